@@ -25,6 +25,9 @@ parity: .venv/.parity ## compare with PyTorch 2.13.0 (its wheel can be gigabytes
 trials: .venv/.parity ## random programs beside PyTorch, hostile files, long training: hours (TRIALS_ARGS="--programs 1000")
 	OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests .venv/bin/python -m trials $(TRIALS_ARGS)
 
+mutants: .venv/.test ## change the core one expression at a time; a test must notice (MUTANTS_ARGS="--count 20")
+	OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests .venv/bin/python -m mutants $(MUTANTS_ARGS)
+
 bench: .venv/.bench ## measure against the peers and by hand (more options: BENCH_ARGS="--only W3 --quick")
 	PYTHONPATH=tests .venv/bin/python -m benchmarks $(BENCH_ARGS)
 
@@ -66,7 +69,7 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test quick parity trials bench bench-player bench-grade lint test-cuda bench-cuda reference pictures docs clean
+.PHONY: help lab test quick parity trials mutants bench bench-player bench-grade lint test-cuda bench-cuda reference pictures docs clean
 .DEFAULT_GOAL := help
 
 # One stamp for each extra: it is installed again when pyproject.toml is newer.

@@ -40,6 +40,8 @@ def stubs() -> dict[str, str]:
             *(definition(each, getattr(module, each)) for each in module.__all__),
         ]
         written[f"{module.__name__.replace('.', '/')}{'/__init__' if is_package else ''}.pyi"] = "\n".join([*parts, ""])
+    for module in (mg.nn.functional.activations, mg.nn.activations):
+        written[f"{module.__name__.replace('.', '/')}.pyi"] = activations(module)
     return written
 
 
@@ -159,6 +161,40 @@ def indented(parts: list[str]) -> str:
             lines.append("")
         lines[-1] = f"{lines[-1]} {part},".lstrip()
     return textwrap.indent("\n".join(lines), "    ")
+
+
+# Activations ----------------------------------------------------------------------------------------------------------
+
+
+def activations(module: Any) -> str:
+    """Return the stub of a module of activations: its functions, or the classes made of them."""
+    dots = "." * module.__name__.count(".")
+    imports = [f"from {dots}tensor import Tensor"]
+    if module is mg.nn.activations:
+        imports = ["from .derived import Activation", "from .module import Module"]
+    lines = [BEGINNING.format(reference.headline(module)), "from typing import Any\n", *imports, ""]
+    for name in module.__all__:
+        value = getattr(module, name)
+        sentence = textwrap.fill(f'"""{reference.headline(value)}"""', WIDTH - 4)
+        if inspect.isclass(value):
+            lines += [f"class {name}({value.__base__.__name__}):", textwrap.indent(sentence, "    "), ""]
+            taken = ", ".join(["self", *typed_parameters(value)])
+            line = f"    def __init__({taken}) -> None: ..."
+            lines += [line if len(line) <= WIDTH else f"    def __init__(\n        {taken}\n    ) -> None: ...", ""]
+        else:
+            lines += [f"def {name}({', '.join(typed_parameters(value))}) -> Tensor:", textwrap.indent(sentence, "    ")]
+    return "\n".join([*lines, ""])
+
+
+def typed_parameters(function: Any) -> list[str]:
+    """Return each parameter of a function with its annotation, which is a string."""
+    texts: list[str] = []
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in texts:
+            texts.append("*")
+        default = "" if each.default is inspect.Parameter.empty else f" = {literal(each.default)}"
+        texts.append(f"{each.name}: {each.annotation}{default}")
+    return texts
 
 
 def main() -> None:

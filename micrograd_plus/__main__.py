@@ -126,7 +126,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     exercises_parser.add_argument("-o", "--output", metavar="PATH", help="the notebook, or the folder of a release")
     exercises_parser.add_argument("--students", metavar="FILE", help="of a release: write one for each id in a list")
     grade_command.add_arguments(command(
-        "grade", grade, "mark submissions, each in a box of its own", grade_command.EXAMPLES))  # fmt: skip
+        "grade", grade, "grade submissions in a sandbox", grade_command.EXAMPLES))  # fmt: skip
     command("version", version, "say which versions are in use", "micrograd-plus version")
     return parser
 
@@ -208,10 +208,10 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
     if output is None:
         print(trace.summary())
         return 0
-    from .tracing.values import counted
+    from .tracing.values import with_noun
 
     save(trace, output, **options(chosen, script))
-    print(f"Wrote {output}: {counted(len(trace.nodes), 'node')}, {counted(len(trace.steps), 'step')}.")
+    print(f"Wrote {output}: {with_noun(len(trace.nodes), 'node')}, {with_noun(len(trace.steps), 'step')}.")
     return 0
 
 

@@ -16,12 +16,13 @@ from typing import Any
 from . import ops
 from .backends import floats
 from .core.apply import Op
+from .core.backward import add_gradient
 from .core.fast.callers import compile_text
 from .core.fast.vjps import call_of, function_name
 from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import grad_enabled, recording
 from .core.rule import Contribution
-from .core.runtime.recorders import notify as notify_recorders, recorders, walk_failed, walk_rejected
+from .core.runtime.recorders import notify as notify_recorders, notify_walk_failure, notify_walk_rejection, recorders
 from .core.variable import Variable, clock
 
 __all__ = ["Value"]
@@ -148,7 +149,7 @@ class Value:
         try:
             order = self._order(earlier)
         except RuntimeError:
-            walk_rejected(self)
+            notify_walk_rejection(self)
             raise
         begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in recorders()]
         observers = [on_step for on_step in begun if on_step is not None]
@@ -163,7 +164,7 @@ class Value:
                 for value in order:
                     value.made_by.vjp(value)
         except ArithmeticError as error:
-            walk_failed(self, value)
+            notify_walk_failure(self, value)
             raise annotate_rule_error(value.op, error) from error
         finally:
             for value, before in earlier:
@@ -387,7 +388,7 @@ def _watched_vjp(value: Value, fresh: set[Value], observers: list[Any]) -> None:
         return
     for parent, contribution in contributions(value.made_by.op, value):
         before = parent.grad if parent in fresh else None
-        parent.grad += contribution.value
+        parent.grad = add_gradient(before, contribution.value)
         fresh.add(parent)
         for observe in observers:
             observe(value, contribution, value.grad, before, parent.grad)

@@ -47,8 +47,9 @@ LEFT_OUT: dict[str, list[str]] = {}
 
 
 QUICK = (
-    "test_checks", "test_composites", "test_engine", "test_fast_paths", "test_memory", "test_rules", "test_trace",
-    "test_trace_recording", "test_transforms", "test_walks", "test_writing",
+    "test_architecture", "test_checkpointing", "test_checks", "test_complex", "test_composites", "test_custom",
+    "test_engine", "test_fast_paths", "test_guide", "test_in_place", "test_memory", "test_modes", "test_rules",
+    "test_trace", "test_trace_recording", "test_transforms", "test_walks", "test_writing",
 )  # fmt: skip
 """The files of tests that `--quick` runs: what whoever changes the core wants to know within a minute."""
 
@@ -137,15 +138,13 @@ def called_on_the_device(device: str) -> Iterator[str]:
 
 @pytest.fixture
 def own_exercises() -> Iterator[None]:
-    """Let a test declare exercises of its own; afterwards those are known that came with the package."""
-    from micrograd_plus.exercises import list_exercises
-    from micrograd_plus.exercises.registry import exercises
+    """Let a test define exercises. They are removed after the test."""
+    from micrograd_plus.exercises.registry import own_exercises as registered
 
-    list_exercises()
-    before = dict(exercises)
+    before = dict(registered)
     yield
-    exercises.clear()
-    exercises.update(before)
+    registered.clear()
+    registered.update(before)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""Answers to be marked, and an assignment to mark them by: what the tests of the grader share."""
+"""Answers to grade and an assignment for them, shared by the tests of the grader."""
 
 from pathlib import Path
 
-SECRET = "a-secret-of-the-tests"  # noqa: S105 - it keeps nothing secret
+SECRET = "a-secret-of-the-tests"  # noqa: S105 - it protects nothing
 HEAD = "from micrograd_plus import exercises\n"
 TANH = '\n\n@exercises.answer("tanh.x")\ndef tanh_x(out):\n    return {}\n'
 EXP = '\n\n@exercises.answer("exp.x")\ndef exp_x(out):\n    return {}\n'
@@ -14,24 +14,19 @@ BROKEN = (
 )  # fmt: skip
 
 
-def assignment(folder: Path, name: str = "week3", **more: str) -> Path:
-    """An assignment's file."""
-    lines = [
-        'exercises = ["tanh.x", "exp.x"]',
-        f'secret = "{SECRET}"',
-        *(f"{key} = {value}" for key, value in more.items()),
-    ]
+def assignment(folder: Path, name: str = "week3", **settings: str) -> Path:
+    """Write an assignment of two exercises, and return its file."""
+    lines = ['exercises = ["tanh.x", "exp.x"]', f'secret = "{SECRET}"', *(f"{k} = {v}" for k, v in settings.items())]
     path = folder / f"{name}.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
-def a_class(folder: Path, count: int, broken: int = 0) -> Path:
-    """So many submissions, the last of which are broken in various ways."""
+def write_class(folder: Path, count: int, broken: int = 0) -> Path:
+    """Write submissions of `count` students into a folder, the last of them broken in various ways."""
     folder.mkdir()
     for number in range(count):
-        place = folder / f"student{number:03d}.py"
         bad = number - (count - broken)
         text = BROKEN[bad % len(BROKEN)] if bad >= 0 else SIGN if number % 3 == 2 else RIGHT
-        place.write_text(text, encoding="utf-8")
+        (folder / f"student{number:03d}.py").write_text(text, encoding="utf-8")
     return folder

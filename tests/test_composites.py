@@ -144,3 +144,14 @@ def test_an_operation_with_several_outputs_is_stepped_into_from_those_that_a_gra
     arrived = {within.nodes[node].label: gradient for node, gradient in within.gradients.items()}
     np.testing.assert_allclose(arrived["gates"], gates.grad.numpy(), rtol=1e-12)
     np.testing.assert_allclose(arrived["cell"], cell.grad.numpy(), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_composite_of_one_tensor_twice_adds_both_gradients():
+    @mg.composite
+    def weighted_squares(xp, a, b):
+        return xp.sum(a * b * b)
+
+    x = mg.tensor([2.0, 3.0], requires_grad=True)
+    weighted_squares(x, x).backward()
+    assert x.grad.tolist() == [12, 27]

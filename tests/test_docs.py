@@ -24,8 +24,8 @@ from micrograd_plus.checks import docstrings, promises as check, reference
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.core.composite import Composite
 from micrograd_plus.core.define import operations
+from test_architecture import levels as levels_of_imports
 from test_docstrings import PUBLIC
-from test_house import floors
 
 HOUSE = Path(__file__).resolve().parent.parent
 DOCS = HOUSE / "docs"
@@ -226,8 +226,9 @@ def test_the_readers_path_from_an_operation_to_backward_is_as_short_as_the_guide
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/]+\.py)`((?:, `\w+`)*) \| (\d+) \|", guide, re.MULTILINE)
     there = [lines_of(HOUSE / "micrograd_plus" / path, re.findall(r"\w+", names)) for path, names, _ in rows]
-    assert [row[0] for row in rows][:: len(rows) - 1] == ["ops/trigonometry.py", "core/modes.py"]
-    assert sum(there) <= 1000
+    core = [lines for (path, _, _), lines in zip(rows, there, strict=True) if path.startswith("core/")]
+    assert [row[0] for row in rows][:: len(rows) - 1] == ["ops/trigonometry.py", "tensor/tensor.py"]
+    assert sum(core) <= 1100
     for (path, _, said), lines in zip(rows, there, strict=True):
         assert abs(int(said) - lines) <= 0.1 * lines + 2, f"{path} has {lines} lines"
 
@@ -241,7 +242,7 @@ def test_the_levels_in_the_guide_are_those_of_the_imports():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^   (\d)  (.{39})", guide, re.MULTILINE)
     levels = {name: int(level) for level, names in drawn for name in names.split()}
-    assert levels == floors()
+    assert levels == levels_of_imports()
 
 
 @pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)

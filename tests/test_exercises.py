@@ -1,6 +1,4 @@
-"""Exercises: what is right passes in every form it is written in, what is wrong is caught and named, and nothing that
-is said tells the answer.
-"""
+"""Exercises: right answers pass in every form, wrong ones are caught and named, and no text reveals the answer."""
 
 # ruff: noqa: A006, PLC3002, PLW0108, T201 - rules are written as students write them; a figure is printed
 
@@ -21,21 +19,23 @@ from micrograd_plus.checks import museum
 from micrograd_plus.core.apply import Op
 from micrograd_plus.core.define import operations
 from micrograd_plus.core.rule import Rule
-from micrograd_plus.exercises import authoring, compare, rows, sandboxed, student_key
-from micrograd_plus.exercises.edge_cases import EDGES
+from micrograd_plus.exercises import authoring, compare, sandboxed, student_key
+from micrograd_plus.exercises.edge_cases import EDGE_CASES
 from micrograd_plus.exercises.from_rules import rule_exercise
 from micrograd_plus.exercises.mark import COSTS
-from micrograd_plus.exercises.reply import WIDEST, opening_step, shown
-from micrograd_plus.exercises.rule_answers import adapted
+from micrograd_plus.exercises.mistakes import catalogue, compile_code, edit_source
+from micrograd_plus.exercises.reply import opening_step
+from micrograd_plus.exercises.rule_answers import combine
 from micrograd_plus.exercises.spec import GROUPS, KINDS
+from micrograd_plus.exercises.texts import WIDEST, escape
 
 DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
 ALL = exercises.list_exercises()
-DECLARED = [pytest.param(each, id=each.id) for each in ALL]
+EACH = [pytest.param(each, id=each.id) for each in ALL]
 
 
-def of_exhibit(exhibit):
-    """The exercise that an exhibit is a wrong answer to."""
+def exercise_of(exhibit):
+    """Return the exercise to which an exhibit is a wrong answer."""
     served = [name for inputs in exhibit.rules for name in inputs if exhibit.op.has_rule_for(name)]
     return exercises.get_exercise(f"{exhibit.op.name}.{'+'.join(served)}")
 
@@ -44,38 +44,37 @@ EXHIBITS = [each for each in museum.exhibits if each.promise == museum.DIFFERENC
 RULES = [f"{op.name}.{'+'.join(rule.inputs)}" for op in operations.values() for rule in op.rules]
 
 
-def result_of(exercise, thing, seed):
-    """What an answer of ours scores."""
-    return authoring.tried(exercise, thing, seed)[1]
+def mark_answer(exercise, thing, seed):
+    """Return the result of an answer."""
+    return authoring.try_answer(exercise, thing, seed)[1]
 
 
-# What comes along ----------------------------------------------------------------------------------------------------
+# The catalogue --------------------------------------------------------------------------------------------------------
 
 
-def test_there_are_at_least_48_in_six_groups_and_of_every_kind():
+def test_the_catalogue_has_every_kind_in_six_groups():
     assert len(ALL) >= 48
     assert {each.group for each in ALL} == set(GROUPS)
     assert {each.kind for each in ALL} == set(KINDS)
     assert len({each.function_name for each in ALL}) == len(ALL)
 
 
-@pytest.mark.parametrize("exercise", DECLARED)
-def test_an_exercise_holds(exercise):
-    """Its right answer is right, each known mistake is caught and named, its starter scores nothing, no text tells."""
-    authoring.proof(exercise, DRAWS)
+@pytest.mark.parametrize("exercise", EACH)
+def test_an_exercise_passes_its_own_checks(exercise):
+    authoring.prove(exercise, DRAWS)
     assert exercise.prompt
     assert exercise.title
     assert exercise.points == pytest.approx(10, abs=0.05)
 
 
-@pytest.mark.parametrize("exercise", DECLARED)
-def test_it_is_proved_and_answered_within_a_second(exercise):
+@pytest.mark.parametrize("exercise", EACH)
+def test_a_check_takes_less_than_a_second(exercise):
     began = time.process_time()
     exercises.check(exercise, exercise.right if exercise.namespace is None else None)
     assert time.process_time() - began < 1
 
 
-def test_any_rule_of_the_engine_is_an_exercise_by_its_name():
+def test_any_rule_of_the_engine_is_an_exercise():
     left_out, wrong = [], []
     for name in RULES:
         try:
@@ -83,41 +82,40 @@ def test_any_rule_of_the_engine_is_an_exercise_by_its_name():
         except ValueError:
             left_out.append(name)
             continue
-        wrong += [name for seed in range(2) if not result_of(exercise, exercise.right, seed).right]
+        wrong += [name for seed in range(2) if not mark_answer(exercise, exercise.right, seed).right]
     assert not wrong
     assert set(left_out) <= {"astype.x", "irfft.x"}  # they have no sample of plain real numbers
 
 
-def test_an_unknown_exercise_is_named_with_its_neighbours():
+def test_an_unknown_id_raises_with_similar_ids():
     with pytest.raises(KeyError, match=r"no exercise 'engine\.ordr'.*did you mean 'engine\.order'"):
         exercises.get_exercise("engine.ordr")
     with pytest.raises(KeyError, match=r"solve has one rule for a, b: the exercise is solve\.a\+b"):
         exercises.get_exercise("solve.a")
-    with pytest.raises(KeyError, match=r"tanh has no rule for 'y'; there are tanh\.x"):
+    with pytest.raises(KeyError, match=r"tanh has no rule for 'y'; it has tanh\.x"):
         exercises.get_exercise("tanh.y")
 
 
-# Mistakes are caught and named ---------------------------------------------------------------------------------------
+# Known mistakes -------------------------------------------------------------------------------------------------------
 
 
-def test_every_known_mistake_is_caught_and_named_and_no_right_answer_is(capsys):
-    """The mutation test over the catalogue and the museum."""
+def test_marks_catch_and_name_every_known_mistake(capsys):
     mutants = [(exercise, mistake) for exercise in ALL for mistake in exercise.mistakes]
-    met = {exercise.id for exercise in ALL}
-    for exercise in {each.id: each for each in map(of_exhibit, EXHIBITS)}.values():
-        if exercise.id not in met:
+    listed = {exercise.id for exercise in ALL}
+    for exercise in {each.id: each for each in map(exercise_of, EXHIBITS)}.values():
+        if exercise.id not in listed:
             mutants += [(exercise, mistake) for mistake in exercise.mistakes]
     caught = named = alarms = 0
     missed = []
     for exercise, mistake in mutants:
-        result = result_of(exercise, mistake.wrong_answer, 11)
+        result = mark_answer(exercise, mistake.wrong_answer, 11)
         caught += not result.right
-        ours = result.mistake is not None and authoring.same_mistake(result.mistake, mistake)
+        ours = result.mistake is not None and authoring.is_same_mistake(result.mistake, mistake)
         named += ours
         if result.right or not ours:
             missed.append((exercise.id, mistake.title, result.mistake))
     for exercise in ALL:
-        alarms += sum(not result_of(exercise, exercise.right, seed).right for seed in range(100, 100 + DRAWS))
+        alarms += sum(not mark_answer(exercise, exercise.right, seed).right for seed in range(100, 100 + DRAWS))
     with capsys.disabled():
         count = len(mutants)
         print(
@@ -128,24 +126,52 @@ def test_every_known_mistake_is_caught_and_named_and_no_right_answer_is(capsys):
     assert not alarms
 
 
-def test_every_row_of_the_catalogue_is_a_mistake_of_some_exercise():
-    shown_by = {mistake.id for exercise in ALL for mistake in exercise.mistakes}
-    shown_by |= {mistake.id for exhibit in EXHIBITS for mistake in of_exhibit(exhibit).mistakes}
-    assert len(rows.ROWS) == 92
-    assert rows.ROWS.keys() <= shown_by, sorted(rows.ROWS.keys() - shown_by)
+def test_every_catalogued_mistake_belongs_to_an_exercise():
+    numbered = {name for name in catalogue() if name.startswith("M")}
+    known = {mistake.id for exercise in ALL for mistake in exercise.mistakes}
+    known |= {mistake.id for exhibit in EXHIBITS for mistake in exercise_of(exhibit).mistakes}
+    assert len(numbered) == 92
+    assert numbered <= known, sorted(numbered - known)
 
 
-def test_every_exhibit_of_the_museum_is_a_mistake_of_some_exercise_or_of_the_second_time():
-    titles = {mistake.title for exercise in [*ALL, *map(of_exhibit, EXHIBITS)] for mistake in exercise.mistakes}
+def test_every_wrong_answer_names_something_that_exists():
+    titles, ids = {exhibit.title for exhibit in museum.exhibits}, {each.id for each in ALL}
+    for name, row in catalogue().items():
+        assert row.title
+        assert 2 <= len(row.hints) <= 3, name
+        for wrong in row.wrong:
+            assert wrong.keys() in ({"exhibit"}, {"rule", "code"}, {"exercise", "code"}, {"exercise", "replace", "by"})
+            assert wrong.get("exhibit") in titles | {None}, name
+            assert wrong.get("rule") in {*RULES, None}, name
+            assert wrong.get("exercise") in ids | {None}, name
+
+
+def test_an_edit_must_occur_once_in_the_right_answer():
+    right = exercises.get_exercise("engine.accumulate").right
+    assert edit_source(right, "+=", "=", "M1").__name__ == "backward"
+    with pytest.raises(ValueError, match="'parents' must occur exactly once"):
+        edit_source(right, "parents", "children", "M1")
+
+
+def test_code_becomes_a_function_of_the_readable_names_in_it():
+    wrong = compile_code("2 * x + np.sin(y)", ["x", "y", "z"], {"np": np}, "example")
+    assert wrong.__code__.co_varnames == ("x", "y")
+    assert wrong(1.0, 0.0) == 2
+    body = compile_code("total = x\nreturn total + 1", ["x", "y"], {}, "example")
+    assert body(1) == 2
+
+
+def test_every_exhibit_is_a_mistake_of_some_exercise():
+    titles = {mistake.title for exercise in [*ALL, *map(exercise_of, EXHIBITS)] for mistake in exercise.mistakes}
     left = [each for each in museum.exhibits if each.name not in titles and each.promise != museum.SECOND]
     assert not left
 
 
 @pytest.mark.parametrize("exhibit", [pytest.param(each, id=each.title) for each in EXHIBITS])
-def test_an_exhibit_handed_in_is_named_by_its_own_name(exhibit):
-    exercise = of_exhibit(exhibit)
+def test_a_submitted_exhibit_gets_its_own_name(exhibit):
+    exercise = exercise_of(exhibit)
     mistake = next(each for each in exercise.mistakes if each.title == exhibit.name)
-    result = result_of(exercise, mistake.wrong_answer, 3)
+    result = mark_answer(exercise, mistake.wrong_answer, 3)
     assert not result.right
     assert result.mistake.title == exhibit.name
 
@@ -153,28 +179,28 @@ def test_an_exhibit_handed_in_is_named_by_its_own_name(exhibit):
 @pytest.mark.parametrize("exhibit", [
     pytest.param(each, id=each.title) for each in museum.exhibits if each.promise == museum.SECOND
 ])  # fmt: skip
-def test_a_rule_that_is_wrong_the_second_time_is_caught_and_named(exhibit):
+def test_a_wrong_second_order_rule_gets_its_own_name(exhibit):
     ((inputs, wrong),) = exhibit.rules.items()
     op = exhibit.op
     exercise = exercises.get_exercise(f"{op.name}.{'+'.join(inputs)}.twice")
-    result = result_of(exercise, adapted(op, inputs, [(inputs, wrong)]), 3)
+    result = mark_answer(exercise, combine(op, inputs, [(inputs, wrong)]), 3)
     assert [part["points"] == part["of"] for part in result.parts] == [True, True, True, False]
     assert result.mistake.title == exhibit.name
-    assert result_of(exercise, exercise.right, 3).right
+    assert mark_answer(exercise, exercise.right, 3).right
 
 
-def test_the_second_time_is_a_part_that_can_be_asked_for():
+def test_check_with_twice_adds_the_second_order_part():
     right = exercises.check("tanh.x", lambda out: 1 - out * out, twice=True)
     assert right
     assert right.result.parts[-1]["name"] == "second order"
     frozen = exercises.check("tanh.x", lambda out: 1 - np.array(out) ** 2, twice=True)
     assert not frozen
     assert [part["points"] for part in frozen.result.parts] == [1, 5, 2, 0]
-    assert "what is sent does not move as it should" in " ".join(frozen.text.split())
+    assert "the result does not change with the inputs as it should" in " ".join(frozen.text.split())
     assert frozen.result.mistake.title == "slope cut off from its output"
 
 
-AWKWARD_TWICE = {
+SECOND_ORDER_FORMS = {
     "tanh.x": [
         lambda out: 1 - out**2, lambda x: np.cosh(x) ** -2.0, lambda xp, x: 1 / xp.square(xp.cosh(x)),
         lambda out: (1 - out) * (out + 1), lambda out: -(out.__pow__(2) - 1), lambda x: 1 - np.tanh(x) * np.tanh(x),
@@ -204,18 +230,18 @@ CUT_OFF = [
     lambda out: 1 - np.array(out) ** 2, lambda x: 1 - np.vectorize(math.tanh)(np.array(x)) ** 2,
     lambda out: np.array([1 - float(each) ** 2 for each in out.reshape(-1)]).reshape(out.shape),
     lambda out: 1 - np.reshape(out.tolist(), out.shape) ** 2, lambda out: 1 - out * np.asarray(out),
-    lambda out: filled(np.zeros(out.shape), 1 - out**2),
+    lambda out: fill(np.zeros(out.shape), 1 - out**2),
 ]  # fmt: skip
 
 
-def filled(array, values):
-    """An array that is written into."""
+def fill(array, values):
+    """Write values into an array, and return it."""
     array[...] = values
     return array
 
 
-def test_right_answers_in_awkward_forms_move_as_they_should():
-    for name, answers in AWKWARD_TWICE.items():
+def test_right_rules_in_many_forms_pass_the_second_order():
+    for name, answers in SECOND_ORDER_FORMS.items():
         exercise = exercises.get_exercise(f"{name}.twice")
         for place, answer in enumerate(answers):
             for seed in range(4):
@@ -224,14 +250,14 @@ def test_right_answers_in_awkward_forms_move_as_they_should():
 
 
 @pytest.mark.parametrize("answer", CUT_OFF)
-def test_what_cuts_off_its_past_loses_the_second_order_and_that_alone(answer):
+def test_a_cut_off_rule_loses_only_the_second_order(answer):
     result = exercises.check("tanh.x.twice", answer).result
     assert [part["points"] for part in result.parts] == [1, 5, 2, 0]
     assert result.mistake is not None
 
 
 @pytest.mark.parametrize("name", ["tanh.x", "log.x", "power.exponent", "sin.x"])
-def test_how_a_right_answer_moves_is_its_second_derivative(name):
+def test_the_tangent_of_a_right_rule_is_its_second_derivative(name):
     exercise, (_, asked) = exercises.get_exercise(f"{name}.twice"), name.split(".")
     op = operations[name.partition(".")[0]]
     case = next(each for each in exercise.cases(5) if each.part == "second order")
@@ -241,19 +267,19 @@ def test_how_a_right_answer_moves_is_its_second_derivative(name):
     def local(*values):
         return mg.grad(lambda *v: op.call(*v).sum(), place)(*values)
 
-    ways = [case.request["arguments"]["along"][each] for each in op.inputs]
+    ways = [case.request["arguments"]["tangents"][each] for each in op.inputs]
     after, before = (local(*[mg.tensor(v + step * way) for v, way in zip(inputs, ways, strict=True)]).numpy()
                      for step in (1e-5, -1e-5))  # fmt: skip
     exact = (after - before) / 2e-5
-    assert np.allclose(case.sent["values"][asked], exact, rtol=1e-5, atol=1e-6 * np.max(np.abs(exact)))
+    assert np.allclose(case.right_outcome["values"][asked], exact, rtol=1e-5, atol=1e-6 * np.max(np.abs(exact)))
 
 
-def test_where_nothing_moves_there_is_nothing_to_be_asked_a_second_time():
-    with pytest.raises(ValueError, match="nothing of relu can be asked a second time"):
+def test_a_constant_gradient_has_no_second_order_exercise():
+    with pytest.raises(ValueError, match="relu has no second-order exercise"):
         exercises.check("relu.x", lambda x: 1.0 * (x > 0), twice=True)
 
 
-NEW_MISTAKES = [
+UNLISTED_MISTAKES = [
     ("an entry is 0", "absolute.x", lambda xp, x: xp.where(x == 0, 5.0, xp.sign(x))),
     ("an entry of the last input is 1", "power.base", lambda xp, base, exponent: (
         exponent * xp.power(base, exponent - (exponent != 1)))),
@@ -265,7 +291,7 @@ NEW_MISTAKES = [
             1.0 * (x == xp.unreduce(out, x_shape, axis, keepdims)))),
     ("three entries tie", "sort.x", lambda xp, upstream, x, order, axis, x_shape: (
         lambda back: xp.where(xp.sum(1.0 * (x == xp.expand_dims(xp.max(x), 0))) > 2, 2 * back, back))(
-            put_back(upstream[0] if isinstance(upstream, tuple) else upstream, order, axis, x_shape))),
+            put_sorted_back(upstream[0] if isinstance(upstream, tuple) else upstream, order, axis, x_shape))),
     ("the numbers are huge", "square.x", lambda xp, x: 2 * xp.clip(x, -1e3, 1e3)),
     ("the numbers are tiny", "log.x", lambda x: 1 / (x + 1e-12)),
     ("the numbers are near thirty", "softplus.x", lambda xp, x: xp.where(abs(x) > 20, 0.0, 1 / (1 + xp.exp(-x)))),
@@ -273,12 +299,12 @@ NEW_MISTAKES = [
         upstream, x_shape, axis, keepdims) * xp.exp(x) / xp.sum(xp.exp(x), axis=axis, keepdims=True)),
     ("a matrix is singular", "det.a", lambda xp, upstream, a, out: (
         upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2))),
-    ("a row is masked throughout", "masked_softmax.x", lambda xp, upstream, x, out, axis: xp.where(
+    ("a whole row is masked", "masked_softmax.x", lambda xp, upstream, x, out, axis: xp.where(
         xp.isfinite(xp.max(x, axis=axis, keepdims=True)),
         out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True)), upstream)),
     ("axes are counted from the end", "softmax.x", lambda xp, upstream, out, axis: out * (upstream - xp.sum(
         upstream * out, axis=axis if axis in (1, -1) else 0, keepdims=True))),
-    ("places are counted from the end", "take.x", lambda upstream, indices, x_shape, axis: taken(
+    ("indices are counted from the end", "take.x", lambda upstream, indices, x_shape, axis: put_taken_back(
         upstream, indices, x_shape, axis)),
     ("upstream is not finite", "matmul.a", lambda xp, upstream, b: xp.matmul(
         xp.where(xp.isfinite(upstream), upstream, 0.0), xp.mT(b))),
@@ -286,11 +312,11 @@ NEW_MISTAKES = [
         lambda far, scale: xp.where(scale == 0, 7.0, xp.unreduce(upstream, x_shape, axis, keepdims) * far / xp.where(
             scale == 0, 1.0, scale) / (xp.count_along(x_shape, axis) - ddof)))(
                 x - xp.mean(x, axis=axis, keepdims=True), xp.unreduce(out, x_shape, axis, keepdims))),
-    ("the entries are whole numbers", "floor.x", lambda xp, x: 1.0 * (x == xp.round(x))),
+    ("the entries are integers", "floor.x", lambda xp, x: 1.0 * (x == xp.round(x))),
     ("entries are exactly at the bounds", "hardtanh.x", lambda xp, x, low, high: xp.where(
         (x == low) | (x == high), 3.0, 1.0 * ((x > low) & (x < high)))),
     ("there are no axes", "negative.x", lambda x: -1.0 if x.ndim else 1.0),
-    ("an entry is no number", "fmax.a", lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a > b))),
+    ("an entry is nan", "fmax.a", lambda xp, a, b: xp.where(a == b, 0.5, 1.0 * (a > b))),
     ("an entry is 0", "sqrt.x", lambda xp, x, out: xp.where(x == 0, 1.0, 0.5 / out)),
     ("an entry is 0", "divide.b", lambda xp, a, b: xp.where(a == 0, 1.0, -a / b**2)),
     ("an entry is 0", "tanh.x", lambda xp, x, out: xp.where(x == 0, 0.0, 1 - out**2)),
@@ -312,7 +338,7 @@ NEW_MISTAKES = [
         / xp.minimum(xp.sum(tie, axis=axis, keepdims=True), 2))(
             1.0 * (x == xp.unreduce(out, x_shape, axis, keepdims)))),
     ("three entries tie", "logaddexp.a", lambda xp, a, b: xp.where(a == b, 1.0, 1 / (1 + xp.exp(b - a)))),
-    ("the entries are whole numbers", "relu6.x", lambda x: 1.0 * ((x > 0) & (x < 6)) + 3.0 * (x == 6)),
+    ("the entries are integers", "relu6.x", lambda x: 1.0 * ((x > 0) & (x < 6)) + 3.0 * (x == 6)),
     ("the numbers are huge", "sigmoid.x", lambda xp, x: xp.exp(x) / (1 + xp.exp(x)) ** 2),
     ("the numbers are huge", "logaddexp.a", lambda xp, a, b: xp.exp(a) / (xp.exp(a) + xp.exp(b))),
     ("the numbers are huge", "divide.b", lambda xp, a, b: xp.where(abs(b) > 1e3, 0.0, -a / b**2)),
@@ -327,17 +353,17 @@ NEW_MISTAKES = [
         upstream / (out + 1e-9), x_shape, axis, keepdims) * x),
     ("a matrix is singular", "det.a", lambda upstream, a, out: (
         upstream[..., None, None] * out[..., None, None] * np.swapaxes(np.linalg.pinv(a), -1, -2))),
-    ("a row is masked throughout", "masked_softmax.x", lambda xp, upstream, x, axis: (
+    ("a whole row is masked", "masked_softmax.x", lambda xp, upstream, x, axis: (
         lambda e: (lambda p: p * (upstream - xp.sum(upstream * p, axis=axis, keepdims=True)))(
             e / xp.sum(e, axis=axis, keepdims=True)))(xp.exp(x - xp.max(x, axis=axis, keepdims=True)))),
-    ("places are counted from the end", "take_along_axis.x", lambda upstream, indices, x_shape, axis: put_back(
+    ("indices are counted from the end", "take_along_axis.x", lambda upstream, indices, x_shape, axis: put_sorted_back(
         upstream, np.abs(indices), axis, x_shape)),
-    ("places are counted from the end", "scatter_add.src", lambda upstream, index, axis: np.take_along_axis(
+    ("indices are counted from the end", "scatter_add.src", lambda upstream, index, axis: np.take_along_axis(
         upstream, np.abs(index), axis)),
     ("axes are counted from the end", "sum.x", lambda upstream, x_shape, axis, keepdims: np.broadcast_to(
         upstream if keepdims or axis is None else np.expand_dims(
             upstream, axis + len(x_shape) - 1 if isinstance(axis, int) and axis < 0 else axis), x_shape)),
-    ("upstream is not finite", "getitem.x", lambda upstream, x_shape, index: added(
+    ("upstream is not finite", "getitem.x", lambda upstream, x_shape, index: add_at(
         np.zeros(x_shape), index, np.where(np.isfinite(upstream), upstream, 0))),
     ("upstream is not finite", "softmax.x", lambda xp, upstream, out, axis: (
         lambda u: out * (u - xp.sum(u * out, axis=axis, keepdims=True)))(xp.clip(upstream, -1e30, 1e30))),
@@ -352,40 +378,40 @@ NEW_MISTAKES = [
         x > (-np.inf if min is None else min)) * (x < (np.inf if max is None else max))),
     ("there are no axes", "sin.x", lambda x: np.cos(x) if np.ndim(x) else np.sin(x)),
 ]  # fmt: skip
-"""Wrong rules that are in no list, each wrong at one edge only."""
+"""Wrong rules that no table lists, each wrong at one edge case only."""
 
 
-def added(array, index, values):
-    """Values added to an array at places that may be named more than once."""
+def add_at(array, index, values):
+    """Add values to an array at indices that may repeat."""
     np.add.at(array, index, values)
     return array
 
 
-def put_back(upstream, order, axis, shape):
-    """What sorting moved, where it came from."""
+def put_sorted_back(upstream, order, axis, shape):
+    """Undo a sort."""
     flat = upstream.reshape(-1) if axis is None else upstream
     out = np.zeros(shape).reshape(-1) if axis is None else np.zeros(shape)
     np.put_along_axis(out, order, flat, 0 if axis is None else axis)
     return out.reshape(shape)
 
 
-def taken(upstream, indices, shape, axis):
-    """What was looked up, put back; places from the end are left out."""
+def put_taken_back(upstream, indices, shape, axis):
+    """Undo `take`, but ignore negative indices."""
     out = np.zeros(int(np.prod(shape))) if axis is None else np.moveaxis(np.zeros(shape), axis, 0)
-    given = upstream.reshape(-1) if axis is None else np.moveaxis(upstream, axis, 0)
+    flat = upstream.reshape(-1) if axis is None else np.moveaxis(upstream, axis, 0)
     places = np.asarray(indices).reshape(-1)
-    for place, each in zip(places, given.reshape(len(places), *out.shape[1:]), strict=True):
+    for place, each in zip(places, flat.reshape(len(places), *out.shape[1:]), strict=True):
         if place >= 0:
             out[place] += each
     return out.reshape(shape) if axis is None else np.moveaxis(out, 0, axis)
 
 
 @pytest.mark.parametrize(
-    ("edge", "name", "wrong"), [pytest.param(*each, id=f"{each[1]}: {each[0]}") for each in NEW_MISTAKES]
+    ("edge", "name", "wrong"), [pytest.param(*each, id=f"{each[1]}: {each[0]}") for each in UNLISTED_MISTAKES]
 )
-def test_a_rule_that_is_in_no_list_and_wrong_at_an_edge_only_is_caught_there(edge, name, wrong):
+def test_an_unlisted_mistake_is_caught_at_its_edge_case(edge, name, wrong):
     exercise = exercises.get_exercise(name)
-    assert edge in EDGES
+    assert edge in EDGE_CASES
     for seed in range(4):
         reply = exercises.check(exercise, wrong, seed=seed)
         assert not reply.right
@@ -394,7 +420,7 @@ def test_a_rule_that_is_in_no_list_and_wrong_at_an_edge_only_is_caught_there(edg
         assert edge in edges
 
 
-def test_a_quantised_rule_that_lets_pass_what_was_cut_off_is_caught_beyond_the_bounds():
+def test_a_quantized_rule_without_its_mask_is_wrong():
     op = operations["quantized_conv2d"]
     through = next(rule.function for rule in operations["conv2d"].rules if rule.inputs == ("weight",))
 
@@ -405,17 +431,17 @@ def test_a_quantised_rule_that_lets_pass_what_was_cut_off_is_caught_beyond_the_b
         return through(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
 
     exercise = exercises.get_exercise("quantized_conv2d.weight")
-    result = result_of(exercise, adapted(op, ("weight",), [(("weight",), without_the_mask)]), 0)
-    assert result.first_wrong.case.about == "entries lie far beyond the bounds"
+    result = mark_answer(exercise, combine(op, ("weight",), [(("weight",), without_the_mask)]), 0)
+    assert result.first_wrong.case.about == "entries are far beyond the bounds"
 
 
-def test_every_edge_has_a_draw():
+def test_every_edge_case_occurs_in_some_exercise():
     names = ("masked_softmax.x", "det.a", "hardtanh.x", "take.x", "sin.x", "fmin.b", "quantized_conv2d.weight")
     drawn = {case.about for each in [*ALL, *map(exercises.get_exercise, names)] for case in each.cases(0)}
-    assert EDGES.keys() <= drawn
+    assert EDGE_CASES.keys() <= drawn
 
 
-# Right answers are right in every form -------------------------------------------------------------------------------
+# Right answers in every form ------------------------------------------------------------------------------------------
 
 RIGHT_FORMS = [
     ("relu.x", lambda x: x >= 0), ("relu.x", lambda x: x > 0), ("relu.x", lambda xp, x: (1 + xp.sign(x)) / 2),
@@ -452,11 +478,11 @@ RIGHT_FORMS = [
     ("sum.x", lambda xp, upstream, x_shape, axis, keepdims: xp.broadcast_to(xp.reshape(upstream, np.sum(
         np.ones(x_shape), axis=axis if axis is None else tuple(np.atleast_1d(axis)), keepdims=True).shape), x_shape)),
 ]  # fmt: skip
-"""Rules in forms of their own, and with every convention in use."""
+"""Right rules in many forms, and with every convention in use."""
 
 
 def one_hot_take(upstream, indices, shape, axis):
-    """A look-up's way back as a product with ones and zeros."""
+    """Return the gradient of `take` as a product with a one-hot matrix."""
     length = int(np.prod(shape)) if axis is None else shape[axis]
     places = np.asarray(indices).reshape(-1) % length
     pick = 1.0 * (places[:, None] == np.arange(length))
@@ -468,7 +494,7 @@ def one_hot_take(upstream, indices, shape, axis):
 
 
 def first_of(upstream, x, axis, keepdims):
-    """All to the first of the largest entries."""
+    """Send the whole gradient to the first of the largest entries."""
     axes = tuple(range(x.ndim)) if axis is None else tuple(a % x.ndim for a in np.atleast_1d(axis))
     moved = np.moveaxis(x, axes, range(-len(axes), 0))
     lead = moved.shape[: x.ndim - len(axes)]
@@ -480,26 +506,26 @@ def first_of(upstream, x, axis, keepdims):
 
 @pytest.mark.parametrize(("name", "rule"), RIGHT_FORMS)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_right_rule_is_right_in_every_form_and_by_every_convention(name, rule, seed):
+def test_a_right_rule_is_right_in_every_form_and_convention(name, rule, seed):
     reply = exercises.check(name, rule, seed=seed)
     assert reply.right, reply
 
 
-def test_ties_counted_twice_are_no_convention():
+def test_a_tie_that_counts_twice_is_wrong():
     reply = exercises.check("maximum.a+b", lambda a, b: (1.0 * (a >= b), 1.0 * (b >= a)))
     assert not reply
     assert reply.result.mistake.id == "M26"
     assert reply.result.points > 6, "only the tie is wrong"
 
 
-def test_a_convention_can_be_asked_for():
-    strict = rule_exercise("relu.x", id="relu.zero", asks="relu has the slope 0 at 0")
+def test_an_exercise_can_require_one_convention():
+    strict = rule_exercise("relu.x", id="relu.zero", convention="relu has the slope 0 at 0")
     assert exercises.check(strict, lambda x: x > 0).right
     assert not exercises.check(strict, lambda x: x >= 0).right
     assert "slope 0 at 0" in strict.prompt
 
 
-# Flaws that have a name ----------------------------------------------------------------------------------------------
+# Flaws ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "rule"), [
@@ -514,14 +540,14 @@ def test_a_numerical_derivative_is_named_and_keeps_a_quarter(name, rule):
     assert result.points <= result.of * (1 - COSTS["numerical derivative"])
 
 
-def test_single_precision_is_named():
+def test_single_precision_is_a_flaw_with_a_name():
     result = exercises.check("tanh.x", lambda out: 1 - out.astype("f4") ** 2).result
     assert result.flags == ["single precision"]
     assert result.mistake.title == "numbers of single precision"
     assert 5 < result.points < result.of
 
 
-def test_an_input_that_is_written_over_is_named():
+def test_an_overwritten_input_is_a_flaw_with_a_name():
     def rule(out):
         out *= out
         return 1 - out
@@ -532,7 +558,7 @@ def test_an_input_that_is_written_over_is_named():
     assert result.points == pytest.approx(result.of * 0.75)
 
 
-# What is said --------------------------------------------------------------------------------------------------------
+# Replies --------------------------------------------------------------------------------------------------------------
 
 
 def test_shapes_come_before_values():
@@ -541,24 +567,24 @@ def test_shapes_come_before_values():
     assert reply.result.mistake is not None
 
 
-def test_a_reply_names_the_mistake_and_gives_three_hints_one_after_the_other():
+def test_a_reply_names_the_mistake_and_gives_three_hints():
     reply = exercises.check("softmax.x", lambda upstream, out: upstream * out * (1 - out))
-    assert "A known mistake looks like this: entry by entry" in repr(reply)
+    assert "This looks like a known mistake: entry by entry" in repr(reply)
     first, second, third = exercises.hint("softmax.x"), exercises.hint("softmax.x"), exercises.hint("softmax.x")
     assert [first[:11], second[:11], third[:11]] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3"]
     assert "Raise one score" in first
     assert exercises.hint("softmax.x") == third
-    assert "taken with those same weights" in third
+    assert "The docstring of the right rule says: " in third
 
 
-def test_where_no_mistake_fits_it_says_so_and_shows_the_first_wrong_call():
+def test_an_unknown_mistake_shows_the_first_wrong_call():
     reply = exercises.check("tanh.x", lambda x, out: 1 - out * out + 0.01 * x**3)
-    assert "No known mistake looks like this" in repr(reply)
-    assert "where tanh is called on (2, 3)" in reply.step
-    assert exercises.hint().startswith("There is no hint: no known mistake looks like this. Take the first wrong step")
+    assert "does not look like any known mistake" in repr(reply)
+    assert "when tanh is called on (2, 3)" in reply.step
+    assert exercises.hint().startswith("There is no hint: this does not look like any known mistake. Compute the first")
 
 
-def test_the_walk_is_opened_with_the_students_rule_in_it():
+def test_the_walk_of_a_reply_contains_the_students_rule():
     def wrong(upstream, out):
         return upstream * out * (1 - out)
 
@@ -572,13 +598,13 @@ def test_the_walk_is_opened_with_the_students_rule_in_it():
     assert exercises.check("curves.find", 5).walk() is None
 
 
-def test_a_notebook_shows_the_text_and_the_walk_where_something_plays_walks(monkeypatch):
+def test_a_notebook_with_a_player_shows_text_and_walk(monkeypatch):
     reply = exercises.check("softmax.x", lambda upstream, out: upstream * out * (1 - out))
     monkeypatch.setattr(mg.Trace, "_mimebundle", None)
     assert reply._repr_mimebundle_() == {"text/plain": reply.text}
     played = staticmethod(lambda trace: {"text/html": f"{len(trace.steps)} played"})
     monkeypatch.setattr(mg.Trace, "_mimebundle", played)
-    assert shown_at(reply) == 1
+    assert opened_step(reply) == 1
     shown_by_it = reply._repr_mimebundle_()
     assert shown_by_it["text/plain"] == reply.text
     assert shown_by_it["text/html"].endswith("</pre>1 played")
@@ -586,8 +612,8 @@ def test_a_notebook_shows_the_text_and_the_walk_where_something_plays_walks(monk
     assert right._repr_mimebundle_() == {"text/plain": right.text}
 
 
-def shown_at(reply):
-    """After how many steps the notebook's player opens the walk of a reply."""
+def opened_step(reply):
+    """Return the step at which the notebook's player opens the walk of a reply."""
     bundle = mg.Trace.__dict__["_mimebundle"]
     seen = []
     try:
@@ -598,14 +624,14 @@ def shown_at(reply):
     return seen[0]
 
 
-def test_the_line_that_a_shown_walk_names_is_the_students_own(monkeypatch):
+def test_the_walk_of_a_reply_names_the_students_line(monkeypatch):
     monkeypatch.setattr(mg.Trace, "_mimebundle", staticmethod(lambda trace: {}))
     reply = exercises.check("softmax.x", lambda upstream, out: upstream * out)  # this line
-    made = [node for node in reply.to_be_shown.nodes if node.op == "softmax"]
-    assert "# this line" in str(made[0].site)
+    nodes = [node for node in reply.shown_walk.nodes if node.op == "softmax"]
+    assert "# this line" in str(nodes[0].site)
 
 
-def test_a_walk_opens_after_the_step_of_the_rule_that_was_written():
+def test_a_walk_opens_after_the_step_of_the_students_rule():
     def loss(x, w):
         return ((x * w).sum() * 2.0).exp()
 
@@ -616,24 +642,24 @@ def test_a_walk_opens_after_the_step_of_the_rule_that_was_written():
     assert opening_step(walk, ["none of these"]) == 0
 
 
-def test_no_message_about_a_mistake_tells_an_entry_of_the_answer():
-    told = 0
+def test_no_message_reveals_an_entry_of_the_answer():
+    leaks = 0
     for exercise in ALL:
         for mistake in exercise.mistakes:
-            cases, result = authoring.tried(exercise, mistake.wrong_answer, 23)
+            cases, result = authoring.try_answer(exercise, mistake.wrong_answer, 23)
             reasons = [part["reason"] for part in result.parts] + [result.first_wrong.sentence]
-            told += authoring.leaked(exercise, cases, [*mistake.hints, *reasons]) is not None
-    assert not told
+            leaks += authoring.find_leak(exercise, cases, [*mistake.hints, *reasons]) is not None
+    assert not leaks
 
 
-def test_lines_of_a_reply_end_between_words_and_a_hint_stands_without_quotation_marks():
+def test_replies_are_wrapped_and_hints_have_no_quotes():
     reply = exercises.check("maximum.a+b", lambda a, b: (1.0 * (a >= b), 1.0 * (b >= a)))
     assert all(len(line) <= WIDEST for line in reply.text.splitlines())
-    assert " ".join(reply.text.split()).count("hand out more or less than what arrived") == 1
+    assert " ".join(reply.text.split()).count("send back more or less than what arrived") == 1
     assert repr(exercises.hint()).startswith("Hint 1 of 3: ")
 
 
-def test_an_answer_is_shown_with_its_walk_where_a_notebook_plays_walks(monkeypatch, capsys):
+def test_answer_displays_the_reply_in_a_notebook(monkeypatch, capsys):
     from types import SimpleNamespace
 
     seen = []
@@ -648,111 +674,111 @@ def test_an_answer_is_shown_with_its_walk_where_a_notebook_plays_walks(monkeypat
     assert "softmax.x: not right yet" in capsys.readouterr().out
 
 
-def test_a_starter_that_is_run_as_it_stands_is_told_so(capsys):
+def test_an_unchanged_starter_gets_a_sentence(capsys):
     exec(exercises.get_exercise("tanh.x").starter, {"exercises": exercises})  # noqa: S102 - our own text, as a notebook runs it
-    said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("tanh.x: nothing is written yet. Put your answer in the place of `raise NotImplemented")
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.startswith("tanh.x: nothing is written yet. Replace `raise NotImplementedError` by your")
 
 
-def test_what_is_no_number_is_told_so_where_a_number_is_asked_for():
+def test_check_rejects_other_types_if_it_needs_a_number():
     for answer, kind in (("seven", "str"), ([5], "list"), (True, "bool")):
-        assert f"a number is asked for, and an object of type {kind} came" in " ".join(
+        assert f"the answer must be a number, got an object of type {kind}" in " ".join(
             exercises.check("curves.find", answer).text.split())  # fmt: skip
 
 
-def test_a_difference_of_tiny_numbers_is_counted_and_one_number_is_no_every_entry():
+def test_tiny_differences_and_single_numbers_have_a_sentence():
     right = np.array([1e-12, 2e-12, 3e-12])
-    wrong = compare.told("x", right, np.array([0.0, 0.0, 3e-12]), np.array([False, False, True]))
+    wrong = compare.describe_difference("x", right, np.array([0.0, 0.0, 3e-12]), np.array([False, False, True]))
     assert wrong.sentence.startswith("2 of 3 entries differ")
-    single = compare.told("a", np.array(2.0), np.array(1.0), np.array(False))
+    single = compare.describe_difference("a", np.array(2.0), np.array(1.0), np.array(False))
     assert "every entry" not in single.sentence
 
 
-def test_softmax_without_its_average_and_with_that_of_everything_are_named():
+def test_wrong_averages_in_softmax_get_their_names():
     for answer, row in ((lambda upstream, out: upstream * out, "M54"),
                         (lambda upstream, out: out * (upstream - np.sum(upstream * out)), "M55")):  # fmt: skip
         assert exercises.check("softmax.x", answer).result.mistake.id == row
 
 
-def test_an_exercise_is_worth_a_whole_number_of_points():
+def test_points_of_an_exercise_are_integers():
     assert [each.id for each in exercises.list_exercises() if each.points != round(each.points)] == []
 
 
 @pytest.mark.parametrize(("name", "answer", "title"), [
-    ("sum.x", lambda upstream, x: upstream, "what came is no answer"),
+    ("sum.x", lambda upstream, x: upstream, "the answer cannot be used"),
     ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "the code cannot run on"),
     ("log_softmax.x", lambda xp, upstream, out: upstream - xp.exp(out), "upstream is forgotten"),
-    ("transpose.x", lambda upstream: upstream.T, "the axes stand in another order"),
-    ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the answer has another shape than its input"),
-    ("getitem.x", lambda upstream, x_shape, index: put_there(np.zeros(x_shape), index, upstream), "repeated places"),
+    ("transpose.x", lambda upstream: upstream.T, "the axes are in another order"),
+    ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the answer does not have the shape of its input"),
+    ("getitem.x", lambda upstream, x_shape, index: assign(np.zeros(x_shape), index, upstream), "repeated places"),
 ])  # fmt: skip
-def test_what_students_try_first_has_hints_also_where_it_is_wrong_in_several_ways(name, answer, title):
+def test_typical_first_tries_get_hints(name, answer, title):
     reply = exercises.check(name, answer)
     assert reply.result.mistake.title.startswith(title)
     assert reply.hint().startswith("Hint 1 of 3")
 
 
-def put_there(array, index, values):
-    """Values written into an array; the last one wins."""
+def assign(array, index, values):
+    """Write values into an array; the last one wins."""
     array[index] = values
     return array
 
 
-def test_every_wrong_step_that_is_named_has_a_hint():
+def test_every_wrong_step_has_a_hint():
     for number in range(1, 7):
         reply = exercises.check("curves.find", number)
         assert reply or reply.result.mistake is not None
 
 
-def test_what_a_student_writes_is_shown_as_text():
+def test_replies_escape_control_characters_of_students():
     def rude():
         raise ValueError("\x1b[31mred\u202e and back\u200b\n")
 
     text = repr(exercises.check("tanh.x", rude))
     assert r"\u001b[31mred\u202e and back\u200b\u000a" in text
-    assert shown("plain ½") == "plain ½"
+    assert escape("plain ½") == "plain ½"
 
 
 @pytest.mark.parametrize(("thing", "sentence"), [
-    (None, "a function is asked for, got an object of type NoneType"),
-    (lambda upstream: upstream, "your function asks for 'upstream'; it may ask for out, x, x_shape, xp"),
-    (lambda x: None, "nothing was returned for x: is there a `return`?"),
-    (lambda x: "text", "an object of type str was returned for x"),
-    (lambda x: [object()], "what was returned for x is no array of numbers"),
-    (lambda x: np.ma.array(x), "an object of type MaskedArray was returned"),
+    (None, "the answer must be a function, got an object of type NoneType"),
+    (lambda upstream: upstream, "your function has a parameter 'upstream'; it can have out, x, x_shape, xp"),
+    (lambda x: None, "your function returned None for x: is there a `return`?"),
+    (lambda x: "text", "x must be an array, got an object of type str"),
+    (lambda x: [object()], "x must be an array of numbers"),
+    (lambda x: np.ma.array(x), "x must be an array, got an object of type MaskedArray"),
     (lambda x: x[None, :, :, None], "the shape is (1, 2, 3, 1)"),
-    (lambda x: 1j * x, "x is made of real numbers, and complex ones came"),
-    (lambda x: np.broadcast_to(1.0, (2000, 2000)), "an array of shape (2000, 2000) was returned for x"),
-    (lambda xp, x: xp.softmax(x), "xp has no word 'softmax' in this exercise"),
+    (lambda x: 1j * x, "x must have real numbers, got complex ones"),
+    (lambda x: np.broadcast_to(1.0, (2000, 2000)), "the array for x is too large: its shape is (2000, 2000)"),
+    (lambda xp, x: xp.softmax(x), "xp has no function 'softmax' in this exercise"),
     (lambda x: 1 / 0, "it stopped with ZeroDivisionError: division by zero (line "),
     (lambda x: sys.exit(), "it stopped with SystemExit"),
 ])  # fmt: skip
-def test_what_cannot_be_taken_is_refused_with_a_sentence(thing, sentence):
+def test_an_unusable_answer_gets_a_sentence(thing, sentence):
     reply = exercises.check("tanh.x", thing)
     assert not reply
     assert sentence in reply.result.first_wrong.sentence
 
 
-def test_a_scoring_cell_ends_in_a_plain_number():
+def test_score_returns_a_plain_number():
     right = exercises.score("tanh.x", lambda out: 1 - out * out, of=4)
     assert (type(right), right) == (float, 4.0)
     assert exercises.score("tanh.x", None) == 0.0
     assert 0 <= exercises.score("tanh.x", lambda x: 1 - x * x) < 5
 
 
-def test_a_teachers_own_exercise_is_answered_without_an_error_where_it_is_not_known(capsys):
+def test_an_unknown_exercise_can_be_answered_without_an_error(capsys):
     @exercises.answer("week9.own")
-    def kept(x):
+    def own_answer(x):
         return x
 
-    assert kept(3) == 3
-    assert exercises.score("week9.own", kept, of=4) == 0.0
-    said = capsys.readouterr().out
-    assert "week9.own: not checked here. There is no exercise 'week9.own'" in said
-    assert "If it is your teacher's own, hand it in as it is: it is marked there." in said
+    assert own_answer(3) == 3
+    assert exercises.score("week9.own", own_answer, of=4) == 0.0
+    text = capsys.readouterr().out
+    assert "week9.own: not checked here. There is no exercise 'week9.own'" in text
+    assert "If it is your teacher's own exercise, submit your answer as it is: it will be marked there." in text
 
 
-def test_fresh_inputs_each_time_and_the_same_for_the_same_seed():
+def test_inputs_are_new_each_time_and_repeat_with_the_seed():
     exercise = exercises.get_exercise("tanh.x")
 
     def numbers(seed):
@@ -766,10 +792,10 @@ def test_fresh_inputs_each_time_and_the_same_for_the_same_seed():
     assert len(set(seen)) == len(seen) - seen.count(seen[0]) + 1
 
 
-# A walk is marked up to its first wrong step -------------------------------------------------------------------------
+# Walks ----------------------------------------------------------------------------------------------------------------
 
 
-def test_gradients_by_hand_are_marked_up_to_the_first_wrong_one():
+def test_gradients_by_hand_count_up_to_the_first_wrong_one():
     exercise = exercises.get_exercise("diamond.gradients")
 
     def wrong_in_the_middle(a, b, s, p):
@@ -784,32 +810,32 @@ def test_gradients_by_hand_are_marked_up_to_the_first_wrong_one():
     assert result.parts[3]["reason"] == "not reached: an earlier part is wrong"
 
 
-def test_gradients_that_are_there_count_although_others_are_not_there_yet():
+def test_gradients_count_although_others_are_missing():
     result = exercises.check("diamond.gradients", lambda s, p: {"p": s, "s": p, "a": None}).result
     assert [part["points"] for part in result.parts] == [2.5, 2.5, 0, 0]
     assert result.parts[2]["reason"] == "there is nothing yet under 'a'"
 
 
-def test_no_hint_is_said_twice_and_none_is_the_rule_itself():
+def test_the_three_hints_of_a_mistake_differ():
     for exercise in ALL:
         for mistake in exercise.mistakes:
             assert len(set(mistake.hints)) == 3, (exercise.id, mistake.title)
             assert all(len(each.split()) >= 4 for each in mistake.hints), (exercise.id, mistake.title)
 
 
-@pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "gradients"])
-def test_the_first_gradient_that_a_mistake_changes_is_the_one_named_first(exercise):
+@pytest.mark.parametrize("exercise", [each for each in EACH if each.values[0].kind == "gradients"])
+def test_the_first_changed_gradient_is_the_first_wrong_one(exercise):
     names = [part.name for part in exercise.parts]
     for mistake in exercise.mistakes:
-        cases, result = authoring.tried(exercise, mistake.wrong_answer, 5)
+        cases, result = authoring.try_answer(exercise, mistake.wrong_answer, 5)
         right = exercise.run(exercise.right, cases[0].request)["values"]
         wrong = exercise.run(mistake.wrong_answer, cases[0].request)["values"]
         first = next(name for name in names if not np.allclose(right[name], wrong[name]))
         assert result.first_wrong.answer == first
 
 
-@pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "wrong rule"])
-def test_the_wrong_rule_of_a_walk_is_at_the_first_step_that_differs(exercise):
+@pytest.mark.parametrize("exercise", [each for each in EACH if each.values[0].kind == "wrong rule"])
+def test_the_wrong_rule_is_at_the_first_step_that_differs(exercise):
     for number in (4, 5):
         place = mg.tracing.compare(exercise.show_right(number), exercise.show(number)).difference.step_b
         assert exercises.check(exercise, place + 1, seed=number).right
@@ -818,29 +844,29 @@ def test_the_wrong_rule_of_a_walk_is_at_the_first_step_that_differs(exercise):
         assert mg.tracing.compare(exercise.show(number), exercise.show(number)).same
 
 
-@pytest.mark.parametrize("exercise", [each for each in DECLARED if each.values[0].kind == "wrong rule"])
-def test_every_number_has_a_walk_in_which_something_is_wrong_and_few_numbers_share_a_step(exercise):
-    steps = [values_of_right(exercise, number) for number in range(40)]
+@pytest.mark.parametrize("exercise", [each for each in EACH if each.values[0].kind == "wrong rule"])
+def test_few_walks_have_their_wrong_rule_at_the_same_step(exercise):
+    steps = [right_step(exercise, number) for number in range(40)]
     assert max(map(steps.count, steps)) <= len(steps) // 3
 
 
-def values_of_right(exercise, number):
-    """The step that is asked for in the walk of a number."""
+def right_step(exercise, number):
+    """Return the right answer for the walk of a number."""
     return float(exercise.run(exercise.right, exercise.cases(number)[0].request)["values"]["the answer"])
 
 
-def test_a_student_sees_the_walk_of_a_sheet_and_is_checked_by_it(capsys):
+def test_identify_selects_the_students_own_walk(capsys):
     exercise = exercises.get_exercise("means.find")
     try:
-        assert str(exercises.identify("5f0c", " A17 ")) == "The walks shown here are those of A17."
+        assert str(exercises.identify("5f0c", " A17 ")) == "These are the walks of A17."
         number = student_key.walk_number("5f0c", "a17", "means.find")
         assert mg.tracing.compare(exercise.show(), exercise.show(number)).same
-        assert exercises.check("means.find", int(values_of_right(exercise, number)))
+        assert exercises.check("means.find", int(right_step(exercise, number)))
         assert f"walk number {number}" in exercises.check("means.find", 99).text.replace("\n", " ").replace("  ", " ")
-        assert exercises.identify("5f0c", "YOUR ID").startswith("Write your own id in the place of YOUR ID")
+        assert exercises.identify("5f0c", "YOUR ID").startswith("Write your own id instead of YOUR ID")
         assert mg.tracing.compare(exercise.show(), exercise.show(student_key.SHARED_WALK)).same
     finally:
-        student_key._mine.clear()
+        student_key._student.clear()
     others = [("5f0c", "a17", "curves.find"), ("5f0d", "a17", "means.find"), ("5f0c", "a18", "means.find"),
               ("5f0c", "a17", "means.find", 2)]  # fmt: skip
     assert len({number, *(student_key.walk_number(*each) for each in others)}) == 5
@@ -848,12 +874,12 @@ def test_a_student_sees_the_walk_of_a_sheet_and_is_checked_by_it(capsys):
     assert student_key.derive_key("secret") != student_key.derive_key("secres")
 
 
-# Asking --------------------------------------------------------------------------------------------------------------
+# Questions ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def trace():
-    """A walk in which w is used twice."""
+    """Return a walk in which w is used twice."""
     x, w = mg.tensor(3.0, requires_grad=True), mg.tensor(2.0, requires_grad=True)
     with mg.record() as trace:
         y = mg.tanh(w * x * 0.1) + w
@@ -861,7 +887,7 @@ def trace():
     return trace
 
 
-def test_a_right_guess_counts_with_as_many_digits_as_are_written(trace):
+def test_a_guess_is_compared_to_its_written_digits(trace):
     slope = 1 - np.tanh(0.6) ** 2
     assert exercises.ask(trace, "w", 1 + slope * 0.3)
     assert exercises.ask(trace, "w", round(1 + slope * 0.3, 3))
@@ -875,14 +901,14 @@ def test_a_right_guess_counts_with_as_many_digits_as_are_written(trace):
     ((2, "contribution"), lambda slope: 1 - 0.36, "M20"),
     (2, lambda slope: 1.0, "passed on"),
 ])  # fmt: skip
-def test_a_wrong_guess_is_told_by_walking_again_with_each_mistake(trace, what, answer, row):
+def test_a_wrong_guess_is_explained_by_a_repeated_walk(trace, what, answer, row):
     guess = exercises.ask(trace, what, answer(1 - np.tanh(0.6) ** 2))
     assert not guess
     assert guess.mistake.id == row
     assert exercises.hint().startswith("Hint 1 of 3")
 
 
-def test_a_guess_that_forgets_the_order_of_the_walk_is_told_so():
+def test_a_guess_without_the_order_of_the_walk_gets_its_name():
     a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
     with mg.record() as diamond:
         c, d = a + b, a * b
@@ -890,14 +916,14 @@ def test_a_guess_that_forgets_the_order_of_the_walk_is_told_so():
         y = e + f
         y.backward()
     assert exercises.ask(diamond, "a", 25)
-    given = mg.tracing.replay(diamond, "no order").gradients
-    wrong = next(value.item() for node, value in given.items() if diamond.nodes[node].label == "a")
+    gradients = mg.tracing.replay(diamond, "no order").gradients
+    wrong = next(value.item() for node, value in gradients.items() if diamond.nodes[node].label == "a")
     assert wrong != 25
     assert exercises.ask(diamond, "a", wrong).mistake.id == "M3"
     assert exercises.ask(diamond, "a", 26).mistake is None
 
 
-def test_a_guess_about_an_array_is_told_by_the_rules_mistakes():
+def test_a_guess_about_an_array_is_explained_by_its_rule():
     x = mg.tensor([[1.0, -2.0, 0.5]], requires_grad=True)
     with mg.record() as trace:
         p = mg.softmax(x)
@@ -908,35 +934,35 @@ def test_a_guess_about_an_array_is_told_by_the_rules_mistakes():
     assert guess.mistake.id == "M54"
 
 
-def test_a_guess_of_another_shape_is_told_so(trace):
+def test_a_guess_of_another_shape_gets_both_shapes(trace):
     assert "has shape (), and your answer has shape (2,)" in repr(exercises.ask(trace, "w", [1.0, 2.0]))
 
 
-def test_what_cannot_be_asked_is_refused(trace):
+def test_an_impossible_question_raises(trace):
     with pytest.raises(IndexError, match="the walk has"):
         exercises.ask(trace, 99, 1.0)
-    with pytest.raises(KeyError, match="there are w, x"):
+    with pytest.raises(KeyError, match="choose from w, x"):
         exercises.ask(trace, "v", 1.0)
-    with pytest.raises(ValueError, match="a word of a step must be one of contribution, after"):
+    with pytest.raises(ValueError, match="must be one of contribution, after"):
         exercises.ask(trace, (0, "grade"), 1.0)
 
 
-# What a student is given leads nowhere -------------------------------------------------------------------------------
+# What a student's code can reach --------------------------------------------------------------------------------------
 
 
-def test_the_words_of_a_student_lead_to_no_operation_and_no_rule():
-    words = sandboxed.Words(sandboxed.ALL)
-    met, todo, found = set(), [(0, vars(words)[name]) for name in vars(words)], []
+def test_xp_leads_to_no_operation_and_no_rule():
+    xp = sandboxed.Namespace(sandboxed.FUNCTIONS)
+    visited, todo, forbidden = set(), [(0, function) for function in vars(xp).values()], []
     while todo:
         depth, thing = todo.pop()
-        if id(thing) in met or depth > 4:
+        if id(thing) in visited or depth > 4:
             continue
-        met.add(id(thing))
+        visited.add(id(thing))
         if isinstance(thing, Op | Rule) or hasattr(thing, "op"):
-            found.append(thing)
+            forbidden.append(thing)
         name = getattr(thing, "__name__", "")
         if isinstance(name, str) and name.startswith("micrograd_plus") and "exercises.sandboxed" not in name:
-            found.append(thing)
+            forbidden.append(thing)
         near = [
             getattr(thing, "__wrapped__", None),
             getattr(thing, "__self__", None),
@@ -946,10 +972,10 @@ def test_the_words_of_a_student_lead_to_no_operation_and_no_rule():
             near += [value for key, value in thing.__globals__.items() if key != "__builtins__"]
             near += [cell.cell_contents for cell in thing.__closure__ or ()]
         todo += [(depth + 1, each) for each in near if each is not None]
-    assert not found
+    assert not forbidden
 
 
-def test_what_runs_beside_a_student_needs_numpy_alone(tmp_path):
+def test_the_sandboxed_part_needs_only_numpy(tmp_path):
     import shutil
     from pathlib import Path
 
@@ -967,7 +993,7 @@ def test_what_runs_beside_a_student_needs_numpy_alone(tmp_path):
     assert done.stdout.splitlines() == [str([np.e, np.e]), "[]"]
 
 
-def test_a_request_holds_no_answer():
+def test_a_request_contains_no_answer():
     exercise = exercises.get_exercise("softmax.x")
     for case in exercise.cases(0):
         right = exercise.run(exercise.right, case.request)["values"]["x"].tobytes()
@@ -975,9 +1001,9 @@ def test_a_request_holds_no_answer():
         assert all(not hasattr(v, "tobytes") or v.tobytes() != right for v in case.request["arguments"].values())
 
 
-def test_no_word_is_the_answer_alone():
+def test_no_function_of_xp_is_the_whole_answer():
     assert "flip" not in exercises.get_exercise("flip.x").functions
-    assert "all but flip" in exercises.get_exercise("flip.x").prompt
+    assert "except flip" in exercises.get_exercise("flip.x").prompt
     assert "cos" in exercises.get_exercise("sin.x").functions
     for name in RULES:
         rules = operations[name.partition(".")[0]].rules

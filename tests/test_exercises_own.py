@@ -1,4 +1,4 @@
-"""Writing exercises of one's own, starter notebooks and releases: proved when defined, and no answer is handed out."""
+"""Teachers' own exercises, starter notebooks and releases: exercises are checked, and no answer is released."""
 
 import json
 import time
@@ -10,7 +10,7 @@ import micrograd_plus as mg
 from commands import run as run_command
 from micrograd_plus import exercises
 from micrograd_plus.exercises import handout, student_key
-from micrograd_plus.exercises.registry import exercises as declared
+from micrograd_plus.exercises.registry import own_exercises
 
 pytestmark = pytest.mark.usefixtures("own_exercises")
 
@@ -20,25 +20,25 @@ CANARY = "canary_7f3a9"
 
 
 def define(right, **changes):
-    """The exercise of doubling, with some of it changed."""
-    given = {"prompt": "The slope of 2 x, times upstream.", "inputs": INPUTS, **changes}
-    return exercises.define("double.x", **given)(right)
+    """Define an exercise on doubling, with some changes."""
+    settings = {"prompt": "The slope of 2 x, times upstream.", "inputs": INPUTS, **changes}
+    return exercises.define("double.x", **settings)(right)
 
 
 def double(upstream):
-    """Twice what arrives."""
+    """Return twice what arrives."""
     return 2 * upstream
 
 
-def test_one_cell_is_an_exercise_and_proves_it_within_a_second(capsys):
+def test_define_makes_and_checks_an_exercise_in_a_second(capsys):
     began = time.process_time()
-    kept = define(
+    returned = define(
         double,
         mistakes=[("the 2 is missing", lambda upstream: upstream, HINTS)],
         edges={"x is 0": {"x": np.zeros((2, 3))}},
     )
     assert time.process_time() - began < 1
-    assert kept is double
+    assert returned is double
     assert (
         "double.x: proved on 20 draws; 1 of 1 mistakes caught and named; the starter scores 0."
         in capsys.readouterr().out
@@ -50,30 +50,30 @@ def test_one_cell_is_an_exercise_and_proves_it_within_a_second(capsys):
 
 
 @pytest.mark.parametrize(("changes", "right", "sentence"), [
-    ({}, lambda upstream: upstream * np.random.default_rng().normal(), "gives other numbers when it is called again"),
+    ({}, lambda upstream: upstream * np.random.default_rng().normal(), "returns other numbers when it is called again"),
     ({"mistakes": [("none at all", lambda upstream: upstream + upstream, HINTS)]}, double,
      "'none at all' is not caught"),
     ({"mistakes": [("first", lambda upstream: upstream, HINTS), ("second", lambda upstream: upstream, HINTS)]}, double,
      "the mistake 'second' is named 'first'"),
-    ({"mistakes": [("short", lambda upstream: upstream, HINTS[:2])]}, double, "has 2 hints; three are asked for"),
+    ({"mistakes": [("short", lambda upstream: upstream, HINTS[:2])]}, double, "must have three hints, got 2"),
     ({"starter": '@exercises.answer("double.x")\ndef f(upstream):\n    return 2 * upstream\n'}, double,
      "starter scores"),
     ({"inputs": {"upstream": np.array([0.123456, 0.7])},
-      "mistakes": [("told", lambda upstream: upstream, ("It is 0.2469 in the first place.", "b", "c"))]}, double,
-     "which tells 0.2469"),
+      "mistakes": [("revealed", lambda upstream: upstream, ("It is 0.2469 in the first place.", "b", "c"))]}, double,
+     "reveals 0.2469"),
 ])  # fmt: skip
-def test_an_exercise_that_does_not_hold_is_refused_with_the_reason(changes, right, sentence):
+def test_define_rejects_a_faulty_exercise_with_the_reason(changes, right, sentence):
     with pytest.raises(exercises.NotProved, match=sentence):
         define(right, **changes)
-    assert "double.x" not in declared
+    assert "double.x" not in own_exercises
 
 
-def test_a_right_answer_that_fails_is_told_where():
-    with pytest.raises(ValueError, match="the right answer fails where x is empty"):
+def test_a_failing_right_answer_names_the_edge_case():
+    with pytest.raises(ValueError, match="the right answer fails when x is empty"):
         define(lambda x: x * np.max(x), edges={"x is empty": {"x": np.zeros((0,))}})
 
 
-def test_rows_of_the_catalogue_may_be_named():
+def test_a_mistake_can_be_an_id_of_the_catalogue():
     define(double, mistakes=[("M6", lambda upstream: 2 * np.ones_like(upstream))])
     assert exercises.check("double.x", lambda upstream: 2 * np.ones_like(upstream)).result.mistake.id == "M6"
 
@@ -81,20 +81,20 @@ def test_rows_of_the_catalogue_may_be_named():
 # Notebooks -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_starter_notebook_is_a_notebook_and_scores_nothing():
+def test_a_starter_notebook_is_a_valid_notebook():
     nbformat = pytest.importorskip("nbformat")
-    made = handout.starter_notebook(exercises.list_exercises(), "All of them", scored=True)
-    nbformat.validate(nbformat.from_dict(made))
-    grade_ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in made["cells"] if cell["cell_type"] == "code"]
+    notebook = handout.starter_notebook(exercises.list_exercises(), "All of them", scored=True)
+    nbformat.validate(nbformat.from_dict(notebook))
+    grade_ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert len(set(grade_ids)) == len(grade_ids)
-    assert not any(cell.get("outputs") for cell in made["cells"])
+    assert not any(cell.get("outputs") for cell in notebook["cells"])
 
 
-def test_the_cells_of_a_starter_notebook_run_and_give_no_points(capsys):
+def test_a_starter_notebook_runs_and_scores_0(capsys):
     chosen = [exercises.get_exercise(each) for each in ("tanh.x", "engine.value", "curves.find", "diamond.gradients")]
-    made = handout.starter_notebook(chosen, "Some", scored=True)
+    notebook = handout.starter_notebook(chosen, "Some", scored=True)
     space, scores = {}, []
-    for cell in made["cells"]:
+    for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and "exercises.score" in cell["source"]:
             scores.append(eval(cell["source"], space))  # noqa: S307 - our own text
         elif cell["cell_type"] == "code":
@@ -105,7 +105,7 @@ def test_the_cells_of_a_starter_notebook_run_and_give_no_points(capsys):
 
 @pytest.fixture
 def assignment(tmp_path):
-    """An assignment with exercises that come along, and one of the teacher's own."""
+    """Return the file of an assignment with every exercise of the catalogue and one of the teacher's own."""
     (tmp_path / "own.py").write_text(
         "from micrograd_plus import exercises\n"
         "import micrograd_plus as mg\n"
@@ -124,7 +124,7 @@ def assignment(tmp_path):
     return path
 
 
-def test_a_release_holds_no_answer_no_mistake_no_hint_and_no_secret(assignment, tmp_path):
+def test_a_release_contains_no_answer_hint_or_secret(assignment, tmp_path):
     written = handout.release(assignment, tmp_path / "handout")
     assert {path.relative_to(tmp_path / "handout").as_posix() for path in written} == {
         "week3.ipynb", "week3.py", "nbgrader/week3/week3.ipynb", "points.csv",
@@ -137,7 +137,7 @@ def test_a_release_holds_no_answer_no_mistake_no_hint_and_no_secret(assignment, 
             assert not any(json.dumps(hint)[1:-1] in text or hint in text for hint in mistake.hints if len(hint) > 20)
 
 
-def test_a_release_for_a_list_of_students_has_their_ids_and_the_same_key_for_all(assignment, tmp_path):
+def test_a_release_for_students_fills_in_their_ids(assignment, tmp_path):
     (tmp_path / "class.csv").write_text("student,section\na17,1\nb02@x.edu,2\n", encoding="utf-8")
     out = tmp_path / "handout"
     done = run_command(
@@ -155,22 +155,22 @@ def test_a_release_for_a_list_of_students_has_their_ids_and_the_same_key_for_all
         assert f'exercises.identify("{key}", "YOUR ID")' in text
 
 
-def test_an_assignment_that_shows_no_numbers_has_no_sheet(tmp_path):
+def test_an_assignment_without_walks_has_no_identify_line(tmp_path):
     path = tmp_path / "plain.toml"
     path.write_text('exercises = ["tanh.x"]\nsecret = "a-secret-of-the-tests"\n', encoding="utf-8")
     handout.release(path, tmp_path / "handout")
-    assert "sheet" not in (tmp_path / "handout" / "plain.py").read_text(encoding="utf-8")
+    assert "identify" not in (tmp_path / "handout" / "plain.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
-    ("a17\n../b\n", "'../b' is no id"), ("a17\nA17\n", "an id stands there twice")])  # fmt: skip
-def test_a_list_of_students_that_cannot_be_names_of_files_is_refused(tmp_path, text, sentence):
+    ("a17\n../b\n", "'../b' is not a valid id"), ("a17\nA17\n", "an id occurs twice")])  # fmt: skip
+def test_read_students_rejects_ids_that_cannot_be_file_names(tmp_path, text, sentence):
     (tmp_path / "list.txt").write_text(text, encoding="utf-8")
     with pytest.raises(handout.ReleaseError, match=sentence):
         handout.read_students(tmp_path / "list.txt")
 
 
-def test_a_release_says_what_each_exercise_is_worth(assignment, tmp_path):
+def test_a_release_lists_the_points_of_each_exercise(assignment, tmp_path):
     handout.release(assignment, tmp_path / "handout")
     lines = (tmp_path / "handout" / "points.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "exercise,title,kind,points"
@@ -181,11 +181,11 @@ def test_the_command_lists_writes_and_releases(assignment, tmp_path):
     listed = run_command("exercises", "list", "6")
     assert "engine.order" in listed.stdout
     assert "softmax.x" not in listed.stdout
-    made = run_command("exercises", "new", "tanh.x, softmax.x", "-o", str(tmp_path / "two.ipynb"))
-    assert "2 exercises" in made.stdout
+    lesson = run_command("exercises", "new", "tanh.x, softmax.x", "-o", str(tmp_path / "two.ipynb"))
+    assert "2 exercises" in lesson.stdout
     again = run_command("exercises", "new", "tanh.x", "-o", str(tmp_path / "two.ipynb"))
     assert again.returncode == 1
-    assert "is there already" in again.stderr
+    assert "exists already" in again.stderr
     released = run_command("exercises", "release", str(assignment), "-o", str(tmp_path / "out"))
     assert released.returncode == 0
     assert (tmp_path / "out" / "week3.ipynb").is_file()
@@ -193,10 +193,10 @@ def test_the_command_lists_writes_and_releases(assignment, tmp_path):
 
 @pytest.mark.parametrize(("arguments", "sentence"), [
     (["new", "99"], "A lesson is a group"),
-    (["new"], "say of what"),
+    (["new"], "an argument is missing"),
     (["release", "nothing.toml"], "there is no assignment 'nothing.toml'"),
 ])  # fmt: skip
-def test_the_command_says_what_is_in_the_way(arguments, sentence):
+def test_the_command_explains_a_failure(arguments, sentence):
     done = run_command("exercises", *arguments)
     assert done.returncode == 1
     assert sentence in done.stderr

@@ -99,7 +99,7 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
     with pytest.raises(ValueError, match="class numbers must be integers"):
         F.cross_entropy(x, mg.tensor([0.0, 1.0]))
     with pytest.raises(
-        ValueError, match=r"weight has shape \(2,\), expected there must be one number for each of 3 classes"
+        ValueError, match=r"weight has shape \(2,\), expected one number for each of 3 classes"
     ):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=mg.tensor([1.0, 2.0]))
     with pytest.raises(RuntimeError, match="weight is a setting and gets no gradient"):

@@ -1,4 +1,4 @@
-"""The teacher's guide, followed to the letter in an empty folder: its commands are run as they stand there."""
+"""The commands of the guide for teachers run in an empty folder, in their order."""
 
 import json
 import re
@@ -25,22 +25,22 @@ ANSWERS = {
 READS = {"tanh_x": "x, out", "softmax_x": "xp, upstream, out, axis", "week3_double": "upstream"}
 
 
-def filled(book: dict, student: int) -> dict:
-    """A released notebook as an invented student hands it in."""
-    made = json.loads(json.dumps(book))
-    for cell in made["cells"]:
+def fill_in(book: dict, student: int) -> dict:
+    """Return a released notebook with the answers of an invented student."""
+    answered = json.loads(json.dumps(book))
+    for cell in answered["cells"]:
         for name, bodies in ANSWERS.items():
             if f"def {name}(" in "".join(cell["source"]):
                 exercise = name.replace("_", ".")
                 body = bodies[(student + len(name)) % 3]
                 cell["source"] = f'@exercises.answer("{exercise}")\ndef {name}({READS[name]}):\n    return {body}\n'
-    return made
+    return answered
 
 
 @pytest.mark.usefixtures("own_exercises")
-def test_from_an_empty_folder_to_marks_a_regrade_and_school_systems(tmp_path, monkeypatch, capsys):
+def test_the_guide_leads_from_an_empty_folder_to_marks(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    new, marked, with_columns, again = COMMANDS
+    new, first, with_columns, again = COMMANDS
     assert new[:3] == ["grade", "--new", "week3.toml"]
     assert main(new) == 0
     assert "matmul" in Path("week3.toml").read_text(encoding="utf-8")
@@ -52,31 +52,31 @@ def test_from_an_empty_folder_to_marks_a_regrade_and_school_systems(tmp_path, mo
     book = json.loads(Path("handout/week3.ipynb").read_text(encoding="utf-8"))
     Path("submissions").mkdir()
     for student in range(30):
-        Path(f"submissions/s{student:02d}.ipynb").write_text(json.dumps(filled(book, student)), encoding="utf-8")
+        Path(f"submissions/s{student:02d}.ipynb").write_text(json.dumps(fill_in(book, student)), encoding="utf-8")
 
-    assert main(marked) == 0
+    assert main(first) == 0
     assert "30 marked" in capsys.readouterr().out
     assert {path.name for path in Path("marks").iterdir()} == {
         "marks", "marks.csv", "report.html", "mistakes.csv", "tampering.csv", "walks"}  # fmt: skip
-    first = json.loads(Path("marks/marks/s02.json").read_text(encoding="utf-8"))
-    points = {each["exercise"]: each["points"] for each in first["exercises"]}
+    marks = json.loads(Path("marks/marks/s02.json").read_text(encoding="utf-8"))
+    points = {each["exercise"]: each["points"] for each in marks["exercises"]}
     assert len(points) == 3
     assert set(points.values()) > {10.0}
-    named = {each["mistake"]["title"] for path in Path("marks/marks").iterdir()
+    mistakes = {each["mistake"]["title"] for path in Path("marks/marks").iterdir()
              for each in json.loads(path.read_text(encoding="utf-8"))["exercises"] if each["mistake"]}  # fmt: skip
-    assert "the 2 is missing" in named
-    assert len(named) >= 3
+    assert "the 2 is missing" in mistakes
+    assert len(mistakes) >= 3
 
     assert main(with_columns) == 0
-    assert "0 marked, 30 were marked already" in capsys.readouterr().out
+    assert "0 marked, 30 unchanged" in capsys.readouterr().out
     assert Path("marks/marks.csv").read_text(encoding="utf-8").startswith("ID,Week3,Of")
 
-    mended = OWN.replace("return 2 * upstream", "return upstream").replace(
+    corrected = OWN.replace("return 2 * upstream", "return upstream").replace(
         "lambda upstream: upstream", "lambda upstream: 3 * upstream"
     )
-    Path("my_exercises.py").write_text(mended, encoding="utf-8")
+    Path("my_exercises.py").write_text(corrected, encoding="utf-8")
     assert main(again) == 0
-    assert "30 marks moved." in capsys.readouterr().out
+    assert "30 marks changed." in capsys.readouterr().out
 
     assert main(shlex.split("grade --pack gradescope --assignment week3.toml -o autograder.zip")) == 0
     with zipfile.ZipFile("autograder.zip") as archive:

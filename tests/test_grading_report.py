@@ -1,4 +1,4 @@
-"""What a teacher reads: complete, as text, with nothing in it that a browser or a table program would run."""
+"""Reports for the teacher: complete, and without anything that a browser or spreadsheet would run."""
 
 import csv
 import io
@@ -6,17 +6,18 @@ import itertools
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from browser import chromium  # noqa: F401 - a fixture
 from graded import assignment
 from micrograd_plus import exercises
-from micrograd_plus.grading import cells, mark, report, submissions, tampering
-from micrograd_plus.grading.assignment import load
-from micrograd_plus.grading.reasons import SENTENCES, plain, say
+from micrograd_plus.grading import cells, grade, report, submissions, tampering
+from micrograd_plus.grading.assignment import load_assignment
+from micrograd_plus.grading.reasons import REASONS, escape_invisible, reason
 from micrograd_plus.grading.sandbox.boxes import Sandbox
-from micrograd_plus.grading.store import Store, text_of
+from micrograd_plus.grading.store import Store, to_json
 from micrograd_plus.tracing import load_trace
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202e \x1b[31m =1+1"
@@ -24,7 +25,7 @@ OPEN = {"meta", "br", "img", "link", "input"}
 
 
 class Page(HTMLParser):
-    """The elements of a page, in order; each is closed where it was opened."""
+    """Parser that collects the elements of a page, and checks that they are closed in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,9 +45,9 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def store(tmp_path):
-    """Marks of three: one right, one wrong, one whose every text is nasty."""
-    made = load(assignment(tmp_path))
-    kept = Store(tmp_path / "out")
+    """Marks of three students: one right, one wrong, one with hostile text everywhere."""
+    loaded = load_assignment(assignment(tmp_path))
+    results = Store(tmp_path / "out")
     walks = {}
     sources = {
         "ada": "def tanh_x(out):\n    return 1 - out**2\n\ndef exp_x(out):\n    return out\n",
@@ -55,16 +56,16 @@ def store(tmp_path):
     }
     with Sandbox() as sandbox:
         for name, source in sources.items():
-            given = submissions.Submission(name, submissions.of_program(source.encode()))
-            given.remarks.append(NASTY)
+            submission = submissions.Submission(name, submissions.read_program(source.encode()))
+            submission.remarks.append(NASTY)
             walks[name] = {}
-            kept.put(name, text_of(mark.marked(given, made, sandbox, walks=walks[name])))
-            kept.put_walks(name, walks[name])
-    report.write(kept, made)
-    return kept
+            results.put(name, to_json(grade.grade_submission(submission, loaded, sandbox, walks=walks[name])))
+            results.put_walks(name, walks[name])
+    report.write_report(results, loaded)
+    return results
 
 
-def test_the_page_tells_all_and_runs_nothing(store):
+def test_the_page_shows_everything_and_runs_nothing(store):
     text = (store.folder / "report.html").read_text(encoding="utf-8")
     page = Page()
     page.feed(text)
@@ -80,7 +81,7 @@ def test_the_page_tells_all_and_runs_nothing(store):
     )
 
 
-def test_the_page_has_its_language_title_and_headings_in_order(store):
+def test_the_page_has_a_language_a_title_and_ordered_headings(store):
     page = Page()
     page.feed((store.folder / "report.html").read_text(encoding="utf-8"))
     assert page.tags[0] == ("html", {"lang": "en"})
@@ -94,17 +95,17 @@ def test_the_page_has_its_language_title_and_headings_in_order(store):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(store, chromium, scheme):  # noqa: F811 - the fixture
+def test_axe_finds_no_violations(store, chromium, scheme):  # noqa: F811 - the fixture
     from axe_playwright_python.sync_playwright import Axe
 
     with chromium.new_context(color_scheme=scheme, bypass_csp=True) as context:
         page = context.new_page()
         page.goto((store.folder / "report.html").as_uri())
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
 
 
-def test_the_tables_are_tables(store):
+def test_csv_files_have_equal_rows_and_no_formulas(store):
     for name in ("marks.csv", "mistakes.csv", "tampering.csv"):
         rows = list(csv.reader(io.StringIO((store.folder / name).read_text(encoding="utf-8"))))
         assert len(rows) > 1
@@ -112,81 +113,80 @@ def test_the_tables_are_tables(store):
         assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
 
 
-def test_the_first_wrong_step_is_in_the_marks_and_no_expected_value_is(store):
+def test_marks_contain_the_first_wrong_step_and_no_expected_value(store):
     marks = store.get("bob")
     first = marks["exercises"][0]
     assert first["first_wrong"]["sentence"]
     assert first["mistake"]["hints"]
-    cases = load(store.folder.parent / "week3.toml").found["tanh.x"].cases([1])
+    cases = load_assignment(store.folder.parent / "week3.toml").definitions["tanh.x"].cases([1])
     assert cases
     assert "expects" not in json.dumps(marks)
 
 
-def test_the_walk_of_a_first_wrong_step_holds_what_the_student_sent_and_can_be_played(store):
-    found = sorted(path.name for path in (store.folder / "walks").iterdir())
-    assert found == ["bob--tanh.x.json"]
-    trace = load_trace(store.folder / "walks" / found[0])
+def test_the_walk_of_a_wrong_answer_loads_and_draws(store):
+    names = sorted(path.name for path in (store.folder / "walks").iterdir())
+    assert names == ["bob--tanh.x.json"]
+    trace = load_trace(store.folder / "walks" / names[0])
     assert trace.steps
     assert "tanh" in trace.summary()
     assert 'href="walks/bob--tanh.x.json"' in (store.folder / "report.html").read_text(encoding="utf-8")
     pytest.importorskip("micrograd_plus_viz")
-    report.write(store, load(store.folder.parent / "week3.toml"), draw=True)
+    report.write_report(store, load_assignment(store.folder.parent / "week3.toml"), draw=True)
     assert (store.folder / "walks" / "bob--tanh.x.html").stat().st_size > 1000
     assert 'href="walks/bob--tanh.x.html"' in (store.folder / "report.html").read_text(encoding="utf-8")
 
 
-# Sentences ----------------------------------------------------------------------------------------------------------
+# Reasons ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_sentence_can_be_said_and_none_accuses():
-    for name, sentence in SENTENCES.items():
-        filled = dict.fromkeys(re.findall(r"{(\w+)}", sentence), "x")
-        assert say(name, **filled)
-        assert not re.search(r"cheat|tamper|attack|hack", sentence)
+def test_every_reason_can_be_filled_in_and_none_accuses():
+    for name, text in REASONS.items():
+        details = dict.fromkeys(re.findall(r"{(\w+)}", text), "x")
+        assert reason(name, **details)
+        assert not re.search(r"cheat|tamper|attack|hack", text)
 
 
-def test_every_sentence_is_used():
-    from pathlib import Path
-
+def test_every_reason_is_in_use():
     sources = "".join(path.read_text(encoding="utf-8") for path in Path(report.__file__).parent.rglob("*.py")
                       if path.name != "reasons.py")  # fmt: skip
-    ends = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
-    assert not [name for name in SENTENCES if f'"{name}"' not in sources and name not in ends]
+    ends_of_runs = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
+    assert not [name for name in REASONS if f'"{name}"' not in sources and name not in ends_of_runs]
 
 
 @pytest.mark.parametrize(("text", "shown"), [
     ("a\x1b[31mb", "a\\x1b[31mb"), ("\u202eabc", "\\u202eabc"), ("a\u200bb", "a\\u200bb"), ("x" * 1000, "x" * 600),
     ("\ud800", "\\ud800"), ("ünïcode ∂", "ünïcode ∂"), ("two\nlines", "two\nlines"),
 ])  # fmt: skip
-def test_what_cannot_be_seen_is_shown(text, shown):
-    assert plain(text) == shown
+def test_invisible_characters_are_shown_as_escapes(text, shown):
+    assert escape_invisible(text) == shown
 
 
-# Starters and what is looked at -------------------------------------------------------------------------------------
+# Starters and suspicious code -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("exercise", exercises.list_exercises(), ids=lambda exercise: exercise.id)
-def test_a_starter_that_was_handed_in_unchanged_is_known(exercise):
+def test_is_starter_recognizes_an_unchanged_starter(exercise):
     again = exercise.starter + "\n# a comment\n"
-    assert cells.same_as_starter(again, exercise.starter)
+    assert cells.is_starter(again, exercise.starter)
     changed = exercise.starter.replace("None", "3").replace("raise NotImplementedError", "return 3")
-    assert not cells.same_as_starter(changed.replace("# YOUR CODE HERE", "more = 1"), exercise.starter)
-    owned = cells.owners([cells.unit(exercise.starter)], {exercise.id: exercise.function_name})
-    assert owned == [{exercise.id}]
+    assert not cells.is_starter(changed.replace("# YOUR CODE HERE", "more = 1"), exercise.starter)
+    cell = cells.Cell("cell 1", exercise.starter)
+    assert cells.exercises_of([cell], {exercise.id: exercise.function_name}) == [{exercise.id}]
 
 
 @pytest.mark.parametrize(("source", "what"), [
-    ("import numpy as np\nnp.allclose = 1", "replaces np.allclose"), ("import sys\nsys._getframe()", "walks frames"),
-    ("setattr(np, 'exp', 1)\nimport numpy as np", "replaces a name of np"),
+    ("import numpy as np\nnp.allclose = 1", "replaces np.allclose"),
+    ("import sys\nsys._getframe()", "walks stack frames"),
+    ("setattr(np, 'exp', 1)\nimport numpy as np", "replaces an attribute of np"),
     ("open('results.json', 'w')", "writes a file"),
     ("class A:\n    def __eq__(self, o): ...", "the class A defines __eq__"), ("eval('1')", "calls eval"),
     ("open('/proc/1/mem')", "names the path '/proc/1/mem'"), ("__builtins__ = {}", "replaces builtins"),
 ])  # fmt: skip
-def test_what_reaches_for_more_is_seen(source, what):
-    assert what in [each["what"] for each in tampering.scanned([("cell 1", 0, cells.parsed(source))])]
+def test_find_tampering_lists_suspicious_code(source, what):
+    assert what in [each["what"] for each in tampering.find_tampering([cells.Cell("cell 1", source)])]
 
 
-def test_an_ordinary_answer_is_not_on_the_list():
+def test_an_ordinary_answer_is_not_suspicious():
     source = "import numpy as np\nfrom math import exp\nclass Value:\n    def __add__(self, other): ...\n"
     source += "\ndef f(x):\n    x.data = 1\n"
-    assert tampering.scanned([("cell 1", 0, cells.parsed(source))]) == []
+    assert tampering.find_tampering([cells.Cell("cell 1", source)]) == []

@@ -1,4 +1,4 @@
-"""Graders that are killed, and several at a time: what is alive is respected, what was left is cleared away."""
+"""Several graders at a time, and graders that are killed: live ones are left alone, the rest is cleaned up."""
 
 import signal
 import subprocess
@@ -8,131 +8,134 @@ from pathlib import Path
 
 import pytest
 
-from graded import a_class, assignment
+from graded import assignment, write_class
 from micrograd_plus.__main__ import main
 from micrograd_plus.grading.sandbox import chroot, isolation, uid_pool
-from micrograd_plus.grading.sandbox.boxes import Job, Limits, Sandbox
-from micrograd_plus.grading.store import BusyError, Store, held
+from micrograd_plus.grading.sandbox.boxes import Sandbox
+from micrograd_plus.grading.sandbox.runs import Limits, Run
+from micrograd_plus.grading.store import BusyError, Store, try_lock
 
 pytest.importorskip("fcntl")
 
 ENDLESS = """
-from micrograd_plus.grading.sandbox.boxes import Job, Limits, Sandbox
+from micrograd_plus.grading.sandbox.boxes import Sandbox
+from micrograd_plus.grading.sandbox.runs import Limits, Run
 sandbox = Sandbox({level!r})
-sandbox._open()
-print(sandbox.slot, flush=True)
-sandbox.run(Job([("<your cell>", "open('left', 'w').write('x')\\nwhile True: pass", 0)], ["a.x"], ["a_x"], [],
+sandbox._open_box()
+print(sandbox.uid, flush=True)
+sandbox.run(Run([("<your cell>", "open('left', 'w').write('x')\\nwhile True: pass", 0)], ["a.x"], ["a_x"], [],
                 Limits(cpu=60, wall=60)))
 """
-pytestmark = pytest.mark.skipif(not isolation.is_root() or not isolation.works("user"), reason="slots are root's")
+pytestmark = pytest.mark.skipif(
+    not isolation.is_root() or not isolation.is_available("user"), reason="only root can lease user IDs"
+)
 
 
-def endless(level: str) -> tuple[subprocess.Popen, int]:
-    """A grader in which an answer never ends, and its slot."""
+def start_endless(level: str) -> tuple[subprocess.Popen, int]:
+    """Start a grader whose answer never ends, and return it with its user ID."""
     process = subprocess.Popen([sys.executable, "-c", ENDLESS.format(level=level)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     return process, int(process.stdout.readline())
 
 
-def box(slot: int) -> Path:
-    """The folder of a slot at the level *user*."""
-    return chroot.jail() / "boxes" / str(uid_pool.FIRST_USER + slot)
+def box(uid: int) -> Path:
+    """Return the folder of a box at the level *user*."""
+    return chroot.chroot_folder() / "boxes" / str(uid)
 
 
-def until(what) -> bool:
-    """Whether something becomes true soon."""
-    ends = time.monotonic() + 30
-    while not (found := what()) and time.monotonic() < ends:
+def becomes_true(condition) -> bool:
+    """Return whether a condition becomes true soon."""
+    deadline = time.monotonic() + 30
+    while not (result := condition()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    return bool(found)
+    return bool(result)
 
 
 def works(sandbox: Sandbox) -> bool:
-    """Whether a box answers."""
+    """Return whether a sandbox runs an answer."""
     request = {"driver": "call", "arguments": {}, "functions": [], "answers": ["the answer"]}
-    ran = sandbox.run(Job([("<your cell>", "def a_x(): return 7.0", 0)], ["a.x"], ["a_x"], [request], Limits()))
-    return ran.end == "done" and float(ran.outcomes[0]["values"]["the answer"]) == 7
+    result = sandbox.run(Run([("<your cell>", "def a_x(): return 7.0", 0)], ["a.x"], ["a_x"], [request], Limits()))
+    return result.end == "done" and float(result.outcomes[0]["values"]["the answer"]) == 7
 
 
 @pytest.mark.parametrize("level", ["user", "full"])
-def test_the_slot_of_a_grader_that_lives_is_not_taken_and_that_of_a_killed_one_is_free_once_its_boxes_have_ended(level):
-    if not isolation.works(level):
+def test_the_lease_of_a_user_id_lasts_as_long_as_its_boxes(level):
+    if not isolation.is_available(level):
         pytest.skip(f"this machine has no isolation of level {level!r}")
-    first, taken = endless(level)
+    first, leased = start_endless(level)
     try:
         if level == "user":
-            assert until((box(taken) / "left").exists)
+            assert becomes_true((box(leased) / "left").exists)
         with Sandbox(level) as other:
             assert works(other)
-            assert other.slot != taken
+            assert other.uid != leased
             first.send_signal(signal.SIGKILL)
             first.wait()
-            assert until(lambda: uid_pool.FIRST_USER + taken not in uid_pool.users_with_processes())
-            assert works(other), "the end of one grader's boxes is not the end of another's"
+            assert becomes_true(lambda: leased not in uid_pool.user_ids_in_use())
+            assert works(other), "the end of one grader's boxes must not end another's"
     finally:
         first.kill()
         first.wait()
-    assert until(lambda: not box(taken).exists())
+    assert becomes_true(lambda: not box(leased).exists())
     with Sandbox(level) as again:
         assert works(again)
 
 
-def test_what_was_left_in_the_folder_of_boxes_is_cleared_away_unless_somebody_holds_it():
-    place = uid_pool.folder()
-    ours, theirs = uid_pool.MOST_SLOTS - 1, uid_pool.MOST_SLOTS - 2
-    for each in (ours, theirs):
-        box(each).mkdir(exist_ok=True)
-        (box(each) / "left").write_text("by somebody who was killed", encoding="utf-8")
-    held = uid_pool.locked(place / str(theirs))
-    assert held is not None
-    with held:
-        uid_pool.swept(chroot.jail())
-        assert not box(ours).exists()
-        assert (box(theirs) / "left").exists()
-    uid_pool.swept(chroot.jail())
-    assert not box(theirs).exists()
+def test_only_boxes_without_a_lease_are_stale():
+    stale, leased = uid_pool.USER_IDS[-1], uid_pool.USER_IDS[-2]
+    for uid in (stale, leased):
+        box(uid).mkdir(exist_ok=True)
+        (box(uid) / "left").write_text("by a killed grader", encoding="utf-8")
+    lock = uid_pool.try_lock(leased)
+    assert lock is not None
+    with lock:
+        uid_pool.remove_stale_boxes(chroot.chroot_folder())
+        assert not box(stale).exists()
+        assert (box(leased) / "left").exists()
+    uid_pool.remove_stale_boxes(chroot.chroot_folder())
+    assert not box(leased).exists()
 
 
-def test_locks_are_the_machines_wherever_the_copy_of_python_lies(tmp_path, monkeypatch):
-    first, lock = uid_pool.free_slot()
+def test_graders_with_different_caches_lease_different_user_ids(tmp_path, monkeypatch):
+    first, lock = uid_pool.lease()
     with lock:
         monkeypatch.setenv("MICROGRAD_PLUS_CACHE", str(tmp_path))
-        second, other = uid_pool.free_slot()
+        second, other = uid_pool.lease()
         other.close()
     assert first != second
 
 
-def test_where_root_has_no_such_folder_the_locks_lie_in_the_cache(tmp_path, monkeypatch):
+def test_locks_are_in_the_cache_if_the_machine_folder_is_missing(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    monkeypatch.setattr(uid_pool, "OF_THE_MACHINE", tmp_path / "file")
+    monkeypatch.setattr(uid_pool, "MACHINE_FOLDER", tmp_path / "file")
     monkeypatch.setenv("MICROGRAD_PLUS_CACHE", str(tmp_path))
-    number, lock = uid_pool.free_slot()
+    uid, lock = uid_pool.lease()
     lock.close()
-    assert (tmp_path / "micrograd_plus" / "slots" / str(number)).exists()
+    assert (tmp_path / "micrograd_plus" / "user-ids" / str(uid)).exists()
 
 
-def test_a_copy_of_python_that_was_half_made_is_cleared_away(tmp_path, monkeypatch):
+def test_the_grader_removes_a_half_built_chroot(tmp_path, monkeypatch):
     monkeypatch.setenv("MICROGRAD_PLUS_CACHE", str(tmp_path))
-    left = chroot.cache() / f"{chroot.HALF_BUILT}abc"
-    (left / "lib").mkdir(parents=True)
-    monkeypatch.setattr(chroot, "build", lambda place, sources: place.mkdir())
-    assert chroot.jail().is_dir()
-    assert not left.exists()
+    half = chroot.cache_folder() / f"{chroot.HALF_BUILT}abc"
+    (half / "lib").mkdir(parents=True)
+    monkeypatch.setattr(chroot, "build", lambda folder, sources: folder.mkdir())
+    assert chroot.chroot_folder().is_dir()
+    assert not half.exists()
 
 
-def test_a_folder_of_marks_is_written_by_one_run_at_a_time(tmp_path, capsys):
-    handed_in, made = a_class(tmp_path / "handed in", 1), assignment(tmp_path)
+def test_one_run_at_a_time_writes_into_a_folder_of_marks(tmp_path, capsys):
+    submissions, path = write_class(tmp_path / "submissions", 1), assignment(tmp_path)
     store = Store(tmp_path / "out")
-    half = store.marks / ".being-written-abc"
-    half.write_text("by somebody who is at work", encoding="utf-8")
-    arguments = ["grade", str(handed_in), "--assignment", str(made), "-o", str(tmp_path / "out")]
-    with held(store.marks) as first:
-        assert first
+    temporary = store.marks / ".being-written-abc"
+    temporary.write_text("by another run", encoding="utf-8")
+    arguments = ["grade", str(submissions), "--assignment", str(path), "-o", str(tmp_path / "out")]
+    with try_lock(store.marks) as is_first:
+        assert is_first
         assert main(arguments) == 1
         assert "another run is writing into" in capsys.readouterr().err
-        assert half.exists()
-        with pytest.raises(BusyError), store.alone():
+        assert temporary.exists()
+        with pytest.raises(BusyError), store.lock():
             pass
     assert main(arguments) == 0
-    assert not half.exists()
+    assert not temporary.exists()
     assert store.get("student000") is not None

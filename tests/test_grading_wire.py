@@ -1,4 +1,4 @@
-"""Values as bytes: everything that exercises send arrives, and no bytes at all make a reader fail in another way."""
+"""Wire format: all requests of exercises arrive unchanged, and invalid bytes raise only WireError."""
 
 import contextlib
 import struct
@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from micrograd_plus import exercises
-from micrograd_plus.grading.sandbox.boxes import Ran, ended
 from micrograd_plus.grading.sandbox.inside import wire
+from micrograd_plus.grading.sandbox.runs import end_of_run
 
-FIRST = exercises.list_exercises()
+EXERCISES = exercises.list_exercises()
 
 
 def same(a, b):
-    """Whether two values are the same in type and in every bit."""
+    """Return whether two values have the same type and the same bits."""
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     if isinstance(a, dict):
@@ -25,10 +25,10 @@ def same(a, b):
     return type(a) is type(b) and (a == b or a != a)  # noqa: PLR0124 - NaN is not equal to itself
 
 
-@pytest.mark.parametrize("exercise", FIRST, ids=lambda exercise: exercise.id)
-def test_every_request_of_every_exercise_arrives_as_it_was(exercise):
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+def test_every_request_of_an_exercise_arrives_intact(exercise):
     for case in exercise.cases(3):
-        assert same(case.request, wire.read(wire.written(case.request, 1 << 30))), case.about
+        assert same(case.request, wire.decode(wire.encode(case.request, 1 << 30))), case.about
 
 
 @pytest.mark.parametrize("value", [
@@ -36,16 +36,16 @@ def test_every_request_of_every_exercise_arrives_as_it_was(exercise):
     {"a": np.arange(6.0).reshape(2, 3).T}, np.float32(2), np.zeros((0, 3)), np.array(True), np.arange(3, dtype=">i4"),
     np.array([1 + 2j]),
 ])  # fmt: skip
-def test_a_value_arrives(value):
-    found = wire.read(wire.written(value, 1 << 20))
+def test_a_value_arrives_intact(value):
+    decoded = wire.decode(wire.encode(value, 1 << 20))
     if isinstance(value, np.ndarray | np.generic):
-        np.testing.assert_array_equal(found, value)
+        np.testing.assert_array_equal(decoded, value)
     else:
-        assert same(found, value)
+        assert same(decoded, value)
 
 
 class Array(np.ndarray):
-    """A class of arrays of its own."""
+    """A subclass of arrays."""
 
 
 @pytest.mark.parametrize(("value", "why"), [
@@ -53,34 +53,34 @@ class Array(np.ndarray):
     (2**70, "type"), (b"x", "type"),
     (np.broadcast_to(1.0, (1000, 1000, 1000)), "large"), ([[[[[[[[1]]]]]]]], None), (list(range(100_000)), "deep"),
 ])  # fmt: skip
-def test_what_does_not_travel_is_named_and_not_held(value, why):
-    found = wire.read(wire.written(value, 1 << 20))
-    while isinstance(found, list) and found:
-        found = found[0]
-    assert isinstance(found, wire.Refused)
-    assert why is None or found.why == why
+def test_a_value_that_cannot_be_sent_becomes_a_placeholder(value, why):
+    decoded = wire.decode(wire.encode(value, 1 << 20))
+    while isinstance(decoded, list) and decoded:
+        decoded = decoded[0]
+    assert isinstance(decoded, wire.Placeholder)
+    assert why is None or decoded.why == why
 
 
 @settings(max_examples=500, deadline=None)
 @given(st.binary(max_size=400))
-def test_any_bytes_are_frames_or_a_frame_error(data):
+def test_any_bytes_are_frames_or_a_wire_error(data):
     try:
-        for _, body in wire.frames(data):
-            wire.read(body)
-    except wire.FrameError:
+        for _, body in wire.read_frames(data):
+            wire.decode(body)
+    except wire.WireError:
         pass
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 10_000), st.binary(min_size=1, max_size=4))
-def test_a_value_with_bytes_changed_is_a_value_or_a_frame_error(place, change):
-    whole = bytearray(
-        wire.written({"values": {"x": np.arange(12.0).reshape(3, 4)}, "error": None, "wrote": ["a"]}, 1 << 20)
+def test_changed_bytes_are_a_value_or_a_wire_error(place, change):
+    data = bytearray(
+        wire.encode({"values": {"x": np.arange(12.0).reshape(3, 4)}, "error": None, "wrote": ["a"]}, 1 << 20)
     )
-    place %= len(whole)
-    whole[place : place + len(change)] = change
-    with contextlib.suppress(wire.FrameError):
-        wire.read(bytes(whole))
+    place %= len(data)
+    data[place : place + len(change)] = change
+    with contextlib.suppress(wire.WireError):
+        wire.decode(bytes(data))
 
 
 @pytest.mark.parametrize("data", [
@@ -89,17 +89,17 @@ def test_a_value_with_bytes_changed_is_a_value_or_a_frame_error(place, change):
     b"A" + struct.pack("<BB", 200, 1), b"L" + struct.pack("<I", 2**32 - 1), b"S" + struct.pack("<I", 2**31),
     (b"L" + struct.pack("<I", 1)) * 5000, b"P" * 5000,
 ])  # fmt: skip
-def test_lengths_that_lie_cost_nothing(data):
-    with pytest.raises(wire.FrameError):
-        wire.read(data)
+def test_a_false_length_raises_before_allocation(data):
+    with pytest.raises(wire.WireError):
+        wire.decode(data)
 
 
-@pytest.mark.parametrize(("told", "done", "end"), [
+@pytest.mark.parametrize(("status", "done", "end"), [
     ({"code": 0}, True, ("done", {})),
     ({"code": 0}, False, ("left", {"code": 0})),
     ({"code": 0xC0000005}, False, ("crash", {"signal": "0xC0000005"})),
     ({"code": 3, "end": "time"}, False, ("time", {})),
     ({"signal": 11}, False, ("crash", {"signal": "SIGSEGV"})),
 ])  # fmt: skip
-def test_the_end_of_a_run_is_told_from_what_the_system_says(told, done, end):
-    assert ended(told, done, Ran()) == end
+def test_the_end_of_a_run_follows_from_its_exit_status(status, done, end):
+    assert end_of_run(status, done) == end

@@ -1,5 +1,7 @@
 """Layers over lines, volumes and channels: values by hand. Of all further layers: devices, edges, errors."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -473,3 +475,37 @@ def test_a_recurrent_layer_without_its_way_along_a_sequence_says_what_it_lacks()
 
     with pytest.raises(NotImplementedError, match=r"Unfinished has no _along\(x, start, parameters\)"):
         Unfinished(2, 3)(mg.tensor(np.ones((4, 1, 2))))
+
+
+# Activations are declared once ----------------------------------------------------------------------------------------
+
+SETTINGS = {"Threshold": (0.5, 2.0)}
+"""Settings of the modules that have no defaults."""
+
+
+@pytest.mark.parametrize("name", [name for name in nn.activations.__all__ if name != "PReLU"])
+def test_an_activation_module_applies_the_function_it_is_made_of(name):
+    module, x = getattr(nn, name)(*SETTINGS.get(name, ())), leaf(2, 4)
+    function = getattr(F, module.function.__name__)
+    assert module.__doc__.splitlines()[0].lower() in function.__doc__.splitlines()[0].lower()
+    settings = [each for each in inspect.signature(function).parameters if each != "input"]
+    assert [*inspect.signature(type(module)).parameters] == settings
+    assert module(x).tolist() == function(x, *SETTINGS.get(name, ())).tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in F.activations.__all__ if hasattr(mg, name)])
+def test_an_activation_function_has_the_defaults_of_its_operation(name):
+    operation, function = getattr(mg, name), getattr(F, name)
+    x = np.linspace(-7.0, 7.0, 9)
+    assert function(mg.tensor(x)).tolist() == operation(mg.tensor(x)).tolist()
+    ours = [value.default for value in inspect.signature(function).parameters.values()][1:]
+    theirs = [value.default for value in inspect.signature(operation).parameters.values()][1:]
+    if name != "softplus":                          # the operation has none of PyTorch's settings
+        assert [value for value in ours if value is not False] == theirs
+
+
+def test_a_wrong_setting_of_an_activation_names_the_module():
+    with pytest.raises(TypeError, match="ReLU: got an unexpected keyword argument 'slope'"):
+        nn.ReLU(slope=0.1)
+    with pytest.raises(TypeError, match="Threshold: missing a required argument: 'value'"):
+        nn.Threshold(0.5)

@@ -128,9 +128,9 @@ def test_bits_are_moved_and_other_numbers_have_none():
     assert [(x << 2).tolist(), (x >> 1).tolist(), (1 << x).tolist(), (96 >> x).tolist()] == [
         [24, 12], [3, 1], [64, 8], [1, 12],
     ]  # fmt: skip
-    with pytest.raises(TypeError, match=r"bitwise_and\(a: \(2,\) float64, .*it takes whole numbers, or True and False"):
+    with pytest.raises(TypeError, match=r"bitwise_and\(a: \(2,\) float64, .*inputs must be whole numbers or booleans"):
         mg.tensor([1.0, 0.0]) & mg.tensor([True, False])
-    with pytest.raises(TypeError, match=r"invert.*it takes whole numbers, or True and False"):
+    with pytest.raises(TypeError, match=r"invert.*inputs must be whole numbers or booleans"):
         ~mg.tensor([1.0])
     mask = mg.tensor([True, False]).clone()
     mask &= mg.tensor([True, True])
@@ -149,7 +149,7 @@ def test_einstein_takes_lists_of_axes():
     for given in ((a, [0, 1], b, [1, 2], [0, 2]), (a, [0, 1], b, [1, 2]), (a, [0, 1], [1]), (a, [*rest, 3], rest)):
         np.testing.assert_allclose(mg.einsum(*given).numpy(), np.einsum(*given), rtol=1e-13)
     has_the_right_gradients(lambda a, b: mg.einsum(a, [0, 1], b, [1, 2], [2, 0]), a, b)
-    with pytest.raises(ValueError, match="each operand is followed by a list of its axes"):
+    with pytest.raises(ValueError, match="each operand must be followed by a list of its axes"):
         mg.einsum(a, 3)
 
 

@@ -123,18 +123,14 @@ def matmul(a: Any, b: Any) -> Any:
     return rows(a).dot(b).reshape(*a.shape[:-1], b.shape[1])
 
 
-def matmul_summed(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
-    """The matrix product, added up over the leading axes where `shape` has none: many matrices side by side, times as
-    many one below another, are one product.
+def contract_rows(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    """Return aᵀ @ b. For a matrix of `shape`, which has one entry for all rows, the rows are contracted at once.
 
-    32 matrices of 256 x 8 times 32 of 8 x 256, float32, added up: 0.27 ms, one by one 0.50.
+    32 times 8 rows of 256 with as many, float32: 0.27 ms; 32 products and their sum take 0.50.
     """
     if a.ndim == 2 == b.ndim:
-        return a.dot(b)
-    if len(shape) != 2 or a.shape[:-2] != b.shape[:-2]:
-        return matmul(a, b)
-    below = rows(b)
-    return a.transpose(a.ndim - 2, *range(a.ndim - 2), a.ndim - 1).reshape(a.shape[-2], len(below)).dot(below)
+        return a.T.dot(b)
+    return sum_outer(a, b) if len(shape) == 2 and a.shape[:-1] == b.shape[:-1] else matmul(mT(a), b)
 
 
 def sum_outer(a: Any, b: Any) -> Any:
@@ -396,7 +392,7 @@ ASK_THE_LIBRARY = (
 )  # fmt: skip
 
 ASK_ARRAYS_ONLY = (
-    mT, mH, matmul, matmul_summed, sum_outer, stop_gradient, astype, summed_axes, cast, multiply_as, owned_copy,
+    mT, mH, matmul, contract_rows, sum_outer, stop_gradient, astype, summed_axes, cast, multiply_as, owned_copy,
     is_writeable, rows, axes_to_last, axes_from_last,
     squeeze_axes, expand_axes, scaled_channels,
 )  # fmt: skip

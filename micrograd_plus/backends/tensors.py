@@ -8,9 +8,9 @@ from typing import Any
 from .shapes import *  # noqa: F403 - functions about shapes belong to every namespace
 
 
-def matmul_summed(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
-    """The matrix product; what broadcasting repeated is added up by the engine, as an operation of its own."""
-    return a @ b
+def contract_rows(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
+    """Return aᵀ @ b; the engine sums it to `shape`, as an operation that can be differentiated."""
+    return a.mT @ b
 
 
 def __getattr__(name: str) -> Any:

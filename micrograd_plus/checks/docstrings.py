@@ -3,7 +3,7 @@
 >>> from micrograd_plus.checks.docstrings import parts_of
 >>> parts = parts_of(mg.tanh)
 >>> parts.summary, parts.arguments, parts.shapes
-('Hyperbolic tangent: a smooth step from -1 to 1.', [('x', 'real or complex numbers.')], 'any -> the same.')
+('Compute the hyperbolic tangent, a smooth step from -1 to 1.', [('x', 'real or complex numbers.')], 'any -> the same.')
 >>> parts_of(mg.layer_norm).body[0]
 Block(text='out = (x - mean) / √(variance + eps) * weight + bias', as_it_stands=True)
 """

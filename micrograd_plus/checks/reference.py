@@ -3,7 +3,7 @@
 >>> from micrograd_plus.checks import reference
 >>> tanh = reference.named("tanh")
 >>> reference.summary(tanh), reference.signature(tanh)
-('Hyperbolic tangent: a smooth step from -1 to 1.', 'mg.tanh(x)')
+('Compute the hyperbolic tangent, a smooth step from -1 to 1.', 'mg.tanh(x)')
 >>> [rule.text for rule in reference.rules(tanh)]
 ['contribution = upstream · (1 − out²)']
 """
@@ -18,7 +18,7 @@ from typing import Any
 from .. import extras, ops
 from ..backends import devices
 from ..core.define import Op, operations
-from ..core.fast.callers import can_compile
+from ..core.fast.callers import is_compilable
 from ..tensor import Tensor, tensor
 from ..tracing import Rule, record
 from . import promises as check
@@ -153,7 +153,7 @@ def _is_complex(sample: Sample) -> bool:
 
 def written_out(op: Op) -> str | None:
     """The straight code that everyday calls run; None for what is always applied by name."""
-    return repr(op.call.source) if can_compile(op) else None
+    return repr(op.call.source) if is_compilable(op) else None
 
 
 # An example -----------------

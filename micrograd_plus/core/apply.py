@@ -29,15 +29,10 @@ KEEP_NUMBERS = ("elementwise", "linear", "non-differentiable")
 class Op(Definition):
     """An operation that can be applied. Users call its public function, `Op.call`."""
 
-    tangent_rule: Any = None
-    """The rule for tangents in forward mode, if a user has given one; otherwise it is derived."""
-    is_deterministic = True
-    """Whether its rules return the same whenever they are called. Otherwise a recorder must watch each walk as it
-    happens."""
-    can_compile = True
-    """Whether fast inputs give fast results, as compiled code assumes."""
-    is_compiled = False
-    """Whether a compiled caller is installed; `call.vjp` is then the compiled vjp."""
+    tangent_rule: Any = None  # the rule for tangents in forward mode, if a user has given one; else it is derived
+    is_deterministic = True   # rules return the same at each call; otherwise recorders must watch walks as they happen
+    can_compile = True        # fast inputs give fast results, as compiled code assumes
+    is_compiled = False       # a compiled caller is installed, and `call.vjp` is the compiled vjp
 
     def apply(self, *args: Any, **params: Any) -> Any:
         """Apply the operation to anything that a user may pass: bring the inputs into form, then compute."""
@@ -98,13 +93,13 @@ class Op(Definition):
     ) -> Any:
         """Return the output as a variable (or a tuple of them), with a node if a rule will be needed."""
         rules = [rule for rule in self.rules if any(nodes[i] is not None for i in input_indices(rule, len(nodes)))]
-        if not rules:
-            return tuple(Variable.public.of(part) for part in out) if self.outputs else Variable.public.of(out)
-        values = self.values_by_name(data, params, out, residuals)
-        values |= {rule.saves[0]: rule({**values, "xp": xp}) for rule in rules if rule.in_forward}
-        needed = {name for rule in rules for name in rule.saves} | set(self.always_saved)
-        saved = tuple(values[name] if name in needed else None for name in self.saves)
-        node = make_node(self.vjp_for(out), nodes, saved, out)
+        node = None
+        if rules:
+            values = self.values_by_name(data, params, out, residuals)
+            values |= {rule.saves[0]: rule({**values, "xp": xp}) for rule in rules if rule.in_forward}
+            needed = {name for rule in rules for name in rule.saves} | set(self.always_saved)
+            saved = tuple(values[name] if name in needed else None for name in self.saves)
+            node = make_node(self.vjp_for(out), nodes, saved, out)
         return output_variables(node, out) if self.outputs else Variable.public.of(out, node)
 
     def values_by_name(self, data: list[Any], params: dict[str, Any], out: Array, residuals: Any) -> dict[str, Any]:
@@ -188,7 +183,7 @@ def make_node(vjp: Any, parents: Sequence[Node | None], saved: tuple[Any, ...], 
     return node
 
 
-def output_variables(node: Node, out: tuple[Any, ...]) -> tuple[Variable, ...]:
-    """Return several outputs as variables. Each output of floats gets a node of its own."""
-    of = Variable.public.of
-    return tuple(of(part, Part(node, i) if part.dtype.kind in "fc" else None) for i, part in enumerate(out))
+def output_variables(node: Node | None, out: tuple[Any, ...]) -> tuple[Variable, ...]:
+    """Return several outputs as variables. If there is a node, each output of floats gets a node of its own."""
+    parts = [Part(node, i) if node is not None and x.dtype.kind in "fc" else None for i, x in enumerate(out)]
+    return tuple(Variable.public.of(x, part) for x, part in zip(out, parts, strict=True))

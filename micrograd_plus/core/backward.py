@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -23,11 +24,11 @@ from .messages import annotate_rule_error, freed_graph_error, rerun_interpreted
 from .modes import Block, grad_enabled, recording
 from .rule import Contribution, Rule
 from .runtime.hooks import nodes_with_hooks, run_hooks
-from .runtime.recorders import OnStep, muted, notify_free, observe_walk, walk_failed
+from .runtime.recorders import OnStep, mute_recorders, notify_free, notify_walk_failure, observe_walk
 from .variable import Array, Gradient, Namespace, Node, Variable, clock, is_complex, namespace_of, shape_of
 
 NO_BLOCK = nullcontext()
-_created = attrgetter("created")
+_created, _parents = attrgetter("created"), attrgetter("parents")
 
 
 def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: int = 0) -> list[Node]:
@@ -36,18 +37,13 @@ def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: i
     A value is always made after the values that it is computed from, so sorting by creation number gives a valid order
     without recursion. Nothing behind an end is visited, and nothing created before the number `since`.
     """
-    seen = set(ends)
+    seen: set[Node | None] = {None, *ends}
     order: list[Node] = []
-    for root in roots:
-        if root not in seen and root.vjp is not None and root.created >= since:
-            seen.add(root)
-            order.append(root)
-    for node in order:  # the list grows while the loop runs
-        for parent in node.parents:
-            if parent is not None and parent not in seen and parent.created >= since:
-                seen.add(parent)
-                if parent.vjp is not None:
-                    order.append(parent)
+    for node in chain(roots, chain.from_iterable(map(_parents, order))):  # `order` grows while the loop runs
+        if node not in seen and node.created >= since:
+            seen.add(node)
+            if node.vjp is not None:
+                order.append(node)
     order.sort(key=_created, reverse=True)
     return order
 
@@ -59,10 +55,9 @@ def walk(
     """Go back through `order`. `arrived` holds the gradients to start with; in the end it holds those of leaves, of
     other ends, and of the nodes in `through`.
 
-    On arrays, gradients are added in place. On `tensors`, they have a graph and can be differentiated again. If `xp` is
-    None, each rule runs on the device of its upstream. `on_step` is called with each step; then every rule is
-    interpreted and nothing is overwritten. `restored` maps nodes to what they had saved before they were freed: such a
-    walk is a replay, and calls no hooks.
+    On arrays, gradients are added in place; on `tensors`, they have a graph. If `xp` is None, each rule runs on the
+    device of its upstream. If there is `on_step`, rules are interpreted, nothing is overwritten, and each step is
+    reported. `restored` maps nodes to what they saved before they were freed, for a replay, which calls no hooks.
     """
     node: Any = None
     upstream: Any = None
@@ -105,32 +100,25 @@ def walk_from(
 
 
 def gradients(
-    root: Variable,
-    upstream: Gradient,
-    *,
-    create_graph: bool = False,
-    retain_graph: bool = True,
-    through: Collection[Node] = (),
-    ends: Collection[Node] = (),
-) -> dict[Node, Gradient]:
+    root: Variable, upstream: Gradient, *, create_graph: bool = False, retain_graph: bool = True,
+    through: Collection[Node] = (), ends: Collection[Node] = (),
+) -> dict[Node, Gradient]:  # fmt: skip
     """Return the gradient of each leaf, and of each node of `through` and `ends`: arrays, or tensors if `create_graph`.
-
-    Nothing behind an end is visited.
-    """
+    Nothing behind an end is visited."""
     start: Any = root.node
     order = topological_order([start], ends)
     arrived = {start: Variable.public.of(upstream) if create_graph else upstream}
     xp = tensors if create_graph else None if devices.several_devices() else arrays
     on_step = observe_walk(root, upstream, order, must_watch=create_graph) if recording.open else None
     # What rules and hooks compute is not recorded, except the graph that `create_graph` makes.
-    block = Block(grad_enabled, True) if create_graph else muted() if on_step is not None else NO_BLOCK
+    block = Block(grad_enabled, True) if create_graph else mute_recorders() if on_step is not None else NO_BLOCK
     try:
         with block:
             walk(order, arrived, xp, through=through, on_step=on_step)
             for leaf in [leaf for leaf in arrived if hasattr(leaf, "hooks")] if nodes_with_hooks else ():
                 arrived[leaf] = run_hooks(leaf, arrived[leaf]) if leaf.vjp is None else arrived[leaf]
     except BaseException:
-        walk_failed(root)
+        notify_walk_failure(root)
         raise
     if not retain_graph:
         if recording.open:
@@ -338,25 +326,17 @@ def saved_as_tensors(node: Node) -> list[Any]:
     op, of = node.op, Variable.public.of
     values: dict[str, Any] = dict(zip(op.saves, node.saved or (), strict=True))
 
-    def attach(name: str, origin: Node | None) -> None:
-        if hasattr(values.get(name), "dtype"):
-            values[name] = of(values[name], origin)
-
-    if op.kind == "variadic":
-        (name,) = op.inputs
-        if values.get(name) is not None:
-            values[name] = [of(part, parent) for part, parent in zip(values[name], node.parents, strict=True)]
-    else:
-        for name, parent in zip(op.inputs, node.parents, strict=True):
-            attach(name, parent)
-    attach("out", node)
-    for index, name in enumerate(op.outputs):
-        if hasattr(values.get(name), "dtype"):
-            attach(name, Part(node, index) if values[name].dtype.kind in "fc" else None)
+    constants = {*op.constants, *(rule.saves[0] for rule in op.rules if rule.in_forward)}
+    origins = {"out": node, **dict(zip(op.inputs, node.parents, strict=False)), **dict.fromkeys(constants)}
+    for name, value in values.items():
+        if op.kind == "variadic" and name in op.inputs and value is not None:
+            values[name] = [of(part, parent) for part, parent in zip(value, node.parents, strict=True)]
+        elif name in op.outputs and hasattr(value, "dtype"):
+            values[name] = of(value, Part(node, op.outputs.index(name)) if value.dtype.kind in "fc" else None)
+        elif name in origins and hasattr(value, "dtype"):
+            values[name] = of(value, origins[name])
     again = [name for name in op.residuals if name in values and name not in op.constants]
     if again:
         results = op.forward(tensors, *(values[n] for n in op.inputs), **{n: values[n] for n in op.params})[1:]
         values.update({name: value for name, value in zip(op.residuals, results, strict=True) if name in again})
-    for name in (*op.constants, *(rule.saves[0] for rule in op.rules if rule.in_forward)):
-        attach(name, None)
     return [values[name] for name in op.saves]

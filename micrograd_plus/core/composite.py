@@ -24,7 +24,7 @@ from .define import register
 from .modes import recording, unfused
 from .rule import Rule
 from .runtime.ownership import snapshot
-from .runtime.recorders import muted, notify, recorders
+from .runtime.recorders import mute_recorders, notify, recorders
 from .variable import Node, Variable
 
 
@@ -127,7 +127,7 @@ class Composite(Op):
         data = [None if value is None else snapshot(value) for value in operands]
         nodes = [None if value is None else value.node for value in operands]
         inner = [x if n is None else as_inner_input(x) for x, n in zip(operands, nodes, strict=True)]
-        with muted() if recording.open else NO_BLOCK:
+        with mute_recorders() if recording.open else NO_BLOCK:
             out = self.run_forward(tensors, inner, bound)
         result = out
         if out.node is not None:

@@ -1,11 +1,4 @@
-"""Defining operations: a forward, one gradient rule per input, and a kind that is a promise.
-
-    @elementwise(x=lambda out: 1 - out * out)
-    def tanh(xp, x):
-        return xp.tanh(x)
-
-`operation` says what applying an operation means; here are the decorators.
-"""
+"""Decorators that define operations: `@elementwise(x=lambda out: 1 - out * out)` above `def tanh(xp, x): ...`."""
 
 from __future__ import annotations
 
@@ -34,61 +27,60 @@ def register(op: Op, *, public: bool = True) -> Callable[..., Any]:
     op.call = public_function(op)
     op.call.public = public
     setattr(tensors, op.name, op.call)
-    if op.forward.__code__.co_names != (op.name,):  # a forward that only says its own name would call itself
-        devices.define(op.name, output_alone(op.forward) if op.residuals else op.forward)
+    if op.forward.__code__.co_names != (op.name,):  # a forward that only calls its own name would call itself
+        forward: Any = op.forward
+        devices.define(op.name, (lambda *args, **params: forward(*args, **params)[0]) if op.residuals else forward)
     operations[op.name] = op
     return op.call
 
 
-def output_alone(forward: FunctionType) -> Callable[..., Any]:
-    """A forward without its residuals."""
-    return lambda *args, **params: forward(*args, **params)[0]
+def _decorator(kind: str) -> Callable[..., Any]:
+    """Return the decorator for a kind of operations."""
 
+    def decorator(*, public: bool = True, **rules: FunctionType) -> Callable[..., Any]:
+        """Define an operation of the KIND kind: PROMISE.
 
-def _kind(kind: str) -> Callable[..., Any]:
-    def with_rules(*, public: bool = True, **rules: FunctionType) -> Callable[..., Any]:
+        `@mg.KIND(x=rule)` is written above `def NAME(xp, x): ...`; a rule's parameters say what it reads.
+
+        Args:
+            public: whether users call it; False for a step that only rules need.
+            rules: one for each input that can have a gradient, by its name.
+        Returns: a decorator, which returns the public function.
+        Raises: TypeError if a rule reads what the kind forbids, or names no input.
+        Example:
+            >>> @mg.elementwise(x=lambda x: 2 * x)
+            ... def square_of(xp, x):
+            ...     return x * x
+            >>> mg.grad(square_of)(3.0).item()
+            6.0
+
+        See: `defvjp` of autograd, `custom_vjp` of JAX.
+        """
+
         def define(forward: FunctionType) -> Callable[..., Any]:
-            made = Op(forward, kind)
+            op = Op(forward, kind)
             for name, function in rules.items():
-                made.add_rule((name,), function)
-            return register(made, public=public)
+                op.add_rule((name,), function)
+            return register(op, public=public)
 
         return define
 
-    with_rules.__name__ = with_rules.__qualname__ = kind
-    with_rules.__doc__ = (
-        f"A decorator that makes a {kind} operation of its forward: {KINDS[kind]}.\n\n"
-        f"`@mg.{kind}(x=rule)` stands above `def NAME(xp, x): ...`; a rule's parameters say what it reads.\n\n"
-        f"Args:\n"
-        f"    public: whether users call it; False for a step that only rules need.\n"
-        f"    rules: one for each input that can have a gradient, by its name.\n"
-        f"Returns: a decorator, which returns the public function.\n"
-        f"Raises: TypeError where a rule reads what the kind forbids, or names no input.\n"
-        f"Example:\n"
-        f"    >>> @mg.elementwise(x=lambda x: 2 * x)\n"
-        f"    ... def square_of(xp, x):\n"
-        f"    ...     return x * x\n"
-        f"    >>> mg.grad(square_of)(3.0).item()\n"
-        f"    6.0\n\n"
-        f"See: `defvjp` of autograd, `custom_vjp` of JAX."
-    )
-    return with_rules
+    decorator.__name__ = decorator.__qualname__ = kind
+    decorator.__doc__ = (decorator.__doc__ or "").replace("KIND", kind).replace("PROMISE", KINDS[kind])
+    return decorator
 
 
-elementwise = _kind("elementwise")
-linear = _kind("linear")
-multilinear = _kind("multilinear")
-variadic = _kind("variadic")
+elementwise, linear, multilinear, variadic = map(_decorator, ("elementwise", "linear", "multilinear", "variadic"))
 
 
 def nondifferentiable(forward: FunctionType | None = None, *, public: bool = True) -> Any:
-    """A decorator for an operation whose result carries no graph: a comparison, an index, a draw.
+    """Define an operation whose result has no graph: a comparison, an index, a random draw.
 
     Args:
         forward: the function forward(xp, inputs, *, parameters).
         public: whether users call it; False for a step that only rules need.
     Returns: the public function; without `forward`, a decorator.
-    Raises: TypeError where `forward` is no function.
+    Raises: TypeError if `forward` is not a function.
     Example:
         >>> @mg.nondifferentiable
         ... def is_large(xp, x):
@@ -104,16 +96,12 @@ def nondifferentiable(forward: FunctionType | None = None, *, public: bool = Tru
 
 
 def op(
-    forward: FunctionType | None = None,
-    *,
-    outputs: tuple[str, ...] = (),
-    residuals: tuple[str, ...] = (),
-    constants: tuple[str, ...] = (),
-    public: bool = True,
-) -> Any:
-    """A decorator for an operation of the general kind, whose rules say what upstream becomes.
+    forward: FunctionType | None = None, *, outputs: tuple[str, ...] = (), residuals: tuple[str, ...] = (),
+    constants: tuple[str, ...] = (), public: bool = True,
+) -> Any:  # fmt: skip
+    """Define an operation of the general kind, whose rules return contributions.
 
-    Rules are given with `@NAME.rule(input)`. A forward that is made of other operations needs none: it is decomposed.
+    Rules are added with `@NAME.rule(input)`. A forward that is made of other operations needs none.
 
     Args:
         forward: the function forward(xp, inputs, *, parameters).
@@ -122,7 +110,7 @@ def op(
         constants: those residuals (a mask, an index) that have no gradient of their own.
         public: whether users call it; False for a step that only rules need.
     Returns: the public function; without `forward`, a decorator.
-    Raises: TypeError where `forward` is no function.
+    Raises: TypeError if `forward` is not a function.
     Example:
         >>> @mg.op
         ... def scaled(xp, x, *, by=2.0):
@@ -133,21 +121,18 @@ def op(
         >>> mg.grad(scaled)(1.0).item()
         2.0
 
-    See: `custom_vjp` of JAX, whose residuals these are.
+    See: `custom_vjp` of JAX, which has such residuals.
     """
-    def define(forward: FunctionType) -> Callable[..., Any]:
-        made = Op(forward, "general", outputs=outputs, residuals=residuals, constants=constants)
-        return register(made, public=public)
-
-    return define if forward is None else define(forward)
+    if forward is None:
+        return partial(op, outputs=outputs, residuals=residuals, constants=constants, public=public)
+    return register(Op(forward, "general", outputs=outputs, residuals=residuals, constants=constants), public=public)
 
 
 def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
-    """A decorator for the function in front of an operation; with `namespace` rules on tensors call it, too."""
+    """Decorate the function in front of an operation; with `namespace`, rules on tensors call it, too."""
 
     def define(function: Any) -> Any:
-        function.op, function.rule, function.source = call.op, call.rule, call.source
-        function.public = call.public
+        vars(function).update(op=call.op, rule=call.rule, source=call.source, public=call.public)
         if namespace:
             setattr(tensors, call.op.name, function)
         return suggests_keywords(function) if "axis" in function.__code__.co_varnames else function
@@ -156,6 +141,6 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
 
 
 def namespace_function(function: FunctionType) -> FunctionType:
-    """A decorator for a function made of operations, which rules on tensors may call."""
+    """Make a function of operations available to rules on tensors."""
     setattr(tensors, function.__name__, function)
     return function

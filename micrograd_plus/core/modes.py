@@ -8,11 +8,8 @@ nothing else.
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Generator
 from contextvars import ContextVar
-from functools import wraps
 from typing import Any
 from weakref import ref
 
@@ -65,16 +62,13 @@ class Token:
         self.value = value
 
 
-grad_enabled = Mode("grad_enabled", True)
-"""Whether results get a graph."""
-unfused = Mode("unfused", False)
-"""Whether composites run as the operations that they are made of."""
-recording = Mode("recording", None)
-"""The recorders that listen."""
+grad_enabled = Mode("grad_enabled", True)  # whether results get a graph
+unfused = Mode("unfused", False)           # whether composites run as the operations that they are made of
+recording = Mode("recording", None)        # the recorders that listen
 
 
 class Block:
-    """Context manager and decorator that gives a mode a value: `with no_grad(): ...`, or `@no_grad()`."""
+    """Context manager that gives a mode a value."""
 
     __slots__ = ("_tokens", "mode", "value")
 
@@ -87,50 +81,3 @@ class Block:
 
     def __exit__(self, *error: object) -> None:
         self._tokens.pop()
-
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function, generator function or coroutine function with its body in such a block."""
-        return decorate(function, lambda: Block(self.mode, self.value))
-
-
-def decorate(function: Callable[..., Any], block: Callable[[], Block]) -> Callable[..., Any]:
-    """Return a function, generator function or coroutine function that runs its body in a block of its own."""
-    if inspect.isasyncgenfunction(function):
-        raise TypeError(
-            f"{function.__name__} is an asynchronous generator, whose caller would run in the block as well; "
-            f"open the block inside it, between two yields"
-        )
-    if inspect.isgeneratorfunction(function):
-        return wraps(function)(lambda *args, **options: _run_generator(function(*args, **options), block))
-
-    @wraps(function)
-    def inside(*args: Any, **options: Any) -> Any:
-        with block():
-            return function(*args, **options)
-
-    @wraps(function)
-    async def awaited(*args: Any, **options: Any) -> Any:
-        with block():
-            return await function(*args, **options)
-
-    return awaited if inspect.iscoroutinefunction(function) else inside
-
-
-def _run_generator(steps: Generator[Any, Any, Any], block: Callable[[], Block]) -> Generator[Any, Any, Any]:
-    """Run a generator whose own steps are in the block, while its caller's code is not."""
-    step: Any = steps.send
-    received: Any = None
-    while True:
-        try:
-            with block():
-                item = step(received)
-        except StopIteration as end:
-            return end.value
-        try:
-            step, received = steps.send, (yield item)
-        except GeneratorExit:
-            with block():
-                steps.close()
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever was thrown in is passed on
-            step, received = steps.throw, error

@@ -42,10 +42,8 @@ class Signature:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Inputs and parameters in the order of a call: the required ones come first."""
-        optional = [name for name in self.inputs if name in self.optional]
-        required = [name for name, value in self.params.items() if value is REQUIRED]
-        rest = [name for name in self.params if name not in required]
-        return (*(name for name in self.inputs if name not in optional), *required, *optional, *rest)
+        defaults = {**dict.fromkeys(self.inputs, REQUIRED), **dict.fromkeys(self.optional), **self.params}
+        return tuple(sorted(defaults, key=lambda name: defaults[name] is not REQUIRED))
 
     def bind(self, args: Sequence[Any], params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the inputs in order and the parameters by name, or raise TypeError as a Python call would."""
@@ -69,8 +67,7 @@ class Signature:
 class Definition(Signature):
     """What defines an operation: its forward, its rules, and the names of its outputs and residuals."""
 
-    on_rules_changed: ClassVar[list[Callable[[Any], None]]] = []
-    """Functions that are called with an operation when one of its rules was added or replaced."""
+    on_rules_changed: ClassVar[list[Callable[[Any], None]]] = []  # called with an operation whose rules have changed
     rule_type: type[Rule] = Rule
 
     def __init__(

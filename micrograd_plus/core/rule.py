@@ -32,8 +32,7 @@ class Rule:
 
     __slots__ = ("function", "in_forward", "inputs", "op", "reads", "reason")
 
-    conjugates = True
-    """Whether the engine conjugates before and after the rule when numbers are complex."""
+    conjugates = True  # whether the engine conjugates before and after the rule when numbers are complex
 
     def __init__(self, op: Any, inputs: tuple[str, ...], function: FunctionType):
         code = function.__code__
@@ -93,19 +92,12 @@ def check_rule(rule: Rule) -> None:
     op = rule.op
     known = {"xp", "upstream", "out", *op.inputs, *op.params, *op.residuals, *op.outputs}
     known |= {f"{name}_shape" for name in op.inputs}
+    is_linear = op.kind in ("linear", "multilinear")
     for name in rule.reads:
-        if _is_forbidden(rule, name):
+        is_own = is_linear and (name == "out" or name in rule.inputs)
+        is_other = op.kind == "linear" and op.has_rule_for(name)
+        if is_own or is_other or (op.kind == "elementwise" and name == "upstream"):
             promise = f"{op.name} is {op.kind}: {KINDS[op.kind]}"
             raise TypeError(f"the rule {rule.name} may not read {name!r}: {promise}")
         if name not in known:
             raise TypeError(f"the rule {rule.name} reads {name!r}; it may read {', '.join(sorted(known))}")
-
-
-def _is_forbidden(rule: Rule, name: str) -> bool:
-    """Return True if the promise of the operation's kind forbids the rule to read a name."""
-    kind = rule.op.kind
-    if kind == "elementwise":
-        return name == "upstream"
-    if kind in ("linear", "multilinear") and (name == "out" or name in rule.inputs):
-        return True
-    return kind == "linear" and rule.op.has_rule_for(name)

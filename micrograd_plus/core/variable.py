@@ -13,15 +13,12 @@ from typing import Any
 
 from ..backends import devices, tensors
 
-Array = Any
-"""An array of a device's library, or a NumPy scalar."""
-Namespace = Any
-"""What `xp` can be: a module or object with functions of floats, arrays, tensors or symbols."""
-Gradient = Any
-"""An array, or a tensor if the walk is to be differentiated; a list of them for an operation with several outputs."""
+Array = Any  # an array of a device's library, or a NumPy scalar
+Namespace = Any  # what `xp` can be: a module or object with functions of floats, arrays, tensors or symbols
+Gradient = Any  # an array, or a tensor if the walk is to be differentiated; a list of them for several outputs
 
 clock: Callable[[], int] = itertools.count(1).__next__
-"""Return the next creation number. Every application and every write takes one, so smaller means earlier."""
+"""Return the next creation number. Every application takes one, so smaller means earlier."""
 
 
 class Node:
@@ -71,8 +68,7 @@ class Variable:
 
     __slots__ = ("__weakref__", "_data", "is_fast", "is_lent", "label", "node")
 
-    public: Any = None
-    """The class that users hold and operations return; the `tensor` package sets it to `Tensor`."""
+    public: Any = None  # the class that users hold; the `tensor` package sets it to `Tensor`
 
     _data: Array
     node: Node | None

@@ -1,4 +1,4 @@
-"""Exercises: a rule to write, a piece of an engine, a gradient by hand; checked here and now, on fresh inputs.
+"""Exercises on gradient rules, pieces of an engine and gradients by hand, checked at once on newly drawn inputs.
 
 from micrograd_plus import exercises
 

@@ -1,6 +1,6 @@
-"""Writing an exercise: the right answer under `@exercises.define(...)`, and the proof that it can be trusted."""
+"""Writing exercises: `define`, a decorator for the right answer, and the checks that an exercise must pass."""
 
-# ruff: noqa: A002 - an exercise is known by its `id`
+# ruff: noqa: A002 - `id` is the name of the field in files and in calls
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 from ..backends import devices
 from .from_functions import Inputs, function_exercise
-from .registered import register
+from .registry import register
 from .sandboxed import carry_out
-from .spec import GROUPS, Exercise, Mistake
+from .spec import GROUPS, Case, Exercise, Mistake
 
 np = devices.device("cpu").library
 
 DRAWS = 20
 
 
-class NotProved(ValueError):  # noqa: N818 - what is wrong is that it is not proved
-    """An exercise that does not hold: the sentence says what would go wrong with a class."""
+class NotProved(ValueError):  # noqa: N818 - the name of what is missing
+    """An exercise that fails its own checks. The message says what would go wrong in a class."""
 
 
 def define(
@@ -37,33 +37,33 @@ def define(
     starter: str | None = None,
     draws: int = DRAWS,
 ) -> Callable[[Any], Any]:
-    """A decorator that makes a right answer an exercise, and proves it there and then.
+    """Decorator that makes an exercise of a right answer, and checks the exercise at once.
 
-    The right answer passes on fresh draws; each mistake is caught, and named; the starter scores nothing; no hint and
-    no message holds an entry of the answer to four digits. What fails is an error that says which.
+    The right answer must be right on new draws, each mistake must be caught and named, the starter must score 0, and no
+    hint or message may contain an entry of the right answer to four digits. Otherwise NotProved says what failed.
 
     Args:
-        id: what it is called in `check`.
-        prompt: what is asked.
-        inputs: a draw for each parameter of the answer, such as `mg.samples.real(2, 3)`, or a value.
-        title: a line for lists; the id, if none is given.
+        id: the id of the exercise, for `check`.
+        prompt: the task.
+        inputs: for each parameter of the answer a draw, such as `mg.samples.real(2, 3)`, or a value.
+        title: a line for lists; the id, if omitted.
         group: one of the six groups.
         kind: one of the five kinds.
-        edges: what is special about an input, and the values that then take the place of some.
-        mistakes: triples of a title, the wrong answer and three hints; or pairs of a row of the catalogue and the
+        edges: edge cases: a description, and the values that replace some of the inputs.
+        mistakes: triples of a title, a wrong answer and three hints, or pairs of an id of the catalogue and a wrong
             answer.
-        answers: the names of what is returned, if that is several things.
-        starter: the code that a student begins with; made of the parameters, if none is given.
-        draws: on how many draws the right answer is tried.
-    Returns: the decorator; the right answer stays what it is.
-    Raises: NotProved, a ValueError, where the exercise does not hold.
+        answers: the names of the results, if the function returns several.
+        starter: the code that a student starts from; written from the parameters, if omitted.
+        draws: the number of draws on which the right answer is tried.
+    Returns: the decorator, which returns the right answer unchanged.
+    Raises: NotProved, a ValueError, if the exercise fails its checks.
     Example:
         >>> from micrograd_plus import exercises
         >>> @exercises.define(
         ...     "double.x", prompt="The slope of 2 x, times upstream.",
         ...     inputs={"x": mg.samples.real(2, 3), "upstream": mg.samples.real(2, 3)},
         ...     mistakes=[("the 2 is missing", lambda upstream: upstream,
-        ...                ("How fast does 2 x grow?", "Twice as fast as x.", "Twice what arrives is sent."))],
+        ...                ("How fast does 2 x grow?", "Twice as fast as x.", "Send twice what arrives."))],
         ... )
         ... def double_x(upstream):
         ...     return 2 * upstream
@@ -72,115 +72,114 @@ def define(
     See: `check`.
     """
 
-    def defined(right: Any) -> Any:
-        known = [of_notebook(each) for each in mistakes]
+    def make_exercise(right: Any) -> Any:
         exercise = function_exercise(
             id, right, kind=kind, group=group, title=title or id, prompt=prompt, inputs=inputs, edges=edges,
-            mistakes=known, answers=answers, starter=starter,
+            mistakes=[read_mistake(each) for each in mistakes], answers=answers, starter=starter,
         )  # fmt: skip
-        told = proof(exercise, draws)
+        summary = prove(exercise, draws)
         register(exercise)
-        print(f"{id}: {told}")  # noqa: T201 - the cell of a notebook shows it
+        print(f"{id}: {summary}")  # noqa: T201 - the notebook shows it
         return right
 
-    return defined
+    return make_exercise
 
 
-def of_notebook(given: Any) -> Any:
-    """A mistake as a notebook writes it: a title, the wrong answer, and three hints."""
-    if isinstance(given, Mistake) or len(given) == 2:
-        return given
-    title, thing, hints = given
+def read_mistake(declaration: Any) -> Any:
+    """Return a mistake that may be declared as a title, a wrong answer and three hints."""
+    if isinstance(declaration, Mistake) or len(declaration) == 2:
+        return declaration
+    title, wrong_answer, hints = declaration
     if len(hints) != 3:
-        raise NotProved(f"the mistake {title!r} has {len(hints)} hints; three are asked for one after the other")
-    return Mistake("own", title, hints, thing)
+        raise NotProved(f"the mistake {title!r} must have three hints, got {len(hints)}")
+    return Mistake("own", title, hints, wrong_answer)
 
 
-def tried(exercise: Exercise, thing: Any, seed: int) -> tuple[Any, Any]:
-    """The cases of a seed, and the result of an answer of ours on them."""
+# Checks ---------------------
+
+
+def try_answer(exercise: Exercise, answer: Any, seed: int) -> tuple[list[Case], Any]:
+    """Return the cases of a seed, and the result of one of our own answers on them."""
     cases = exercise.cases(seed)
-    return cases, exercise.mark(cases, [exercise.run(thing, case.request) for case in cases])
+    return cases, exercise.mark(cases, [exercise.run(answer, case.request) for case in cases])
 
 
-def proof(exercise: Exercise, draws: int = DRAWS) -> str:
-    """The sentence that says an exercise holds; `NotProved` where it does not."""
+def prove(exercise: Exercise, draws: int = DRAWS) -> str:
+    """Check an exercise and return a summary; raise NotProved if a check fails."""
     for case in exercise.cases(0):
         first, second = (exercise.run(exercise.right, case.request)["values"] for _ in range(2))
         if not all(np.array_equal(first[name], second[name], equal_nan=True) for name in first):
-            raise NotProved(f"{exercise.id}: the right answer gives other numbers when it is called again")
+            raise NotProved(f"{exercise.id}: the right answer returns other numbers when it is called again")
     for seed in range(draws):
-        _, result = tried(exercise, exercise.right, seed)
+        _, result = try_answer(exercise, exercise.right, seed)
         if not result.right:
-            what = result.first_wrong.sentence if result.first_wrong else ", ".join(result.flags)
-            raise NotProved(f"{exercise.id}: its own right answer is called wrong on draw {seed}: {what}")
-    named = 0
-    for mistake in exercise.mistakes:
-        if mistake.wrong_answer is not None:
-            named += 1
-            proved_mistake(exercise, mistake)
-    scored = starter_score(exercise)
-    if scored:
-        raise NotProved(f"{exercise.id}: the starter scores {scored:g} points as it stands")
-    return f"proved on {draws} draws; {named} of {named} mistakes caught and named; the starter scores 0."
+            why = result.first_wrong.sentence if result.first_wrong else ", ".join(result.flags)
+            raise NotProved(f"{exercise.id}: its own right answer is marked wrong on draw {seed}: {why}")
+    mistakes = [each for each in exercise.mistakes if each.wrong_answer is not None]
+    for mistake in mistakes:
+        prove_mistake(exercise, mistake)
+    points = starter_points(exercise)
+    if points:
+        raise NotProved(f"{exercise.id}: the starter scores {points:g} points, it must score 0")
+    return (f"proved on {draws} draws; {len(mistakes)} of {len(mistakes)} mistakes caught and named; the starter "
+            f"scores 0.")  # fmt: skip
 
 
-def proved_mistake(exercise: Exercise, mistake: Mistake, seed: int = 1) -> None:
-    """See that a mistake is caught and named, and that nothing said of it tells the answer."""
-    cases, result = tried(exercise, mistake.wrong_answer, seed)
+def prove_mistake(exercise: Exercise, mistake: Mistake, seed: int = 1) -> None:
+    """Check that a mistake is caught and named, and that no text about it reveals the answer."""
+    cases, result = try_answer(exercise, mistake.wrong_answer, seed)
     if result.right:
         raise NotProved(f"{exercise.id}: the mistake {mistake.title!r} is not caught")
-    if result.mistake is None or not same_mistake(result.mistake, mistake):
+    if result.mistake is None or not is_same_mistake(result.mistake, mistake):
         other = "nothing" if result.mistake is None else repr(result.mistake.title)
         raise NotProved(f"{exercise.id}: the mistake {mistake.title!r} is named {other}")
     texts = [*mistake.hints, *(part["reason"] for part in result.parts)]
     texts += [result.first_wrong.sentence] if result.first_wrong else []
-    leak = leaked(exercise, cases, texts)
+    leak = find_leak(exercise, cases, texts)
     if leak is not None:
-        raise NotProved(
-            f"{exercise.id}: of the mistake {mistake.title!r} it is said {leak[0]!r}, which tells {leak[1]}"
-        )
+        raise NotProved(f"{exercise.id}: the text {leak[0]!r} of the mistake {mistake.title!r} reveals {leak[1]}")
 
 
-def same_mistake(a: Mistake, b: Mistake) -> bool:
-    """Whether two mistakes are one: of one title, or of one row of the catalogue."""
+def is_same_mistake(a: Mistake, b: Mistake) -> bool:
+    """Return whether two mistakes have the same title, or the same id in the catalogue."""
     return a is b or a.title == b.title or (a.id == b.id and a.id.startswith("M"))
 
 
 NUMBER = re.compile(r"\d+\.?\d*(?:e[-+]?\d+)?")
 
 
-def leaked(exercise: Exercise, cases: Sequence[Any], texts: Sequence[str]) -> tuple[str, str] | None:
-    """A text that holds an entry of the right answers to four digits, and that entry; None where none does."""
+def find_leak(exercise: Exercise, cases: Sequence[Case], texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first text that contains an entry of the right answers to four digits, and that entry; or None."""
     entries: set[str] = set()
     for case in cases:
         for value in exercise.run(exercise.right, case.request)["values"].values():
             finite = np.abs(value[np.isfinite(value)]).reshape(-1)
             entries |= {f"{each:.4g}" for each in finite[:200].tolist()}
-    telling = {each for each in entries if len(each.replace(".", "").lstrip("0").partition("e")[0]) >= 4}
+    long_entries = {each for each in entries if len(each.replace(".", "").lstrip("0").partition("e")[0]) >= 4}
     for text in texts:
-        for written in NUMBER.findall(text):
-            shortened = f"{float(written):.4g}"
-            if shortened in telling:
-                return text, shortened
+        for number in NUMBER.findall(text):
+            rounded = f"{float(number):.4g}"
+            if rounded in long_entries:
+                return text, rounded
     return None
 
 
-def starter_score(exercise: Exercise, seed: int = 0) -> float:
-    """What the starter scores as it is handed out."""
-    found: dict[str, Any] = {}
+def starter_points(exercise: Exercise, seed: int = 0) -> float:
+    """Return the points of the unchanged starter."""
+    answers: dict[str, Any] = {}
 
-    class Collecting:
-        """In the place of the package: keeps what is answered."""
+    class Collector:
+        """Replacement of the package in a starter, which collects the answers."""
 
         @staticmethod
         def answer(id: str) -> Callable[[Any], Any]:
-            return lambda thing: found.setdefault(id, thing)
+            return lambda answer: answers.setdefault(id, answer)
 
         @staticmethod
-        def check(id: str, thing: Any) -> Any:
-            return found.setdefault(id, thing)
+        def check(id: str, answer: Any) -> Any:
+            return answers.setdefault(id, answer)
 
-    exec(exercise.starter, {"exercises": Collecting, "np": np})  # noqa: S102 - our own text, run as a notebook runs it
+    exec(exercise.starter, {"exercises": Collector, "np": np})  # noqa: S102 - our own text, run as a notebook runs it
     cases = exercise.cases(seed)
-    thing = found.get(exercise.id)
-    return exercise.mark(cases, [carry_out(thing, case.request) for case in cases]).points
+    answer = answers.get(exercise.id)
+    return exercise.mark(cases, [carry_out(answer, case.request) for case in cases]).points

@@ -1,8 +1,8 @@
-"""An answer beside the right one: at rounding's tolerance, with every convention at kinks and ties accepted.
+"""Comparison of an answer with the right one, up to rounding, with every convention at kinks and ties accepted.
 
-An entry may be off by 1e-9 of the array's largest entry, and by what a last bit of the inputs moves the right rule.
-Differences come into it nowhere. At a kink or a tie, any number between what the right rule sends on either side is
-right, so long as together the tied entries hand out what arrived: a tie counted twice is none of the conventions.
+An entry may be off by 1e-9 of the array's largest entry, plus the effect of the inputs' last bit on the right rule.
+Finite differences are never used. At a kink or a tie, any number between what the right rule sends on either side is
+right, if the tied entries together send what arrived. A tie that counts twice follows no convention.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from typing import Any
 
 from ..backends import devices
 from ..checks.museum.evidence import difference, number
-from .rule_answers import may_be_undone
-from .spec import SECOND, Case, Exercise
+from .rule_answers import can_unbroadcast
+from .spec import SECOND_ORDER, Case, Exercise
 
 np = devices.device("cpu").library
 
 LAST_BIT = float(np.finfo(float).eps)
 TOLERANCE, LAST_BITS, JUMP = 1e-9, 64, 1e-6
-MOVING = 1e-6
-"""How far off an answer may be that says how fast numbers move: they are followed by small steps."""
-SINGLE, NUMERICAL = 3e-5, 1e-5
-"""How far an answer in single precision, and one by differences, may be off beside the largest entry: no further, and
-it is named for what it is."""
+TANGENT_TOLERANCE = 1e-6
+"""The tolerance for tangents, which finite differences of small steps compute."""
+SINGLE_PRECISION_ERROR, NUMERICAL_ERROR = 3e-5, 1e-5
+"""The largest relative error of an answer that is recognized as single precision, or as a numerical derivative."""
 NOISE = 3e-13
-"""Rules leave errors of a few last bits, 1e-15; a numerical derivative leaves more than this, even a good one."""
+"""Rules have errors of a few last bits, 1e-15. Even a good numerical derivative has larger errors than this."""
 
 
 class Wrong:
-    """How an answer differs: a kind, a sentence that holds no right value, and the entry, the two shapes or the ratio
-    it speaks of."""
+    """A difference between an answer and the right one.
+
+    It has a kind, a sentence that contains no right value, and the entry, the two shapes or the ratio concerned.
+    """
 
     __slots__ = ("answer", "case", "entry", "kind", "ratio", "sentence")
 
@@ -43,71 +44,73 @@ class Wrong:
 
 
 class Expected:
-    """What is right for one case: each answer, how far off it may be, and the bounds between which conventions lie.
+    """The right answers of one case, their tolerances, and the bounds between which conventions are accepted.
 
-    The right rule is run once; what asks for more runs of it is found out when an answer differs from what it sent.
+    The right rule runs once. Attributes that need more runs are computed only if an answer differs.
     """
 
     def __init__(self, exercise: Exercise, case: Case):
         self.exercise, self.case = exercise, case
-        self.right = answers(exercise, case, case.request, sent=case.sent)
-        self.nan_in_use = case.expects.get("nan_in_use", False)
-        self.tolerance = MOVING if case.part == SECOND else TOLERANCE
+        self.right = right_answers(exercise, case, case.request, outcome=case.right_outcome)
+        self.allows_nan = case.expects.get("allows_nan", False)
+        self.tolerance = TANGENT_TOLERANCE if case.part == SECOND_ORDER else TOLERANCE
 
     @cached_property
     def largest(self) -> dict[str, float]:
-        """The largest entry of each right answer that is a number."""
+        """The largest finite entry of each right answer."""
         return {name: float(np.max(np.abs(right), initial=0.0, where=np.isfinite(right)))
                 for name, right in self.right.items()}  # fmt: skip
 
     @cached_property
     def slack(self) -> dict[str, Any]:
-        """How far off each entry may be: by rounding, and by what a last bit of the inputs moves the right rule."""
+        """The allowed error of each entry: rounding, plus the effect of the inputs' last bit on the right rule."""
         rng = np.random.default_rng(0)
-        moved = [answers(self.exercise, self.case, nudged(self.case.request, rng)) for _ in range(2)]
-        return {name: self._slack(name, right, moved) for name, right in self.right.items()}
+        nudged = [right_answers(self.exercise, self.case, nudge(self.case.request, rng)) for _ in range(2)]
+        return {name: self._slack(name, right, nudged) for name, right in self.right.items()}
 
-    def _slack(self, name: str, right: Any, moved: list[dict[str, Any]]) -> Any:
+    def _slack(self, name: str, right: Any, nudged: list[dict[str, Any]]) -> Any:
         with np.errstate(all="ignore"):
-            by_bits = np.max([np.abs(each[name] - right) for each in moved], axis=0)
+            moved = np.max([np.abs(each[name] - right) for each in nudged], axis=0)
         largest = self.largest[name]
-        jumps = (by_bits > JUMP * largest) & (by_bits > TOLERANCE)  # what moves so far jumps, and is not rounded
-        by_rounding = np.where(jumps | np.isnan(by_bits), 0.0, by_bits)
-        return self.tolerance * largest + LAST_BITS * by_rounding
+        jumps = (moved > JUMP * largest) & (moved > TOLERANCE)  # such a large change is a jump, not rounding
+        rounding = np.where(jumps | np.isnan(moved), 0.0, moved)
+        return self.tolerance * largest + LAST_BITS * rounding
 
     @cached_property
-    def bounds(self) -> dict[str, Any]:
-        """What the right rule sends a little to every side; nothing where no convention is to be chosen."""
-        neighbours = self.case.expects.get("neighbours")
-        near = [answers(self.exercise, self.case, request) for request in neighbours()] if neighbours else []
+    def neighbors(self) -> dict[str, Any]:
+        """The right answers to neighboring requests, stacked; empty if the case allows only one convention."""
+        make_requests = self.case.expects.get("neighbors")
+        near = [right_answers(self.exercise, self.case, each) for each in make_requests()] if make_requests else []
         return {name: np.stack([each[name] for each in near]) for name in self.right} if near else {}
 
     @cached_property
-    def unsettled(self) -> dict[str, Any] | None:
-        """Which entries a number that is not finite reaches: those that move when it is replaced."""
+    def reached_by_infinity(self) -> dict[str, Any] | None:
+        """The entries that depend on an infinite upstream: those that change when it is replaced by a finite one."""
         others = self.case.expects.get("finite")
         if others is None:
             return None
-        first, second = (answers(self.exercise, self.case, other, finite=i) for i, other in enumerate(others))
+        first, second = (right_answers(self.exercise, self.case, other, finite=i) for i, other in enumerate(others))
         return {name: ~(np.isfinite(self.right[name]) & (first[name] == second[name])) for name in self.right}
 
 
-def answers(exercise: Exercise, case: Case, request: dict[str, Any], finite: int | None = None,
-            sent: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
-    """The right answers to a request, fitted; `sent` is what the right answer made of it, where that is known."""
-    outcome = exercise.run(exercise.right, request) if sent is None else sent
+def right_answers(exercise: Exercise, case: Case, request: dict[str, Any], finite: int | None = None,
+                  outcome: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
+    """Return the right answers to a request as the inputs receive them. `outcome` is used instead of a new run."""
+    outcome = exercise.run(exercise.right, request) if outcome is None else outcome
     if outcome["error"] is not None:
         raise RuntimeError(f"{exercise.id}: the right answer fails on {case.about}: {outcome['error']['message']}")
-    fitted = {name: fit(case, name, value, finite) for name, value in outcome["values"].items()}
-    for value in fitted.values():
+    received = {name: received_by_input(case, name, value, finite) for name, value in outcome["values"].items()}
+    for value in received.values():
         if isinstance(value, Wrong):
             raise RuntimeError(f"{exercise.id}: the right answer on {case.about}: {value.sentence}")
-    return fitted
+    return received
 
 
-def fit(case: Case, name: str, value: Any, finite: int | None = None) -> Any:
-    """What was sent for one answer, as it arrives: a local derivative times upstream, with broadcasting undone where
-    the exercise leaves that to the engine. A shape that cannot be right is a `Wrong`."""
+def received_by_input(case: Case, name: str, value: Any, finite: int | None = None) -> Any:
+    """Return an answer as the input receives it, or `Wrong` if its shape cannot be right.
+
+    If the exercise leaves it to the engine, a local derivative is multiplied by upstream, and broadcasting is undone.
+    """
     shape = case.expects.get("shapes", {}).get(name)
     upstream = case.expects.get("upstream")
     if finite is not None and "finite_upstream" in case.expects:
@@ -117,203 +120,214 @@ def fit(case: Case, name: str, value: Any, finite: int | None = None) -> Any:
             try:
                 value = upstream * value
             except ValueError:
-                return Wrong("shape", f"the shape is {value.shape}, beside an output of shape {upstream.shape}", name)
+                return Wrong("shape", f"the shape is {value.shape}, but the output has shape {upstream.shape}", name)
         if shape is None or value.shape == shape:
             return value
-        if case.expects.get("undo") and may_be_undone(value.shape, shape):
+        if case.expects.get("unbroadcast") and can_unbroadcast(value.shape, shape):
             return devices.device("cpu").namespace.sum_to_shape(value, shape)
-    return Wrong("shape", f"the shape is {value.shape}, and {name} has shape {shape}", name, (value.shape, shape))
+    return wrong_shape(name, value.shape, shape)
 
 
-def nudged(request: dict[str, Any], rng: Any) -> dict[str, Any]:
-    """A request with every number moved by its last bit, up or down."""
+def wrong_shape(name: str, shape: tuple[int, ...], want: tuple[int, ...]) -> Wrong:
+    """Return the difference between two shapes."""
+    return Wrong("shape", f"the shape is {shape}, but {name} has shape {want}", name, (shape, want))
 
-    def moved(value: Any) -> Any:
+
+def nudge(request: dict[str, Any], rng: Any) -> dict[str, Any]:
+    """Return a request in which the last bit of every number has changed, up or down."""
+
+    def nudge_value(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
             return value * (1 + LAST_BIT * np.where(rng.random(value.shape) < 0.5, -1.0, 1.0))
         if isinstance(value, (list, tuple)):
-            return type(value)(map(moved, value))
+            return type(value)(map(nudge_value, value))
         return value
 
     with np.errstate(all="ignore"):
-        return {**request, "arguments": {name: moved(value) for name, value in request["arguments"].items()}}
+        return {**request, "arguments": {name: nudge_value(value) for name, value in request["arguments"].items()}}
 
 
 # One outcome ----------------
 
 
-def judged(exercise: Exercise, case: Case, expected: Expected, outcome: dict[str, Any]) -> Wrong | None:
-    """What is wrong with the outcome of one case; None where nothing is. Errors first, then shapes, then values."""
-    found = _judged(exercise, case, expected, outcome)
-    if found is not None:
-        found.case = case
-        if case.part == SECOND and found.kind not in ("refused", "raised", "shape"):
-            found.sentence = f"what is sent does not move as it should: {found.sentence}"
-    return found
+def compare(exercise: Exercise, case: Case, expected: Expected, outcome: dict[str, Any]) -> Wrong | None:
+    """Return the first difference in the outcome of a case (error, shape, value), or None if the outcome is right."""
+    wrong = find_difference(exercise, case, expected, outcome)
+    if wrong is not None:
+        wrong.case = case
+        if case.part == SECOND_ORDER and wrong.kind not in ("refused", "raised", "shape"):
+            wrong.sentence = f"the result does not change with the inputs as it should: {wrong.sentence}"
+    return wrong
 
 
-def _judged(exercise: Exercise, case: Case, expected: Expected, outcome: dict[str, Any]) -> Wrong | None:
+def find_difference(exercise: Exercise, case: Case, expected: Expected, outcome: dict[str, Any]) -> Wrong | None:
+    """Return the first difference, without its case."""
     error, values = outcome["error"], outcome["values"]
     if error is not None:
-        line = f" (line {error['line']})" if error["line"] else ""
-        if error["kind"] == "Refused":
-            return Wrong("refused", error["message"])
-        what = f": {error['message']}" if error["message"] else ""
-        return Wrong("raised", f"it stopped with {error['kind']}{what}{line}")
+        return describe_failure(error)
     missing = [name for name in expected.right if name not in (values or {})]
     if values is None or (missing and exercise.kind != "gradients"):
-        return Wrong("refused", f"there is no answer for {missing[0]}" if values else "no answer came")
+        return Wrong("refused", f"there is no answer for {missing[0]}" if values else "there is no answer")
     if exercise.judge is not None:
         return exercise.judge(case, expected.right, values)
-    fitted = {name: fit(case, name, values[name]) for name in expected.right if name not in missing}
-    if exercise.kind != "gradients" and any(isinstance(value, Wrong) for value in fitted.values()):
-        return next(value for value in fitted.values() if isinstance(value, Wrong))
-    if not missing and all(as_sent(expected, name, fitted[name]) for name in expected.right):
+    received = {name: received_by_input(case, name, values[name]) for name in expected.right if name not in missing}
+    if exercise.kind != "gradients" and any(isinstance(value, Wrong) for value in received.values()):
+        return next(value for value in received.values() if isinstance(value, Wrong))
+    if not missing and all(is_close(expected, name, received[name]) for name in expected.right):
         return None
     for name, right in expected.right.items():
         if name in missing:
             return Wrong("refused", f"there is nothing yet under {name!r}", name)
-        value = fitted[name]
-        found = value if isinstance(value, Wrong) else compared(expected, name, right, value)
-        if found is not None:
-            return found
-    return conserved(expected, fitted)
+        value = received[name]
+        wrong = value if isinstance(value, Wrong) else compare_arrays(expected, name, right, value)
+        if wrong is not None:
+            return wrong
+    return check_ties(expected, received)
 
 
-def as_sent(expected: Expected, name: str, given: Any) -> bool:
-    """Whether an answer is what the right rule itself sent, up to rounding: then nothing more is to be found out."""
+def describe_failure(error: dict[str, Any]) -> Wrong:
+    """Return the difference for an outcome without values."""
+    if error["kind"] == "InvalidAnswer":
+        return Wrong("refused", error["message"])
+    line = f" (line {error['line']})" if error["line"] else ""
+    message = f": {error['message']}" if error["message"] else ""
+    return Wrong("raised", f"it stopped with {error['kind']}{message}{line}")
+
+
+def is_close(expected: Expected, name: str, value: Any) -> bool:
+    """Return whether an answer equals the right rule's result up to rounding, so that no closer look is needed."""
     right = expected.right[name]
-    if isinstance(given, Wrong) or given.shape != right.shape or given.dtype.kind != right.dtype.kind:
+    if isinstance(value, Wrong) or value.shape != right.shape or value.dtype.kind != right.dtype.kind:
         return False
     with np.errstate(all="ignore"):
-        return bool(np.all(close(given, right, expected.tolerance * expected.largest[name])))
+        return bool(np.all(close_entries(value, right, expected.tolerance * expected.largest[name])))
 
 
-def compared(expected: Expected, name: str, right: Any, given: Any) -> Wrong | None:
-    """One answer, entry by entry."""
-    if given.shape != right.shape:
-        shapes = given.shape, right.shape
-        return Wrong("shape", f"the shape is {given.shape}, and {name} has shape {right.shape}", name, shapes)
-    if given.dtype.kind == "c" and right.dtype.kind != "c":
-        return Wrong("complex", f"{name} is made of real numbers, and complex ones came", name)
+def compare_arrays(expected: Expected, name: str, right: Any, value: Any) -> Wrong | None:
+    """Return the difference between one answer and the right one, entry by entry."""
+    if value.shape != right.shape:
+        return wrong_shape(name, value.shape, right.shape)
+    if value.dtype.kind == "c" and right.dtype.kind != "c":
+        return Wrong("complex", f"{name} must have real numbers, got complex ones", name)
     with np.errstate(all="ignore"):
-        fine = close(given, right, expected.slack[name]) | between(expected, name, given)
-        fine |= lenient(right if expected.unsettled is None else np.where(np.isinf(right), 0.0, right), given)
-        if expected.unsettled is not None:
-            zero = np.isnan(given) & (right == 0)
-            fine |= expected.unsettled[name] & ~np.isfinite(given) | zero
-    return None if np.all(fine) else told(name, right, given, fine)
+        fine = close_entries(value, right, expected.slack[name]) | conventional_entries(expected, name, value)
+        reached = expected.reached_by_infinity
+        fine |= undefined_entries(right if reached is None else np.where(np.isinf(right), 0.0, right), value)
+        if reached is not None:
+            nan_for_zero = np.isnan(value) & (right == 0)
+            fine |= reached[name] & ~np.isfinite(value) | nan_for_zero
+    return None if np.all(fine) else describe_difference(name, right, value, fine)
 
 
-def close(given: Any, right: Any, slack: Any) -> Any:
-    """Where two arrays are equal up to rounding; the same infinity is equal to itself."""
-    return (np.abs(given - right) <= slack) | (given == right)
+def close_entries(value: Any, right: Any, slack: Any) -> Any:
+    """Return where two arrays are equal up to rounding. Equal infinities count as equal."""
+    return (np.abs(value - right) <= slack) | (value == right)
 
 
-def lenient(right: Any, given: Any) -> Any:
-    """Where the right rule sends no number, at the edge of a domain, 0 and every way of being no number are in use."""
-    return ~np.isfinite(right) & ((given == 0) | ~np.isfinite(given))
+def undefined_entries(right: Any, value: Any) -> Any:
+    """Return where the right rule is not finite, at the edge of a domain, and the answer is 0 or not finite."""
+    return ~np.isfinite(right) & ((value == 0) | ~np.isfinite(value))
 
 
-def between(expected: Expected, name: str, given: Any) -> Any:
-    """Where the right rule jumps, and the answer lies between what it sends on either side."""
-    bounds = expected.bounds.get(name)
-    if bounds is None:
-        return np.zeros(given.shape, bool)
-    jumps, low, high = jumping(expected, name)
-    edge = ~np.isfinite(bounds).all(axis=0) & ((given == 0) | ~np.isfinite(given))
-    if expected.nan_in_use:
-        edge |= jumps & np.isnan(given)
-    return jumps & (given >= low - 1e-6 * abs(low)) & (given <= high + 1e-6 * abs(high)) | edge
+def conventional_entries(expected: Expected, name: str, value: Any) -> Any:
+    """Return where the right rule jumps and the answer lies between its results on either side."""
+    neighbors = expected.neighbors.get(name)
+    if neighbors is None:
+        return np.zeros(value.shape, bool)
+    jumps, low, high = find_jumps(expected, name)
+    undefined = ~np.isfinite(neighbors).all(axis=0) & ((value == 0) | ~np.isfinite(value))
+    if expected.allows_nan:
+        undefined |= jumps & np.isnan(value)
+    return jumps & (value >= low - 1e-6 * abs(low)) & (value <= high + 1e-6 * abs(high)) | undefined
 
 
-def jumping(expected: Expected, name: str) -> tuple[Any, Any, Any]:
-    """Where the right rule jumps, and the bounds of what it sends around it (itself among them)."""
-    around = np.concatenate([expected.bounds[name], expected.right[name][None]]).real
+def find_jumps(expected: Expected, name: str) -> tuple[Any, Any, Any]:
+    """Return where the right rule jumps, and the smallest and largest result around each entry."""
+    around = np.concatenate([expected.neighbors[name], expected.right[name][None]]).real
     low, high = np.min(around, axis=0), np.max(around, axis=0)
     return np.isfinite(low) & np.isfinite(high) & (high - low > 1e-4 * np.maximum(abs(low), abs(high))), low, high
 
 
-def conserved(expected: Expected, fitted: dict[str, Any]) -> Wrong | None:
-    """What tied entries hand out together, wherever every way of breaking the tie hands out the same."""
-    if not expected.bounds:
+def check_ties(expected: Expected, received: dict[str, Any]) -> Wrong | None:
+    """Check that tied entries together send what arrived, if every way of breaking the tie sends the same in total."""
+    if not expected.neighbors:
         return None
-    places = {name: jumping(expected, name)[0] for name in fitted}
-    if not any(np.any(jumps) for jumps in places.values()):
+    jumps_of = {name: find_jumps(expected, name)[0] for name in received}
+    if not any(np.any(jumps) for jumps in jumps_of.values()):
         return None
 
     def total(arrays: dict[str, Any]) -> Any:
-        return sum(np.sum(arrays[name][..., jumps], axis=-1) for name, jumps in places.items())
+        return sum(np.sum(arrays[name][..., jumps], axis=-1) for name, jumps in jumps_of.items())
 
-    around = total(expected.bounds)
+    around = total(expected.neighbors)
     scale = np.max(np.abs(around)) + np.finfo(float).tiny
-    settled = np.ptp(around) <= 1e-5 * scale and abs(total(expected.right) - around[0]) <= 1e-5 * scale
-    if not settled or abs(total(fitted) - around[0]) <= 1e-5 * scale:
+    conserved = np.ptp(around) <= 1e-5 * scale and abs(total(expected.right) - around[0]) <= 1e-5 * scale
+    if not conserved or abs(total(received) - around[0]) <= 1e-5 * scale:
         return None
-    first = next(name for name, jumps in places.items() if np.any(jumps))
-    ratio = float(total(fitted) / around[0]) if around[0] else None
+    first = next(name for name, jumps in jumps_of.items() if np.any(jumps))
+    ratio = float(total(received) / around[0]) if around[0] else None
     times = f": together {number(ratio)} times what arrived" if ratio is not None else ""
-    return Wrong("ties", f"the entries that tie hand out more or less than what arrived{times}", first, None, ratio)
+    return Wrong("ties", f"the entries that tie send back more or less than what arrived{times}", first, None, ratio)
 
 
-def told(name: str, right: Any, given: Any, fine: Any) -> Wrong:
-    """What a difference looks like; numbers in it are ratios, and no entry of the right answer is told."""
+def describe_difference(name: str, right: Any, value: Any, fine: Any) -> Wrong:
+    """Describe how two arrays differ. Its numbers are ratios; it contains no entry of the right answer."""
     place = tuple(map(int, np.argwhere(~fine)[0]))
     where = f"; the first is {name}[{', '.join(map(str, place))}]" if place else ""
     count = int(np.sum(~fine))
-    lost = ~np.isfinite(given) & ~fine
-    if np.any(lost):
-        what = "is no number" if np.sum(lost) == 1 else "are no numbers"
-        return Wrong("nan", f"{np.sum(lost)} of {given.size} entries of {name} {what}{where}", name, place)
-    finite = np.isfinite(right)
-    if not np.all(finite):
-        return Wrong("entries", f"{count} of {given.size} entries of {name} differ{where}", name, place)
+    not_finite = int(np.sum(~np.isfinite(value) & ~fine))
+    if not_finite:
+        verb = "is" if not_finite == 1 else "are"
+        sentence = f"{not_finite} of {value.size} entries of {name} {verb} nan or infinite{where}"
+        return Wrong("nan", sentence, name, place)
+    if not np.all(np.isfinite(right)):
+        return Wrong("entries", f"{count} of {value.size} entries of {name} differ{where}", name, place)
     with np.errstate(all="ignore"):
-        sentence, ratio = difference(right, given), constant_ratio(right, given)
+        sentence, ratio = difference(right, value), constant_ratio(right, value)
     if ratio is not None and abs(ratio - 1) < 1e-3:
-        sentence, ratio = f"{count} of {given.size} entries are off by {number(abs(ratio - 1))} of their size", None
+        sentence, ratio = f"{count} of {value.size} entries are off by {number(abs(ratio - 1))} of their size", None
     kind = "ratio" if ratio is not None else "transpose" if "transpose" in sentence else "entries"
-    if sentence.startswith("0 of"):  # they differ by less than the museum looks at
-        sentence = f"{count} of {given.size} entries differ"
-    sentence = sentence.replace("every entry is", f"every entry of {name} is" if given.size > 1 else f"{name} is")
+    if sentence.startswith("0 of"):  # the museum ignores such small differences
+        sentence = f"{count} of {value.size} entries differ"
+    sentence = sentence.replace("every entry is", f"every entry of {name} is" if value.size > 1 else f"{name} is")
     return Wrong(kind, f"{sentence}{where if kind == 'entries' else ''}", name, place, ratio)
 
 
-def constant_ratio(right: Any, given: Any) -> float | None:
-    """The one number that the right answer was multiplied by, if it is one number."""
-    there = np.abs(right) > TOLERANCE * np.max(np.abs(right), initial=0.0)
-    if np.sum(there) < 2 or np.any(given[right == 0] != 0):
+def constant_ratio(right: Any, value: Any) -> float | None:
+    """Return the factor between the right answer and another, if it is the same everywhere."""
+    nonzero = np.abs(right) > TOLERANCE * np.max(np.abs(right), initial=0.0)
+    if np.sum(nonzero) < 2 or np.any(value[right == 0] != 0):
         return None
-    ratios = (given[there] / right[there]).real
+    ratios = (value[nonzero] / right[nonzero]).real
     return float(ratios[0]) if np.ptp(ratios) <= 1e-7 * abs(ratios[0]) else None
 
 
-# Roughly right --------------
+# Almost right ---------------
 
 
-def error_of(expected: Expected, case: Case, outcome: dict[str, Any]) -> tuple[float, float] | None:
-    """The largest and the middle error of an outcome beside the largest entry; None where it does not compare."""
-    worst, middle = 0.0, []
+def relative_errors(expected: Expected, case: Case, outcome: dict[str, Any]) -> tuple[float, float] | None:
+    """Return the largest and the median error relative to the largest entry; None if the shapes differ."""
+    largest, errors = 0.0, []
     for name, right in expected.right.items():
-        given = fit(case, name, outcome["values"][name])
-        if isinstance(given, Wrong) or given.shape != right.shape:
+        value = received_by_input(case, name, outcome["values"][name])
+        if isinstance(value, Wrong) or value.shape != right.shape:
             return None
         finite = np.isfinite(right)
         scale = np.max(np.abs(right[finite]), initial=0.0)
         if not scale:
             continue
-        errors = np.abs(given[finite] - right[finite]) / scale
-        worst = max(worst, float(np.max(errors, initial=0.0)))
-        middle.append(errors[np.abs(right[finite]) > 0])
-    return worst, float(np.median(np.concatenate(middle))) if middle else 0.0
+        relative = np.abs(value[finite] - right[finite]) / scale
+        largest = max(largest, float(np.max(relative, initial=0.0)))
+        errors.append(relative[np.abs(right[finite]) > 0])
+    return largest, float(np.median(np.concatenate(errors))) if errors else 0.0
 
 
-def is_single(expected: Expected, case: Case, outcome: dict[str, Any]) -> bool:
-    """Whether an answer is right but for its precision: each number is one of single precision."""
+def is_single_precision(expected: Expected, case: Case, outcome: dict[str, Any]) -> bool:
+    """Return whether an answer is right to single precision, and all its numbers are single-precision numbers."""
     if any(
         value.dtype.kind == "c" or (value.dtype.itemsize != 4 and np.any(value != value.astype("f4")))
         for value in outcome["values"].values()
     ):
         return False
-    errors = error_of(expected, case, outcome)
-    return errors is not None and errors[0] <= SINGLE
+    errors = relative_errors(expected, case, outcome)
+    return errors is not None and errors[0] <= SINGLE_PRECISION_ERROR

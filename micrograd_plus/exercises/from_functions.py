@@ -1,69 +1,65 @@
-"""An exercise of any function: drawn inputs, a right answer, and the mistakes that are known for it."""
+"""Exercises for any function: drawn inputs, a right answer, and known mistakes."""
 
-# ruff: noqa: A002 - an exercise is known by its `id`
+# ruff: noqa: A002 - `id` is the name of the field in files and in calls
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..backends import devices
-from .mutants import hints
-from .rows import ROWS
-from .sandboxed import ALL, carry_out
-from .sandboxed.values import asked_for
-from .spec import Case, Exercise, Mistake, Part
-
-np = devices.device("cpu").library
+from .mistakes import mistake, wrong_answers
+from .sandboxed import FUNCTIONS, carry_out
+from .sandboxed.values import parameter_names
+from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
 
 WITH_EDGES = (
     Part("shape", 1, "the answer has the right shape, on every call"),
-    Part("plain values", 6, "the numbers are right on ordinary inputs"),
-    Part("edges", 3, "and where something is special about them"),
+    Part(PLAIN, 6, "the numbers are right on ordinary inputs"),
+    Part(EDGES, 3, "the numbers are right on edge cases"),
 )
-WITHOUT_EDGES = (WITH_EDGES[0], Part("plain values", 9, "the numbers are right"))
+WITHOUT_EDGES = (WITH_EDGES[0], Part(PLAIN, 9, "the numbers are right"))
+ONLY_ANSWER = "the answer"
 
 Inputs = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
+"""Inputs by name. Each is a value or a function of a random generator; so is the whole mapping."""
 
 
-def drawn(value: Any, *generator: Any) -> Any:
-    """An input: drawn by a function, or given."""
-    return value(*generator) if callable(value) else value
+def evaluate(value: Any, *arguments: Any) -> Any:
+    """Return a value, or the result of a function that draws it."""
+    return value(*arguments) if callable(value) else value
 
 
-class Draws:
-    """Makes the cases of a function: so many plain ones, and one for each edge."""
+class FunctionCases:
+    """Function that draws the cases of an exercise: `count` ordinary ones, and one for each edge case."""
 
     def __init__(
-        self, inputs: Inputs, edges: Mapping[str, Any], answers: Sequence[str] | None, driver: str, count: int
-    ):
+        self, right: Any, inputs: Inputs, edges: Mapping[str, Any], answers: Sequence[str], driver: str, count: int,
+        functions: Sequence[str], about: str,
+    ):  # fmt: skip
+        self.right, self.edges, self.answers, self.driver, self.count = right, edges, answers, driver, count
         self.inputs: Any = inputs
-        self.edges, self.answers, self.driver, self.count = edges, answers, driver, count
-        self.functions: Sequence[str] = ()
-        self.right: Any = None
-        self.about = "the inputs are plain"
+        self.functions, self.about = functions, about
 
     def __call__(self, rng: Any) -> list[Case]:
-        """Fresh cases."""
-        cases = [self.case("plain values", self.about, self.plain(rng)) for _ in range(self.count)]
+        """Draw the cases."""
+        cases = [self._case(PLAIN, self.about, self._inputs(rng)) for _ in range(self.count)]
         for about, change in self.edges.items():
-            given = self.plain(rng)
-            over = {name: drawn(value, rng) for name, value in drawn(change, given, rng).items()}
-            cases.append(self.case("edges", about, {**given, **over}))
+            inputs = self._inputs(rng)
+            changes = {name: evaluate(value, rng) for name, value in evaluate(change, inputs, rng).items()}
+            cases.append(self._case(EDGES, about, {**inputs, **changes}))
         return cases
 
-    def plain(self, rng: Any) -> dict[str, Any]:
-        """Plain inputs, drawn."""
-        return {name: drawn(value, rng) for name, value in drawn(self.inputs, rng).items()}
+    def _inputs(self, rng: Any) -> dict[str, Any]:
+        return {name: evaluate(value, rng) for name, value in evaluate(self.inputs, rng).items()}
 
-    def case(self, part: str, about: str, arguments: dict[str, Any]) -> Case:
-        """One case; the shapes that answers have are those of the right ones."""
-        answers = list(self.answers or ["the answer"])
-        request = {"driver": self.driver, "arguments": arguments, "functions": list(self.functions), "answers": answers}
+    def _case(self, part: str, about: str, arguments: dict[str, Any]) -> Case:
+        """Return one case. Answers must have the shapes of the right ones."""
+        request = {"driver": self.driver, "arguments": arguments, "functions": list(self.functions),
+                   "answers": list(self.answers)}  # fmt: skip
         outcome = carry_out(self.right, request)
         if outcome["error"] is not None:
             error = outcome["error"]
-            raise ValueError(f"the right answer fails where {about}: {error['kind']}: {error['message']}")
+            raise ValueError(f"the right answer fails when {about}: {error['kind']}: {error['message']}")
         return Case(part, about, request, shapes={name: each.shape for name, each in outcome["values"].items()})
 
 
@@ -77,61 +73,77 @@ def function_exercise(
     prompt: str,
     inputs: Inputs,
     edges: Mapping[str, Any] | None = None,
-    mistakes: Sequence[Any] = (),
+    mistakes: Sequence[Any] | Callable[[], Sequence[Mistake]] = (),
+    recognizers: Mapping[str, Callable[[Any, Any], bool]] | None = None,
     answers: Sequence[str] | None = None,
+    reads: Sequence[str] | None = None,
     starter: str | None = None,
+    summary: str | None = None,
     driver: str = "call",
-    functions: Sequence[str] | None = None,
     judge: Any = None,
     parts: Sequence[Part] | None = None,
     count: int = 4,
-    about: str = "the inputs are plain",
-    limits: dict[str, float] | None = None,
+    about: str = "the inputs are ordinary",
 ) -> Exercise:
-    """An exercise whose right answer is `right`, run as a student's would be. A mistake is a pair of a row of the
-    catalogue and a wrong answer, or a `Mistake` of its own."""
-    draw = Draws(inputs, edges or {}, answers, driver, count)
-    draw.functions, draw.right, draw.about = tuple(sorted(ALL if functions is None else functions)), right, about
+    """Return an exercise whose right answer is `right`.
+
+    The known mistakes are those of the catalogue for this id, and `mistakes`: objects of the class, or pairs of a row
+    of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue applies.
+    """
+    functions, names = tuple(sorted(FUNCTIONS)), list(answers or [ONLY_ANSWER])
+    draw = FunctionCases(right, inputs, edges or {}, names, driver, count, functions, about)
     if parts is None and kind == "gradients":
-        names = answers or ["the answer"]
         parts = [Part(name, points, f"the gradient of {name} is right")
-                 for name, points in zip(names, shares(len(names)), strict=True)]  # fmt: skip
-    made = Exercise(
+                 for name, points in zip(names, split_points(len(names)), strict=True)]  # fmt: skip
+    if reads is None:
+        reads = () if isinstance(right, type) or not callable(right) else parameter_names(right)
+
+    def known_mistakes() -> list[Mistake]:
+        listed = mistakes() if callable(mistakes) else [as_mistake(each) for each in mistakes]
+        return [*catalogued_mistakes(id, right, recognizers or {}), *listed]
+
+    exercise = Exercise(
         id, kind=kind, group=group, title=title, prompt=prompt, starter="", draw=draw, right=right, judge=judge,
-        parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), functions=draw.functions, limits=limits,
-        mistakes=[each if isinstance(each, Mistake) else of_row(*each) for each in mistakes],
-        reads=() if isinstance(right, type) or not callable(right) else asked_for(right),
+        parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), functions=functions, reads=reads,
+        mistakes=known_mistakes,
     )  # fmt: skip
-    made.starter = starter or starter_of(made)
-    return made
+    exercise.starter = starter or write_starter(exercise, summary)
+    return exercise
 
 
-def shares(count: int, whole: float = 10.0) -> list[float]:
-    """Points for so many parts, to two digits; the last has what is left of the whole."""
-    each = round(whole / count, 2)
-    return [each] * (count - 1) + [round(whole - each * (count - 1), 2)]
+def catalogued_mistakes(id: str, right: Any, recognizers: Mapping[str, Any]) -> list[Mistake]:
+    """Return the mistakes that the catalogue lists for an exercise with a plain function or class as right answer."""
+    if getattr(right, "takes_all_values", False):
+        return []
+    return [mistake(name, answer, recognizes=recognizers.get(name)) for name, answer in wrong_answers(id, right)]
 
 
-def of_row(row: str, thing: Any) -> Mistake:
-    """A row of the catalogue, with the wrong answer that makes it here."""
-    return Mistake(row, ROWS[row][0], hints(row, ""), thing)
+def as_mistake(each: Any) -> Mistake:
+    """Return a mistake that may be written as a pair of a row of the catalogue and a wrong answer."""
+    return each if isinstance(each, Mistake) else mistake(*each)
 
 
-def first_sentence(exercise: Exercise) -> str:
-    """What a starter says of itself: the title or, where that is the id alone, what is asked first."""
-    said = exercise.title if exercise.title != exercise.id else exercise.prompt.strip().partition("\n")[0]
-    said = said.replace("\\", "").replace('"', "'").rstrip(".")
-    return f"{said[:1].upper()}{said[1:]}."
+def split_points(count: int, total: float = 10.0) -> list[float]:
+    """Split points into `count` equal parts of two digits. The last part takes the remainder."""
+    each = round(total / count, 2)
+    return [each] * (count - 1) + [round(total - each * (count - 1), 2)]
 
 
-def starter_of(exercise: Exercise) -> str:
-    """The code that a student begins with; it answers nothing."""
+def write_starter(exercise: Exercise, summary: str | None = None) -> str:
+    """Return the code that a student starts from."""
     names = [name for name in exercise.reads if name != "xp"]
     first = ["xp"] if "xp" in exercise.reads else []
     return (
         f'@exercises.answer("{exercise.id}")\n'
         f"def {exercise.function_name}({', '.join([*first, *names])}):\n"
-        f'    """{first_sentence(exercise)}"""\n'
+        f'    """{summary or first_sentence(exercise)}"""\n'
         f"    # YOUR CODE HERE\n"
         f"    raise NotImplementedError\n"
     )
+
+
+def first_sentence(exercise: Exercise) -> str:
+    """Return the title as a sentence, or the first line of the prompt if there is no title."""
+    text = exercise.title if exercise.title != exercise.id else exercise.prompt.strip().partition("\n")[0]
+    text = text.replace("\\", "").replace('"', "'").rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,8 +1,7 @@
-"""Starter notebooks, and what an assignment hands out: prompts and starters, and no answer anywhere.
+"""Starter notebooks, and the files of an assignment for students: prompts and starters, but no answers.
 
-A notebook is plain JSON of the format 4.5. Cells carry nbgrader's metadata, of which everything else takes no notice;
-the scoring cells end in a plain number, and give feedback only: what runs in a student's kernel can be changed by the
-student.
+A notebook is JSON of the format 4.5. Its cells have nbgrader's metadata, which other programs ignore. The scoring cells
+return a plain number and give feedback only, since students can change whatever runs in their own kernel.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from .student_key import YOUR_ID, derive_key
 
 
 class ReleaseError(Exception):
-    """What is wrong with an assignment, as a sentence for the teacher."""
+    """A problem with an assignment, as a sentence for the teacher."""
 
 
-def lesson(name: str) -> list[Exercise]:
-    """The exercises of a lesson: a group by its name or its number from 1, or ids with commas between."""
+def find_lesson(name: str) -> list[Exercise]:
+    """Return the exercises of a lesson: a group by its name or its number from 1, or ids separated by commas."""
     if name.isdecimal() and 1 <= int(name) <= len(GROUPS):
         return list_exercises(GROUPS[int(name) - 1])
     if name in GROUPS:
@@ -36,61 +35,70 @@ def lesson(name: str) -> list[Exercise]:
         return [get_exercise(each.strip()) for each in name.split(",")]
     except (KeyError, ValueError) as error:
         groups = "; ".join(f"{i}: {group}" for i, group in enumerate(GROUPS, start=1))
-        raise ReleaseError(f"{error.args[0]}. A lesson is a group ({groups}) or ids with commas between") from error
+        raise ReleaseError(f"{error.args[0]}. A lesson is a group ({groups}) or ids separated by commas") from error
+
+
+# Notebooks ------------------
 
 
 def starter_notebook(
-    chosen: Sequence[Exercise], title: str, *, points: Mapping[str, float] | None = None, scored: bool = False,
+    exercises: Sequence[Exercise], title: str, *, points: Mapping[str, float] | None = None, scored: bool = False,
     identify: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """A notebook with the prompt and the starter of each exercise; with `scored`, and a cell that scores it. `sheet` is
-    the line that says whose walks are shown."""
-    first = "from micrograd_plus import exercises"
+    """Return a notebook with the prompt and the starter of each exercise.
+
+    With `scored`, each exercise has a scoring cell. `identify` is the line with which students enter their id.
+    """
     cells = [
-        markdown("title", f"# {title}\n\nEach answer is checked as soon as its cell is run, on fresh inputs. "
-                          f"`exercises.hint()` gives three hints, one after the other."),
-        code("setup", first, locked=True),
-        *([code("identify", identify)] if identify else []),
+        markdown_cell("title", f"# {title}\n\nRun a cell to check your answer at once, on newly drawn inputs. "
+                               f"`exercises.hint()` gives you three hints, one after the other."),
+        code_cell("setup", "from micrograd_plus import exercises", locked=True),
+        *([code_cell("identify", identify)] if identify else []),
     ]  # fmt: skip
-    for each in chosen:
-        worth = (points or {}).get(each.id, each.points)
-        heading = f"## {headline(each)} ({worth:g} points)"
-        cells.append(markdown(f"{each.function_name}_prompt", f"{heading}\n\n{each.prompt}"))
-        cells.append(code(each.function_name, each.starter.rstrip("\n"), solution=True))
+    for each in exercises:
+        name, worth = each.function_name, (points or {}).get(each.id, each.points)
+        cells.append(markdown_cell(f"{name}_prompt", f"## {headline(each)} ({worth:g} points)\n\n{each.prompt}"))
+        cells.append(code_cell(name, each.starter.rstrip("\n"), solution=True))
         if scored:
-            name = each.function_name
-            cells.append(code(
-                f"{name}_score", f'exercises.score("{each.id}", globals().get("{name}"), of={float(worth)!r})',
-                locked=True, points=float(worth),
-            ))  # fmt: skip
+            call = f'exercises.score("{each.id}", globals().get("{name}"), of={float(worth)!r})'
+            cells.append(code_cell(f"{name}_score", call, locked=True, points=float(worth)))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
+def starter_script(exercises: Sequence[Exercise], title: str, identify: str | None = None) -> str:
+    """Return the starters as one Python file."""
+    parts = [f'"""{title}."""\n\nfrom micrograd_plus import exercises\n', f"\n{identify}\n" if identify else ""]
+    for each in exercises:
+        comment = "\n".join(f"# {line}".rstrip() for line in f"{headline(each)}\n\n{each.prompt}".splitlines())
+        parts.append(f"\n\n{comment}\n\n{each.starter}")
+    return "".join(parts)
+
+
 def headline(exercise: Exercise) -> str:
-    """An exercise's id, and its title where it has one."""
+    """Return an exercise's id and, if it differs, its title."""
     return exercise.id if exercise.title == exercise.id else f"{exercise.id}: {exercise.title}"
 
 
-def markdown(name: str, text: str) -> dict[str, Any]:
-    """A cell of text."""
+def markdown_cell(name: str, text: str) -> dict[str, Any]:
+    """Return a cell of text."""
     return {"cell_type": "markdown", "id": cell_id(name), "metadata": {}, "source": text}
 
 
-def code(
+def code_cell(
     name: str, text: str, *, solution: bool = False, locked: bool = False, points: float | None = None
 ) -> dict[str, Any]:
-    """A cell of code, with what nbgrader wants to know of it."""
-    about = {"schema_version": 3, "grade_id": name, "grade": points is not None, "solution": solution,
-             "locked": locked, "task": False, "cell_type": "code"}  # fmt: skip
+    """Return a cell of code with nbgrader's metadata."""
+    metadata = {"schema_version": 3, "grade_id": name, "grade": points is not None, "solution": solution,
+                "locked": locked, "task": False, "cell_type": "code"}  # fmt: skip
     if points is not None:
-        about["points"] = points
-    return {"cell_type": "code", "id": cell_id(name), "execution_count": None, "metadata": {"nbgrader": about},
+        metadata["points"] = points
+    return {"cell_type": "code", "id": cell_id(name), "execution_count": None, "metadata": {"nbgrader": metadata},
             "outputs": [], "source": text}  # fmt: skip
 
 
 def cell_id(name: str) -> str:
-    """A cell's id, as the format wants it: up to 64 letters, digits, - and _."""
+    """Return a valid id for a cell: at most 64 letters, digits, - and _."""
     return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:64]
 
 
@@ -98,28 +106,47 @@ def cell_id(name: str) -> str:
 
 
 class Handout(NamedTuple):
-    """What of an assignment is handed out."""
+    """The public part of an assignment."""
 
     title: str
-    chosen: list[Exercise]
+    exercises: list[Exercise]
     points: dict[str, float]
     key: str | None
-    """Of which the numbers of walks are made; None where the assignment has no secret."""
+    """The key for the numbers of walks; None if the assignment has no secret."""
 
-    def sheet(self, student: str = YOUR_ID) -> str | None:
-        """The line that says whose walks are shown, where an exercise shows some."""
-        return identify_line(self.chosen, self.key, student)
+    def identify_line(self, student: str = YOUR_ID) -> str | None:
+        """Return the line with which students enter their id, if an exercise shows walks."""
+        return identify_line(self.exercises, self.key, student)
+
+    def notebook(self, student: str = YOUR_ID, *, scored: bool = False) -> str:
+        """Return the notebook for a student as JSON."""
+        notebook = starter_notebook(self.exercises, self.title, points=self.points, scored=scored,
+                                    identify=self.identify_line(student))  # fmt: skip
+        return json.dumps(notebook, indent=1) + "\n"
+
+    def script(self, student: str = YOUR_ID) -> str:
+        """Return the script for a student."""
+        return starter_script(self.exercises, self.title, self.identify_line(student))
+
+    def points_table(self) -> str:
+        """Return the points of each exercise as CSV."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(["exercise", "title", "kind", "points"])
+        rows.writerows([each.id, each.title, each.kind, f"{self.points.get(each.id, each.points):g}"]
+                       for each in self.exercises)  # fmt: skip
+        return text.getvalue()
 
 
-def identify_line(chosen: Sequence[Exercise], key: str | None, student: str = YOUR_ID) -> str | None:
-    """The same of any exercises."""
-    if key is None or not any(each.has_own_walk for each in chosen):
+def identify_line(exercises: Sequence[Exercise], key: str | None, student: str = YOUR_ID) -> str | None:
+    """Return the line with which students enter their id; None if no exercise shows a walk of their own."""
+    if key is None or not any(each.has_own_walk for each in exercises):
         return None
     return f"exercises.identify({json.dumps(key)}, {json.dumps(student)})"
 
 
 def read_assignment(path: Path) -> Handout:
-    """What an assignment's file says of what is handed out; exercises of one's own are defined first."""
+    """Read an assignment's file. The files with the teacher's own exercises run first."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -130,79 +157,56 @@ def read_assignment(path: Path) -> Handout:
         runpy.run_path(str(path.parent / name), run_name="own_exercises")
     ids = data.get("exercises")
     if not isinstance(ids, list) or not ids:
-        raise ReleaseError(f"{path.name}: `exercises` is a list of ids")
+        raise ReleaseError(f"{path.name}: `exercises` must be a list of ids")
     try:
-        chosen = [get_exercise(each) for each in ids]
+        exercises = [get_exercise(each) for each in ids]
     except (KeyError, ValueError) as error:
         raise ReleaseError(f"{path.name}: {error.args[0]}") from error
     secret = data.get("secret")
     key = derive_key(secret) if isinstance(secret, str) else None
-    return Handout(str(data.get("title") or path.stem), chosen, dict(data.get("points", {})), key)
+    return Handout(str(data.get("title") or path.stem), exercises, dict(data.get("points", {})), key)
 
 
 def release(path: Path, folder: Path, students: Sequence[str] = ()) -> list[Path]:
-    """Write what students are handed, and what each school system wants of it; the files that were written.
+    """Write the files for students and for school systems, and return their paths.
 
-    `NAME.ipynb` opens anywhere; `NAME.py` is the same as a script, for systems that take files;
-    `nbgrader/NAME/NAME.ipynb` has scoring cells and belongs into a course's `release` folder; `points.csv` says what
-    each exercise is worth. For each of `students` there are the notebook and the script once more, with the id filled
-    in, as `students/ID.ipynb` and `students/ID.py`.
+    `NAME.ipynb` opens anywhere. `NAME.py` is the same as a script. `nbgrader/NAME/NAME.ipynb` has scoring cells and
+    belongs into a course's `release` folder. `points.csv` has the points of each exercise. For each of `students`,
+    `students/ID.ipynb` and `students/ID.py` have the id filled in.
     """
-    handout = read_assignment(path)
-    title, chosen, points, _ = handout
-    name = path.stem
-    table = io.StringIO()
-    rows = csv.writer(table, lineterminator="\n")
-    rows.writerow(["exercise", "title", "kind", "points"])
-    rows.writerows([each.id, each.title, each.kind, f"{points.get(each.id, each.points):g}"] for each in chosen)
-
-    def written(sheet: str | None, scored: bool = False) -> str:
-        notebook = starter_notebook(chosen, title, points=points, scored=scored, identify=sheet)
-        return json.dumps(notebook, indent=1) + "\n"
-
+    handout, name = read_assignment(path), path.stem
     files = {
-        folder / f"{name}.ipynb": written(handout.sheet()),
-        folder / f"{name}.py": script(chosen, title, handout.sheet()),
-        folder / "nbgrader" / name / f"{name}.ipynb": written(handout.sheet(), scored=True),
-        folder / "points.csv": table.getvalue(),
+        folder / f"{name}.ipynb": handout.notebook(),
+        folder / f"{name}.py": handout.script(),
+        folder / "nbgrader" / name / f"{name}.ipynb": handout.notebook(scored=True),
+        folder / "points.csv": handout.points_table(),
     }
     for each in students:
-        files[folder / "students" / f"{each}.ipynb"] = written(handout.sheet(each))
-        files[folder / "students" / f"{each}.py"] = script(chosen, title, handout.sheet(each))
-    for place, text in files.items():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
+        files[folder / "students" / f"{each}.ipynb"] = handout.notebook(each)
+        files[folder / "students" / f"{each}.py"] = handout.script(each)
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     return list(files)
 
 
 STUDENT = re.compile(r"[\w.@+-]{1,80}", re.ASCII)
-"""What an id is made of; work is known by it as the name of a file."""
+"""The pattern of an id, which is also the name of a file."""
+HEADINGS = ("id", "ID", "student", "Student", "student_id", "Student ID", "sis_id", "SIS User ID", "email", "Email")
+"""Headings that the first line of a list of students may have."""
 
 
 def read_students(path: Path) -> list[str]:
-    """The ids in a file: the first word of each line, or the first column of a table. A heading is left out."""
+    """Read a list of students: the first word of each line, or the first column of a table, without the heading."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"there is no list of students {str(path)!r}") from error
-    found = [line.replace(";", ",").partition(",")[0].strip().strip('"') for line in lines if line.strip()]
-    found = found[found[:1] in ([each] for each in HEADINGS) :]
-    for each in found:
+    students = [line.replace(";", ",").partition(",")[0].strip().strip('"') for line in lines if line.strip()]
+    students = students[students[:1] in ([each] for each in HEADINGS) :]
+    for each in students:
         if not STUDENT.fullmatch(each) or each.strip(".") != each:
-            raise ReleaseError(f"{path.name}: {each!r} is no id; an id is made of letters, digits and . @ + - _")
-    if len({each.casefold() for each in found}) < len(found):
-        raise ReleaseError(f"{path.name}: an id stands there twice")
-    return found
-
-
-HEADINGS = ("id", "ID", "student", "Student", "student_id", "Student ID", "sis_id", "SIS User ID", "email", "Email")
-"""What the first line of a list of students may be, in place of a student."""
-
-
-def script(chosen: Sequence[Exercise], title: str, sheet: str | None = None) -> str:
-    """The starters as one Python file."""
-    parts = [f'"""{title}."""\n\nfrom micrograd_plus import exercises\n', f"\n{sheet}\n" if sheet else ""]
-    for each in chosen:
-        asked = "\n".join(f"# {line}".rstrip() for line in f"{headline(each)}\n\n{each.prompt}".splitlines())
-        parts.append(f"\n\n{asked}\n\n{each.starter}")
-    return "".join(parts)
+            raise ReleaseError(f"{path.name}: {each!r} is not a valid id; an id has letters, digits and . @ + - _")
+    if len({each.casefold() for each in students}) < len(students):
+        raise ReleaseError(f"{path.name}: an id occurs twice")
+    return students

@@ -1,9 +1,10 @@
-"""What a student calls in a notebook: `check`, `answer`, `hint` and `ask`. Nothing leaves the machine, no second
-process is started, and each try is made on fresh inputs.
+"""The calls of a student's notebook: `check`, `answer`, `score`, `hint` and `ask`.
+
+Everything runs in the notebook's own process. Each try draws new inputs.
 """
 
 # pyright: reportPrivateUsage=false
-# How a trace is shown is asked for here too.
+# Whether a notebook can show traces is a private attribute of Trace.
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..tracing import Trace
-from .question import Question, agrees, shape_of
+from .question import Guess, Question
 from .registry import get_exercise
-from .reply import Reply, Said
+from .reply import Reply
 from .sandboxed import carry_out
 from .spec import Exercise
 from .student_key import own_walk_number
@@ -24,17 +25,17 @@ _last: dict[str, Reply | Guess] = {}
 
 
 def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twice: bool = False) -> Reply:
-    """The reply to one try: right or not, and if not, where and how it is wrong.
+    """Check an answer on newly drawn inputs, and reply whether it is right and, if not, where and how it is wrong.
 
-    Plain inputs and every edge are drawn afresh. Shapes come before values; no right number is told.
+    Ordinary inputs and every edge case are drawn. Shapes are compared before values. The reply reveals no right number.
 
     Args:
-        exercise: its id, or the exercise itself.
-        answer: the function, the class or the value that was asked for.
-        seed: draw the inputs of an earlier try again; of a walk to be looked at, its number.
-        twice: of a rule, see also that the gradient of its gradient is right, as the exercise NAME.twice does.
-    Returns: a reply, which is true where all of it is right; its text says the rest.
-    Raises: KeyError where there is no exercise of that id.
+        exercise: the id, or the exercise itself.
+        answer: the function, the class or the value that the exercise requires.
+        seed: the seed of an earlier try, to repeat its inputs; the number of a walk, if the exercise shows one.
+        twice: also check the gradient of a rule's gradient, as the exercise NAME.twice does.
+    Returns: a reply, which is true if everything is right.
+    Raises: KeyError if there is no exercise with that id.
     Example:
         >>> from micrograd_plus import exercises
         >>> exercises.check("tanh.x", lambda out: 1 - out * out)
@@ -42,23 +43,24 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
 
     See: nbgrader's autograded cells, which compare with stored answers.
     """
-    chosen = get_exercise(f"{exercise}.twice" if twice else exercise) if isinstance(exercise, str) else exercise
-    fresh = own_walk_number(chosen.id) if chosen.has_own_walk else secrets.randbits(63)
-    drawn = fresh if seed is None else seed
-    cases = chosen.cases(drawn)
-    result = chosen.mark(cases, [carry_out(answer, case.request) for case in cases])
-    reply = Reply(chosen, result, answer)
-    _last[""] = _last[chosen.id] = reply
+    if isinstance(exercise, str):
+        exercise = get_exercise(f"{exercise}.twice" if twice else exercise)
+    if seed is None:
+        seed = own_walk_number(exercise.id) if exercise.has_own_walk else secrets.randbits(63)
+    cases = exercise.cases(seed)
+    result = exercise.mark(cases, [carry_out(answer, case.request) for case in cases])
+    reply = Reply(exercise, result, answer)
+    _last[""] = _last[exercise.id] = reply
     return reply
 
 
 def answer(exercise: str) -> Callable[[Any], Any]:
-    """A decorator above the answer to an exercise: it is checked as soon as it is defined, and stays what it is.
+    """Decorator for the answer to an exercise: checks it at once, shows the reply, and returns the answer unchanged.
 
-    A teacher's own exercise is not known where it is answered; that is said, and the answer stays what it is.
+    An exercise of a teacher's own may be unknown here. Then a sentence says that it is not checked.
 
     Args:
-        exercise: its id.
+        exercise: the id.
     Returns: the decorator.
     Example:
         >>> from micrograd_plus import exercises
@@ -67,48 +69,48 @@ def answer(exercise: str) -> Callable[[Any], Any]:
         ...     return b
         multiply.a: right. 10 of 10 points.
 
-    See: `check`, which gives the reply to keep.
+    See: `check`, which returns the reply.
     """
 
-    def checked(thing: Any) -> Any:
-        display(not_here(exercise) or check(exercise, thing))
-        return thing
+    def check_definition(definition: Any) -> Any:
+        display(explain_unknown(exercise) or check(exercise, definition))
+        return definition
 
-    return checked
+    return check_definition
 
 
-def display(what: Any) -> None:
-    """Show a reply as the last line of a cell would be shown: with its walk, where a notebook plays walks."""
-    if "IPython" in sys.modules and Trace._mimebundle is not None and not isinstance(what, str):
-        notebook: Any = sys.modules["IPython"]
-        if notebook.get_ipython() is not None:
-            notebook.display.display(what)
+def display(reply: Any) -> None:
+    """Show a reply as a notebook shows the last line of a cell: with its walk, if it can play walks."""
+    if "IPython" in sys.modules and Trace._mimebundle is not None and not isinstance(reply, str):
+        ipython: Any = sys.modules["IPython"]
+        if ipython.get_ipython() is not None:
+            ipython.display.display(reply)
             return
-    print(what)  # noqa: T201 - the cell of a notebook shows it
+    print(reply)  # noqa: T201 - the notebook shows it
 
 
-def not_here(exercise: str) -> str | None:
-    """What is said of an exercise that is not known where it is answered, as one of a teacher's own."""
+def explain_unknown(exercise: str) -> str | None:
+    """Return a sentence if an exercise is unknown here, as a teacher's own exercises are; else None."""
     try:
         get_exercise(exercise)
     except (KeyError, ValueError) as error:
         why = f"{error.args[0][:1].upper()}{error.args[0][1:]}"
         stop = "" if why.endswith("?") else "."
-        return (f"{exercise}: not checked here. {why}{stop} If it is your teacher's own, hand it in as it is: it is "
-                f"marked there.")  # fmt: skip
+        return (f"{exercise}: not checked here. {why}{stop} If it is your teacher's own exercise, submit your answer "
+                f"as it is: it will be marked there.")  # fmt: skip
     return None
 
 
 def score(exercise: str, answer: Any, *, of: float | None = None) -> float:
-    """The points of an answer as a plain number, which is never negative, and never an error.
+    """Return the points of an answer as a plain number, for the scoring cell of a school system.
 
-    It is what a school system's scoring cell ends in. It runs in the student's own kernel, so it is feedback; marks are
-    given by `micrograd-plus grade`. Of a teacher's own exercise, which is not known there, it is 0.
+    It is never negative and never raises. It runs in the student's own kernel, so it is feedback: `micrograd-plus
+    grade` gives the marks. If the exercise is a teacher's own and unknown here, it is 0.
 
     Args:
-        exercise: its id.
-        answer: the function, the class or the value; None where there is none.
-        of: what full points are worth; the exercise's own points, if that is not said.
+        exercise: the id.
+        answer: the function, the class or the value; None if there is none.
+        of: the number of full points; the exercise's own points, if omitted.
     Returns: a float between 0 and `of`.
     Example:
         >>> from micrograd_plus import exercises
@@ -117,22 +119,22 @@ def score(exercise: str, answer: Any, *, of: float | None = None) -> float:
 
     See: `check`.
     """
-    missing = not_here(exercise)
-    if missing or answer is None:
-        print(missing or f"{exercise}: there is no answer yet.")  # noqa: T201 - the cell of a notebook shows it
+    problem = explain_unknown(exercise)
+    if problem or answer is None:
+        print(problem or f"{exercise}: there is no answer yet.")  # noqa: T201 - the notebook shows it
         return 0.0
-    whole = get_exercise(exercise).points if of is None else of
+    full = get_exercise(exercise).points if of is None else of
     result = check(exercise, answer).result
-    return float(max(0.0, round(whole * result.points / result.of, 6)))
+    return float(max(0.0, round(full * result.points / result.of, 6)))
 
 
 def hint(exercise: str = "") -> str:
-    """The next of three hints about the last try.
+    """Return the next of three hints about the last try.
 
     Args:
-        exercise: the id of the exercise; the last one that was tried, if none is given.
+        exercise: the id of the exercise; the one that was tried last, if omitted.
     Returns: the hint.
-    Raises: LookupError where nothing was tried yet.
+    Raises: LookupError if there was no try yet.
     Example:
         >>> from micrograd_plus import exercises
         >>> reply = exercises.check("tanh.x", lambda x: 1 - x * x)
@@ -142,22 +144,22 @@ def hint(exercise: str = "") -> str:
     See: `check`.
     """
     if exercise not in _last:
-        raise LookupError(f"nothing was tried yet{f' of {exercise}' if exercise else ''}: call exercises.check first")
+        raise LookupError(f"there was no try{f' of {exercise}' if exercise else ''} yet: call exercises.check first")
     return _last[exercise].hint()
 
 
 def ask(trace: Any, what: Any, answer: Any) -> Guess:
-    """What a step of a walk sends, guessed before it is looked at.
+    """Check a guess about a walk: what a step sends, or what a leaf receives.
 
-    A wrong number is told by making the walk again with each mistake that fits.
+    If the guess is wrong, the walk is repeated with each mistake that fits, to find the mistake behind it.
 
     Args:
-        trace: a record of a walk.
-        what: the number of a step (its contribution is asked), a pair of it and a word such as "after", or the label of
-            a leaf, whose gradient is asked.
-        answer: the number, or an array; as many digits count as are written.
-    Returns: a reply, which is true where the answer is right.
-    Raises: IndexError or KeyError where the walk has no such step or leaf.
+        trace: the record of a walk.
+        what: the index of a step (for its contribution), a pair of the index and a value such as "after", or the label
+            of a leaf (for its gradient).
+        answer: a number or an array, compared to the number of digits in which it is written.
+    Returns: a reply, which is true if the answer is right.
+    Raises: IndexError or KeyError if the walk has no such step or leaf.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)
@@ -165,7 +167,7 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
         ...     y = x * x
         ...     y.backward()
         >>> exercises.ask(trace, "x", 3.0)
-        Not right: that is not what x receives in all. A known mistake gives this: the gradient is overwritten.
+        Not right: that is not the gradient of x. A known mistake gives this: the gradient is overwritten.
 
     See: the question mode of the player.
     """
@@ -174,41 +176,4 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
     return guess
 
 
-class Guess:
-    """The reply to a guess about a walk."""
-
-    def __init__(self, question: Question, answer: Any):
-        self.question, self.answer, self.stage = question, answer, 0
-        self.shape = shape_of(answer)
-        self.right = agrees(answer, question.right)
-        self.mistake = None if self.right else self._mistake()
-
-    def _mistake(self) -> Any:
-        for mistake, value in self.question.candidates():
-            if value is not None and agrees(self.answer, value) and not agrees(value, self.question.right):
-                return mistake
-        return None
-
-    def __bool__(self) -> bool:
-        return self.right
-
-    def __repr__(self) -> str:
-        name = self.question.name
-        if self.right:
-            return f"Right: that is {name}."
-        want = self.question.right.shape
-        if self.shape != want:
-            return f"Not right: {name} has shape {want}, and your answer has shape {self.shape}."
-        if self.mistake is None:
-            return f"Not right: that is not {name}. No known mistake gives this."
-        return f"Not right: that is not {name}. A known mistake gives this: {self.mistake.title}."
-
-    def hint(self) -> str:
-        """The next of three hints."""
-        if self.mistake is None:
-            return Said("There is no hint: " + ("it is right." if self.right else "no known mistake gives this."))
-        self.stage = min(self.stage + 1, len(self.mistake.hints))
-        return Said(f"Hint {self.stage} of {len(self.mistake.hints)}: {self.mistake.hints[self.stage - 1]}")
-
-
-__all__ = ["Guess", "answer", "ask", "check", "hint", "score"]
+__all__ = ["answer", "ask", "check", "hint", "score"]

@@ -1,72 +1,80 @@
-"""Exercises by their ids: those that were declared, and any rule of the engine."""
+"""Exercises by id: the catalogue, exercises that teachers define, and any rule of the engine."""
 
-# ruff: noqa: A002 - an exercise is known by its `id`
+# ruff: noqa: A002 - `id` is the name of the field in files and in calls
 
 from __future__ import annotations
 
 import difflib
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from .from_rules import rule_exercise
-from .registered import exercises
 from .spec import GROUPS, Exercise
 
-TWICE = ".twice"
-"""What ends the name of a rule that is read on numbers that move as well."""
+SECOND_ORDER_SUFFIX = ".twice"
+"""The end of the id of a rule whose gradient of the gradient is checked, too."""
+
+own_exercises: dict[str, Exercise] = {}
+"""The exercises that `define` has added, by id."""
 
 
+@cache
 def load_catalogue() -> dict[str, Exercise]:
-    """Every declared exercise; those that come along are declared the first time somebody asks."""
-    from . import catalogue
+    """Return the exercises of the catalogue by id. The first call makes them."""
+    from .catalogue import EXERCISES
 
-    assert catalogue.__doc__
-    return exercises
+    return {each.id: each for each in EXERCISES}
+
+
+def register(exercise: Exercise) -> None:
+    """Add an exercise. It replaces an exercise with the same id."""
+    own_exercises[exercise.id] = exercise
 
 
 def get_exercise(id: str) -> Exercise:
-    """The exercise of that id: a declared one, or that of any rule of the engine.
+    """Return the exercise with an id: one that is listed, or the exercise of any rule of the engine.
 
     Args:
         id: such as "softmax.x", "engine.order" or "matmul.b".
     Returns: the exercise.
-    Raises: KeyError, with the nearest ids, where there is none.
+    Raises: KeyError, with similar ids, if there is none.
     Example:
         >>> from micrograd_plus import exercises
         >>> exercises.get_exercise("softmax.x").title
         'the rule of softmax for x'
 
-    See: `listed`.
+    See: `list_exercises`.
     """
-    known = load_catalogue()
+    known = {**load_catalogue(), **own_exercises}
     if id in known:
         return known[id]
     try:
-        return _of_a_rule(id)
+        return _exercise_of_rule(id)
     except KeyError as error:
-        near = difflib.get_close_matches(id, known, n=3, cutoff=0.5)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        similar = difflib.get_close_matches(id, known, n=3, cutoff=0.5)
+        hint = f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
         raise KeyError(f"there is no exercise {id!r}: {error.args[0]}{hint}") from None
 
 
 @lru_cache(64)
-def _of_a_rule(id: str) -> Exercise:
-    return rule_exercise(id.removesuffix(TWICE), id=id, twice=id.endswith(TWICE))
+def _exercise_of_rule(id: str) -> Exercise:
+    return rule_exercise(id.removesuffix(SECOND_ORDER_SUFFIX), id=id, second_order=id.endswith(SECOND_ORDER_SUFFIX))
 
 
 def list_exercises(group: str | None = None) -> list[Exercise]:
-    """The declared exercises, of one group or all, in order.
+    """Return the exercises of one group, or all, in the order of a course.
 
     Args:
-        group: one of the six groups; all of them, if none is given.
+        group: one of the six groups; all of them, if omitted.
     Returns: a list of exercises.
-    Raises: KeyError where there is no such group.
+    Raises: KeyError if there is no such group.
     Example:
         >>> from micrograd_plus import exercises
         >>> len(exercises.list_exercises()) >= 48
         True
 
-    See: `named`.
+    See: `get_exercise`.
     """
     if group is not None and group not in GROUPS:
-        raise KeyError(f"there is no group {group!r}; there are {', '.join(GROUPS)}")
-    return [each for each in load_catalogue().values() if group in (None, each.group)]
+        raise KeyError(f"there is no group {group!r}; choose from {', '.join(GROUPS)}")
+    known = {**load_catalogue(), **own_exercises}
+    return [each for each in known.values() if group in (None, each.group)]

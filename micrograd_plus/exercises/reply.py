@@ -1,13 +1,11 @@
-"""Reply: what a student is told about one try. Text first: it fits a screen reader, and nothing is said by colour."""
+"""Reply: what a student reads about one try. It is text first, fits a screen reader, and does not depend on color."""
 
 # pyright: reportPrivateUsage=false
-# How a trace is shown is asked for here too.
+# Whether a notebook can show traces is a private attribute of Trace.
 
 from __future__ import annotations
 
 import html
-import textwrap
-import unicodedata
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
@@ -17,29 +15,30 @@ from ..tensor import Tensor, tensor
 from ..tracing import Trace, record
 from .compare import Wrong
 from .mark import Result
-from .spec import Exercise
+from .spec import Exercise, Mistake
+from .texts import Text, escape, format_points, wrap_line
 
 NOT_WRITTEN = "it stopped with NotImplementedError"
-"""How it is told that a starter was run as it stands."""
-WIDEST = 96
-"""How many letters a line of a reply may have."""
+"""The start of the difference for a starter that runs unchanged."""
 
 
 class Reply:
-    """Right or not, each part with its reason, and hints for the asking. `walk()` opens the walk at the first wrong
-    step; `result` has everything as data."""
+    """The result of one try in words: right or wrong, each part with its reason, and hints on request.
 
-    def __init__(self, exercise: Exercise, result: Result, thing: Any):
-        self.exercise, self.result, self.wrong_answer = exercise, result, thing
-        self.stage = 0
-        self.to_be_shown = self._walk_to_show()  # made here, where the line that made it is the student's own
+    `walk()` opens the walk at the first wrong step, `result` has everything as data. A reply is true if all is right.
+    """
+
+    def __init__(self, exercise: Exercise, result: Result, answer: Any):
+        self.exercise, self.result, self.answer = exercise, result, answer
+        self.hints_given = 0
+        self.shown_walk = self._walk_to_show()  # here, so that the walk names a line of the student's code
 
     def _walk_to_show(self) -> Any:
         return self.walk() if Trace._mimebundle is not None and not self.right else None
 
     @property
     def right(self) -> bool:
-        """Whether all of it is right."""
+        """Whether everything is right."""
         return self.result.right
 
     def __bool__(self) -> bool:
@@ -49,108 +48,90 @@ class Reply:
         return self.text
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """In a notebook: the text, and under it the walk at the first wrong step, where something plays walks."""
-        trace = self.to_be_shown or self._walk_to_show()
+        """Show the text in a notebook and, if walks can be played there, the walk at the first wrong step."""
+        trace = self.shown_walk or self._walk_to_show()
         if trace is None or Trace._mimebundle is None:
             return {"text/plain": self.text}
-        played = trace._repr_mimebundle_()
-        page = f"<pre style=\"white-space: pre-wrap\">{html.escape(self.text)}</pre>{played.get('text/html', '')}"
-        return {**played, "text/plain": self.text, "text/html": page}
+        player = trace._repr_mimebundle_()
+        page = f"<pre style=\"white-space: pre-wrap\">{html.escape(self.text)}</pre>{player.get('text/html', '')}"
+        return {**player, "text/plain": self.text, "text/html": page}
 
     @property
     def text(self) -> str:
         """The reply in words."""
         result = self.result
         if self.right:
-            return f"{self.exercise.id}: right. {number(result.of)} of {number(result.of)} points."
+            return f"{self.exercise.id}: right. {format_points(result.of)} of {format_points(result.of)} points."
         if result.first_wrong is not None and result.first_wrong.sentence.startswith(NOT_WRITTEN):
-            return "\n".join(wrapped(f"{self.exercise.id}: nothing is written yet. Put your answer in the place of "
-                                     f"`raise NotImplementedError`, and run the cell again."))  # fmt: skip
-        lines = [f"{self.exercise.id}: not right yet. {number(result.points)} of {number(result.of)} points."]
+            return "\n".join(wrap_line(f"{self.exercise.id}: nothing is written yet. Replace `raise "
+                                       f"NotImplementedError` by your answer, and run the cell again."))  # fmt: skip
+        score = f"{format_points(result.points)} of {format_points(result.of)} points"
+        lines = [f"{self.exercise.id}: not right yet. {score}."]
         width = max(len(part["name"]) for part in result.parts)
         for part in result.parts:
-            score = f"{number(part['points'])} of {number(part['of'])}"
-            lines += wrapped(f"  {part['name']:<{width}}  {score}: {shown(part['reason'])}", width + 4)
+            score = f"{format_points(part['points'])} of {format_points(part['of'])}"
+            lines += wrap_line(f"  {part['name']:<{width}}  {score}: {escape(part['reason'])}", width + 4)
         if result.first_wrong is not None:
-            told = any(result.first_wrong.sentence in part["reason"] for part in result.parts)
-            step = f"where {result.first_wrong.case.about}." if told else self.step
-            lines += wrapped(f"First wrong step: {shown(step)}", 2)
+            is_repeated = any(result.first_wrong.sentence in part["reason"] for part in result.parts)
+            step = f"when {result.first_wrong.case.about}." if is_repeated else self.step
+            lines += wrap_line(f"First wrong step: {escape(step)}", 2)
         if result.mistake is not None:
-            lines += wrapped(f"A known mistake looks like this: {result.mistake.title}. Ask for a hint: "
-                             f"exercises.hint()")  # fmt: skip
+            lines += wrap_line(f"This looks like a known mistake: {result.mistake.title}. For a hint, call "
+                               f"exercises.hint()")  # fmt: skip
         else:
-            lines.append("No known mistake looks like this.")
+            lines.append("This does not look like any known mistake.")
         return "\n".join(lines)
 
     @property
     def step(self) -> str:
-        """The first wrong step, as a sentence."""
+        """The first wrong step as a sentence."""
         wrong = self.result.first_wrong
         if wrong is None:
             return "there is none"
-        return f"where {wrong.case.about}, {wrong.sentence.rstrip('.')}."
+        return f"when {wrong.case.about}, {wrong.sentence.rstrip('.')}."
 
     def hint(self) -> str:
-        """The next of three hints."""
-        mistake = self.result.mistake
+        """Return the next of three hints."""
         if self.right:
-            return Said("There is no hint: it is right.")
-        if mistake is None:
-            return Said("There is no hint: no known mistake looks like this. Take the first wrong step by hand, on "
-                        "numbers as small as you can find.")  # fmt: skip
-        self.stage = min(self.stage + 1, len(mistake.hints))
-        return Said(f"Hint {self.stage} of {len(mistake.hints)}: {mistake.hints[self.stage - 1]}")
+            return Text("There is no hint: your answer is right.")
+        if self.result.mistake is None:
+            return Text("There is no hint: this does not look like any known mistake. Compute the first wrong step by "
+                        "hand, with numbers as small as you can find.")  # fmt: skip
+        self.hints_given, hint = next_hint(self.result.mistake, self.hints_given)
+        return hint
 
     def walk(self) -> Any:
-        """The walk through the first wrong call with your rule in the place of the engine's, to be stepped through in
-        the player; None where the exercise has no walk, or its numbers are the answer."""
+        """Return the walk through the first wrong call, with your rule instead of the engine's, for the player.
+
+        It is None if the exercise has no walk, or if the walk's numbers would be the answer.
+        """
         wrong = self.result.first_wrong
-        return None if wrong is None else walk_with_answer(self.exercise, wrong, self.wrong_answer)
+        return None if wrong is None else walk_with_answer(self.exercise, wrong, self.answer)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result, as plain data."""
+        """Return the result as plain data."""
         return self.result.to_dict()
 
 
-class Said(str):
-    """A sentence that is shown as it is read, without quotation marks, in lines that end between words."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "\n".join(wrapped(str(self)))
-
-
-def wrapped(line: str, hanging: int = 0) -> list[str]:
-    """A line as lines that end between words: a notebook would cut them anywhere."""
-    return textwrap.wrap(line, WIDEST, subsequent_indent=" " * hanging, break_long_words=False, drop_whitespace=True,
-                         replace_whitespace=False, break_on_hyphens=False) or [line]  # fmt: skip
-
-
-def number(value: float) -> str:
-    """A number of points."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def shown(text: str) -> str:
-    """A student's text among ours: control characters, and those that turn the direction of writing, as escapes."""
-    hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in hidden else c for c in text)
+def next_hint(mistake: Mistake, given: int) -> tuple[int, Text]:
+    """Return the number of the next hint of a mistake, and the hint. The last one repeats."""
+    number = min(given + 1, len(mistake.hints))
+    return number, Text(f"Hint {number} of {len(mistake.hints)}: {mistake.hints[number - 1]}")
 
 
 def opening_step(trace: Any, served: Sequence[str]) -> int:
-    """After how many steps a walk is opened: that of the first rule for one of these inputs has then been taken."""
+    """Return the number of steps after which the player opens: the first rule for one of these inputs has just run."""
     first = (step.index for step in trace.steps if set(step.rule.partition(".")[2].split("+")) & set(served))
     return next(first, -1) + 1
 
 
-def walk_with_answer(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
-    """The record of a call with a student's rule planted in a copy of its operation."""
+def walk_with_answer(exercise: Exercise, wrong: Wrong, answer: Any) -> Any:
+    """Return the trace of a wrong call with the student's rule in a copy of the operation, or None."""
     sample = wrong.case.expects.get("sample")
-    if sample is None or not isinstance(thing, FunctionType) or wrong.kind == "refused":
+    if sample is None or not isinstance(answer, FunctionType) or wrong.kind == "refused":
         return None
-    served = [name for name in wrong.case.request["answers"] if name in sample.op.inputs]
     op = sample.op
+    served = [name for name in wrong.case.request["answers"] if name in op.inputs]
     if not served or (op.kind == "elementwise" and len(served) > 1) or type(op) is not Op:
         return None
     copy = Op(op.forward, op.kind, outputs=op.outputs, residuals=op.residuals, constants=tuple(op.constants))
@@ -158,7 +139,7 @@ def walk_with_answer(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
         for rule in op.rules:
             if not set(rule.inputs) & set(served):
                 copy.add_rule(rule.inputs, rule.function)
-        copy.add_rule(tuple(served), thing)
+        copy.add_rule(tuple(served), answer)
         upstream = wrong.case.expects.get("upstream", wrong.case.request["arguments"].get("upstream"))
         names = dict(zip(op.inputs, sample.inputs, strict=False))
         with record() as trace:
@@ -172,5 +153,5 @@ def walk_with_answer(exercise: Exercise, wrong: Wrong, thing: Any) -> Any:
             result.backward(upstream)
         trace.opens_at = opening_step(trace, served)
         return trace if trace.steps else None
-    except (Exception, SystemExit):  # noqa: BLE001 - a student's rule may raise anything, and then there is no walk
+    except (Exception, SystemExit):  # noqa: BLE001 - a student's rule may raise anything; then there is no walk
         return None

@@ -1,5 +1,4 @@
-"""Functions in the form of rules, made into one answer as a student hands it in: what is sent to each input in
-order."""
+"""Rules of an operation combined into one answer, as a student submits it: what each input receives, in order."""
 
 from __future__ import annotations
 
@@ -8,54 +7,82 @@ from typing import Any
 
 from ..backends import devices
 from ..core.apply import Op
+from ..core.composite import ChainRule
+from ..tensor import tensor
 
 np = devices.device("cpu").library
 ENGINE = devices.device("cpu").namespace
+Functions = list[tuple[tuple[str, ...], Any]]
+"""Functions in the form of rules, each with the inputs that it serves."""
 
 
-def adapted(op: Op, served: tuple[str, ...], functions: Iterable[tuple[tuple[str, ...], Any]]) -> Callable[..., Any]:
-    """Functions in the form of rules as one answer, which is called with everything there is to read."""
-    functions = list(functions)
-
-    def answer(named: dict[str, Any], xp: Any) -> Any:
-        sent: dict[str, Any] = {}
-        for inputs, function in functions:
-            names = function.__code__.co_varnames[: function.__code__.co_argcount]
-            got = function(*[{**named, "xp": xp}[name] for name in names])
-            sent |= dict(zip(inputs, got if len(inputs) > 1 else (got,), strict=True))
-        if op.kind == "variadic":
-            return list(sent[served[0]])
-        return {name: sent[name] for name in served if sent[name] is not None}
-
-    answer.takes_everything = True
-    return answer
+def takes_all_values(function: Any) -> Any:
+    """Decorator for an answer that is called with all readable values by name, and with `xp`."""
+    function.takes_all_values = True
+    return function
 
 
-def undone(x: Any, shape: tuple[int, ...]) -> Any:
-    """Broadcasting undone, as the engine does it; what cannot have been broadcast stays as it is."""
-    return ENGINE.sum_to_shape(x, shape) if may_be_undone(x.shape, shape) else x
-
-
-def may_be_undone(shape: tuple[int, ...], want: tuple[int, ...]) -> bool:
-    """Whether broadcasting can have made one shape of the other."""
+def can_unbroadcast(shape: tuple[int, ...], want: tuple[int, ...]) -> bool:
+    """Return whether broadcasting can turn the shape `want` into `shape`."""
     aligned = zip(reversed(shape), reversed(want), strict=False)
     return len(shape) >= len(want) and all(n in (m, 1) for m, n in aligned)
 
 
-def adapted_whole(
-    op: Op, served: tuple[str, ...], functions: Iterable[tuple[tuple[str, ...], Any]],
-    undo: Callable[[Any, tuple[int, ...]], Any] = undone,
-) -> Callable[..., Any]:  # fmt: skip
-    """The same with the engine's part of it: a local derivative times upstream, and broadcasting undone."""
-    sent_by = adapted(op, served, functions)
+def unbroadcast(x: Any, shape: tuple[int, ...]) -> Any:
+    """Undo broadcasting as the engine does. An array that cannot result from broadcasting stays unchanged."""
+    return ENGINE.sum_to_shape(x, shape) if can_unbroadcast(x.shape, shape) else x
 
-    def answer(named: dict[str, Any], xp: Any) -> Any:
-        sent = sent_by(named, xp)
-        if op.kind == "elementwise":
-            sent = {name: named["upstream"] * value for name, value in sent.items()}
+
+def combine(
+    op: Op, served: tuple[str, ...], functions: Iterable[tuple[tuple[str, ...], Any]], *, whole: bool = False,
+    undo: Callable[[Any, tuple[int, ...]], Any] = unbroadcast,
+) -> Callable[..., Any]:  # fmt: skip
+    """Combine rules into one answer for the inputs `served`.
+
+    If the answer is `whole`, it also does the engine's part: it multiplies a local derivative by upstream, and undoes
+    broadcasting with `undo`.
+    """
+    functions = list(functions)
+
+    @takes_all_values
+    def answer(values: dict[str, Any], xp: Any) -> Any:
+        sent: dict[str, Any] = {}
+        for inputs, function in functions:
+            names = function.__code__.co_varnames[: function.__code__.co_argcount]
+            returned = function(*[{**values, "xp": xp}[name] for name in names])
+            sent |= dict(zip(inputs, returned if len(inputs) > 1 else (returned,), strict=True))
+        if op.kind == "variadic":
+            return list(sent[served[0]])
+        return {name: sent[name] for name in served if sent[name] is not None}
+
+    @takes_all_values
+    def whole_answer(values: dict[str, Any], xp: Any) -> Any:
+        sent = answer(values, xp)
         if op.kind == "variadic":
             return sent
-        return {name: undo(np.asarray(value), named[f"{name}_shape"]) for name, value in sent.items()}
+        if op.kind == "elementwise":
+            sent = {name: values["upstream"] * local for name, local in sent.items()}
+        return {name: undo(np.asarray(each), values[f"{name}_shape"]) for name, each in sent.items()}
 
-    answer.takes_everything = True
+    return whole_answer if whole else answer
+
+
+def right_answer(op: Op, served: tuple[str, ...], whole: bool) -> Callable[..., Any]:
+    """Return the engine's own rules as one answer."""
+    rules = [rule for rule in op.rules if set(rule.inputs) & set(served)]
+    if any(isinstance(rule, ChainRule) for rule in rules):
+        return chain_rule_answer(op, served)
+    return combine(op, served, [(rule.inputs, rule.function) for rule in rules], whole=whole)
+
+
+def chain_rule_answer(op: Op, served: tuple[str, ...]) -> Callable[..., Any]:
+    """Return the answer for a composite without a rule of its own: run the engine's walk through its steps."""
+
+    @takes_all_values
+    def answer(values: dict[str, Any], xp: Any) -> Any:
+        leaves = {name: tensor(values[name], requires_grad=True) for name in served if values[name] is not None}
+        inputs = [leaves.get(name, values[name]) for name in op.inputs]
+        op.call_with(inputs, {name: values[name] for name in op.params}).backward(values["upstream"])
+        return {name: np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy() for name, leaf in leaves.items()}
+
     return answer

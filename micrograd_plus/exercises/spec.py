@@ -1,13 +1,13 @@
-"""Exercise: what is asked, on which inputs, what is right, and which mistakes are known; all of it plain to read.
+"""Exercise and its parts: the cases that are drawn, the points, the right answer and the known mistakes.
 
     cases = exercise.cases(seed)                       fresh inputs, the same for the same seed
-    outcome = carry_out(function, case.request)        what the student's code made of one (see `student`)
+    outcome = carry_out(answer, case.request)          the result of the student's code on one case (see `sandboxed`)
     result = exercise.mark(cases, outcomes)            points for each part, the first wrong case, the named mistake
 
-A request is all that a student's code is given. What is right is computed here, from the same requests.
+The student's code receives only the request. The right answer is computed here, from the same requests.
 """
 
-# ruff: noqa: A002 - an exercise is known by its `id`
+# ruff: noqa: A002 - `id` is the name of the field in files and in calls
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..backends import devices
-from .sandboxed import ALL, carry_out
+from .sandboxed import FUNCTIONS, carry_out
 
 np = devices.device("cpu").library
 
@@ -24,7 +24,7 @@ KINDS = {
     "engine": "write a piece of an engine",
     "gradients": "find every gradient by hand",
     "wrong rule": "find the wrong rule of a walk",
-    "predict": "say what a step will send",
+    "predict": "predict the result of a step",
 }
 """The kinds of exercises."""
 
@@ -34,10 +34,12 @@ GROUPS = (
 )  # fmt: skip
 """The six groups, in the order of a course."""
 
+PLAIN, EDGES, SECOND_ORDER = "plain values", "edges", "second order"
+"""The names of parts: ordinary inputs, edge cases, and the gradient of the gradient (see `sandboxed.dual`)."""
+
 
 class Part:
-    """A share of an exercise's points: for the right shapes, for plain values, for edges, or for one of many
-    answers."""
+    """A share of an exercise's points, such as the points for shapes, for ordinary inputs or for edge cases."""
 
     __slots__ = ("name", "points", "sentence")
 
@@ -45,61 +47,60 @@ class Part:
         self.name, self.points, self.sentence = name, points, sentence
 
 
-SECOND = "second order"
-"""The part of a rule that is read on numbers that move: the gradient of what it sends."""
-
-
 class Case:
-    """One call of the student's code: the part it counts for, what is special about it, and the request.
+    """One call of the student's code: the part that it counts for, a description, and the request.
 
-    `expects` is for whoever compares, and is never handed on: the shapes of the answers, the upstream that a local
-    derivative is multiplied by, and what makes neighbouring requests, between which an answer at a kink or a tie may
-    lie. `sent` is what the right answer made of the request, where somebody has tried it.
+    `expects` is used for comparison and never reaches the student's code: the shapes of the answers, the upstream that
+    multiplies a local derivative, and a function that makes neighboring requests (at a kink or a tie an answer may lie
+    between the right answers to those). `right_outcome` caches the outcome of the right answer.
     """
 
-    __slots__ = ("about", "expects", "part", "request", "sent")
+    __slots__ = ("about", "expects", "part", "request", "right_outcome")
 
     def __init__(self, part: str, about: str, request: dict[str, Any], **expects: Any):
         self.part, self.about, self.request, self.expects = part, about, request, expects
-        self.sent: dict[str, Any] | None = None
+        self.right_outcome: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"<case of {self.part}: {self.about}>"
 
 
 class Mistake:
-    """A known mistake: its row in the catalogue, what is wrong, three hints, and how it is recognised.
+    """A known mistake: its id in the catalogue, a title, three hints, and how to recognize it.
 
-    `thing` is a wrong answer as a student could hand it in: who sends the same numbers has made the same mistake. A
-    `sign` recognises by what the difference looks like, and is asked where no wrong answer agrees.
+    A student's answer that returns the same numbers as `wrong_answer` has made this mistake. If no wrong answer agrees,
+    `recognizes` decides from how the student's answer differs.
     """
 
-    __slots__ = ("hints", "id", "sign", "title", "wrong_answer")
+    __slots__ = ("hints", "id", "recognizes", "title", "wrong_answer")
 
-    def __init__(self, row: str, title: str, hints: Sequence[str], thing: Any = None, sign: Any = None):
-        self.id, self.title, self.hints, self.wrong_answer, self.sign = row, title, tuple(hints), thing, sign
+    def __init__(self, id: str, title: str, hints: Sequence[str], wrong_answer: Any = None, recognizes: Any = None):
+        self.id, self.title, self.hints = id, title, tuple(hints)
+        self.wrong_answer, self.recognizes = wrong_answer, recognizes
 
     def __repr__(self) -> str:
         return f"<mistake {self.id}: {self.title}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the mistake as plain data."""
         return {"id": self.id, "title": self.title, "hints": list(self.hints)}
 
 
 class Exercise:
-    """A declaration. `right` is the right answer, run as a student's would be, in `namespace`; `draw` makes cases of a
-    generator of numbers; `mistakes` are those that are known."""
+    """The declaration of an exercise.
+
+    `draw` makes cases from a random generator, `right` is the right answer, which runs in `namespace`, and `mistakes`
+    are the known ones (or a function that returns them).
+    """
 
     show: Any = None
-    """Of an exercise about a walk, what makes the record that is to be looked at, by a seed or a number."""
+    """If the exercise is about a walk, a function that returns its trace for a seed."""
     show_right: Any = None
-    """Where a wrong rule is planted in it, what makes the same record without."""
+    """If a wrong rule is planted in the walk, a function that returns the same trace without it."""
     has_own_walk = False
-    """Whether the student is shown the very numbers that are asked about. What they are drawn from is then the number
-    of his walk, which is no secret."""
+    """Whether each student sees a walk of their own. The cases are then drawn from its number, which is public."""
     marked: ClassVar[Callable[..., Any]]
-    """How outcomes become a result; `marking` puts that here."""
+    """The function that turns outcomes into a result; `mark` sets it."""
 
     def __init__(
         self,
@@ -121,10 +122,10 @@ class Exercise:
         limits: dict[str, float] | None = None,
     ):
         if kind not in KINDS:
-            raise ValueError(f"the kind of an exercise must be one of {', '.join(KINDS)}; got {kind!r}")
-        unknown = sorted(set(functions) - ALL.keys())
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+        unknown = sorted(set(functions) - FUNCTIONS.keys())
         if unknown:
-            raise ValueError(f"{id}: xp has no word {unknown[0]!r} to allow")
+            raise ValueError(f"{id}: xp has no function {unknown[0]!r}")
         self.id, self.kind, self.group, self.title = id, kind, group, title
         self.prompt, self.starter, self.parts, self.reads = prompt, starter, tuple(parts), tuple(reads)
         self.functions, self.draw, self.right = tuple(functions), draw, right
@@ -137,32 +138,33 @@ class Exercise:
 
     @property
     def function_name(self) -> str:
-        """What the starter calls the answer: by this name it is found in a file."""
+        """The name of the answer in the starter. The grader finds the answer in a file by this name."""
         return self.id.replace(".", "_").replace("+", "_and_").replace("-", "_")
 
     @property
     def points(self) -> float:
-        """What a right answer is worth."""
+        """The points for a right answer."""
         return sum(part.points for part in self.parts)
 
     @property
     def mistakes(self) -> Sequence[Mistake]:
-        """The known mistakes; where they are found out, the first time somebody asks."""
+        """The known mistakes, loaded on first use."""
         if callable(self._mistakes):
             self._mistakes = self._mistakes()
         return self._mistakes
 
     def cases(self, seed: Any) -> list[Case]:
-        """Fresh inputs: plain ones, and every declared edge. `seed` is a whole number, or several; of what is handed
-        out it is the number of a walk."""
+        """Draw the cases: ordinary inputs, and every declared edge case.
+
+        `seed` is an integer or several; if each student has their own walk, it is the number of the walk.
+        """
         return self.draw(seed if self.has_own_walk else np.random.default_rng(seed))
 
-    def run(self, thing: Any, request: dict[str, Any]) -> dict[str, Any]:
-        """The outcome of an answer of our own, which may speak of more words than a student's. The engine's rules write
-        over nothing, which the tests of every operation hold."""
-        trusted = thing is self.right and self.namespace is not None
-        return carry_out(thing, request, self.namespace, watched=not trusted)
+    def run(self, answer: Any, request: dict[str, Any]) -> dict[str, Any]:
+        """Run one of our own answers on a request. It may use functions that students do not have."""
+        trusted = answer is self.right and self.namespace is not None  # the engine's rules never write to their inputs
+        return carry_out(answer, request, self.namespace, check_writes=not trusted)
 
     def mark(self, cases: Sequence[Case], outcomes: Sequence[dict[str, Any]]) -> Any:
-        """The result of one try."""
+        """Return the result of one try."""
         return Exercise.marked(self, cases, outcomes)

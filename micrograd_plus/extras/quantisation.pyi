@@ -1,4 +1,4 @@
-"""Quantisation: numbers as a few whole ones, `round(x / scale + zero_point)` from `low` to `high`, and back.
+"""Quantisation: integers `round(x / scale + zero_point)` from `low` to `high`, and back.
 
 Written by `make reference`, for editors and type checkers; Python itself never reads it.
 """
@@ -8,34 +8,34 @@ from typing import Any
 from ..tensor import Tensor
 
 def dequantize(q: Any, scale: Any, zero_point: Any = 0, *, axis: Any = None) -> Tensor:
-    """Dequantisation: what whole numbers stand for, (q - zero_point) * scale."""
+    """Convert quantised integers back to real numbers: (q - zero_point) * scale."""
 def dequantize_blocks(codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:
-    """Stored weights as numbers, each block of them with a scale of its own."""
+    """Convert stored weights to real numbers; each block of them has its own scale."""
 def dequantize_grouped_matmul(
     x: Any, codes: Any, scale: Any, experts: Any, zero_point: Any = None, block: Any = 32,
 ) -> Tensor:
-    """Grouped matrix product with stored weights: each row times that of its expert."""
+    """Multiply each row by the stored weights of its expert."""
 def dequantize_matmul(x: Any, codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:
-    """Matrix product with stored weights: x @ dequantize_blocks(codes, scale, zero_point)."""
+    """Multiply by stored weights: x @ dequantize_blocks(codes, scale, zero_point)."""
 def fake_quantize(
     x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None,
     estimator: Any = "clipped",
 ) -> Tensor:
-    """Fake quantisation: rounded as it would be stored, and brought back."""
+    """Quantise and convert back, to train with quantisation errors."""
 def fake_quantize_lsq(
     x: Any, step: Any, *, low: Any = -128, high: Any = 127, axis: Any = None, grad_factor: Any = 1.0,
 ) -> Tensor:
-    """Fake quantisation with a step that is learned (LSQ)."""
+    """Quantise and convert back, with a learned step (LSQ)."""
 def quantize(x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None) -> Tensor:
-    """Quantisation: the nearest whole number of steps, from low to high, still as floats."""
+    """Quantise to an integer number of steps, limited to the range from `low` to `high`, stored as floats."""
 def quantized_conv2d(
     x: Any, weight: Any, x_scale: Any, weight_scale: Any, x_zero_point: Any = 0, bias: Any = None, *,
     stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1, low: Any = -128,
     high: Any = 127,
 ) -> Tensor:
-    """2-D convolution of images and filters that are rounded first, over whole numbers."""
+    """Quantise images and filters and convolve them as integers."""
 def quantized_matmul(
     a: Any, b: Any, a_scale: Any, b_scale: Any, a_zero_point: Any = 0, b_zero_point: Any = 0, *, low: Any = -128,
     high: Any = 127,
 ) -> Tensor:
-    """Matrix product of two matrices that are rounded first, and multiplied as whole numbers."""
+    """Quantise two matrices and multiply them as integers."""

@@ -8,33 +8,33 @@ from typing import Any
 from ..tensor import Tensor
 
 def fft(x: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Tensor:
-    """Discrete Fourier transform: how much of each wave there is along an axis."""
+    """Compute the discrete Fourier transform along an axis."""
 def fft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Tensor:
-    """2-D discrete Fourier transform: how much of each plane wave there is in an image."""
+    """Compute the 2-D discrete Fourier transform."""
 def fftfreq(n: Any, d: Any = 1.0) -> Tensor:
-    """The frequencies of `fft`, in waves per unit of time, in its order: from 0 up, then the negative ones."""
+    """Return the frequencies of `fft` in cycles per unit of time: from 0 up, then the negative ones."""
 def fftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Tensor:
-    """Discrete Fourier transform along several axes, one after the other."""
+    """Compute the discrete Fourier transform along several axes."""
 def fftshift(x: Any, axes: Any = None) -> Tensor:
-    """Frequency 0 moved to the middle: a spectrum in order from the lowest to the highest."""
+    """Shift frequency 0 to the middle, so that frequencies are in ascending order."""
 def ifft(x: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Tensor:
-    """Inverse discrete Fourier transform: the signal of which `fft` makes x."""
+    """Compute the inverse discrete Fourier transform along an axis."""
 def ifft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Tensor:
-    """Inverse 2-D discrete Fourier transform: the image of which `fft2` makes x."""
+    """Compute the inverse 2-D discrete Fourier transform."""
 def ifftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Tensor:
-    """Inverse discrete Fourier transform along several axes: the array of which `fftn` makes x."""
-def ifftshift(x: Any, axes: Any = None) -> Tensor: """Frequency 0 moved back to the front: the inverse of `fftshift`."""
+    """Compute the inverse discrete Fourier transform along several axes."""
+def ifftshift(x: Any, axes: Any = None) -> Tensor: """Shift frequency 0 back to the front: the inverse of `fftshift`."""
 def irfft(x: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Tensor:
-    """Inverse of `rfft`: the n real numbers that have this half spectrum."""
+    """Compute the inverse of `rfft`: n real numbers from half a spectrum."""
 def irfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Tensor:
-    """Inverse of `rfft2`: the real image that has this half of a spectrum."""
+    """Compute the inverse of `rfft2`: a real image from half a spectrum."""
 def irfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Tensor:
-    """Inverse of `rfftn`: the real numbers that have this half of a spectrum."""
+    """Compute the inverse of `rfftn`: real numbers from half a spectrum."""
 def rfft(x: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Tensor:
-    """Discrete Fourier transform of real numbers: the first half of the spectrum."""
+    """Compute the first half of the discrete Fourier transform of real numbers."""
 def rfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Tensor:
-    """2-D discrete Fourier transform of real numbers: half of the spectrum along the last axis."""
+    """Compute the 2-D discrete Fourier transform of real numbers."""
 def rfftfreq(n: Any, d: Any = 1.0) -> Tensor:
-    """The frequencies of `rfft`, in waves per unit of time: from 0 up to half as many as there are entries."""
+    """Return the frequencies of `rfft` in cycles per unit of time: from 0 up to half the sampling rate."""
 def rfftn(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Tensor:
-    """Discrete Fourier transform of real numbers along several axes: half of the spectrum along the last of them."""
+    """Compute the discrete Fourier transform of real numbers along several axes."""

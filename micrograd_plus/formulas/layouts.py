@@ -275,10 +275,10 @@ def placed(writer: Writer, expression: Expression) -> Piece:
     return Piece(writer.marks.cases(rows, ("", "elsewhere")), ATOM if writer.marks.flat else CHOICE)
 
 
-def matmul_summed(writer: Writer, expression: Expression) -> Piece:
-    """A product of matrices; the sum over what was broadcast goes without saying, as in every rule."""
+def contract_rows(writer: Writer, expression: Expression) -> Piece:
+    """Write the product aᵀ @ b."""
     a, b, _ = expression.args
-    return writer.piece(Name("matmul")(a, b))
+    return writer.piece(Name("matmul")(Name("mT")(a), b))
 
 
 def count_along(writer: Writer, expression: Expression) -> Piece:
@@ -399,7 +399,7 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(REPHRASED, rephrased),
     **dict.fromkeys(AXIS_SECOND, reduction),
     "sum_outer": sum_outer,
-    "matmul_summed": matmul_summed,
+    "contract_rows": contract_rows,
     "linear_layer": linear_layer,
     **dict.fromkeys(("put_add", "put_take", "put_along_axis_add"), placed),
     "count_along": count_along,

@@ -1,7 +1,7 @@
-"""A whole class: many submissions, several at a time, whatever happens to one of them or to the run.
+"""Grading a class: many submissions by several workers. No submission and no interruption costs another one's marks.
 
-The process that hands out the work holds no submission and no marks: what comes from a worker goes to the disk, and a
-run that was killed is taken up where it was.
+The main process holds no submissions and no marks: it writes each reply of a worker to disk. A run that was killed
+continues where it stopped.
 """
 
 from __future__ import annotations
@@ -11,192 +11,197 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from .assignment import AssignmentError
-from .store import Store
-from .submissions import read, student_of
-from .worker import Worker, WorkerError, packed
+from .grade import SCHEMA
+from .reasons import reason
+from .store import Store, to_json
+from .submissions import read_submission, student_id
+from .worker import Worker, WorkerError, pack_assignment
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass
-class Done:
-    """What a run did: how many were marked, how many had been before, and those on which a worker ended twice."""
+class Summary:
+    """How many submissions a run marked, how many were unchanged, and on how many two workers failed."""
 
     marked: int = 0
-    kept: int = 0
+    unchanged: int = 0
     failed: int = 0
 
 
-def submissions_in(places: Iterable[Path], one: bool = False) -> list[tuple[str, Path]]:
-    """Each submission with its student's id: every file that is named, and everything in every folder that is."""
-    found = []
+def find_submissions(places: Iterable[Path]) -> list[tuple[str, Path]]:
+    """Return every submission with its student's ID: each file, and everything in each folder."""
+    paths: list[Path] = []
     for place in places:
-        if place.is_dir() and not one and not place.is_symlink():
-            found += [each for each in sorted(place.iterdir()) if not each.name.startswith((".", "__"))]
+        if place.is_dir() and not place.is_symlink():
+            paths += [each for each in sorted(place.iterdir()) if not each.name.startswith((".", "__"))]
         else:
-            found.append(place)
-    met: dict[str, int] = {}
-    named = []
-    for path in found:
-        student = student_of(path)
-        count = met[student.casefold()] = met.get(student.casefold(), 0) + 1
-        named.append((student if count == 1 else f"{student}-{count}", path))
-    return named
+            paths.append(place)
+    counts: dict[str, int] = {}
+    submissions = []
+    for path in paths:
+        student = student_id(path)
+        count = counts[student.casefold()] = counts.get(student.casefold(), 0) + 1
+        submissions.append((student if count == 1 else f"{student}-{count}", path))
+    return submissions
 
 
-def graded(named: list[tuple[str, Path]], assignment: Path, store: Store, *, level: str | None = None, attempt: int = 1,
-           jobs: int | None = None, again: list[str] | None = None,
-           progress: Callable[[int, int], None] | None = None) -> Done:  # fmt: skip
-    """Mark all submissions, and keep their marks. Those that are marked already, as they are, are left alone."""
-    setup = {"assignment": packed(assignment), "level": level, "attempt": attempt}
-    waiting, answers = SimpleQueue[Any](), SimpleQueue[Any]()
-    count = max(1, min(jobs or os.cpu_count() or 1, len(named)))
-    first = Worker(setup)  # what is wrong with the assignment or the level is met here, once
-    jobs_of = job_maker(store, again)
-    threads = [threading.Thread(target=worked, daemon=True,
-                                args=(setup, waiting, answers, None if place else first, jobs_of))
-               for place in range(count)]  # fmt: skip
-    for student, path in named:
+def grade_class(submissions: list[tuple[str, Path]], assignment: Path, store: Store, *, level: str | None = None,
+                attempt: int = 1, jobs: int | None = None, again: list[str] | None = None,
+                progress: Progress | None = None) -> Summary:  # fmt: skip
+    """Grade all submissions and store their marks. Submissions that are already marked and unchanged are skipped."""
+    setup = {"assignment": pack_assignment(assignment), "level": level, "attempt": attempt}
+    waiting, replies = SimpleQueue[Any](), SimpleQueue[Any]()
+    count = max(1, min(jobs or os.cpu_count() or 1, len(submissions)))
+    first = Worker(setup)  # raises here if the assignment or the level is invalid
+    make_task = partial(path_task, store, again)
+    threads = [threading.Thread(target=run_worker, daemon=True,
+                                args=(setup, make_task, waiting, replies, None if number else first))
+               for number in range(count)]  # fmt: skip
+    for student, path in submissions:
         waiting.put((student, path))
     for _ in range(count):
         waiting.put(None)
     for thread in threads:
         thread.start()
-    done = Done()
-    for place in range(len(named)):
-        student, answer, failed = answers.get()
-        keep(store, student, answer, done, failed)
+    summary = Summary()
+    for number in range(1, len(submissions) + 1):
+        student, reply, failed = replies.get()
+        store_reply(store, student, reply, failed, summary)
         if progress:
-            progress(place + 1, len(named))
+            progress(number, len(submissions))
     for thread in threads:
         thread.join()
-    return done
+    return summary
 
 
-def keep(store: Store, student: str, answer: dict[str, Any], done: Done, failed: bool) -> None:
-    """Put one answer on the disk, and count it. The marks come last: where they are, all that goes with them is."""
-    if answer["text"] is None:
-        done.kept += 1
+def store_reply(store: Store, student: str, reply: dict[str, Any], failed: bool, summary: Summary) -> None:
+    """Write one reply to disk and count it. Marks are written last: if they exist, so does everything else."""
+    if reply["text"] is None:
+        summary.unchanged += 1
         return
-    store.put_walks(student, answer.get("walks", {}))
-    store.put(student, answer["text"])
-    done.marked += 1
-    done.failed += failed
+    store.put_walks(student, reply.get("walks", {}))
+    store.put(student, reply["text"])
+    summary.marked += 1
+    summary.failed += failed
 
 
-def job_maker(store: Store, again: list[str] | None) -> Callable[[str, Path], dict[str, Any]]:
-    """What makes a worker's job of a submission."""
-
-    def job(student: str, path: Path) -> dict[str, Any]:
-        before = store.get(student)
-        made: dict[str, Any] = {"student": student, "path": str(path)}
-        if again and before:
-            return made | {"again": again, "before": before}
-        return made | {"known": before.get("fingerprint") if before else None}
-
-    return job
+def path_task(store: Store, again: list[str] | None, student: str, path: Path) -> dict[str, Any]:
+    """Return the task of a submission for a worker on this machine."""
+    task: dict[str, Any] = {"student": student, "path": str(path)}
+    before = store.get(student)
+    if again and before:
+        return task | {"again": again, "before": before}
+    return task | {"known": known_fingerprint(before)}
 
 
-def worked(setup: dict[str, Any], waiting: Any, answers: Any, worker: Worker | None, jobs_of: Any) -> None:
-    """One worker's share of the work. Where it dies, the submission is tried with another; once, then it is said."""
+def known_fingerprint(marks: dict[str, Any] | None) -> str | None:
+    """Return the fingerprint of the submission that stored marks belong to."""
+    return marks.get("fingerprint") if marks else None
+
+
+def run_worker(setup: dict[str, Any], make_task: Callable[[str, Path], dict[str, Any]], waiting: Any, replies: Any,
+               worker: Worker | None) -> None:  # fmt: skip
+    """Grade submissions with one worker at a time until none is waiting."""
     try:
         while (item := waiting.get()) is not None:
-            worker = one(setup, worker, jobs_of(*item), item[0], answers)
+            worker = grade_one(setup, worker, item[0], make_task(*item), replies)
     finally:
         if worker is not None:
             worker.close()
 
 
-def one(setup: dict[str, Any], worker: Worker | None, job: dict[str, Any], student: str, answers: Any) -> Worker | None:
-    """One submission by a worker that is there, or by a new one; the worker that is there afterwards."""
-    for last in (False, True):
+def grade_one(
+    setup: dict[str, Any], worker: Worker | None, student: str, task: dict[str, Any], replies: Any
+) -> Worker | None:
+    """Grade one submission; try again with a new worker if the first one dies. Return the worker that is left."""
+    for is_last in (False, True):
         try:
             worker = worker or Worker(setup)
-            worker.send(job)
-            answers.put((student, worker.receive(), False))
+            worker.send(task)
+            replies.put((student, worker.receive(), False))
             return worker
         except (WorkerError, AssignmentError, OSError, ValueError):
             if worker is not None:
                 worker.process.kill()
                 worker.close()
             worker = None
-            if last:
-                answers.put((student, {"text": failure(setup, student)}, True))
+            if is_last:
+                replies.put((student, {"text": failed_marks(setup, student)}, True))
     return None
 
 
-def failure(setup: dict[str, Any], student: str) -> str:
-    """The marks of a submission on which two workers ended: none, and that the grader is to be looked at."""
-    from .reasons import say
-    from .store import text_of
-
-    return text_of({
-        "schema": "micrograd_plus/marks/1", "assignment": setup["assignment"]["id"], "student": student,
+def failed_marks(setup: dict[str, Any], student: str) -> str:
+    """Return the marks of a submission on which two workers died: none, with the reason."""
+    return to_json({
+        "schema": SCHEMA, "assignment": setup["assignment"]["id"], "student": student,
         "attempt": setup["attempt"], "isolation": setup["level"], "provisional": True, "gradable": False,
-        "problem": say("failed"), "score": 0.0, "max_score": 0.0, "exercises": [], "remarks": [], "tampering": [],
+        "problem": reason("failed"), "score": 0.0, "max_score": 0.0, "exercises": [], "remarks": [], "tampering": [],
         "fingerprint": None,
     })  # fmt: skip
 
 
 # On several machines ------------------------------------------------------------------------------------------------
 
-_kept = threading.local()
+_local = threading.local()
 
 
-def on_a_machine(setup: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
-    """One submission by the worker that this thread of a cluster's machine keeps. It is started with the first, and
-    full isolation is asked for: where a machine has less, this raises and no marks come of it."""
+def grade_on_cluster(setup: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+    """Grade one submission with the worker of this thread on a cluster's machine; start the worker if needed.
+
+    The worker requires full isolation. On a machine without it this raises, and no marks are made.
+    """
     key = repr(setup)
-    if getattr(_kept, "key", None) != key:
-        _kept.worker, _kept.key = Worker(setup), key
+    if getattr(_local, "key", None) != key:
+        _local.worker, _local.key = Worker(setup), key
     try:
-        _kept.worker.send(job)
-        return _kept.worker.receive()
+        _local.worker.send(task)
+        return _local.worker.receive()
     except WorkerError:
-        _kept.key = None
+        _local.key = None
         raise
 
 
-def graded_by_dask(named: list[tuple[str, Path]], assignment: Path, store: Store, address: str, *, attempt: int = 1,
-                   progress: Callable[[int, int], None] | None = None) -> Done:  # fmt: skip
-    """The same by the machines of a Dask cluster that is there already, at *full* isolation only.
+def grade_with_dask(submissions: list[tuple[str, Path]], assignment: Path, store: Store, address: str, *,
+                    attempt: int = 1, progress: Progress | None = None) -> Summary:  # fmt: skip
+    """Grade all submissions on a running Dask cluster, with full isolation.
 
-    Dask's own transport joins the teacher's machines; what reaches a student's process is what always does.
+    Dask connects only the teacher's machines. Student processes are isolated as on a single machine.
     """
     from distributed import Client, as_completed
 
-    setup = {"assignment": packed(assignment), "level": "full", "attempt": attempt}
-    done = Done()
+    setup = {"assignment": pack_assignment(assignment), "level": "full", "attempt": attempt}
+    summary = Summary()
     with Client(address) as client:
-        futures = {client.submit(on_a_machine, setup, job, pure=False, retries=1): student
-                   for student, job in travelling(named, store)}  # fmt: skip
-        for place, future in enumerate(as_completed(list(futures))):
+        futures = {client.submit(grade_on_cluster, setup, task, pure=False, retries=1): student
+                   for student, task in data_tasks(submissions, store)}  # fmt: skip
+        for number, future in enumerate(as_completed(list(futures)), start=1):
             student = futures[future]
             failed = future.status == "error"
-            answer = {"text": failure(setup, student)} if failed else future.result()
-            keep(store, student, answer, done, failed)
+            reply = {"text": failed_marks(setup, student)} if failed else future.result()
+            store_reply(store, student, reply, failed, summary)
             if progress:
-                progress(place + 1, len(named))
-    return done
+                progress(number, len(submissions))
+    return summary
 
 
-def travelling(named: list[tuple[str, Path]], store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each submission with what is in it, for machines that do not see this one's disk."""
-    for student, path in named:
-        before = store.get(student)
-        yield (
-            student,
-            {"submission": asdict(read(path, student)), "known": before.get("fingerprint") if before else None},
-        )
+def data_tasks(submissions: list[tuple[str, Path]], store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each student and a task that contains the submission, for machines that cannot read this disk."""
+    for student, path in submissions:
+        data = asdict(read_submission(path, student))
+        yield student, {"submission": data, "known": known_fingerprint(store.get(student))}
 
 
-def progress_line(done: int, of: int) -> None:
-    """One line that is written over, where somebody watches; otherwise one line for each hundred."""
+def print_progress(done: int, total: int) -> None:
+    """Update one line on a terminal; otherwise print a line for every hundred submissions."""
     if sys.stderr.isatty():
-        sys.stderr.write(f"\r{done}/{of} submissions marked" + ("\n" if done == of else ""))
-    elif done % 100 == 0 or done == of:
-        sys.stderr.write(f"{done}/{of} submissions marked\n")
+        sys.stderr.write(f"\r{done}/{total} submissions marked" + ("\n" if done == total else ""))
+    elif done % 100 == 0 or done == total:
+        sys.stderr.write(f"{done}/{total} submissions marked\n")
     sys.stderr.flush()

@@ -18,70 +18,75 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `micrograd-plus grade`."""
+    """Add the arguments of `micrograd-plus grade`."""
     from .sandbox.isolation import LEVELS
 
-    parser.add_argument("submissions", nargs="*", help="files, or folders that hold one submission each entry")
-    parser.add_argument("--assignment", metavar="FILE", help="what is marked (.toml)")
-    parser.add_argument("--new", metavar="FILE", help="write a new assignment of the exercises named, and stop")
+    parser.add_argument("submissions", nargs="*", help="files, or folders with one submission per entry")
+    parser.add_argument("--assignment", metavar="FILE", help="the assignment (.toml)")
+    parser.add_argument("--new", metavar="FILE", help="write a new assignment of these exercises, and exit")
     parser.add_argument(
-        "-o", "--output", metavar="PLACE", help="the folder of results (marks/), or the file with --one"
+        "-o", "--output", metavar="PATH", help="the folder for results (default: marks/); with --one, the file"
     )
-    parser.add_argument("--one", action="store_true", help="all that is named is one submission")
-    parser.add_argument("--student", metavar="ID", help="with --one: whose it is")
-    parser.add_argument("--student-of", metavar="FILE", help="with --one: the submission_metadata.json that says so")
-    parser.add_argument("--format", default="json", help="with --one: json, gradescope, prairielearn, junit, csv")
-    parser.add_argument("--columns", help="of the table: names with what they hold, as Student=student,Mark=score")
-    parser.add_argument("--attempt", type=int, default=1, help="which attempt is marked; each draws its own inputs")
-    parser.add_argument("--again", metavar="EXERCISE", action="append", help="mark this one again, and say what moved")
-    parser.add_argument("--isolation", choices=LEVELS, help="the level to use; the strongest there is by itself")
+    parser.add_argument("--one", action="store_true", help="grade a single submission")
+    parser.add_argument("--student", metavar="ID", help="with --one: the student's ID")
+    parser.add_argument("--student-of", metavar="FILE", help="with --one: read the ID from submission_metadata.json")
+    parser.add_argument("--format", default="json", help="with --one: json, gradescope, prairielearn, junit or csv")
+    parser.add_argument("--columns", help="columns of the table and their contents, such as Student=student,Mark=score")
+    parser.add_argument("--attempt", type=int, default=1, help="number of the attempt; each draws different inputs")
+    parser.add_argument("--again", metavar="EXERCISE", action="append", help="grade this exercise again; list changes")
+    parser.add_argument("--isolation", choices=LEVELS, help="level of isolation (default: the strongest available)")
     parser.add_argument("--draw", action="store_true", help="write a page that plays the walk of each first wrong step")
-    parser.add_argument("--jobs", type=int, help="how many are marked at a time; one for each core by itself")
-    parser.add_argument("--dask", metavar="ADDRESS", help="send the work to a Dask cluster that runs there")
+    parser.add_argument("--jobs", type=int, help="number of worker processes (default: one per core)")
+    parser.add_argument("--dask", metavar="ADDRESS", help="grade on a running Dask cluster")
     parser.add_argument("--pack", metavar="SYSTEM", choices=["gradescope", "nbgrader", "otter"],
-                        help="write what a school system begins with")  # fmt: skip
+                        help="write the files that a school system needs")  # fmt: skip
 
 
-class Refused(Exception):  # noqa: N818 - it says what happened to the command
-    """Why a command was not carried out, as a sentence."""
+class CommandError(Exception):
+    """The command cannot be carried out."""
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Carry it out, and return the exit code: 0 where all submissions have marks, whatever is in them."""
-    from .assignment import AssignmentError, drawn
-    from .sandbox.isolation import LevelError
+def run(options: argparse.Namespace) -> int:
+    """Run the command and return the exit code: 0 if every submission has marks, whatever it contains."""
+    from .assignment import AssignmentError
+    from .sandbox.isolation import IsolationError
     from .store import BusyError
 
     try:
-        if chosen.new:
-            drawn(Path(chosen.new), chosen.submissions)
-            sys.stdout.write(
-                f"Wrote {chosen.new}. It holds the secret of the inputs: keep it, and keep it to yourself.\n"
-                f"{''.join(map(not_there, chosen.submissions))}"
-            )
-            return 0
-        if not chosen.assignment:
-            raise Refused("name the assignment: --assignment FILE (--new FILE EXERCISE... writes one)")
-        if chosen.pack:
-            return pack(chosen)
-        if not chosen.submissions:
-            raise Refused("name the submissions, or a folder of them")
-        for name in chosen.submissions:
+        if options.new:
+            return create_assignment(options)
+        if not options.assignment:
+            raise CommandError("name the assignment: --assignment FILE (--new FILE EXERCISE... writes one)")
+        if options.pack:
+            return pack(options)
+        if not options.submissions:
+            raise CommandError("name the submissions, or a folder of them")
+        for name in options.submissions:
             if not Path(name).exists():
-                raise Refused(f"there is no submission {name!r}")
-        return one(chosen) if chosen.one else many(chosen)
-    except (AssignmentError, LevelError, BusyError, Refused) as error:
+                raise CommandError(f"there is no submission {name!r}")
+        return grade_single(options) if options.one else grade_all(options)
+    except (AssignmentError, IsolationError, BusyError, CommandError) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
         return 1
     except PermissionError as error:
         name = error.filename2 or error.filename or ""
-        sys.stderr.write(f"micrograd-plus grade: {name} cannot be written or read ({error.strerror}). Is it open in "
-                         f"another program? What is marked is kept: run the same command again.\n")  # fmt: skip
+        sys.stderr.write(f"micrograd-plus grade: {name} cannot be read or written ({error.strerror}). Is it open in "
+                         f"another program? Marks made so far are saved: run the same command again.\n")  # fmt: skip
         return 1
 
 
-def not_there(name: str) -> str:
-    """What is said of an exercise that does not come along."""
+def create_assignment(options: argparse.Namespace) -> int:
+    """Write a new assignment."""
+    from .assignment import write_assignment
+
+    write_assignment(Path(options.new), options.submissions)
+    sys.stdout.write(f"Wrote {options.new}. It contains the secret for the inputs: keep it, and do not share it.\n"
+                     f"{''.join(map(note_if_unknown, options.submissions))}")  # fmt: skip
+    return 0
+
+
+def note_if_unknown(name: str) -> str:
+    """Return a note for an exercise that micrograd_plus does not contain; empty otherwise."""
     from .. import exercises
 
     try:
@@ -91,107 +96,107 @@ def not_there(name: str) -> str:
     return ""
 
 
-def pack(chosen: argparse.Namespace) -> int:
-    """Write what a school system installs."""
-    from .assignment import load
+def pack(options: argparse.Namespace) -> int:
+    """Write the files that a school system needs."""
+    from .assignment import load_assignment
     from .formats import gradescope, nbgrader, otter
-    from .store import write_whole
+    from .store import write_atomic
 
-    path = Path(chosen.assignment)
-    place = Path(chosen.output or ("autograder.zip" if chosen.pack == "gradescope" else f"{path.stem}.ipynb"))
-    if chosen.pack == "gradescope":
-        gradescope.package(path, place)
+    path = Path(options.assignment)
+    place = Path(options.output or ("autograder.zip" if options.pack == "gradescope" else f"{path.stem}.ipynb"))
+    if options.pack == "gradescope":
+        gradescope.write_package(path, place)
     else:
-        write_whole(place, {"nbgrader": nbgrader.source, "otter": otter.written}[chosen.pack](load(path)))
+        system = {"nbgrader": nbgrader, "otter": otter}[options.pack]
+        write_atomic(place, system.source_notebook(load_assignment(path)))
     sys.stdout.write(f"Wrote {place}.\n")
     return 0
 
 
-def one(chosen: argparse.Namespace) -> int:
-    """Mark one submission, and write its marks in one format."""
-    from .formats import written
+def grade_single(options: argparse.Namespace) -> int:
+    """Grade one submission, and write its marks in one format."""
+    from .assignment import load_assignment
+    from .formats import format_marks
     from .formats.gradescope import student_in
-    from .submissions import read
-    from .worker import Keeper, load
+    from .store import write_atomic
+    from .submissions import read_submission
+    from .worker import Grader
 
-    path = Path(chosen.submissions[0])
-    assignment = load(Path(chosen.assignment))
-    keeper = Keeper(assignment, chosen.isolation, chosen.attempt)
+    grader = Grader(load_assignment(Path(options.assignment)), options.isolation, options.attempt)
+    student = student_in(Path(options.student_of)) if options.student_of else options.student
     try:
-        marks = keeper.marks(read(path, student_in(Path(chosen.student_of)) if chosen.student_of else chosen.student))
+        marks = grader.grade(read_submission(Path(options.submissions[0]), student))
     finally:
-        keeper.sandbox.close()
-    text = written(chosen.format, [marks], columns(chosen))
-    if chosen.output:
-        from .store import write_whole
-
-        write_whole(Path(chosen.output), text)
+        grader.sandbox.close()
+    text = format_marks(options.format, [marks], parse_columns(options))
+    if options.output:
+        write_atomic(Path(options.output), text)
     else:
         sys.stdout.write(text)
     return 0
 
 
-def columns(chosen: argparse.Namespace) -> dict[str, str] | None:
-    """The columns of the table, by their names."""
-    if not chosen.columns:
+def parse_columns(options: argparse.Namespace) -> dict[str, str] | None:
+    """Return the columns of the table by name."""
+    if not options.columns:
         return None
-    pairs = [each.partition("=") for each in chosen.columns.split(",")]
+    pairs = [each.partition("=") for each in options.columns.split(",")]
     return {name: value or name for name, _, value in pairs}
 
 
-def many(chosen: argparse.Namespace) -> int:
-    """Mark a class, and write its reports."""
-    from .assignment import load
+def grade_all(options: argparse.Namespace) -> int:
+    """Grade a class, and write its reports."""
+    from .assignment import load_assignment
     from .store import Store
 
-    if chosen.draw and find_spec("micrograd_plus_viz") is None:
-        raise Refused('nothing here draws walks: pip install "micrograd_plus[viz]"')
-    assignment = load(Path(chosen.assignment))
-    unknown = [each for each in chosen.again or [] if each not in assignment.exercises]
+    if options.draw and find_spec("micrograd_plus_viz") is None:
+        raise CommandError('--draw needs the player: pip install "micrograd_plus[viz]"')
+    assignment = load_assignment(Path(options.assignment))
+    unknown = [each for each in options.again or [] if each not in assignment.exercises]
     if unknown:
-        raise Refused(f"{unknown[0]!r} is not in this assignment; it has {', '.join(assignment.exercises)}")
-    store = Store(Path(chosen.output or "marks"))
-    with store.alone():
-        return a_class(chosen, assignment, store)
+        raise CommandError(f"{unknown[0]!r} is not in this assignment; it has {', '.join(assignment.exercises)}")
+    store = Store(Path(options.output or "marks"))
+    with store.lock():
+        return grade_into(store, assignment, options)
 
 
-def a_class(chosen: argparse.Namespace, assignment: Any, store: Any) -> int:
-    """The same, where nobody else writes meanwhile."""
+def grade_into(store: Any, assignment: Any, options: argparse.Namespace) -> int:
+    """Grade a class into a folder that is locked for this run."""
     from . import batch, report
-    from .sandbox.isolation import at_least, best
+    from .sandbox.isolation import is_at_least, strongest_level
 
-    level = chosen.isolation or best()
-    named = batch.submissions_in(map(Path, chosen.submissions))
-    if not named:
-        raise Refused("there are no submissions in what you named")
-    before = {marks["student"]: report.brief(marks) for marks in store.all()} if chosen.again else {}
-    if chosen.dask:
-        done = by_dask(chosen, named, store)
+    level = "full" if options.dask else options.isolation or strongest_level()
+    submissions = batch.find_submissions(map(Path, options.submissions))
+    if not submissions:
+        raise CommandError("there are no submissions in these folders")
+    before = {marks["student"]: report.points_and_reasons(marks) for marks in store.all()} if options.again else {}
+    if options.dask:
+        summary = grade_with_dask(submissions, store, options)
     else:
-        done = batch.graded(named, Path(chosen.assignment), store, level=level, attempt=chosen.attempt,
-                            jobs=chosen.jobs,
-                            again=chosen.again, progress=batch.progress_line)  # fmt: skip
-    report.write(store, assignment, columns(chosen), chosen.draw)
-    if not at_least("full" if chosen.dask else level, assignment.isolation):
-        sys.stdout.write(f"These marks are provisional: isolation was {level!r}, and the assignment asks for "
+        summary = batch.grade_class(submissions, Path(options.assignment), store, level=level, attempt=options.attempt,
+                                    jobs=options.jobs, again=options.again,
+                                    progress=batch.print_progress)  # fmt: skip
+    report.write_report(store, assignment, parse_columns(options), options.draw)
+    if not is_at_least(level, assignment.isolation):
+        sys.stdout.write(f"These marks are provisional: isolation was {level!r}, and the assignment requires "
                          f"{assignment.isolation!r}.\n")  # fmt: skip
-    sys.stdout.write(f"{done.marked} marked, {done.kept} were marked already, {done.failed} need a look. "
+    sys.stdout.write(f"{summary.marked} marked, {summary.unchanged} unchanged, {summary.failed} failed in the grader. "
                      f"See {store.folder / 'report.html'}.\n")  # fmt: skip
-    if chosen.again:
-        sys.stdout.write(report.write_moved(store, before, chosen.again))
+    if options.again:
+        sys.stdout.write(report.write_changes(store, before, options.again))
     return 0
 
 
-def by_dask(chosen: argparse.Namespace, named: Any, store: Any) -> Any:
-    """The class on a cluster."""
+def grade_with_dask(submissions: Any, store: Any, options: argparse.Namespace) -> Any:
+    """Grade a class on a cluster."""
     from . import batch
 
-    if chosen.again or chosen.isolation not in (None, "full"):
-        raise Refused(
-            "--dask marks whole submissions at full isolation, so it goes with neither --again nor --isolation"
+    if options.again or options.isolation not in (None, "full"):
+        raise CommandError(
+            "--dask grades whole submissions at full isolation; it cannot be combined with --again or --isolation"
         )
     try:
-        return batch.graded_by_dask(named, Path(chosen.assignment), store, chosen.dask, attempt=chosen.attempt,
-                                    progress=batch.progress_line)  # fmt: skip
+        return batch.grade_with_dask(submissions, Path(options.assignment), store, options.dask,
+                                     attempt=options.attempt, progress=batch.print_progress)  # fmt: skip
     except ImportError as error:
-        raise Refused(f'Dask is not installed: {error}: pip install "micrograd_plus[grade]"') from error
+        raise CommandError(f'Dask is not installed: {error}: pip install "micrograd_plus[grade]"') from error

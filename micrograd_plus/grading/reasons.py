@@ -1,68 +1,60 @@
-"""Every sentence that a student reads as a reason, in one table, to be read over. None of them holds a value that was
-expected, and none accuses."""
+"""All reasons that students read, in one table. None contains an expected value, and none accuses."""
 
 from __future__ import annotations
 
-SENTENCES = {
-    # What could not be read
-    "unreadable": "what you handed in could not be read ({what})",
-    "no_file": "there is no Python file and no notebook in what you handed in",
-    "no_code": "there is no code in what you handed in",
-    "left_out": "these files were not looked at: {names}",
-    "unsafe": "{name} cannot be taken: it is {what}",
+REASONS = {
+    # Files that cannot be read
+    "unreadable": "your submission could not be read ({what})",
+    "no_file": "your submission contains no Python file and no notebook",
+    "no_code": "your submission contains no code",
+    "left_out": "these files were ignored: {names}",
+    "unsafe": "{name} was rejected: {what}",
     "too_large": "{name} is larger than {most} MB",
     "too_many": "there are more than {count} {what}",
     "no_archive": "the archive cannot be unpacked",
-    "bad_text": "line {line} holds {what}; save the file as UTF-8",
+    "bad_text": "line {line} contains {what}; save the file as UTF-8",
     "no_notebook": "the notebook cannot be read: {what}",
     "syntax": "Python cannot read line {line}: {what}",
-    # What an answer did instead of answering
+    # Runs without an answer
     "time": "your code ran longer than {seconds} s",
     "cpu": "your code ran longer than {seconds} s",
-    "memory": "your code used more memory than it may",
-    "disk": "your code wrote a file of more than {disk} MB",
+    "memory": "your code used too much memory",
+    "disk": "your code wrote a file larger than {disk} MB",
     "crash": "your program crashed ({signal})",
-    "left": "your program ended before it had answered",
-    "flood": "your code sent more data than any answer has",
-    "protocol": "what your code sent is no answer",
-    # What was not found
+    "left": "your program ended before it returned an answer",
+    "flood": "your code sent more data than any answer needs",
+    "protocol": "your code sent data that is not a valid answer",
+    # Missing functions
     "missing": "the function `{name}` was not found",
     "similar": "the function `{name}` was not found; did you mean `{other}`?",
-    "look_alike": "the function `{name}` was not found; `{other}` looks like it but is spelled with different letters",
-    "only_as_program": 'the function `{name}` was not found: it exists only under `if __name__ == "__main__"`',
+    "look_alike": "the function `{name}` was not found; `{other}` looks the same but uses different letters",
+    "only_as_program": 'the function `{name}` was not found: it is defined only under `if __name__ == "__main__"`',
     "broken_cell": "the function `{name}` was not found, because {where} stopped with {kind}{message}",
     "broken_syntax": "the function `{name}` was not found, because in {where} {problem}",
-    "unchanged": "nothing was changed yet",
+    "unchanged": "the starter code was not changed",
     "no_message": "(message not available)",
-    # What is said to all
+    # General
     "right": "right",
     "not_gradable": "not gradable: {problem}",
-    "failed": "the grader itself failed on this exercise; it was not your doing, and your teacher is told",
-    "worked_around": "{where} was left out, because with it your program {what}",
+    "failed": "the grader failed on this exercise; this is not your fault, and your teacher will see it",
+    "left_out_cell": "{where} was left out, because with it your program {what}",
 }  # fmt: skip
 
 
-class Unreadable(Exception):  # noqa: N818 - it says what the submission is
-    """What was handed in, or one file of it, cannot be read; the message is for the student."""
+class UnreadableError(Exception):
+    """A submission, or one of its files, cannot be read. The message is for the student."""
 
 
-def say(sentence: str, /, **filled: object) -> str:
-    """A sentence of the table with its gaps filled; what fills them is cut, and shown without control characters."""
-    return SENTENCES[sentence].format(**{key: plain(value) for key, value in filled.items()})
+def reason(key: str, /, **details: object) -> str:
+    """Return a reason from the table with its details filled in, without invisible characters."""
+    return REASONS[key].format(**{name: escape_invisible(value) for name, value in details.items()})
 
 
-def plain(value: object) -> str:
-    """Text in which nothing is invisible: control characters, and those that turn the direction of reading, as
-    escapes."""
+def escape_invisible(value: object, most: int = 600, keep: str = "\n") -> str:
+    """Return a value as text of at most `most` characters, with invisible characters written as escapes.
+
+    These include control characters and marks that change the direction of writing. Characters in `keep` stay.
+    """
     text = value if isinstance(value, str) else str(value)
-    made = [
-        each if is_plain(each) else each.encode("unicode_escape", "backslashreplace").decode() for each in text[:600]
-    ]
-    return "".join(made)
-
-
-def is_plain(character: str) -> bool:
-    """Whether a character shows itself, and itself alone."""
-    return (character.isprintable() or character == "\n") and not (
-        "\u200b" <= character <= "\u200f" or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
-    )
+    return "".join(each if each.isprintable() or each in keep else each.encode("unicode_escape").decode()
+                   for each in text[:most])  # fmt: skip

@@ -1,7 +1,6 @@
-"""What a teacher reads: one page for the class and tables beside it, text first, ids and no names.
+"""Reports for the teacher: one page for the class, and tables as CSV. They contain student IDs and no names.
 
-The page is plain HTML that asks for nothing from anywhere and runs no script. All that a student wrote is shown as
-text.
+The page is plain HTML. It loads nothing and runs no script. Everything that a student wrote is escaped.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from urllib.parse import quote
 from ..exercises.reply import opening_step
 from .assignment import Assignment
 from .formats import table
-from .reasons import plain
+from .reasons import escape_invisible
 from .sandbox.isolation import PROMISES
-from .store import Store, write_whole
+from .store import Store, write_atomic
 
 CATALOGUE = re.compile(r"M\d+")
-"""A row of the catalogue of mistakes; those that were made for one exercise have none."""
+"""ID in the catalogue of mistakes. Mistakes that belong to one exercise have none."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
 :root { color-scheme: light dark; }
@@ -41,67 +40,70 @@ ul { padding-left: 1.2rem; margin: .3rem 0; }
 li { margin: .4rem 0; }
 """
 UNNAMED = {
-    "entries": "other numbers, by no known mistake", "ratio": "a constant factor, by no known mistake",
-    "transpose": "a transpose, by no known mistake", "shape": "another shape, by no known mistake",
-    "raised": "it stopped with an error", "refused": "what came is no answer", "nan": "entries that are no numbers",
-    "ties": "entries that tie get too much or too little", "complex": "complex numbers in the place of real ones",
+    "entries": "different numbers, unknown mistake", "ratio": "a constant factor, unknown mistake",
+    "transpose": "a transpose, unknown mistake", "shape": "a different shape, unknown mistake",
+    "raised": "stopped with an error", "refused": "returned something that is not an answer", "nan": "returned NaN",
+    "ties": "tied entries get too much or too little", "complex": "complex numbers instead of real ones",
 }  # fmt: skip
-"""What a difference without a name is called, by its kind."""
+"""Descriptions of unknown mistakes, by the kind of difference."""
 
 
-def brief(marks: dict[str, Any]) -> dict[str, Any]:
-    """What is compared when an exercise is marked again."""
+def points_and_reasons(marks: dict[str, Any]) -> dict[str, Any]:
+    """Return the points and the reason for each exercise, to compare when it is graded again."""
     return {each["exercise"]: (each["points"], each["reason"]) for each in marks["exercises"]}
 
 
-def write(store: Store, assignment: Assignment, columns: dict[str, str] | None = None, draw: bool = False) -> None:
-    """The page `report.html`, and `marks.csv`, `mistakes.csv` and `tampering.csv` beside it."""
-    write_whole(store.folder / "marks.csv", table.rows(store.all(), columns))
-    mistakes = mistakes_of(store.all())
-    write_whole(store.folder / "mistakes.csv", table.sheet(
+def write_report(
+    store: Store, assignment: Assignment, columns: dict[str, str] | None = None, draw: bool = False
+) -> None:
+    """Write `report.html`, `marks.csv`, `mistakes.csv` and `tampering.csv`."""
+    write_atomic(store.folder / "marks.csv", table.marks_table(store.all(), columns))
+    mistakes = count_mistakes(store.all())
+    write_atomic(store.folder / "mistakes.csv", table.csv_text(
         ("exercise", "row", "mistake", "students"), [(*what, count) for what, count in mistakes]))  # fmt: skip
-    write_whole(store.folder / "tampering.csv", table.sheet(
+    write_atomic(store.folder / "tampering.csv", table.csv_text(
         ("student", "where", "line", "what"),
-        ((marks["student"], each.get("where", ""), each["line"], plain(each["what"]))
+        ((marks["student"], each.get("where", ""), each["line"], escape_invisible(each["what"]))
          for marks in store.all() for each in marks["tampering"])))  # fmt: skip
     if draw:
         draw_walks(store)
-    write_whole(store.folder / "report.html", page(store, assignment, mistakes))
+    write_atomic(store.folder / "report.html", page(store, assignment, mistakes))
 
 
-def mistakes_of(all_marks: Iterable[dict[str, Any]]) -> list[tuple[tuple[str, str, str], int]]:
-    """The mistakes that were named, the most frequent first; what has no name is counted by what it looks like."""
-    met: Counter[tuple[str, str, str]] = Counter()
+def count_mistakes(all_marks: Iterable[dict[str, Any]]) -> list[tuple[tuple[str, str, str], int]]:
+    """Return the mistakes of the class and their numbers, most frequent first."""
+    counts: Counter[tuple[str, str, str]] = Counter()
     for marks in all_marks:
         for each in marks["exercises"] if marks["gradable"] else ():
             if each["mistake"]:
-                row = each["mistake"]["id"]
-                met[each["exercise"], row if CATALOGUE.fullmatch(row) else "", each["mistake"]["title"]] += 1
+                number = each["mistake"]["id"]
+                number = number if CATALOGUE.fullmatch(number) else ""
+                counts[each["exercise"], number, each["mistake"]["title"]] += 1
             elif each["first_wrong"]:
                 kind = str(each["first_wrong"]["kind"])
-                met[each["exercise"], "", UNNAMED.get(kind, kind)] += 1
+                counts[each["exercise"], "", UNNAMED.get(kind, kind)] += 1
             elif not each["right"]:
-                met[each["exercise"], "", each["reason"]] += 1
-    return sorted(met.items(), key=lambda item: (-item[1], item[0]))
+                counts[each["exercise"], "", each["reason"]] += 1
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def page(store: Store, assignment: Assignment, mistakes: list[Any]) -> str:
-    """The whole page."""
-    title = text(assignment.title or assignment.id)
+    """Return the page as HTML."""
+    title = as_html(assignment.title or assignment.id)
     parts = [
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>',
-        f"<h1>{title}</h1>", *overview(store), "<h2>Exercises</h2>", of_exercises(store),
-        "<h2>Mistakes of the class</h2>", of_mistakes(mistakes),
-        "<h2>To look at</h2>", of_tampering(store), "<h2>Students</h2>",
+        f"<h1>{title}</h1>", *overview(store), "<h2>Exercises</h2>", exercise_table(store),
+        "<h2>Mistakes of the class</h2>", mistake_table(mistakes),
+        "<h2>Suspicious code</h2>", tampering_table(store), "<h2>Students</h2>",
     ]  # fmt: skip
-    parts += [of_student(marks, store) for marks in store.all()]
+    parts += [student_section(marks, store) for marks in store.all()]
     return "\n".join([*parts, "</main></body></html>"]) + "\n"
 
 
 def draw_walks(store: Store) -> None:
-    """A page that plays each walk; the walks' data are there without it."""
+    """Write a page that plays each walk."""
     import micrograd_plus_viz
 
     from ..tracing import load_trace
@@ -118,22 +120,22 @@ def draw_walks(store: Store) -> None:
 
 
 def walk_link(store: Store, student: str, exercise: str) -> str:
-    """Where the walk through a first wrong call is to be seen, if there is one."""
+    """Return a link to the walk through the first wrong call; empty if there is none."""
     for ending in (".html", ".json"):
         name = f"{student}--{exercise}{ending}"
         if (store.folder / "walks" / name).exists():
-            told = f"Walk of {exercise} for {student}"
-            return f' <a href="walks/{quote(name)}">{text(told)}</a>.'
+            label = f"Walk of {exercise} for {student}"
+            return f' <a href="walks/{quote(name)}">{as_html(label)}</a>.'
     return ""
 
 
-def text(value: object) -> str:
-    """Anything as text of a page."""
-    return html.escape(plain(value))
+def as_html(value: object) -> str:
+    """Return a value as escaped HTML text."""
+    return html.escape(escape_invisible(value))
 
 
 def overview(store: Store) -> list[str]:
-    """How many, how well, and under which isolation."""
+    """Return the number of submissions, the mean, and the isolation."""
     count, provisional, unread, total, of = 0, 0, 0, 0.0, 0.0
     levels: set[str] = set()
     for marks in store.all():
@@ -142,23 +144,23 @@ def overview(store: Store) -> list[str]:
         levels.add(str(marks["isolation"]))
     mean = f"{total / count:.2f}" if count else "none"
     parts = [f"<p>{count} submissions; {unread} could not be read; mean {mean} of {of:g} points.</p>"]
-    parts += [f"<p>Isolation {text(level)}: {text(PROMISES.get(level, ''))}.</p>" for level in sorted(levels)]
+    parts += [f"<p>Isolation {as_html(level)}: {as_html(PROMISES.get(level, ''))}.</p>" for level in sorted(levels)]
     if provisional:
-        told = f"<strong>{provisional} of these marks are provisional</strong>"
-        parts.append(f"<p>{told}: the assignment asks for stronger isolation.</p>")
+        parts.append(f"<p><strong>{provisional} of these marks are provisional</strong>: "
+                     f"the assignment requires stronger isolation.</p>")  # fmt: skip
     return parts
 
 
-def sheet(label: str, heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table whose first column says what a row is about; columns of numbers stand right."""
+def html_table(label: str, heads: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a table. Its first column holds row headings; numbers are aligned to the right."""
     columns = list(heads)
 
     def cell(name: str, place: int, value: Any, column: bool) -> str:
         number = name in NUMBERS
         kind = ' class="number"' if number else ""
         if column or not place:
-            return f'<th scope="{"col" if column else "row"}"{kind}>{text(value)}</th>'
-        return f"<td{kind}>{text(f'{value:g}' if number and isinstance(value, float) else value)}</td>"
+            return f'<th scope="{"col" if column else "row"}"{kind}>{as_html(value)}</th>'
+        return f"<td{kind}>{as_html(f'{value:g}' if number and isinstance(value, float) else value)}</td>"
 
     head = "".join(cell(name, 0, name, True) for name in columns)
     cells = ([cell(name, place, value, False) for place, (name, value) in enumerate(zip(columns, row, strict=True))]
@@ -172,72 +174,73 @@ NUMBERS = {"Points", "Mean", "Right", "Students"}
 """The columns of numbers."""
 
 
-def of_exercises(store: Store) -> str:
-    """How a class did in each exercise; submissions that could not be read are not counted."""
-    met: dict[str, list[Any]] = {}
+def exercise_table(store: Store) -> str:
+    """Return the results of the class by exercise, without submissions that could not be read."""
+    totals: dict[str, list[Any]] = {}
     for marks in store.all():
         for each in marks["exercises"] if marks["gradable"] else ():
-            row = met.setdefault(each["exercise"], [each["title"], each["of"], 0.0, 0, 0])
+            row = totals.setdefault(each["exercise"], [each["title"], each["of"], 0.0, 0, 0])
             row[2], row[3], row[4] = row[2] + each["points"], row[3] + bool(each["right"]), row[4] + 1
-    if not met:
+    if not totals:
         return "<p>None.</p>"
     rows = [(name, "" if title == name else title, of, round(total / count, 2), f"{right} of {count}")
-            for name, (title, of, total, right, count) in met.items()]  # fmt: skip
-    return sheet("Exercises", ("Exercise", "Title", "Points", "Mean", "Right"), rows)
+            for name, (title, of, total, right, count) in totals.items()]  # fmt: skip
+    return html_table("Exercises", ("Exercise", "Title", "Points", "Mean", "Right"), rows)
 
 
-def of_mistakes(mistakes: list[Any]) -> str:
-    """The mistakes by frequency."""
+def mistake_table(mistakes: list[Any]) -> str:
+    """Return the mistakes by frequency."""
     if not mistakes:
         return "<p>None.</p>"
-    rows = [(exercise, title, row, count) for (exercise, row, title), count in mistakes]
-    return sheet("Mistakes", ("Exercise", "Mistake", "In the catalogue", "Students"), rows)
+    rows = [(exercise, title, number, count) for (exercise, number, title), count in mistakes]
+    return html_table("Mistakes", ("Exercise", "Mistake", "In the catalogue", "Students"), rows)
 
 
-def of_tampering(store: Store) -> str:
-    """What was read off the sources; it accuses nobody."""
+def tampering_table(store: Store) -> str:
+    """Return the suspicious code of the class."""
     rows = [(marks["student"], each.get("where") or "", each["line"] or "", each["what"])
             for marks in store.all() for each in marks["tampering"]]  # fmt: skip
     if not rows:
-        return "<p>Nothing.</p>"
-    return ("<p>Code that reaches for more than an exercise needs. It cost no marks, and may be harmless.</p>"
-            + sheet("To look at", ("Student", "Cell", "Line", "The code"), rows))  # fmt: skip
+        return "<p>None.</p>"
+    return ("<p>Code that does more than an exercise needs. It cost no marks and may be harmless.</p>"
+            + html_table("Suspicious code", ("Student", "Cell", "Line", "Code"), rows))  # fmt: skip
 
 
-def of_student(marks: dict[str, Any], store: Store) -> str:
-    """One student: the points, the reason for each exercise, and the first wrong step."""
+def student_section(marks: dict[str, Any], store: Store) -> str:
+    """Return the points and reasons of one student."""
     state = " (provisional)" if marks["provisional"] else ""
-    parts = [f"<section><h3>{text(marks['student'])}: {marks['score']:g} of {marks['max_score']:g}{state}</h3>"]
+    parts = [f"<section><h3>{as_html(marks['student'])}: {marks['score']:g} of {marks['max_score']:g}{state}</h3>"]
     if marks["problem"]:
-        parts.append(f"<p>{text(marks['problem'])}</p>")
+        parts.append(f"<p>{as_html(marks['problem'])}</p>")
     parts.append("<ul>")
     for each in marks["exercises"]:
-        named = f" Known mistake: {each['mistake']['title']}." if each["mistake"] else ""
+        mistake = f" Known mistake: {each['mistake']['title']}." if each["mistake"] else ""
         flags = f" Flags: {', '.join(each['flags'])}." if each["flags"] else ""
-        head = text(f"{each['exercise']}: {each['points']:g} of {each['of']:g}.")
-        said = each["reason"][:1].upper() + each["reason"][1:].rstrip(".") + "."
+        head = as_html(f"{each['exercise']}: {each['points']:g} of {each['of']:g}.")
+        why = each["reason"][:1].upper() + each["reason"][1:].rstrip(".") + "."
         walk = walk_link(store, marks["student"], each["exercise"])
-        parts.append(f"<li><strong>{head}</strong> {text(said)}{text(named + flags)}{walk}</li>")
+        parts.append(f"<li><strong>{head}</strong> {as_html(why)}{as_html(mistake + flags)}{walk}</li>")
     parts.append("</ul>")
-    parts += [f"<p>{text(remark)}</p>" for remark in marks["remarks"]]
+    parts += [f"<p>{as_html(remark)}</p>" for remark in marks["remarks"]]
     return "".join(parts) + "</section>"
 
 
-# Marked again -------------------------------------------------------------------------------------------------------
+# Graded again -------------------------------------------------------------------------------------------------------
 
 
-def write_moved(store: Store, before: dict[str, dict[str, Any]], again: list[str]) -> str:
-    """`moved.csv`: whose marks are others after an exercise was mended, and why; the same in words."""
-    moved = []
+def write_changes(store: Store, before: dict[str, dict[str, Any]], again: list[str]) -> str:
+    """Write the marks that changed when an exercise was graded again to `moved.csv`, and return them as text."""
+    changes = []
     for marks in store.all():
         old = before.get(marks["student"], {})
         for each in marks["exercises"]:
             name = each["exercise"]
-            points, reason = old.get(name, (None, ""))
+            points, why = old.get(name, (None, ""))
             if name in again and points != each["points"]:
-                moved.append((marks["student"], name, points, each["points"], plain(reason), plain(each["reason"])))
-    write_whole(store.folder / "moved.csv", table.sheet(
-        ("student", "exercise", "before", "after", "reason before", "reason after"), moved))  # fmt: skip
+                changes.append((marks["student"], name, points, each["points"], escape_invisible(why),
+                                escape_invisible(each["reason"])))  # fmt: skip
+    write_atomic(store.folder / "moved.csv", table.csv_text(
+        ("student", "exercise", "before", "after", "reason before", "reason after"), changes))  # fmt: skip
     lines = [f"{student}: {name}: {'none' if old is None else f'{old:g}'} -> {new:g}: {was} -> {now}"
-             for student, name, old, new, was, now in moved]  # fmt: skip
-    return "\n".join([f"{len(moved)} marks moved.", *lines]) + "\n"
+             for student, name, old, new, was, now in changes]  # fmt: skip
+    return "\n".join([f"{len(changes)} marks changed.", *lines]) + "\n"

@@ -1,4 +1,4 @@
-"""Where marks lie: one file for each student, written whole or not at all."""
+"""Folder of results: one file of marks for each student. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+TEMPORARY = ".being-written-"
+
 
 class BusyError(Exception):
-    """Another run is at work in a folder, as a sentence for the teacher."""
+    """Another run is writing into the folder."""
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[bool]:
-    """Hold a folder, and say whether nobody else does; where there are no locks of folders, nobody does."""
+def try_lock(folder: Path) -> Iterator[bool]:
+    """Lock a folder, and yield whether that worked. Systems without such locks always yield True."""
     try:
         import fcntl
 
@@ -27,70 +29,69 @@ def held(folder: Path) -> Iterator[bool]:
         return
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        first = True
+        is_first = True
     except OSError as error:
-        first = not isinstance(error, BlockingIOError)  # another error is a disk's that has no locks
+        is_first = not isinstance(error, BlockingIOError)  # another error means that this disk has no locks
     try:
-        yield first
+        yield is_first
     finally:
         os.close(number)
 
 
 class Store:
-    """A folder of results. Whatever moment a run is killed at, each file in it is complete."""
+    """Folder of results. Each file in it is complete, even if a run is killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.marks = folder, folder / "marks"
         self.marks.mkdir(parents=True, exist_ok=True)
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Let nobody else write here meanwhile, and clear away what somebody who was killed was about to write. Where
-        another run is at work here, a `BusyError`."""
-        with held(self.marks) as first:
-            if not first:
+    def lock(self) -> Iterator[None]:
+        """Lock the folder for this run and remove temporary files of killed runs; raise `BusyError` if it is locked."""
+        with try_lock(self.marks) as is_first:
+            if not is_first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
-            for left in [*self.marks.glob(".being-written-*"), *self.folder.glob(".being-written-*")]:
+            for stale in [*self.marks.glob(f"{TEMPORARY}*"), *self.folder.glob(f"{TEMPORARY}*")]:
                 with contextlib.suppress(OSError):
-                    left.unlink()
+                    stale.unlink()
             yield
 
     def path(self, student: str) -> Path:
-        """The file of a student's marks."""
+        """Return the file of a student's marks."""
         return self.marks / f"{student}.json"
 
     def get(self, student: str) -> dict[str, Any] | None:
-        """A student's marks; None where there are none, or none that can be read."""
+        """Return a student's marks; None if there is no valid file."""
         try:
-            found = json.loads(self.path(student).read_text(encoding="utf-8"))
+            marks = json.loads(self.path(student).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return found if type(found) is dict else None
+        return marks if type(marks) is dict else None
 
     def put(self, student: str, text: str) -> None:
-        """Keep a student's marks."""
-        write_whole(self.path(student), text)
+        """Write a student's marks."""
+        write_atomic(self.path(student), text)
 
     def put_walks(self, student: str, walks: dict[str, str]) -> None:
-        """Keep the walks through a student's first wrong calls, in the place of those that were there."""
+        """Write the walks through a student's first wrong calls, and remove earlier ones."""
         folder = self.folder / "walks"
         folder.mkdir(exist_ok=True)
-        for left in folder.glob(f"{student}--*.json"):
-            left.unlink()
+        for earlier in folder.glob(f"{student}--*.json"):
+            earlier.unlink()
         for exercise, text in walks.items():
-            write_whole(folder / f"{student}--{exercise}.json", text)
+            write_atomic(folder / f"{student}--{exercise}.json", text)
 
     def all(self) -> Iterator[dict[str, Any]]:
-        """Every student's marks, by id, one at a time."""
+        """Yield the marks of all students by ID, one at a time."""
         for path in sorted(self.marks.glob("*.json")):
-            found = self.get(path.stem)
-            if found is not None:
-                yield found
+            marks = self.get(path.stem)
+            if marks is not None:
+                yield marks
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file beside its place, wait until it is on the disk, then put it there at once."""
-    number, name = tempfile.mkstemp(prefix=".being-written-", dir=path.parent)
+def write_atomic(path: Path, text: str) -> None:
+    """Write a temporary file, flush it to disk, and rename it to `path`."""
+    number, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
     try:
         with os.fdopen(number, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
@@ -103,6 +104,6 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-def text_of(marks: dict[str, Any]) -> str:
-    """Marks as they are written: the same data gives the same bytes."""
+def to_json(marks: dict[str, Any]) -> str:
+    """Return marks as JSON. Equal marks give equal bytes."""
     return json.dumps(marks, indent=1, ensure_ascii=True, allow_nan=False) + "\n"

@@ -1,7 +1,7 @@
-"""A worker: a process that marks one submission after the other, a line of JSON in, a line of JSON out.
+"""Worker process: grades one submission after the other. It reads and writes one line of JSON for each.
 
-It is started anew where it dies, so nothing that a submission brings the grader's own readers to do costs more than
-that submission. Lines of JSON, so that nothing that comes from a submission is ever unpickled.
+A worker that dies is replaced, so a submission that crashes the grader's own code costs no other marks. Workers use
+JSON so that nothing that comes from a submission is unpickled.
 """
 
 from __future__ import annotations
@@ -17,165 +17,158 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .assignment import Assignment, AssignmentError, load
-from .mark import marked
-from .reasons import say
+from .assignment import Assignment, AssignmentError, load_assignment
+from .cells import Cell
+from .grade import grade_submission
+from .reasons import reason
 from .sandbox.boxes import Sandbox, SandboxError
-from .store import text_of
-from .submissions import Cell, Submission, read
+from .store import to_json
+from .submissions import Submission, read_submission
 
-LEAVES_ALONE = {"PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT"}
+REMOVED_VARIABLES = {"PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT"}
 
 
-# The worker's side --------------------------------------------------------------------------------------------------
+# In the worker's process ----------------------------------------------------------------------------------------------
 
 
 def main() -> None:
-    """Mark what comes in until nothing does."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever prints, prints where it cannot be taken for marks
+    """Grade the submissions that arrive until there are no more."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # so that nothing printed is mistaken for a reply
     setup = json.loads(sys.stdin.readline())
     with tempfile.TemporaryDirectory(prefix="own-exercises-") as folder:
         try:
-            assignment = unpacked(setup["assignment"], Path(folder))
-            keeper = Keeper(assignment, setup["level"], setup["attempt"])
-            with contextlib.redirect_stdout(None):  # that own exercises are proved was said where they were written
-                assignment.found  # noqa: B018 - found before the first submission, so what is wrong is said once
+            assignment = unpack_assignment(setup["assignment"], Path(folder))
+            grader = Grader(assignment, setup["level"], setup["attempt"])
+            with contextlib.redirect_stdout(None):  # what `define` prints was seen where the exercises were written
+                assignment.definitions  # noqa: B018 - loaded now, so that an error is reported once
         except Exception as error:  # noqa: BLE001 - a teacher's own file may raise anything
-            said = str(error) if isinstance(error, AssignmentError) else f"{type(error).__name__}: {error}"
-            say_line(answers, {"refused": said})
+            message = str(error) if isinstance(error, AssignmentError) else f"{type(error).__name__}: {error}"
+            write_line(replies, {"error": message})
             return
-        say_line(answers, {"ready": True, "level": keeper.sandbox.level})
+        write_line(replies, {"ready": True})
         try:
             for line in sys.stdin:
-                say_line(answers, keeper.answer(json.loads(line)))
+                write_line(replies, grader.reply(json.loads(line)))
         finally:
-            keeper.sandbox.close()
+            grader.sandbox.close()
 
 
-def say_line(answers: Any, what: dict[str, Any]) -> None:
-    """One line out."""
-    answers.write(json.dumps(what) + "\n")
-    answers.flush()
+def write_line(stream: Any, message: dict[str, Any]) -> None:
+    """Write a message as one line of JSON."""
+    stream.write(json.dumps(message) + "\n")
+    stream.flush()
 
 
-class Keeper:
-    """A sandbox that is started anew where it breaks."""
+class Grader:
+    """Grades submissions with a sandbox, which it replaces if it fails."""
 
     def __init__(self, assignment: Assignment, level: str | None, attempt: int) -> None:
         self.assignment, self.level, self.attempt = assignment, level, attempt
         self.sandbox = Sandbox(level)
 
-    def answer(self, job: dict[str, Any]) -> dict[str, Any]:
-        """The marks of one submission, as they are written, or why they stay as they were."""
-        submission = given(job)
-        mark = fingerprint(submission, self.assignment, self.sandbox.level, self.attempt)
-        if job.get("known") == mark:
+    def reply(self, task: dict[str, Any]) -> dict[str, Any]:
+        """Return the marks for a task as text; None as text if they are known and unchanged."""
+        submission = load_submission(task)
+        fingerprint = self.fingerprint(submission)
+        if task.get("known") == fingerprint:
             return {"student": submission.student, "text": None}
         walks: dict[str, str] = {}
-        marks = self.marks(submission, walks)
-        if job.get("again"):
-            marks = joined(marks, job["before"], job["again"])
-        marks["fingerprint"] = mark
-        return {"student": submission.student, "text": text_of(marks), "walks": walks}
+        marks = self.grade(submission, walks)
+        if task.get("again"):
+            marks = merge_marks(marks, task["before"], task["again"])
+        marks["fingerprint"] = fingerprint
+        return {"student": submission.student, "text": to_json(marks), "walks": walks}
 
-    def marks(self, submission: Submission, walks: dict[str, str] | None = None) -> dict[str, Any]:
-        """The marks; where the sandbox breaks, of a second one; where that breaks as well, none, and that is said."""
-        for last in (False, True):
+    def grade(self, submission: Submission, walks: dict[str, str] | None = None) -> dict[str, Any]:
+        """Return the marks of a submission. If the sandbox fails, try a new one once; if that fails, give no marks."""
+        for is_last in (False, True):
             try:
-                return marked(submission, self.assignment, self.sandbox, self.attempt, walks=walks)
+                return grade_submission(submission, self.assignment, self.sandbox, self.attempt, walks=walks)
             except (SandboxError, OSError, MemoryError) as error:
                 self.sandbox.close()
                 self.sandbox = Sandbox(self.level)
-                if last:
-                    return not_marked(submission, self.assignment, self.sandbox, f"{type(error).__name__}: {error}")
-        raise AssertionError("unreachable")
+                if is_last:
+                    submission.problem = reason("failed")
+                    submission.remarks.append(f"{type(error).__name__}: {error}"[:300])
+        return grade_submission(submission, self.assignment, self.sandbox)
+
+    def fingerprint(self, submission: Submission) -> str:
+        """Return a hash of everything that the marks depend on: submission, assignment, level and attempt."""
+        parts = [submission.student, submission.problem, [[cell.where, cell.source] for cell in submission.cells],
+                 self.assignment.fingerprint(), self.sandbox.level, self.attempt]  # fmt: skip
+        return hashlib.sha256(json.dumps(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def not_marked(submission: Submission, assignment: Assignment, sandbox: Sandbox, what: str) -> dict[str, Any]:
-    """The marks of a submission on which the grader itself failed."""
-    submission.problem = say("failed")
-    submission.remarks.append(what[:300])
-    return marked(submission, assignment, sandbox)
-
-
-def given(job: dict[str, Any]) -> Submission:
-    """The submission of a job: where it lies, or itself."""
-    if "path" in job:
-        return read(Path(job["path"]), job["student"])
-    data = job["submission"]
+def load_submission(task: dict[str, Any]) -> Submission:
+    """Return the submission of a task, which contains its path or its data."""
+    if "path" in task:
+        return read_submission(Path(task["path"]), task["student"])
+    data = task["submission"]
     return Submission(**{**data, "cells": [Cell(**cell) for cell in data["cells"]]})
 
 
-def fingerprint(submission: Submission, assignment: Assignment, level: str, attempt: int) -> str:
-    """What tells whether marks are those of this very submission, assignment and level."""
-    about = [submission.student, submission.problem, [[cell.where, cell.source] for cell in submission.cells],
-             assignment.print(), level, attempt]  # fmt: skip
-    return hashlib.sha256(json.dumps(about).encode("utf-8", "backslashreplace")).hexdigest()
+def merge_marks(marks: dict[str, Any], before: dict[str, Any], again: list[str]) -> dict[str, Any]:
+    """Return marks in which only the exercises in `again` are new, and the others are as before."""
+    earlier = {each["exercise"]: each for each in before["exercises"]}
+    merged = [each if each["exercise"] in again else earlier.get(each["exercise"], each) for each in marks["exercises"]]
+    return {**marks, "exercises": merged, "score": round(sum(each["points"] for each in merged), 6)}
 
 
-def joined(marks: dict[str, Any], before: dict[str, Any], again: list[str]) -> dict[str, Any]:
-    """Marks in which only the exercises that are marked again are new."""
-    old = {each["exercise"]: each for each in before["exercises"]}
-    made = [each if each["exercise"] in again else old.get(each["exercise"], each) for each in marks["exercises"]]
-    return {**marks, "exercises": made, "score": round(sum(each["points"] for each in made), 6)}
+# Sending an assignment ------------------------------------------------------------------------------------------------
 
 
-# Packing an assignment ----------------------------------------------------------------------------------------------
-
-
-def packed(path: Path) -> dict[str, Any]:
-    """An assignment with the exercises of its own, as plain data that can travel to another machine."""
-    assignment = load(path)
+def pack_assignment(path: Path) -> dict[str, Any]:
+    """Return an assignment, with the files that define its exercises, as plain data."""
+    assignment = load_assignment(path)
     files = {name: base64.b64encode((path.parent / name).read_bytes()).decode() for name in assignment.files}
     return {"id": assignment.id, "text": path.read_text(encoding="utf-8"), "files": files}
 
 
-def unpacked(data: dict[str, Any], folder: Path) -> Assignment:
-    """The same, put into a folder of this machine."""
+def unpack_assignment(data: dict[str, Any], folder: Path) -> Assignment:
+    """Write the files of a packed assignment to a folder, and load it."""
     for name, text in data["files"].items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(base64.b64decode(text))
     (folder / f"{data['id']}.toml").write_text(data["text"], encoding="utf-8")
-    return load(folder / f"{data['id']}.toml")
+    return load_assignment(folder / f"{data['id']}.toml")
 
 
-# The other side -----------------------------------------------------------------------------------------------------
+# In the main process --------------------------------------------------------------------------------------------------
 
 
 class WorkerError(Exception):
-    """A worker that ended, with the last it said."""
+    """A worker process ended."""
 
 
 class Worker:
-    """A worker as the process sees it that hands out the work."""
+    """A worker process, as seen from the main process."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
-        kept = {name: value for name, value in os.environ.items() if name not in LEAVES_ALONE}
+        inherited = {name: value for name, value in os.environ.items() if name not in REMOVED_VARIABLES}
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from micrograd_plus.grading.worker import main; main()"], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, env=kept | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE, env=inherited | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )  # fmt: skip
         self.send(setup)
         first = self.receive()
-        if "refused" in first:
+        if "error" in first:
             self.close()
-            raise AssignmentError(first["refused"])
-        self.level = first["level"]
+            raise AssignmentError(first["error"])
 
-    def send(self, what: dict[str, Any]) -> None:
-        """Hand out work."""
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message."""
         stream = self.process.stdin
         assert stream is not None
         try:
-            stream.write(json.dumps(what).encode() + b"\n")
+            stream.write(json.dumps(message).encode() + b"\n")
             stream.flush()
         except OSError as error:
             raise WorkerError(f"a worker ended ({error})") from error
 
     def receive(self) -> dict[str, Any]:
-        """Wait for its answer."""
+        """Wait for the reply."""
         stream = self.process.stdout
         assert stream is not None
         line = stream.readline()
@@ -184,7 +177,7 @@ class Worker:
         return json.loads(line)
 
     def close(self) -> None:
-        """Let it finish."""
+        """End the process when it has finished its work."""
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()

@@ -1,4 +1,4 @@
-"""Convolutions, and their transposes.
+"""Convolutions and transposed convolutions.
 
 A setting such as `stride` is one number, or one for each axis. What else each layer takes: see `parameters`.
 """
@@ -19,7 +19,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "
 
 
 class _Convolution(Module):
-    """What convolutions along one or more axes share."""
+    """Base class of convolutions."""
 
     axes: int
     apply_to: Callable[..., Tensor]
@@ -47,11 +47,11 @@ class _Convolution(Module):
         start_as_linear(self.weight, self.bias, rng)
 
     def _weight_channels(self) -> tuple[int, int]:
-        """The first two axes of the weight."""
+        """Return the first two axes of the weight."""
         return self.out_channels, self.in_channels // self.groups
 
     def forward(self, input: Any) -> Tensor:
-        """The channels and places that the windows make."""
+        """Return the convolution of the input."""
         return self.apply_to(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
 
@@ -70,18 +70,18 @@ class Conv1d(_Convolution):
     Args:
         in_channels, out_channels: numbers of channels before and after, at least 1.
         kernel_size: length k of the kernel.
-        stride: how far apart neighbouring windows lie; 1 by default.
+        stride: step from one window to the next; 1 by default.
         padding: 0s added at either end: a number (0 by default), "valid" for none, or "same" for as many outputs as
             inputs (at stride 1; an odd one goes to the end).
-        dilation: how far apart the entries of a window lie; 1 by default.
-        groups: into how many equal groups channels are parted, each seen by its own outputs alone; 1 by default.
-        bias: whether a number is added for each output channel; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        dilation: step between the entries of a window; 1 by default.
+        groups: number of equal groups of channels; each output sees one group; 1 by default.
+        bias: whether to add a bias to each output channel; True by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
     Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and another
         padding; when called, ValueError for other axes or channels, for a window larger than the input with its
-        padding, and for "same" with a stride; TypeError for what is not a tensor.
+        padding, and for "same" with a stride; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.Conv1d(2, 4, kernel_size=3, padding="same")
         >>> layer(mg.random.normal(size=(1, 2, 10))).shape
@@ -113,18 +113,18 @@ class Conv2d(_Convolution):
     Args:
         in_channels, out_channels: numbers of channels before and after, at least 1.
         kernel_size: height and width of the kernel, or one number for both; so for stride, padding and dilation.
-        stride: how far apart neighbouring windows lie; 1 by default.
+        stride: step from one window to the next; 1 by default.
         padding: rows and columns of 0s added on each side: a number (0 by default), one for each axis, "valid" or
             "same", as in `Conv1d`.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        groups: into how many equal groups channels are parted, each seen by its own outputs alone; 1 by default.
-        bias: whether a number is added for each output channel; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        dilation: step between the entries of a window; 1 by default.
+        groups: number of equal groups of channels; each output sees one group; 1 by default.
+        bias: whether to add a bias to each output channel; True by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
     Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and another
         padding; when called, ValueError for other axes or channels, for a window larger than the input with its
-        padding, and for "same" with a stride; TypeError for what is not a tensor.
+        padding, and for "same" with a stride; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.Conv2d(3, 8, kernel_size=3)
         >>> layer
@@ -153,17 +153,17 @@ class Conv3d(_Convolution):
     Args:
         in_channels, out_channels: numbers of channels before and after, at least 1.
         kernel_size: depth, height and width of the kernel, or one number for all; so for stride, padding and dilation.
-        stride: how far apart neighbouring windows lie; 1 by default.
+        stride: step from one window to the next; 1 by default.
         padding: 0s added on each side: a number (0 by default), one for each axis, "valid" or "same", as in `Conv1d`.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        groups: into how many equal groups channels are parted, each seen by its own outputs alone; 1 by default.
-        bias: whether a number is added for each output channel; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        dilation: step between the entries of a window; 1 by default.
+        groups: number of equal groups of channels; each output sees one group; 1 by default.
+        bias: whether to add a bias to each output channel; True by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
     Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and another
         padding; when called, ValueError for other axes or channels, for a window larger than the input with its
-        padding, and for "same" with a stride; TypeError for what is not a tensor.
+        padding, and for "same" with a stride; TypeError if the input is not a tensor.
     Example:
         >>> nn.Conv3d(1, 4, kernel_size=3, stride=2)(mg.random.normal(size=(2, 1, 9, 9, 9))).shape
         (2, 4, 4, 4, 4)
@@ -175,7 +175,7 @@ class Conv3d(_Convolution):
 
 
 class _Transposed(_Convolution):
-    """The same for transposed convolutions, with their parameters in PyTorch's order."""
+    """Base class of transposed convolutions, with parameters in PyTorch's order."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -193,15 +193,15 @@ class _Transposed(_Convolution):
         return self.in_channels, self.out_channels // self.groups
 
     def forward(self, input: Any) -> Tensor:
-        """The channels and places that the kernels reach."""
+        """Return the transposed convolution of the input."""
         settings = (self.stride, self.padding, self.output_padding, self.groups, self.dilation)
         return self.apply_to(input, self.weight, self.bias, *settings)
 
 
 class ConvTranspose1d(_Transposed):
-    """1-D transposed convolution: each entry writes the kernel, times itself.
+    """1-D transposed convolution: each entry adds the kernel, scaled by it, to the result.
 
-    What the gradient of `Conv1d` does: a stride makes the line longer, to
+    It is the gradient of `Conv1d`: a stride makes the line longer, to
 
         L' = (L - 1) · stride - 2 · padding + dilation · (k - 1) + output_padding + 1
 
@@ -211,18 +211,18 @@ class ConvTranspose1d(_Transposed):
     Args:
         in_channels, out_channels: numbers of channels before and after, at least 1.
         kernel_size: length k of the kernel.
-        stride: how far apart neighbouring entries write; 1 by default.
+        stride: step between the outputs of neighbouring entries; 1 by default.
         padding: how much is cut off at each end; 0 by default.
-        output_padding: how much longer the result is than the shortest that fits, below the stride; 0 by default.
-        groups: into how many equal groups channels are parted, each written by its own inputs alone; 1 by default.
-        bias: whether a number is added for each output channel; True by default.
-        dilation: how far apart the entries of a kernel are written; 1 by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        output_padding: entries to add to the shortest possible result, below the stride; 0 by default.
+        groups: number of equal groups of channels; each input writes to one group; 1 by default.
+        bias: whether to add a bias to each output channel; True by default.
+        dilation: step between the entries that a kernel writes; 1 by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
     Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and a padding
-        that is no number; when called, ValueError for other axes or channels, an output_padding not below the stride,
-        and a padding that leaves nothing; TypeError for what is not a tensor.
+        that is not a number; when called, ValueError for other axes or channels, an output_padding not below the
+        stride, and a padding that leaves nothing; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.ConvTranspose1d(1, 1, kernel_size=3, stride=2, bias=False)
         >>> _ = layer.weight.assign([[[1.0, 2.0, 3.0]]])
@@ -236,9 +236,9 @@ class ConvTranspose1d(_Transposed):
 
 
 class ConvTranspose2d(_Transposed):
-    """2-D transposed convolution: each pixel writes the kernel, times itself.
+    """2-D transposed convolution: each pixel adds the kernel, scaled by it, to the result.
 
-    What the gradient of `Conv2d` does: a stride makes the image larger. Width as height, the result has
+    It is the gradient of `Conv2d`: a stride makes the image larger. Width as height, the result has
 
         H' = (H - 1) · stride - 2 · padding + dilation · (kH - 1) + output_padding + 1
 
@@ -248,18 +248,18 @@ class ConvTranspose2d(_Transposed):
     Args:
         in_channels, out_channels: numbers of channels before and after, at least 1.
         kernel_size: height and width of the kernel, or one number for both; so for the settings below.
-        stride: how far apart neighbouring entries write; 1 by default.
+        stride: step between the outputs of neighbouring entries; 1 by default.
         padding: how much is cut off at each side; 0 by default.
-        output_padding: how much longer the result is than the shortest that fits, below the stride; 0 by default.
-        groups: into how many equal groups channels are parted, each written by its own inputs alone; 1 by default.
-        bias: whether a number is added for each output channel; True by default.
-        dilation: how far apart the entries of a kernel are written; 1 by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        output_padding: entries to add to the shortest possible result, below the stride; 0 by default.
+        groups: number of equal groups of channels; each input writes to one group; 1 by default.
+        bias: whether to add a bias to each output channel; True by default.
+        dilation: step between the entries that a kernel writes; 1 by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
     Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and a padding
-        that is no number; when called, ValueError for other axes or channels, an output_padding not below the stride,
-        and a padding that leaves nothing; TypeError for what is not a tensor.
+        that is not a number; when called, ValueError for other axes or channels, an output_padding not below the
+        stride, and a padding that leaves nothing; TypeError if the input is not a tensor.
     Example:
         >>> nn.ConvTranspose2d(8, 3, kernel_size=4, stride=2, padding=1)(mg.random.normal(size=(2, 8, 7, 7))).shape
         (2, 3, 14, 14)
@@ -271,7 +271,7 @@ class ConvTranspose2d(_Transposed):
 
 
 class ConvTranspose3d(_Transposed):
-    """3-D transposed convolution: each entry of a volume writes the kernel, times itself.
+    """3-D transposed convolution: each entry adds the kernel, scaled by it, to the result.
 
     As `ConvTranspose2d`, along the depth as well.
 
@@ -279,18 +279,18 @@ class ConvTranspose3d(_Transposed):
     Args:
         in_channels, out_channels: numbers of channels before and after, at least 1.
         kernel_size: depth, height and width of the kernel, or one number for all; so for the settings below.
-        stride: how far apart neighbouring entries write; 1 by default.
+        stride: step between the outputs of neighbouring entries; 1 by default.
         padding: how much is cut off at each side; 0 by default.
-        output_padding: how much longer the result is than the shortest that fits, below the stride; 0 by default.
-        groups: into how many equal groups channels are parted, each written by its own inputs alone; 1 by default.
-        bias: whether a number is added for each output channel; True by default.
-        dilation: how far apart the entries of a kernel are written; 1 by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        output_padding: entries to add to the shortest possible result, below the stride; 0 by default.
+        groups: number of equal groups of channels; each input writes to one group; 1 by default.
+        bias: whether to add a bias to each output channel; True by default.
+        dilation: step between the entries that a kernel writes; 1 by default.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
     Raises: ValueError for channels that `groups` does not divide, a kernel, stride or dilation below 1, and a padding
-        that is no number; when called, ValueError for other axes or channels, an output_padding not below the stride,
-        and a padding that leaves nothing; TypeError for what is not a tensor.
+        that is not a number; when called, ValueError for other axes or channels, an output_padding not below the
+        stride, and a padding that leaves nothing; TypeError if the input is not a tensor.
     Example:
         >>> nn.ConvTranspose3d(4, 2, kernel_size=2, stride=2)(mg.random.normal(size=(1, 4, 3, 2, 2))).shape
         (1, 2, 6, 4, 4)

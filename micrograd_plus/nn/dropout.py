@@ -1,4 +1,4 @@
-"""Dropout: entries, or whole channels, silenced at random while a network is trained."""
+"""Dropout of entries or of whole channels."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["Dropout", "Dropout1d", "Dropout2d"]
 
 
 class Dropout(Module):
-    """Dropout: while a network is trained, entries silenced at random.
+    """Dropout: sets entries to 0 at random during training.
 
     While training, each entry is 0 with probability p, else divided by 1 - p, so that its expected value stays; after
     `eval()` the layer changes nothing.
 
     Shapes: any -> the same.
     Args:
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: a NumPy generator that draws; that of `mg.random` by default.
-    Raises: ValueError for a p outside 0 to 1; TypeError for what is not a tensor.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: NumPy generator of the draws; the generator of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1; TypeError if the input is not a tensor.
     Example:
         >>> x = mg.tensor([1.0] * 1000)
         >>> layer = nn.Dropout(0.75)
@@ -45,22 +45,22 @@ class Dropout(Module):
         self.p, self.rng = p, rng
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return self.silence(input, self.p, self.training, rng=self.rng)
 
 
 class Dropout1d(Dropout):
     """Dropout of whole channels of lines.
 
-    Neighbours on a line say nearly the same, so that one would stand in for another: `Dropout` of a whole channel
+    Neighbouring entries are similar, so one could replace another: `Dropout` of a whole channel
     leaves none that could.
 
     Shapes: (N, C, L) -> the same.
     Args:
         p: the probability that a channel is silenced, from 0 to 1; 0.5 by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: a NumPy generator that draws; that of `mg.random` by default.
-    Raises: ValueError for a p outside 0 to 1, and for an input that has not three axes; TypeError for what is not a
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: NumPy generator of the draws; the generator of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1, and for an input without three axes; TypeError if the input is not a
         tensor.
     Example:
         >>> silenced = nn.Dropout1d(0.5)(mg.tensor(np.ones((2, 100, 3))))
@@ -76,14 +76,14 @@ class Dropout1d(Dropout):
 class Dropout2d(Dropout):
     """Dropout of whole channels of images.
 
-    Neighbouring pixels say nearly the same, so that one would stand in for another: see `Dropout1d`.
+    Neighbouring pixels are similar, so one could replace another: see `Dropout1d`.
 
     Shapes: (N, C, H, W) -> the same.
     Args:
         p: the probability that a channel is silenced, from 0 to 1; 0.5 by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: a NumPy generator that draws; that of `mg.random` by default.
-    Raises: ValueError for a p outside 0 to 1, and for an input that has not four axes; TypeError for what is not a
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: NumPy generator of the draws; the generator of `mg.random` by default.
+    Raises: ValueError for a p outside 0 to 1, and for an input without four axes; TypeError if the input is not a
         tensor.
     Example:
         >>> silenced = nn.Dropout2d(0.5)(mg.tensor(np.ones((2, 100, 3, 3))))

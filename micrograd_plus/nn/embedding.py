@@ -1,4 +1,4 @@
-"""Tables of vectors, one for each word."""
+"""Embedding tables."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Module):
-    """Embedding: a learned table of vectors, one for each word, looked up by number.
+    """Embedding: a learned table that holds one vector for each word number.
 
     Rows start from a normal distribution of mean 0 and variance 1.
 
-    Shapes: whole numbers (...), weight (num_embeddings, embedding_dim) -> (..., embedding_dim).
+    Shapes: integers (...), weight (num_embeddings, embedding_dim) -> (..., embedding_dim).
     Args:
         num_embeddings: how many words there are, at least 1.
         embedding_dim: the length of a vector, at least 1.
@@ -31,7 +31,7 @@ class Embedding(Module):
         norm_type: the exponent of the norm that measures them; 2 by default.
         device: "cpu" (default) or "cuda", where the table lives.
         dtype: of the table; float64 by default.
-        rng: a NumPy generator that draws the first values; that of `mg.random` by default.
+        rng: a NumPy generator that draws the first values; the generator of `mg.random` by default.
     Raises: ValueError for a size below 1 and a `padding_idx` that is no row; when called, IndexError for a number
         outside 0 to num_embeddings - 1, TypeError for numbers that are not whole.
     Example:
@@ -65,14 +65,14 @@ class Embedding(Module):
         cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0,
     ) -> Embedding:  # fmt: skip
-        """Embedding from a table that is there already.
+        """Create an embedding from an existing table.
 
         Args:
             embeddings: the table (words, width), a tensor or what makes one, of floats; it is copied.
             freeze: True (default) for a table that is not trained.
             padding_idx, max_norm, norm_type: as for `Embedding`.
         Returns: an `Embedding` of the table's size, dtype and device.
-        Raises: ValueError for a table that has not two axes; TypeError for one of whole numbers.
+        Raises: ValueError for a table without two axes; TypeError for one of integers.
         """
         table = embeddings if isinstance(embeddings, Tensor) else Tensor.constant(embeddings, "from_pretrained")
         if table.ndim != 2:
@@ -84,5 +84,5 @@ class Embedding(Module):
         return layer
 
     def forward(self, input: Any) -> Tensor:
-        """Shape (..., embedding_dim)."""
+        """Return the vectors, of shape (..., embedding_dim)."""
         return functional.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)

@@ -1,4 +1,4 @@
-"""The linear layer, and layers that only lay entries out anew."""
+"""Linear layer, and layers that only reshape."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["Flatten", "Identity", "Linear", "Unflatten"]
 
 
 class Linear(Module):
-    """Linear layer, also called dense or fully connected: x @ weightᵀ + bias.
+    """Linear (dense, fully connected) layer: x @ weightᵀ + bias.
 
     Each output is a weighted sum of the last axis of x. Weight and bias start uniform within ± 1 / √in_features.
 
     Shapes: x (..., in_features), weight (out_features, in_features), bias (out_features,) -> (..., out_features).
     Args:
-        in_features, out_features: lengths of the last axis before and after, whole numbers of at least 1.
+        in_features, out_features: lengths of the last axis before and after, integers of at least 1.
         bias: whether there is one; True by default, else `bias` is None.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-        rng: a NumPy generator that draws their first values; that of `mg.random` by default.
-    Raises: ValueError for a size below 1, and for an input of another width; TypeError for a size that is no whole
-        number, or a dtype of whole numbers.
+        rng: NumPy generator for the initial values; the generator of `mg.random` by default.
+    Raises: ValueError for a size below 1, and for an input of another width; TypeError for a size that is not an
+        integer, or a dtype of integers.
     Example:
         >>> layer = nn.Linear(3, 2)
         >>> layer
@@ -48,16 +48,16 @@ class Linear(Module):
         start_as_linear(self.weight, self.bias, rng)
 
     def forward(self, input: Any) -> Tensor:
-        """Shape (..., out)."""
+        """Return images of shape (..., out)."""
         return functional.linear(input, self.weight, self.bias)
 
 
 class Identity(Module):
-    """Identity: its input, unchanged, as a place kept free in a network.
+    """Identity: returns its input unchanged, as a placeholder in a network.
 
     Shapes: any -> the same.
     Args:
-        *args, **kwargs: anything; what was given to the layer whose place it takes may stay.
+        *args, **kwargs: anything; the arguments of the replaced layer may stay.
     Raises: nothing.
     Example:
         >>> nn.Identity()(mg.tensor([1.0, 2.0])).tolist()
@@ -67,21 +67,21 @@ class Identity(Module):
     """
 
     def __init__(self, *args: Any, **kwargs: Any):
-        """Whatever the layer was given whose place it takes."""
+        """Ignore all arguments, which may be those of the layer that it replaces."""
 
     def forward(self, input: Any) -> Any:
-        """The input."""
+        """Return the input."""
         return input
 
 
 class Flatten(Module):
-    """Flatten: several neighbouring axes joined in one, by default all but the first.
+    """Flatten: joins neighbouring axes, by default all except the first.
 
     Shapes: (N, d1, d2, ...) -> (N, d1 · d2 · ...).
     Args:
-        start_dim: the first axis to be joined; 1 by default, behind that of the examples.
+        start_dim: the first axis to be joined; 1 by default, after the axis of examples.
         end_dim: the last axis to be joined; -1 by default.
-    Raises: IndexError where there is no such axis; ValueError where the first comes after the last; TypeError for what
+    Raises: IndexError if the axis is out of range; ValueError if the first comes after the last; TypeError if the input
         is not a tensor.
     Example:
         >>> nn.Flatten()(mg.random.normal(size=(10, 3, 4, 4))).shape
@@ -94,20 +94,20 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The same entries with fewer axes."""
+        """Return the same entries with fewer axes."""
         return ops.flatten(input, self.start_dim, self.end_dim)
 
 
 class Unflatten(Module):
-    """Unflatten: one axis parted into several, the inverse of `Flatten`.
+    """Unflatten: splits one axis into several, the inverse of `Flatten`.
 
     Shapes: (..., d1 · d2 · ..., ...) -> (..., d1, d2, ..., ...).
     Args:
         dim: the axis to be parted.
-        unflattened_size: the lengths of the new axes, whose product is that of the old one; one of them may be -1, what
-            is left.
-    Raises: IndexError where there is no such axis; ValueError for lengths that do not fill it; TypeError for what is
-        not a tensor.
+        unflattened_size: the lengths of the new axes, whose product is the old length; one of them may be -1, to be
+            inferred.
+    Raises: IndexError if the axis is out of range; ValueError for lengths that do not fill it; TypeError if the input
+        is not a tensor.
     Example:
         >>> nn.Unflatten(1, (3, 4, -1))(mg.random.normal(size=(10, 48))).shape
         (10, 3, 4, 4)
@@ -119,7 +119,7 @@ class Unflatten(Module):
         self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The same entries with more axes."""
+        """Return the same entries with more axes."""
         if not -input.ndim <= self.dim < input.ndim:
             raise IndexError(f"Unflatten: axis {self.dim} is out of range, the input has shape {input.shape}")
         dim = self.dim % input.ndim

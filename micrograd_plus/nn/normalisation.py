@@ -1,4 +1,4 @@
-"""Normalisation: numbers brought to mean 0 and variance 1, then scaled and moved by what is learned.
+"""Normalisation layers, with a learned scale and shift.
 
 `device` and `dtype` are those of `parameters`.
 """
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class LayerNorm(Module):
-    """Layer normalisation: the last axes brought to mean 0 and variance 1.
+    """Layer normalisation: normalises the last axes to mean 0 and variance 1.
 
     y = (x - mean) / √(variance + eps) · weight + bias, mean and variance over the last axes of each example; the
     variance is the biased one (ddof 0). Weight starts as 1, bias as 0.
@@ -31,12 +31,13 @@ class LayerNorm(Module):
     Shapes: (..., *normalized_shape) -> the same; weight and bias normalized_shape.
     Args:
         normalized_shape: the lengths of the last axes, or the length of the last one.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        elementwise_affine: whether a scale is learned, and a shift; True by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        elementwise_affine: whether to learn a scale and a shift; True by default.
         bias: whether the shift is; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-    Raises: when called, ValueError for an input that does not end in these lengths; TypeError for what is not a tensor.
+    Raises: when called, ValueError for an input that does not end in these lengths; TypeError if the input is not a
+        tensor.
     Example:
         >>> nn.LayerNorm(2, eps=0.0)(mg.tensor([[1.0, 3.0], [5.0, 15.0]])).tolist()
         [[-1.0, 1.0], [-1.0, 1.0]]
@@ -52,7 +53,7 @@ class LayerNorm(Module):
         self.weight, self.bias = scale_and_shift(self.normalized_shape, elementwise_affine, bias, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -66,9 +67,10 @@ class RMSNorm(Module):
         normalized_shape: the lengths of the last axes, or the length of the last one.
         eps: added to the mean; by default the smallest step of the input's dtype at 1.
         elementwise_affine: whether a scale is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
-    Raises: when called, ValueError for an input that does not end in these lengths; TypeError for what is not a tensor.
+    Raises: when called, ValueError for an input that does not end in these lengths; TypeError if the input is not a
+        tensor.
     Example:
         >>> mg.round(nn.RMSNorm(2)(mg.tensor([[3.0, 4.0], [30.0, 40.0]])), 4).tolist()
         [[0.8485, 1.1314], [0.8485, 1.1314]]
@@ -84,24 +86,24 @@ class RMSNorm(Module):
         self.weight, _ = scale_and_shift(self.normalized_shape, elementwise_affine, False, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
 
 class GroupNorm(Module):
-    """Group normalisation: groups of channels brought to mean 0 and variance 1.
+    """Group normalisation: normalises groups of channels to mean 0 and variance 1.
 
     y = (x - mean) / √(variance + eps) · weight + bias, mean and variance (ddof 0) over the channels of a group and all
-    places of one example; weight and bias are those of the channel.
+    places of one example; weight and bias belong to the channel.
 
     Shapes: (N, C, ...) -> the same; weight and bias (C,).
     Args:
         num_groups: how many groups, a divisor of the channels.
         num_channels: C, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        affine: whether a scale is learned, and a shift; True by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        affine: whether to learn a scale and a shift; True by default.
         bias: whether the shift is; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: ValueError for channels that the groups do not divide, and when called for an input of other channels;
         IndexError for one without an axis of channels.
@@ -123,12 +125,12 @@ class GroupNorm(Module):
         self.weight, self.bias = scale_and_shift((num_channels,), affine, bias, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
 class _ByChannel(Module):
-    """What normalisations with running statistics share. The statistics are buffers: they are saved, not trained."""
+    """Base class of normalisations with running statistics, which are buffers: saved, not trained."""
 
     ndims: tuple[int, ...]
     examples: str
@@ -160,10 +162,10 @@ class _ByChannel(Module):
 
 
 class _BatchNorm(_ByChannel):
-    """Each channel brought to mean 0 and variance 1: those of the batch while training, else those that are running."""
+    """Base class of batch normalisations: by the statistics of the batch during training, else by the running ones."""
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         self._refuse_shape(input)
         by_batch = self.training or self.running_mean is None
         share = self._share() if self.training and self.num_batches_tracked is not None else 0.0
@@ -172,14 +174,15 @@ class _BatchNorm(_ByChannel):
         )
 
     def _share(self) -> float:
-        """How far running statistics move: `momentum`, or with None as a mean of all batches so far."""
+        """Return the share by which running statistics move: `momentum`, or with None one over the number of
+        batches."""
         if not is_recomputing():
             self.num_batches_tracked.assign(self.num_batches_tracked.detach() + 1)
         return 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation: each channel of a batch brought to mean 0 and variance 1.
+    """Batch normalisation: normalises each channel of a batch to mean 0 and variance 1.
 
     While training y = (x - mean) / √(variance + eps) · weight + bias, with the batch's mean and variance (ddof 0) of
     each channel, and the running ones follow: running ← (1 - momentum) running + momentum · (the batch's, with ddof 1).
@@ -188,16 +191,17 @@ class BatchNorm1d(_BatchNorm):
     Shapes: (N, C) or (N, C, L) -> the same; weight, bias and running statistics (C,).
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
-        affine: whether a scale is learned, and a shift; True by default.
-        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; None for the mean of all batches so
+            far.
+        affine: whether to learn a scale and a shift; True by default.
+        track_running_stats: whether to keep running statistics; without them the batch's are always used. True by
             default.
         bias: whether the shift is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
-        channel, which has no variance; TypeError for what is not a tensor.
+        channel, which has no variance; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.BatchNorm1d(1, eps=0.0)
         >>> layer(mg.tensor([[1.0], [3.0]])).tolist()
@@ -215,7 +219,7 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation: each channel of a batch of images brought to mean 0 and variance 1.
+    """Batch normalisation: normalises each channel of a batch of images to mean 0 and variance 1.
 
     As `BatchNorm1d`: while training by the batch's own statistics, which the running ones follow; after `eval()` by the
     running ones.
@@ -223,16 +227,17 @@ class BatchNorm2d(_BatchNorm):
     Shapes: (N, C, H, W) -> the same; weight, bias and running statistics (C,).
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
-        affine: whether a scale is learned, and a shift; True by default.
-        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; None for the mean of all batches so
+            far.
+        affine: whether to learn a scale and a shift; True by default.
+        track_running_stats: whether to keep running statistics; without them the batch's are always used. True by
             default.
         bias: whether the shift is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
-        channel, which has no variance; TypeError for what is not a tensor.
+        channel, which has no variance; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.BatchNorm2d(1, eps=0.0)
         >>> layer(mg.tensor([[[[1.0, 3.0]]], [[[5.0, 7.0]]]])).mean().item()
@@ -246,7 +251,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation: each channel of a batch of volumes brought to mean 0 and variance 1.
+    """Batch normalisation: normalises each channel of a batch of volumes to mean 0 and variance 1.
 
     As `BatchNorm1d`: while training by the batch's own statistics, which the running ones follow; after `eval()` by the
     running ones.
@@ -254,16 +259,17 @@ class BatchNorm3d(_BatchNorm):
     Shapes: (N, C, D, H, W) -> the same; weight, bias and running statistics (C,).
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; None for the mean of all batches so far.
-        affine: whether a scale is learned, and a shift; True by default.
-        track_running_stats: whether there are running statistics; without, the batch's are always taken. True by
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; None for the mean of all batches so
+            far.
+        affine: whether to learn a scale and a shift; True by default.
+        track_running_stats: whether to keep running statistics; without them the batch's are always used. True by
             default.
         bias: whether the shift is learned; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and, while training, for a single number for each
-        channel, which has no variance; TypeError for what is not a tensor.
+        channel, which has no variance; TypeError if the input is not a tensor.
     Example:
         >>> layer = nn.BatchNorm3d(2)
         >>> layer(mg.random.normal(size=(4, 2, 3, 3, 3))).shape
@@ -277,7 +283,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_ByChannel):
-    """Each channel of each example brought to mean 0 and variance 1."""
+    """Base class of instance normalisations."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
@@ -287,7 +293,7 @@ class _InstanceNorm(_ByChannel):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias, **place)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         self._refuse_shape(input)
         by_example = self.training or self.running_mean is None
         share = self.momentum or 0.0
@@ -297,7 +303,7 @@ class _InstanceNorm(_ByChannel):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation: each channel of each line brought to mean 0 and variance 1.
+    """Instance normalisation: normalises each channel of each line to mean 0 and variance 1.
 
     y = (x - mean) / √(variance + eps), and with `affine` y · weight + bias; mean and variance (ddof 0) are over the
     places of one channel of one example, while training and after. With running statistics, these follow the mean over
@@ -306,15 +312,15 @@ class InstanceNorm1d(_InstanceNorm):
     Shapes: (N, C, L) -> the same; weight, bias and running statistics (C,), where there are any.
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
-        affine: whether a scale is learned, and a shift; False by default.
-        track_running_stats: whether there are running statistics; False by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether to learn a scale and a shift; False by default.
+        track_running_stats: whether to keep running statistics; False by default.
         bias: whether the shift is learned, with `affine`; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
-        for what is not a tensor.
+        if the input is not a tensor.
     Example:
         >>> nn.InstanceNorm1d(1, eps=0.0)(mg.tensor([[[1.0, 3.0]], [[5.0, 15.0]]])).tolist()
         [[[-1.0, 1.0]], [[-1.0, 1.0]]]
@@ -327,22 +333,22 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation: each channel of each image brought to mean 0 and variance 1.
+    """Instance normalisation: normalises each channel of each image to mean 0 and variance 1.
 
     As `InstanceNorm1d`, by the places of one channel of one example alone.
 
     Shapes: (N, C, H, W) -> the same; weight, bias and running statistics (C,), where there are any.
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
-        affine: whether a scale is learned, and a shift; False by default.
-        track_running_stats: whether there are running statistics; False by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether to learn a scale and a shift; False by default.
+        track_running_stats: whether to keep running statistics; False by default.
         bias: whether the shift is learned, with `affine`; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
-        for what is not a tensor.
+        if the input is not a tensor.
     Example:
         >>> nn.InstanceNorm2d(1, eps=0.0)(mg.tensor([[[[1.0], [3.0]]], [[[5.0], [15.0]]]])).tolist()
         [[[[-1.0], [1.0]]], [[[-1.0], [1.0]]]]
@@ -355,22 +361,22 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation: each channel of each volume brought to mean 0 and variance 1.
+    """Instance normalisation: normalises each channel of each volume to mean 0 and variance 1.
 
     As `InstanceNorm1d`, by the places of one channel of one example alone.
 
     Shapes: (N, C, D, H, W) -> the same; weight, bias and running statistics (C,), where there are any.
     Args:
         num_features: C, the number of channels, at least 1.
-        eps: added to the variance, so that none is 0; 1e-5 by default.
-        momentum: the share by which running statistics move, 0.1 by default; with None they stay, as in PyTorch.
-        affine: whether a scale is learned, and a shift; False by default.
-        track_running_stats: whether there are running statistics; False by default.
+        eps: added to the variance, so that it is never 0; 1e-5 by default.
+        momentum: weight of the new batch in the running statistics, 0.1 by default; with None they stay, as in PyTorch.
+        affine: whether to learn a scale and a shift; False by default.
+        track_running_stats: whether to keep running statistics; False by default.
         bias: whether the shift is learned, with `affine`; True by default.
-        device: "cpu" (default) or "cuda", where the parameters live.
+        device: "cpu" (default) or "cuda", the device of the parameters.
         dtype: of the parameters; float64 by default.
     Raises: when called, ValueError for other axes or channels and for a single place, which has no variance; TypeError
-        for what is not a tensor.
+        if the input is not a tensor.
     Example:
         >>> nn.InstanceNorm3d(2)(mg.random.normal(size=(4, 2, 3, 3, 3))).shape
         (4, 2, 3, 3, 3)

@@ -1,6 +1,6 @@
-"""Pooling: each window of a line or an image as one number.
+"""Pooling: reduction of each window to one number.
 
-A setting such as `stride` is one number, or one for each axis. Windows stand next to each other unless `stride` says
+A setting such as `stride` is one number, or one for each axis. Windows do not overlap unless `stride` says
 otherwise. With `ceil_mode` a last window that hangs over the end is one more; nothing counts there.
 """
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def refuse_windows(layer: Any) -> None:
-    """Refuse at once windows that lie nowhere, or some of which would see nothing."""
+    """Raise ValueError for windows that would contain no entry."""
     name = type(layer).__name__
     given = {"kernel_size": (layer.kernel_size, 1), "stride": (layer.stride, 1), "padding": (layer.padding, 0)}
     for setting, (value, least) in {**given, "dilation": (getattr(layer, "dilation", 1), 1)}.items():
@@ -33,7 +33,7 @@ def refuse_windows(layer: Any) -> None:
 
 
 class _MaxPool(Module):
-    """The largest entry of each window."""
+    """Base class of max pooling."""
 
     pool: Callable[..., Tensor]
 
@@ -45,7 +45,7 @@ class _MaxPool(Module):
         refuse_windows(self)
 
     def forward(self, input: Any) -> Tensor:
-        """The channels of the input, at fewer places."""
+        """Return the pooled input, with the same channels."""
         return self.pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
 
@@ -58,12 +58,12 @@ class MaxPool1d(_MaxPool):
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         kernel_size: length k of a window.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added at either end, never the largest; at most half a window, 0 by default.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        ceil_mode: whether a last window that hangs over the end is one more; False by default.
+        dilation: step between the entries of a window; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not three axes; TypeError for what is not a tensor, and for complex numbers.
+        and an input without three axes; TypeError if the input is not a tensor of real numbers.
     Example:
         >>> nn.MaxPool1d(2)(mg.tensor([[[3.0, 1.0, 5.0]]])).tolist()
         [[[3.0]]]
@@ -85,12 +85,12 @@ class MaxPool2d(_MaxPool):
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         kernel_size: height and width of a window, or one number for both; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, never the largest; at most half a window, 0 by default.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        ceil_mode: whether a last window that hangs over the end is one more; False by default.
+        dilation: step between the entries of a window; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not four axes; TypeError for what is not a tensor, and for complex numbers.
+        and an input without four axes; TypeError if the input is not a tensor of real numbers.
     Example:
         >>> nn.MaxPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
         [[[[5.0, 7.0], [13.0, 15.0]]]]
@@ -109,12 +109,12 @@ class MaxPool3d(_MaxPool):
     Shapes: x (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         kernel_size: depth, height and width of a window, or one number for all; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, never the largest; at most half a window, 0 by default.
-        dilation: how far apart the entries of a window lie; 1 by default.
-        ceil_mode: whether a last window that hangs over the end is one more; False by default.
+        dilation: step between the entries of a window; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Raises: ValueError for a kernel or stride below 1 and too much padding; when called, ValueError for a window larger
-        than the input, and an input that has neither five axes nor four; TypeError for what is not a tensor.
+        than the input, and an input that has neither five axes nor four; TypeError if the input is not a tensor.
     Example:
         >>> nn.MaxPool3d(2)(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2))).tolist()
         [[[[[7.0]]]]]
@@ -126,7 +126,7 @@ class MaxPool3d(_MaxPool):
 
 
 class _AvgPool(Module):
-    """The mean of each window; `count_include_pad` says whether a border of padding counts as entries."""
+    """Base class of average pooling; `count_include_pad` counts padding as entries."""
 
     pool: Callable[..., Tensor]
 
@@ -140,7 +140,7 @@ class _AvgPool(Module):
         refuse_windows(self)
 
     def forward(self, input: Any) -> Tensor:
-        """The channels of the input, at fewer places."""
+        """Return the pooled input, with the same channels."""
         settings = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
         override = {} if self.divisor_override is None else {"divisor_override": self.divisor_override}
         return self.pool(input, *settings, **override)
@@ -155,12 +155,13 @@ class AvgPool1d(_AvgPool):
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         kernel_size: length k of a window.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added at either end, 0s; at most half a window, 0 by default.
-        ceil_mode: whether a last window that hangs over the end is one more, the mean of what it has; False by default.
+        ceil_mode: whether to add a last window that extends past the end, with the mean of the entries inside; False by
+            default.
         count_include_pad: whether the padding counts as entries; True by default.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not three axes; TypeError for what is not a tensor.
+        and an input without three axes; TypeError if the input is not a tensor.
     Example:
         >>> nn.AvgPool1d(2)(mg.tensor([[[3.0, 1.0, 5.0]]])).tolist()
         [[[2.0]]]
@@ -188,13 +189,14 @@ class AvgPool2d(_AvgPool):
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         kernel_size: height and width of a window, or one number for both; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, 0s; at most half a window, 0 by default.
-        ceil_mode: whether a last window that hangs over the end is one more, the mean of what it has; False by default.
+        ceil_mode: whether to add a last window that extends past the end, with the mean of the entries inside; False by
+            default.
         count_include_pad: whether the padding counts as entries; True by default.
-        divisor_override: what sums are divided by; None (default) for how many entries count.
+        divisor_override: divisor of the sums; None (default) for how many entries count.
     Raises: when called, ValueError for a kernel or stride below 1, too much padding, a window larger than the input,
-        and an input that has not four axes; TypeError for what is not a tensor.
+        and an input without four axes; TypeError if the input is not a tensor.
     Example:
         >>> nn.AvgPool2d(2)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
         [[[[2.5, 4.5], [10.5, 12.5]]]]
@@ -213,13 +215,14 @@ class AvgPool3d(_AvgPool):
     Shapes: x (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         kernel_size: depth, height and width of a window, or one number for all; so for the settings below.
-        stride: how far apart neighbouring windows lie; by default `kernel_size`, so that they do not overlap.
+        stride: step from one window to the next; `kernel_size` by default, so that windows do not overlap.
         padding: entries added on each side, 0s; at most half a window, 0 by default.
-        ceil_mode: whether a last window that hangs over the end is one more, the mean of what it has; False by default.
+        ceil_mode: whether to add a last window that extends past the end, with the mean of the entries inside; False by
+            default.
         count_include_pad: whether the padding counts as entries; True by default.
-        divisor_override: what sums are divided by; None (default) for how many entries count.
+        divisor_override: divisor of the sums; None (default) for how many entries count.
     Raises: ValueError for a kernel or stride below 1 and too much padding; when called, ValueError for a window larger
-        than the input, and an input that has neither five axes nor four; TypeError for what is not a tensor.
+        than the input, and an input that has neither five axes nor four; TypeError if the input is not a tensor.
     Example:
         >>> nn.AvgPool3d(2)(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2))).tolist()
         [[[[[3.5]]]]]
@@ -231,7 +234,7 @@ class AvgPool3d(_AvgPool):
 
 
 class _AdaptiveAvgPool(Module):
-    """Means of as many windows as are asked for; where lengths do not divide, neighbouring windows share an entry."""
+    """Base class of adaptive average pooling; if lengths do not divide, neighbouring windows share an entry."""
 
     pool: Callable[..., Tensor]
 
@@ -239,7 +242,7 @@ class _AdaptiveAvgPool(Module):
         self.output_size = output_size
 
     def forward(self, input: Any) -> Tensor:
-        """The channels of the input, at `output_size` places."""
+        """Return the pooled input, with the same channels and `output_size` places."""
         return self.pool(input, self.output_size)
 
 
@@ -252,8 +255,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         output_size: L', at least 1.
-    Raises: when called, ValueError for a size below 1 and for an input that has not three axes; TypeError for a size
-        that is no whole number, and for what is not a tensor.
+    Raises: when called, ValueError for a size below 1 and for an input without three axes; TypeError for a size
+        that is not an integer, and if the input is not a tensor.
     Example:
         >>> nn.AdaptiveAvgPool1d(2)(mg.tensor([[[1.0, 2.0, 6.0]]])).tolist()
         [[[1.5, 4.0]]]
@@ -272,8 +275,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         output_size: H' and W', or one number for both; None keeps an axis as it is.
-    Raises: when called, ValueError for a size below 1 and for an input that has not four axes; TypeError for what is
-        not a tensor.
+    Raises: when called, ValueError for a size below 1 and for an input without four axes; TypeError if the input is not
+        a tensor.
     Example:
         >>> nn.AdaptiveAvgPool2d(1)(mg.tensor(np.arange(16.0).reshape(1, 1, 4, 4))).tolist()
         [[[[7.5]]]]

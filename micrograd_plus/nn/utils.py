@@ -1,4 +1,4 @@
-"""What is done to gradients between the walk and the step."""
+"""Gradient clipping."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def clip_grad_norm_(
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
 ) -> Tensor:
-    """Gradient clipping by norm: all gradients made shorter by one factor.
+    """Clip gradients by their norm: scale all of them by one factor.
 
     g ← g · min(1, max_norm / (‖g‖ + 1e-6)), with ‖g‖ the norm of the entries of all gradients in one row. The direction
     of the step stays. Gradients are replaced, not overwritten.
@@ -38,7 +38,7 @@ def clip_grad_norm_(
         norm_type: the p of the norm, also inf; 2 by default.
         error_if_nonfinite: whether a norm of nan or inf is refused, before any gradient is changed; False by default.
     Returns: a tensor of one number, the norm before clipping; 0 where there is no gradient.
-    Raises: RuntimeError where a norm that is not finite is refused; TypeError where parameters are neither a tensor nor
+    Raises: RuntimeError if a norm that is not finite is refused; TypeError if parameters are neither a tensor nor
         several.
     Example:
         >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
@@ -66,7 +66,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Gradient clipping by value: every entry of every gradient held between two bounds.
+    """Clip every entry of every gradient to the range between two bounds.
 
     g_i ← min(max(g_i, -clip_value), clip_value). The direction of the step may change.
 
@@ -74,7 +74,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
         parameters: a tensor, or several; those without a gradient are passed over.
         clip_value: how large an entry may be, a positive number.
     Returns: None; the gradients are replaced.
-    Raises: TypeError where parameters are neither a tensor nor several.
+    Raises: TypeError if parameters are neither a tensor nor several.
     Example:
         >>> x = mg.tensor([1.0, 1.0], requires_grad=True)
         >>> (x * mg.tensor([0.5, 4.0])).sum().backward()
@@ -89,6 +89,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 
 def _with_gradients(parameters: Tensor | Iterable[Tensor]) -> list[Any]:
-    """The parameters that have received a gradient."""
+    """Return the parameters that have a gradient."""
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     return [tensor for tensor in tensors if tensor.grad is not None]

@@ -1,4 +1,4 @@
-"""NumPy's namespace with gradients: to put in the place of `autograd.numpy`.
+"""NumPy's namespace with gradients, a replacement for `autograd.numpy`.
 
     import micrograd_plus.numpy as np
     from micrograd_plus.numpy import grad
@@ -10,7 +10,7 @@
 
 A function that is given a tensor, in a list too, is this engine's; given arrays alone it is NumPy's own, and so is
 whatever has no gradient. Inside a transform the arguments are tensors; what comes out of one is an array where arrays
-went in. Programs written for autograd run with these imports in the place of theirs:
+went in. Programs written for autograd run with these imports instead of theirs:
 
     autograd.numpy as np               micrograd_plus.numpy as np
     autograd.numpy.random as npr       micrograd_plus.numpy.random as npr
@@ -61,7 +61,7 @@ _WHEN_ASKED_FOR = ("integrate", "signal", "special", "stats", "tools")
 
 
 def __getattr__(name: str) -> Any:
-    """NumPy's name; a function that this engine has too is given tensors by that."""
+    """Return NumPy's function, dispatched to this package's for tensors."""
     if name in _WHEN_ASKED_FOR:
         return import_module(f".{name}", __name__)
     if name.startswith("__"):

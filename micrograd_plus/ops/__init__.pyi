@@ -17,449 +17,443 @@ def is_public(function: Any) -> bool: """Return whether users call a function of
 def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...
 
 # Arithmetic
-def abs(x: Any) -> Tensor: """Absolute value: the distance from 0."""
-def negative(x: Any) -> Tensor: """Negation: the number with the other sign."""
-def positive(x: Any) -> Tensor: """Unary plus: the number itself."""
-def add(a: Any, b: Any) -> Tensor: """Addition: the sum of two."""
-def subtract(a: Any, b: Any) -> Tensor: """Subtraction: the first less the second."""
-def multiply(a: Any, b: Any) -> Tensor: """Multiplication: the product of two, entry by entry."""
-def floor_divide(a: Any, b: Any) -> Tensor: """Floor division: how often the divisor fits, as a whole number."""
-def divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor: """Division: the quotient of two."""
-def true_divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor: """Division: the quotient of two."""
-def power(base: Any, exponent: Any) -> Tensor: """Power: `base` raised to `exponent`."""
-def square(x: Any) -> Tensor: """Square: a number times itself."""
-def reciprocal(x: Any) -> Tensor: """Reciprocal: one over a number."""
-def absolute(x: Any) -> Tensor: """Absolute value: the distance from 0."""
-def copysign(a: Any, b: Any) -> Tensor: """Copied sign: the size of `a` with the sign of `b`."""
-def fmod(a: Any, b: Any) -> Tensor: """Remainder of a division, with the sign of the dividend `a`."""
-def remainder(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
-def mod(a: Any, b: Any) -> Tensor: """Modulo: the remainder of a division, with the sign of the divisor `b`."""
-def affine(x: Any, scale: Any, shift: Any) -> Tensor: """Affine map: the straight line scale · x + shift."""
+def abs(x: Any) -> Tensor: """Compute the absolute value of each entry."""
+def negative(x: Any) -> Tensor: """Negate each entry."""
+def positive(x: Any) -> Tensor: """Return each entry unchanged."""
+def add(a: Any, b: Any) -> Tensor: """Add two inputs elementwise."""
+def subtract(a: Any, b: Any) -> Tensor: """Subtract the second input from the first, elementwise."""
+def multiply(a: Any, b: Any) -> Tensor: """Multiply two inputs elementwise."""
+def floor_divide(a: Any, b: Any) -> Tensor: """Divide elementwise and round down to an integer."""
+def divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor:
+    """Divide the first input by the second, elementwise."""
+def true_divide(a: Any, b: Any, *, rounding_mode: Any = None) -> Tensor:
+    """Divide the first input by the second, elementwise."""
+def power(base: Any, exponent: Any) -> Tensor: """Raise `base` to the power `exponent`, elementwise."""
+def square(x: Any) -> Tensor: """Square each entry."""
+def reciprocal(x: Any) -> Tensor: """Compute the reciprocal of each entry."""
+def absolute(x: Any) -> Tensor: """Compute the absolute value of each entry."""
+def copysign(a: Any, b: Any) -> Tensor: """Return the magnitude of `a` with the sign of `b`, elementwise."""
+def fmod(a: Any, b: Any) -> Tensor: """Compute the remainder of a division, with the sign of the dividend `a`."""
+def remainder(a: Any, b: Any) -> Tensor: """Compute the remainder of a division, with the sign of the divisor `b`."""
+def mod(a: Any, b: Any) -> Tensor: """Compute the remainder of a division, with the sign of the divisor `b`."""
+def affine(x: Any, scale: Any, shift: Any) -> Tensor: """Compute scale · x + shift elementwise."""
 def lerp(start: Any, end: Any, weight: Any) -> Tensor:
-    """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1)."""
+    """Interpolate linearly from `start` (weight 0) to `end` (weight 1)."""
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1.0) -> Tensor:
-    """Multiply and add: a product, times a fixed factor, added to x."""
-def maximum(a: Any, b: Any) -> Tensor: """Maximum of two, entry by entry."""
-def minimum(a: Any, b: Any) -> Tensor: """Minimum of two, entry by entry."""
+    """Add the product of two inputs, times a constant, to x."""
+def maximum(a: Any, b: Any) -> Tensor: """Compute the larger of two entries, elementwise."""
+def minimum(a: Any, b: Any) -> Tensor: """Compute the smaller of two entries, elementwise."""
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
-    """Clipping: the nearest number between `min` and `max`."""
+    """Limit each entry to the range from `min` to `max`; to `max` if min > max."""
 def where(condition: Any, a: Any = None, b: Any = None) -> Tensor:
-    """Selection by a condition: `a` where it holds, else `b`."""
+    """Choose entries from `a` where the condition is true, else from `b`."""
 
 # Exponentials and logarithms
-def sqrt(x: Any) -> Tensor: """Square root."""
-def rsqrt(x: Any) -> Tensor: """Reciprocal square root: one over the square root."""
-def cbrt(x: Any) -> Tensor: """Cube root, of negative numbers too."""
-def exp(x: Any) -> Tensor: """Exponential: the function that is its own slope."""
-def expm1(x: Any) -> Tensor: """Exponential minus one, exact for small x."""
-def log(x: Any) -> Tensor: """Natural logarithm: the inverse of the exponential."""
-def log1p(x: Any) -> Tensor: """Natural logarithm of one plus x, exact for small x."""
-def log2(x: Any) -> Tensor: """Logarithm to base 2."""
-def log10(x: Any) -> Tensor: """Logarithm to base 10."""
-def logaddexp(a: Any, b: Any) -> Tensor: """Logarithm of the sum of two exponentials."""
-def erf(x: Any) -> Tensor: """Error function: the share of a bell curve within √2 · x standard deviations."""
-def erfc(x: Any) -> Tensor: """Complementary error function, exact where it is tiny."""
+def sqrt(x: Any) -> Tensor: """Compute the square root of each entry."""
+def rsqrt(x: Any) -> Tensor: """Compute the reciprocal of the square root."""
+def cbrt(x: Any) -> Tensor: """Compute the real cube root, also of negative numbers."""
+def exp(x: Any) -> Tensor: """Compute the exponential of each entry."""
+def expm1(x: Any) -> Tensor: """Compute exp(x) - 1, accurately for small x."""
+def log(x: Any) -> Tensor: """Compute the natural logarithm."""
+def log1p(x: Any) -> Tensor: """Compute log(1 + x), accurately for small x."""
+def log2(x: Any) -> Tensor: """Compute the logarithm to base 2."""
+def log10(x: Any) -> Tensor: """Compute the logarithm to base 10."""
+def logaddexp(a: Any, b: Any) -> Tensor: """Compute the logarithm of the sum of two exponentials, without overflow."""
+def erf(x: Any) -> Tensor: """Compute the error function."""
+def erfc(x: Any) -> Tensor: """Compute the complementary error function, accurately where it is tiny."""
 
 # Circular and hyperbolic functions
-def sin(x: Any) -> Tensor: """Sine of an angle in radians."""
-def cos(x: Any) -> Tensor: """Cosine of an angle in radians."""
-def tan(x: Any) -> Tensor: """Tangent of an angle in radians."""
-def arcsin(x: Any) -> Tensor: """Inverse sine: the angle whose sine is x."""
-def arccos(x: Any) -> Tensor: """Inverse cosine: the angle whose cosine is x."""
-def arctan(x: Any) -> Tensor: """Inverse tangent: the angle whose tangent is x."""
+def sin(x: Any) -> Tensor: """Compute the sine of angles in radians."""
+def cos(x: Any) -> Tensor: """Compute the cosine of angles in radians."""
+def tan(x: Any) -> Tensor: """Compute the tangent of angles in radians."""
+def arcsin(x: Any) -> Tensor: """Compute the inverse sine."""
+def arccos(x: Any) -> Tensor: """Compute the inverse cosine."""
+def arctan(x: Any) -> Tensor: """Compute the inverse tangent."""
 def arctan2(a: Any, b: Any) -> Tensor:
-    """Angle of the point (b, a) in radians: the arc tangent of a / b in the right quadrant."""
-def hypot(a: Any, b: Any) -> Tensor: """Hypotenuse: the length of the vector (a, b)."""
-def sinh(x: Any) -> Tensor: """Hyperbolic sine."""
-def cosh(x: Any) -> Tensor: """Hyperbolic cosine: the shape of a hanging chain."""
-def tanh(x: Any) -> Tensor: """Hyperbolic tangent: a smooth step from -1 to 1."""
-def arcsinh(x: Any) -> Tensor: """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
-def arccosh(x: Any) -> Tensor: """Inverse hyperbolic cosine: the number, at least 0, whose hyperbolic cosine is x."""
-def arctanh(x: Any) -> Tensor: """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x."""
+    """Compute the angle of the point (b, a) in radians: the inverse tangent of a / b in the right quadrant."""
+def hypot(a: Any, b: Any) -> Tensor: """Compute the length of the vector (a, b)."""
+def sinh(x: Any) -> Tensor: """Compute the hyperbolic sine."""
+def cosh(x: Any) -> Tensor: """Compute the hyperbolic cosine."""
+def tanh(x: Any) -> Tensor: """Compute the hyperbolic tangent, a smooth step from -1 to 1."""
+def arcsinh(x: Any) -> Tensor: """Compute the inverse hyperbolic sine."""
+def arccosh(x: Any) -> Tensor: """Compute the inverse hyperbolic cosine."""
+def arctanh(x: Any) -> Tensor: """Compute the inverse hyperbolic tangent."""
 
 # Rounding and sign
-def floor(x: Any) -> Tensor: """Floor: the whole number below."""
-def ceil(x: Any) -> Tensor: """Ceiling: the whole number above."""
-def trunc(x: Any) -> Tensor: """Truncation: the whole number towards 0."""
-def fix(x: Any) -> Tensor: """Truncation: the whole number towards 0."""
-def round(x: Any, decimals: Any = 0) -> Tensor: """Rounding: the nearest number of so many decimals."""
-def around(x: Any, decimals: Any = 0) -> Tensor: """Rounding: the nearest number of so many decimals."""
-def sign(x: Any) -> Tensor: """Sign: -1, 0 or 1."""
+def floor(x: Any) -> Tensor: """Round down to the nearest integer."""
+def ceil(x: Any) -> Tensor: """Round up to the nearest integer."""
+def trunc(x: Any) -> Tensor: """Round towards 0 to the nearest integer."""
+def fix(x: Any) -> Tensor: """Round towards 0 to the nearest integer."""
+def round(x: Any, decimals: Any = 0) -> Tensor: """Round to the given number of decimals."""
+def around(x: Any, decimals: Any = 0) -> Tensor: """Round to the given number of decimals."""
+def sign(x: Any) -> Tensor: """Return the sign of each entry: -1, 0 or 1."""
 
 # Complex numbers
-def real(x: Any) -> Tensor: """Real part of a complex number."""
-def imag(x: Any) -> Tensor: """Imaginary part of a complex number."""
-def conj(x: Any) -> Tensor: """Complex conjugate: the mirror image in the real axis."""
-def conjugate(x: Any) -> Tensor: """Complex conjugate: the mirror image in the real axis."""
-def angle(x: Any) -> Tensor: """Angle of a complex number in radians."""
+def real(x: Any) -> Tensor: """Return the real part."""
+def imag(x: Any) -> Tensor: """Return the imaginary part."""
+def conj(x: Any) -> Tensor: """Return the complex conjugate."""
+def conjugate(x: Any) -> Tensor: """Return the complex conjugate."""
+def angle(x: Any) -> Tensor: """Return the angle of complex numbers in radians."""
 
 # Comparisons and logic
-def equal(a: Any, b: Any) -> Tensor: """Equality: whether the two are equal, entry by entry."""
-def not_equal(a: Any, b: Any) -> Tensor: """Inequality: whether the two differ, entry by entry."""
-def less(a: Any, b: Any) -> Tensor: """Comparison a < b: whether the first is smaller."""
-def less_equal(a: Any, b: Any) -> Tensor: """Comparison a <= b: whether the first is smaller or equal."""
-def greater(a: Any, b: Any) -> Tensor: """Comparison a > b: whether the first is larger."""
-def greater_equal(a: Any, b: Any) -> Tensor: """Comparison a >= b: whether the first is larger or equal."""
-def logical_and(a: Any, b: Any) -> Tensor: """Logical and: whether both hold."""
-def logical_or(a: Any, b: Any) -> Tensor: """Logical or: whether at least one holds."""
-def logical_xor(a: Any, b: Any) -> Tensor: """Logical exclusive or: whether exactly one holds."""
-def logical_not(x: Any) -> Tensor: """Logical not: whether it does not hold."""
-def bitwise_and(a: Any, b: Any) -> Tensor:
-    """And of bits: those that are set in both; of booleans, whether both hold."""
-def bitwise_or(a: Any, b: Any) -> Tensor:
-    """Or of bits: those that are set in at least one; of booleans, whether at least one holds."""
-def bitwise_xor(a: Any, b: Any) -> Tensor:
-    """Exclusive or of bits: those that are set in one alone; of booleans, whether exactly one holds."""
-def invert(x: Any) -> Tensor: """Not of bits: those that are not set; of booleans, whether it does not hold."""
-def bitwise_not(x: Any) -> Tensor: """Not of bits: those that are not set; of booleans, whether it does not hold."""
-def left_shift(a: Any, b: Any) -> Tensor: """Shift of bits to the left: times two, so often."""
-def right_shift(a: Any, b: Any) -> Tensor: """Shift of bits to the right: halved so often, rounded down."""
-def isnan(x: Any) -> Tensor: """Test for nan: whether it is not a number."""
-def isinf(x: Any) -> Tensor: """Test for infinity, of either sign."""
-def isfinite(x: Any) -> Tensor: """Test for finite numbers: neither infinite nor nan."""
+def equal(a: Any, b: Any) -> Tensor: """Return whether a == b, elementwise."""
+def not_equal(a: Any, b: Any) -> Tensor: """Return whether a != b, elementwise."""
+def less(a: Any, b: Any) -> Tensor: """Return whether a < b, elementwise."""
+def less_equal(a: Any, b: Any) -> Tensor: """Return whether a <= b, elementwise."""
+def greater(a: Any, b: Any) -> Tensor: """Return whether a > b, elementwise."""
+def greater_equal(a: Any, b: Any) -> Tensor: """Return whether a >= b, elementwise."""
+def logical_and(a: Any, b: Any) -> Tensor: """Return whether both entries are true, elementwise."""
+def logical_or(a: Any, b: Any) -> Tensor: """Return whether at least one of two entries is true, elementwise."""
+def logical_xor(a: Any, b: Any) -> Tensor: """Return whether exactly one of two entries is true, elementwise."""
+def logical_not(x: Any) -> Tensor: """Return whether each entry is false."""
+def bitwise_and(a: Any, b: Any) -> Tensor: """Compute the bitwise AND; for booleans the logical AND."""
+def bitwise_or(a: Any, b: Any) -> Tensor: """Compute the bitwise OR; for booleans the logical OR."""
+def bitwise_xor(a: Any, b: Any) -> Tensor: """Compute the bitwise exclusive OR; for booleans the logical one."""
+def invert(x: Any) -> Tensor: """Compute the bitwise NOT; for booleans the logical NOT."""
+def bitwise_not(x: Any) -> Tensor: """Compute the bitwise NOT; for booleans the logical NOT."""
+def left_shift(a: Any, b: Any) -> Tensor: """Shift the bits of integers to the left."""
+def right_shift(a: Any, b: Any) -> Tensor: """Shift the bits of integers to the right."""
+def isnan(x: Any) -> Tensor: """Return whether each entry is nan; for a complex number, whether either part is."""
+def isinf(x: Any) -> Tensor:
+    """Return whether each entry is infinite, with either sign; for a complex number, whether either part is."""
+def isfinite(x: Any) -> Tensor: """Return whether each entry is finite: neither infinite nor nan."""
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
-    """Equality up to rounding, entry by entry."""
+    """Return whether two inputs are equal up to rounding, elementwise."""
 
 # Dtypes and new arrays
-def astype(x: Any, dtype: Any) -> Tensor: """Conversion to another dtype."""
-def stop_gradient(x: Any) -> Tensor: """Stopped gradient: the same values, through which nothing goes back."""
+def astype(x: Any, dtype: Any) -> Tensor: """Convert to another dtype."""
+def stop_gradient(x: Any) -> Tensor: """Return the same values as a constant, which passes no gradient."""
 
 # Further functions of entries
-def exp2(x: Any) -> Tensor: """Power of two: 2 to the x."""
-def logaddexp2(a: Any, b: Any) -> Tensor: """Logarithm to the base 2 of the sum of two powers of two."""
-def deg2rad(x: Any) -> Tensor: """Degrees as radians."""
-def rad2deg(x: Any) -> Tensor: """Radians as degrees."""
-def radians(x: Any) -> Tensor: """Degrees as radians."""
-def degrees(x: Any) -> Tensor: """Radians as degrees."""
-def sinc(x: Any) -> Tensor: """Normalised sine cardinal: what a sharp cut between frequencies looks like in time."""
-def fmax(a: Any, b: Any) -> Tensor: """Maximum of two, entry by entry, in which a number comes before nan."""
-def fmin(a: Any, b: Any) -> Tensor: """Minimum of two, entry by entry, in which a number comes before nan."""
+def exp2(x: Any) -> Tensor: """Compute 2 to the power of each entry."""
+def logaddexp2(a: Any, b: Any) -> Tensor: """Compute the logarithm to base 2 of the sum of two powers of two."""
+def deg2rad(x: Any) -> Tensor: """Convert angles from degrees to radians."""
+def rad2deg(x: Any) -> Tensor: """Convert angles from radians to degrees."""
+def radians(x: Any) -> Tensor: """Convert angles from degrees to radians."""
+def degrees(x: Any) -> Tensor: """Convert angles from radians to degrees."""
+def sinc(x: Any) -> Tensor: """Compute the normalised sinc function."""
+def fmax(a: Any, b: Any) -> Tensor: """Compute the larger of two entries, ignoring nan."""
+def fmin(a: Any, b: Any) -> Tensor: """Compute the smaller of two entries, ignoring nan."""
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    """Numbers in the place of nan and of infinities; through these nothing goes back."""
-def fabs(x: Any) -> Tensor: """Absolute value of real numbers, as floats."""
+    """Replace nan and infinities with finite numbers."""
+def fabs(x: Any) -> Tensor: """Compute the absolute value of real numbers, as floats."""
 def real_if_close(x: Any, tol: Any = 100.0) -> Tensor:
-    """Real numbers of complex ones whose imaginary parts are rounding; else the numbers as they are."""
+    """Drop imaginary parts if all of them are as small as rounding errors."""
 def select(condlist: Any, choicelist: Any, default: Any = 0.0) -> Tensor:
-    """The first of several choices whose condition holds, entry by entry."""
+    """Return entries from the first choice whose condition is true."""
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Tensor:
-    """Whether two are equal up to rounding, everywhere."""
-def array_equal(a1: Any, a2: Any) -> Tensor: """Whether two have the same shape and the same entries."""
-def argwhere(x: Any) -> Tensor: """The places of the entries that are not 0: a row of indices for each."""
+    """Return whether two inputs are equal up to rounding, in every entry."""
+def array_equal(a1: Any, a2: Any) -> Tensor: """Return whether two inputs have the same shape and the same entries."""
+def argwhere(x: Any) -> Tensor: """Return the indices of the entries that are not 0, one row for each."""
 def nonzero(x: Any) -> Tensor:
-    """The places of the entries that are not 0, as a row of indices for each axis: `x[mg.nonzero(x)]` picks them."""
+    """Return the indices of the entries that are not 0, as one array for each axis; `x[mg.nonzero(x)]` selects them."""
 def argpartition(x: Any, kth: Any, axis: Any = -1) -> Tensor:
-    """The order that puts the entry of a rank in its place: smaller ones before it, larger ones behind."""
+    """Return the indices that partition the entries along an axis."""
 def partition(x: Any, kth: Any, axis: Any = -1) -> Tensor:
-    """The entries with that of a rank in its place: smaller ones before it, larger ones behind, in no order."""
+    """Partition the entries along an axis around the one at index `kth` of the sorted order."""
 
 # Activations
-def sigmoid(x: Any) -> Tensor: """Logistic sigmoid: a smooth step from 0 to 1."""
-def logsigmoid(x: Any) -> Tensor: """Logarithm of the logistic sigmoid."""
-def softplus(x: Any) -> Tensor: """Softplus: a relu with its corner rounded off, whose slope is the sigmoid."""
-def relu(x: Any) -> Tensor: """Rectified linear unit (ReLU): x where it is positive, else 0."""
-def leaky_relu(x: Any, slope: Any = 0.01) -> Tensor: """Leaky ReLU: x where it is positive, else a little of it."""
+def sigmoid(x: Any) -> Tensor: """Compute the logistic sigmoid, a smooth step from 0 to 1."""
+def logsigmoid(x: Any) -> Tensor: """Compute the logarithm of the logistic sigmoid."""
+def softplus(x: Any) -> Tensor: """Compute the softplus, a smooth version of ReLU whose derivative is the sigmoid."""
+def relu(x: Any) -> Tensor: """Compute the rectified linear unit (ReLU): x if positive, else 0."""
+def leaky_relu(x: Any, slope: Any = 0.01) -> Tensor:
+    """Compute the leaky ReLU: x if positive, else a small multiple of x."""
 def elu(x: Any, alpha: Any = 1.0) -> Tensor:
-    """Exponential linear unit (ELU): x above 0, an exponential down to -alpha below."""
+    """Compute the exponential linear unit (ELU): x above 0, an exponential that falls to -alpha below."""
 def selu(x: Any) -> Tensor:
-    """Scaled exponential linear unit (SELU): an elu under which mean 0 and variance 1 stay so."""
+    """Compute the scaled exponential linear unit (SELU), which preserves mean 0 and variance 1."""
 def celu(x: Any, alpha: Any = 1.0) -> Tensor:
-    """Continuously differentiable ELU (CELU): an elu without a corner for any alpha."""
-def relu6(x: Any) -> Tensor: """ReLU that stops at 6."""
-def hardtanh(x: Any, low: Any = -1.0, high: Any = 1.0) -> Tensor: """Hard tanh: x held between two bounds."""
-def hardsigmoid(x: Any) -> Tensor: """Hard sigmoid: the sigmoid in three straight pieces."""
-def hardswish(x: Any) -> Tensor: """Hard swish: x times its hard sigmoid."""
-def softsign(x: Any) -> Tensor: """Softsign: a smooth step from -1 to 1 with long tails."""
-def mish(x: Any) -> Tensor: """Mish: x times the tanh of its softplus."""
-def silu(x: Any) -> Tensor: """Sigmoid linear unit (SiLU, also called swish): x times its sigmoid."""
+    """Compute the continuously differentiable ELU (CELU), which has no kink for any alpha."""
+def relu6(x: Any) -> Tensor: """Compute the ReLU with an upper bound of 6."""
+def hardtanh(x: Any, low: Any = -1.0, high: Any = 1.0) -> Tensor:
+    """Compute the hard tanh: x limited to the range from `low` to `high`."""
+def hardsigmoid(x: Any) -> Tensor: """Compute the hard sigmoid, a piecewise linear approximation of the sigmoid."""
+def hardswish(x: Any) -> Tensor: """Compute the hard swish: x times its hard sigmoid."""
+def softsign(x: Any) -> Tensor: """Compute the softsign, a smooth step from -1 to 1 with long tails."""
+def mish(x: Any) -> Tensor: """Compute the mish: x times the tanh of its softplus."""
+def silu(x: Any) -> Tensor: """Compute the sigmoid linear unit (SiLU, or swish): x times its sigmoid."""
 def gelu(x: Any, approximate: Any = "none") -> Tensor:
-    """Gaussian error linear unit (GELU): x times the share of a bell curve below x."""
+    """Compute the Gaussian error linear unit (GELU): x times the normal distribution function at x."""
 
 # Reductions
-def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Sum of the entries, all or along axes."""
+def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Sum the entries, all or along axes."""
 def mean(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Arithmetic mean of the entries, all or along axes."""
+    """Compute the arithmetic mean of the entries, all or along axes."""
 def max(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Maximum: the largest entry, of all or along axes."""
+    """Compute the largest entry, over all or along axes."""
 def amax(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Maximum: the largest entry, of all or along axes."""
+    """Compute the largest entry, over all or along axes."""
 def min(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Minimum: the smallest entry, of all or along axes."""
+    """Compute the smallest entry, over all or along axes."""
 def amin(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Minimum: the smallest entry, of all or along axes."""
-def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Product of the entries, all or along axes."""
+    """Compute the smallest entry, over all or along axes."""
+def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Multiply the entries, all or along axes."""
 def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
-    """Variance: the mean of squared distances from the mean."""
+    """Compute the variance: the mean squared distance from the mean."""
 def std(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
-    """Standard deviation: the root of the variance."""
+    """Compute the standard deviation: the square root of the variance."""
 def std_mean(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
-    """Standard deviation and mean, as a pair."""
+    """Compute the standard deviation and the mean, as a pair."""
 def var_mean(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
-    """Variance and mean, as a pair."""
-def norm(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Euclidean norm (L2): the length of a vector."""
+    """Compute the variance and the mean, as a pair."""
+def norm(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Compute the Euclidean (L2) norm of a vector."""
 def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Logarithm of the sum of exponentials: a smooth maximum."""
+    """Compute the logarithm of the sum of exponentials."""
 def any(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Whether at least one entry is true (not 0), of all or along axes."""
+    """Return whether at least one entry is true (not 0), over all or along axes."""
 def all(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Whether every entry is true (not 0), of all or along axes."""
+    """Return whether every entry is true (not 0), over all or along axes."""
 def argmax(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Index of the largest entry; the first of several."""
+    """Return the index of the largest entry; the first one at a tie."""
 def argmin(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Index of the smallest entry; the first of several."""
+    """Return the index of the smallest entry; the first one at a tie."""
 def count_nonzero(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """How many entries are not 0, of all or along axes."""
+    """Count the entries that are not 0, over all or along axes."""
 
 # Along an axis
 def cumsum(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Tensor:
-    """Cumulative sum: running sums along an axis."""
+    """Compute the cumulative sum along an axis."""
 def recurrence(decay: Any, drive: Any, axis: Any = -1, reverse: Any = False) -> Tensor:
-    """First-order linear recurrence: a state carried along an axis."""
+    """Compute a first-order linear recurrence along an axis."""
 def cumprod(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Tensor:
-    """Cumulative product: running products along an axis."""
-def cummax(x: Any, axis: Any = -1) -> Tensor: """Cumulative maximum: the largest entry so far along an axis."""
-def cummin(x: Any, axis: Any = -1) -> Tensor: """Cumulative minimum: the smallest entry so far along an axis."""
-def logcumsumexp(x: Any, axis: Any = -1) -> Tensor: """Running logarithm of a sum of exponentials."""
-def sort(x: Any, axis: Any = -1, descending: Any = False) -> Tensor: """The entries in ascending order along an axis."""
+    """Compute the cumulative product along an axis."""
+def cummax(x: Any, axis: Any = -1) -> Tensor: """Compute the cumulative maximum along an axis."""
+def cummin(x: Any, axis: Any = -1) -> Tensor: """Compute the cumulative minimum along an axis."""
+def logcumsumexp(x: Any, axis: Any = -1) -> Tensor: """Compute the logarithm of the cumulative sum of exponentials."""
+def sort(x: Any, axis: Any = -1, descending: Any = False) -> Tensor:
+    """Sort the entries in ascending order along an axis."""
 def argsort(x: Any, axis: Any = -1, descending: Any = False) -> Tensor:
-    """The indices that sort the entries along an axis."""
+    """Return the indices that sort the entries along an axis."""
 def topk(x: Any, k: Any, axis: Any = -1) -> tuple[Tensor, Tensor]:
-    """The k largest entries along an axis in descending order, and their indices."""
+    """Return the k largest entries along an axis in descending order, and their indices."""
 def quantile(x: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False) -> Tensor:
-    """Quantile: the value below which a share q of the entries lies."""
-def median(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Median: the entry in the middle of the order."""
+    """Compute quantiles along axes."""
+def median(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Compute the median along axes."""
 
 # Shape and layout
-def reshape(x: Any, shape: Any) -> Tensor: """The same entries in the same order, in another shape."""
-def ravel(x: Any) -> Tensor: """All entries in one row (flattening)."""
-def squeeze(x: Any, axis: Any = None) -> Tensor: """Axes of length 1 left out."""
-def expand_dims(x: Any, axis: Any) -> Tensor: """New axes of length 1 (torch's unsqueeze)."""
-def transpose(x: Any, axes: Any = None) -> Tensor:
-    """The axes in another order: of a matrix, rows and columns exchanged."""
-def mT(x: Any) -> Tensor: """The transpose of each matrix: the last two axes exchanged."""
-def mH(x: Any) -> Tensor: """The adjoint of each matrix (conjugate transpose): of real matrices the transpose."""
-def swapaxes(x: Any, axis1: Any, axis2: Any) -> Tensor: """Two axes exchanged."""
+def reshape(x: Any, shape: Any) -> Tensor: """Change the shape without changing the entries or their order."""
+def ravel(x: Any) -> Tensor: """Flatten to one axis."""
+def squeeze(x: Any, axis: Any = None) -> Tensor: """Remove axes of length 1."""
+def expand_dims(x: Any, axis: Any) -> Tensor: """Insert new axes of length 1 (torch's unsqueeze)."""
+def transpose(x: Any, axes: Any = None) -> Tensor: """Permute the axes; for a matrix, exchange rows and columns."""
+def mT(x: Any) -> Tensor: """Transpose each matrix: exchange the last two axes."""
+def mH(x: Any) -> Tensor: """Compute the conjugate transpose of each matrix; for real matrices the transpose."""
+def swapaxes(x: Any, axis1: Any, axis2: Any) -> Tensor: """Exchange two axes."""
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
-    """Axes moved to other places; the others keep their order."""
+    """Move axes to other positions; the others keep their order."""
 def broadcast_to(x: Any, shape: Any) -> Tensor:
-    """Broadcasting: repeated along new axes in front and along axes of length 1."""
-def repeat(x: Any, repeats: Any, axis: Any = None) -> Tensor: """Each entry several times in a row."""
-def tile(x: Any, reps: Any) -> Tensor: """The whole array several times along each axis."""
-def concatenate(parts: Any, axis: Any = 0) -> Tensor:
-    """Concatenation: arrays one behind the other along an axis they have (torch's cat)."""
-def stack(parts: Any, axis: Any = 0) -> Tensor: """Arrays of one shape side by side along a new axis."""
-def unstack(x: Any, axis: Any = 0) -> tuple[Tensor, ...]:
-    """The slices along an axis, as a tuple: what `for row in x` goes through."""
-def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> tuple[Tensor, ...]: """Cut into parts along an axis."""
+    """Broadcast to a shape: repeat along new leading axes and along axes of length 1."""
+def repeat(x: Any, repeats: Any, axis: Any = None) -> Tensor: """Repeat each entry along an axis."""
+def tile(x: Any, reps: Any) -> Tensor: """Repeat the whole array along each axis."""
+def concatenate(parts: Any, axis: Any = 0) -> Tensor: """Concatenate arrays along an existing axis (torch's cat)."""
+def stack(parts: Any, axis: Any = 0) -> Tensor: """Stack arrays of equal shape along a new axis."""
+def unstack(x: Any, axis: Any = 0) -> tuple[Tensor, ...]: """Split into the slices along an axis, as a tuple."""
+def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> tuple[Tensor, ...]: """Split into parts along an axis."""
 def pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0.0) -> Tensor:
-    """Padding: a border of constants, outermost entries, a mirror image or the other side."""
-def flip(x: Any, axis: Any = None) -> Tensor: """The entries in reverse order along an axis."""
-def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
-    """A circular shift: the entries moved along; what falls off the end comes in at the start."""
-def tril(x: Any, k: Any = 0) -> Tensor: """The lower triangle of each matrix, zeros above its diagonal."""
-def triu(x: Any, k: Any = 0) -> Tensor: """The upper triangle of each matrix, zeros below its diagonal."""
+    """Pad with constants, edge values, a reflection or the opposite side."""
+def flip(x: Any, axis: Any = None) -> Tensor: """Reverse the order of the entries along an axis."""
+def roll(x: Any, shift: Any, axis: Any = None) -> Tensor: """Shift the entries circularly along an axis."""
+def tril(x: Any, k: Any = 0) -> Tensor: """Return the lower triangle of each matrix, with zeros above its diagonal."""
+def triu(x: Any, k: Any = 0) -> Tensor: """Return the upper triangle of each matrix, with zeros below its diagonal."""
 def diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Tensor:
-    """The diagonal of the matrices on two axes, as the last axis."""
-def diag(x: Any, k: Any = 0) -> Tensor: """A diagonal matrix of a row; of a matrix, its diagonal."""
-def ascontiguousarray(x: Any) -> Tensor: """The same entries, next to each other in memory."""
-def to_device(x: Any, device: Any, source: Any) -> Tensor:
-    """The same entries on another device; the gradient travels back."""
+    """Return the diagonal of matrices as the last axis."""
+def diag(x: Any, k: Any = 0) -> Tensor: """Build a diagonal matrix from a vector, or return the diagonal of a matrix."""
+def ascontiguousarray(x: Any) -> Tensor: """Return the same entries in contiguous memory."""
+def to_device(x: Any, device: Any, source: Any) -> Tensor: """Copy to another device; the gradient is copied back."""
 
 # Joining and parting
 def flatten(x: Any, start_dim: Any = 0, end_dim: Any = -1) -> Tensor:
-    """Flatten: several neighbouring axes joined in one, by default all of them."""
-def atleast_1d(*arrays: Any) -> Tensor: """With one axis or more: a single number becomes a row of one."""
-def atleast_2d(*arrays: Any) -> Tensor: """With two axes or more: a row becomes a matrix of one row."""
-def atleast_3d(*arrays: Any) -> Tensor:
-    """With three axes or more: a row lies along the second, a matrix along the first two."""
+    """Merge neighbouring axes into one; by default all of them."""
+def atleast_1d(*arrays: Any) -> Tensor: """Convert to at least one dimension."""
+def atleast_2d(*arrays: Any) -> Tensor: """Convert to at least two dimensions; a vector becomes a matrix of one row."""
+def atleast_3d(*arrays: Any) -> Tensor: """Convert to at least three dimensions; a matrix gets a new last axis."""
 def rollaxis(x: Any, axis: Any, start: Any = 0) -> Tensor:
-    """One axis moved to before another; `mg.moveaxis` says more plainly where to."""
-def vstack(parts: Any) -> Tensor:
-    """Arrays one below the other: joined along the first axis, rows as matrices of one row."""
-def hstack(parts: Any) -> Tensor: """Arrays side by side: joined along the second axis, rows along their only one."""
-def dstack(parts: Any) -> Tensor: """Arrays one behind the other: joined along the third axis."""
-def column_stack(parts: Any) -> Tensor: """Rows as the columns of a matrix; matrices side by side."""
-def append(x: Any, values: Any, axis: Any = None) -> Tensor: """Entries put behind those of an array."""
+    """Move an axis before another one; `mg.moveaxis` is easier to read."""
+def vstack(parts: Any) -> Tensor: """Stack arrays vertically, along the first axis; vectors count as rows."""
+def hstack(parts: Any) -> Tensor: """Stack arrays horizontally, along the second axis; vectors along their only one."""
+def dstack(parts: Any) -> Tensor: """Stack arrays along the third axis."""
+def column_stack(parts: Any) -> Tensor: """Stack vectors as the columns of a matrix; matrices side by side."""
+def append(x: Any, values: Any, axis: Any = None) -> Tensor: """Append entries to an array."""
 def array_split(x: Any, indices_or_sections: Any, axis: Any = 0) -> Tensor:
-    """Cut into parts along an axis, which need not be equally long: the first ones get what is left over."""
+    """Split into parts along an axis, possibly of unequal length."""
 def hsplit(x: Any, indices_or_sections: Any) -> Tensor:
-    """Cut into parts side by side: along the second axis, of a row along its only one."""
-def vsplit(x: Any, indices_or_sections: Any) -> Tensor: """Cut into parts one below the other: along the first axis."""
-def dsplit(x: Any, indices_or_sections: Any) -> Tensor: """Cut into parts one behind the other: along the third axis."""
-def flipud(x: Any) -> Tensor: """The rows in reverse order: upside down."""
-def fliplr(x: Any) -> Tensor: """The columns in reverse order: left and right exchanged."""
+    """Split horizontally, along the second axis; a vector along its only one."""
+def vsplit(x: Any, indices_or_sections: Any) -> Tensor: """Split vertically, along the first axis."""
+def dsplit(x: Any, indices_or_sections: Any) -> Tensor: """Split along the third axis."""
+def flipud(x: Any) -> Tensor: """Reverse the order of the rows: flip upside down."""
+def fliplr(x: Any) -> Tensor: """Reverse the order of the columns: flip left to right."""
 def rot90(x: Any, k: Any = 1, axes: Any = (0, 1)) -> Tensor:
-    """A quarter turn, or several, from the first towards the second of two axes: of an image, counterclockwise."""
+    """Rotate by 90 degrees, k times, from the first towards the second of two axes; images turn counterclockwise."""
 def diff(x: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Differences of neighbours along an axis."""
+    """Compute differences of neighbouring entries along an axis."""
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Tensor:
-    """Slope along each axis, by differences: of a function whose values stand at places of a grid."""
+    """Estimate the derivative along each axis by finite differences of values on a grid."""
 def average(x: Any, axis: Any = None, weights: Any = None, returned: Any = False, keepdims: Any = False) -> Tensor:
-    """Weighted mean of the entries, all or along axes."""
+    """Compute the weighted mean of the entries, all or along axes."""
 def ptp(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Range: the largest entry less the smallest, of all or along axes ("peak to peak")."""
+    """Compute the range ("peak to peak"): the largest entry minus the smallest, over all or along axes."""
 def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> Tensor:
-    """Cross product: the vector that is upright on two others, as long as the area between them."""
-def kron(a: Any, b: Any) -> Tensor: """Kronecker product: each entry of a times the whole of b, laid out as blocks."""
-def matrix_transpose(x: Any) -> Tensor: """The transpose of each matrix: the last two axes exchanged."""
+    """Compute the cross product of two vectors."""
+def kron(a: Any, b: Any) -> Tensor:
+    """Compute the Kronecker product: each entry of a times all of b, arranged in blocks."""
+def matrix_transpose(x: Any) -> Tensor: """Transpose each matrix: exchange the last two axes."""
 
 # Indexing
 def take(x: Any, indices: Any, axis: Any = None) -> Tensor:
-    """Entries (or slices) looked up by their indices along one axis."""
+    """Take entries (or slices) by their indices along an axis."""
 def take_along_axis(x: Any, indices: Any, axis: Any = -1) -> Tensor:
-    """For each place of `indices`, the entry of x at that index along the axis (torch's gather)."""
+    """Take, for each position of `indices`, the entry of x at that index along the axis (torch's gather)."""
 def scatter_add(x: Any, axis: Any, index: Any, src: Any) -> Tensor:
-    """An array with entries of another added at their indices along an axis."""
+    """Add entries of another array at their indices along an axis."""
 def scatter(x: Any, axis: Any, index: Any, src: Any) -> Tensor:
-    """An array with entries of another written at their indices along an axis."""
+    """Write entries of another array at their indices along an axis."""
 def scatter_reduce(x: Any, axis: Any, index: Any, src: Any, reduce: Any, include_self: Any = True) -> Tensor:
-    """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the
-    extreme."""
+    """Reduce entries of another array at their indices along an axis: by sum, product, mean, maximum or minimum."""
 def embedding(indices: Any, weight: Any, padding_idx: Any = None) -> Tensor:
-    """Embedding: rows of a table looked up by index, one vector for each word."""
+    """Look up rows of a table by index, one vector for each token."""
 def one_hot(indices: Any, num_classes: Any) -> Tensor:
-    """One-hot encoding: for each number a row of zeros with a single 1."""
+    """Encode integers as one-hot vectors: a row of zeros with a single 1."""
 def searchsorted(a: Any, v: Any, side: Any = "left") -> Tensor:
-    """Binary search: the index at which each value would be inserted into an ordered row."""
+    """Return the index at which each value would be inserted into a sorted vector."""
 
 # Products
-def matmul(a: Any, b: Any) -> Tensor: """Matrix product, over any leading axes."""
+def matmul(a: Any, b: Any) -> Tensor: """Multiply matrices, over any leading axes."""
 def linear_layer(x: Any, weight: Any, bias: Any = None) -> Tensor:
-    """Linear (fully connected, dense) layer: x @ weightᵀ + bias."""
-def outer(a: Any, b: Any) -> Tensor: """Outer product: every entry of a times every entry of b, as a matrix."""
-def dot(a: Any, b: Any) -> Tensor: """Dot product of vectors, matrix product of matrices: NumPy's dot."""
-def inner(a: Any, b: Any) -> Tensor: """Inner product: the sum of products over the last axis of both."""
+    """Compute a linear (fully connected, dense) layer: x @ weightᵀ + bias."""
+def outer(a: Any, b: Any) -> Tensor: """Compute the outer product: every entry of a times every entry of b."""
+def dot(a: Any, b: Any) -> Tensor:
+    """Compute the dot product of vectors or the matrix product of matrices, as NumPy's dot."""
+def inner(a: Any, b: Any) -> Tensor:
+    """Compute the inner product: sum the products over the last axis of both inputs."""
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
-    """Tensor contraction: the sum of products over several axes of both."""
+    """Contract two tensors: sum the products over several axes of both."""
 def einsum(subscripts: Any, *operands: Any) -> Tensor:
-    """Einstein summation: products of entries, summed over each letter the result does not name."""
+    """Sum products of entries by Einstein's convention: over each letter that the result does not have."""
 
 # Convolution and pooling
 def unfold(x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)) -> Tensor:
-    """Sliding windows of images as columns (im2col)."""
+    """Extract sliding windows of images as columns (im2col)."""
 def fold(
     x: Any, output_size: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1),
 ) -> Tensor:
-    """Columns of windows added up into images (col2im): the transpose of `unfold`."""
+    """Add columns of windows up into images (col2im): the transpose of `unfold`."""
 def conv2d(
     x: Any, weight: Any, bias: Any = None, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1),
     groups: Any = 1,
 ) -> Tensor:
-    """2-D convolution (cross-correlation) of images with learned filters."""
+    """Compute a 2-D convolution (cross-correlation) of images."""
 def max_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any = (0, 0), dilation: Any = (1, 1)) -> Tensor:
-    """2-D max pooling: the largest entry of each window."""
+    """Compute 2-D max pooling: the largest entry of each window."""
 def avg_pool2d(x: Any, kernel_size: Any, stride: Any, padding: Any = (0, 0), count_include_pad: Any = True) -> Tensor:
-    """2-D average pooling: the mean of each window."""
+    """Compute 2-D average pooling: the mean of each window."""
 
 # Windows and sizes
 def conv1d(
     x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1,
 ) -> Tensor:
-    """1-D convolution (cross-correlation) of lines with learned filters."""
+    """Compute a 1-D convolution (cross-correlation) of sequences."""
 def conv3d(
     x: Any, weight: Any, bias: Any = None, stride: Any = (1, 1, 1), padding: Any = (0, 0, 0), dilation: Any = (1, 1, 1),
     groups: Any = 1,
 ) -> Tensor:
-    """3-D convolution (cross-correlation) of volumes with learned filters."""
+    """Compute a 3-D convolution (cross-correlation) of volumes."""
 def conv_transpose2d(
     x: Any, weight: Any, bias: Any = None, stride: Any = (1, 1), padding: Any = (0, 0), output_padding: Any = (0, 0),
     groups: Any = 1, dilation: Any = (1, 1),
 ) -> Tensor:
-    """2-D transposed convolution: what `conv2d` does to a gradient, as a layer."""
+    """Compute a 2-D transposed convolution: the gradient of `conv2d`, as a layer."""
 def conv_transpose1d(
     x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: Any = 1,
     dilation: Any = 1,
 ) -> Tensor:
-    """1-D transposed convolution: what `conv1d` does to a gradient, as a layer."""
+    """Compute a 1-D transposed convolution: the gradient of `conv1d`, as a layer."""
 def max_pool1d(x: Any, kernel_size: Any, stride: Any, padding: Any = 0, dilation: Any = 1) -> Tensor:
-    """1-D max pooling: the largest entry of each window of a line."""
+    """Compute 1-D max pooling: the largest entry of each window."""
 def avg_pool1d(x: Any, kernel_size: Any, stride: Any, padding: Any = 0, count_include_pad: Any = True) -> Tensor:
-    """1-D average pooling: the mean of each window of a line."""
+    """Compute 1-D average pooling: the mean of each window."""
 def adaptive_avg_pool2d(x: Any, output_size: Any) -> Tensor:
-    """2-D adaptive average pooling: the means of so many rows and columns of windows."""
+    """Compute 2-D adaptive average pooling: means over windows that give the requested output size."""
 def interpolate(x: Any, size: Any, mode: Any = "nearest", steps: Any = (None, None)) -> Tensor:
-    """Interpolation of images to another size, first along the height and then along the width."""
-def pixel_shuffle(x: Any, upscale_factor: Any) -> Tensor:
-    """Pixel shuffle: channels laid out as places, which makes an image larger."""
+    """Resize images by interpolation, first along the height and then along the width."""
+def pixel_shuffle(x: Any, upscale_factor: Any) -> Tensor: """Rearrange channels into space, which enlarges an image."""
 def pixel_unshuffle(x: Any, downscale_factor: Any) -> Tensor:
-    """Pixel unshuffle: places laid out as channels, the reverse of `pixel_shuffle`."""
+    """Rearrange space into channels: the inverse of `pixel_shuffle`."""
 
 # Networks
-def softmax(x: Any, axis: Any = -1) -> Tensor: """Softmax: positive weights that add up to one."""
+def softmax(x: Any, axis: Any = -1) -> Tensor: """Compute the softmax: positive weights that sum to one."""
 def log_softmax(x: Any, axis: Any = -1) -> Tensor:
-    """Log-softmax: the logarithm of the softmax, safe for large entries."""
+    """Compute the logarithm of the softmax, accurately for large entries."""
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, axes: Any = 1, eps: Any = 1e-05) -> Tensor:
-    """Layer normalisation: the last axes brought to mean 0 and variance 1."""
-def dropout(x: Any, mask: Any) -> Tensor:
-    """Dropout by a given mask: some entries silenced, the others made up for it."""
+    """Normalise the last axes to mean 0 and variance 1 (layer normalisation)."""
+def dropout(x: Any, mask: Any) -> Tensor: """Apply dropout with a given mask."""
 def scaled_dot_product_attention(query: Any, key: Any, value: Any, bias: Any = None, scale: Any = None) -> Tensor:
-    """Scaled dot-product attention: each query gathers the values whose keys it resembles."""
+    """Compute scaled dot-product attention."""
 
 # Normalisation
 def rms_norm(x: Any, weight: Any = None, axes: Any = 1, eps: Any = 1e-06) -> Tensor:
-    """RMS normalisation: the last axes divided by the root of their mean square, then scaled."""
+    """Divide the last axes by their root mean square, then scale (RMS normalisation)."""
 def batch_norm(x: Any, weight: Any = None, bias: Any = None, eps: Any = 1e-05) -> Tensor:
-    """Batch normalisation in training: each channel of a batch brought to mean 0 and variance 1."""
+    """Normalise each channel of a batch to mean 0 and variance 1, as in training (batch normalisation)."""
 def group_norm(x: Any, weight: Any = None, bias: Any = None, num_groups: Any = 1, eps: Any = 1e-05) -> Tensor:
-    """Group normalisation: each group of channels brought to mean 0 and variance 1."""
+    """Normalise each group of channels to mean 0 and variance 1 (group normalisation)."""
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: Any = 1e-05) -> Tensor:
-    """Instance normalisation: each channel of each example brought to mean 0 and variance 1."""
+    """Normalise each channel of each example to mean 0 and variance 1 (instance normalisation)."""
 def residual_layer_norm(
     x: Any, residual: Any, weight: Any = None, bias: Any = None, axes: Any = 1, eps: Any = 1e-05,
 ) -> Tensor:
-    """Layer normalisation of a sum: a layer's output beside what went past it."""
+    """Normalise the sum of a layer's output and its residual connection with `layer_norm`."""
 def residual_rms_norm(x: Any, residual: Any, weight: Any = None, axes: Any = 1, eps: Any = 1e-06) -> Tensor:
-    """RMS normalisation of a sum: a layer's output beside what went past it."""
+    """Normalise the sum of a layer's output and its residual connection with `rms_norm`."""
 
 # Transformers
 def rope(x: Any, angles: Any, interleaved: Any = False) -> Tensor:
-    """Rotary position embedding: pairs of features turned by the angle of their position."""
+    """Apply rotary position embedding: rotate pairs of features by the angle of their position."""
 def rope_angles(x: Any, pairs: Any, base: Any = 10000.0, offset: Any = 0) -> Tensor:
-    """The angles of rotary position embedding, for each position and pair of features."""
-def swiglu(gate: Any, up: Any) -> Tensor:
-    """SwiGLU: silu(gate) * up, by which one half of a layer lets the other through."""
+    """Return the angles of rotary position embedding, for each position and pair of features."""
+def swiglu(gate: Any, up: Any) -> Tensor: """Compute SwiGLU: silu(gate) * up."""
 def lora_matmul(x: Any, weight: Any, a: Any, b: Any, scale: Any = 1.0) -> Tensor:
-    """LoRA: a linear layer and a narrow way round it, of low rank."""
-def grouped_matmul(x: Any, weights: Any, experts: Any) -> Tensor:
-    """Grouped matrix product: each row times the matrix of its expert."""
+    """Compute a linear layer with a low-rank update (LoRA)."""
+def grouped_matmul(x: Any, weights: Any, experts: Any) -> Tensor: """Multiply each row by the matrix of its expert."""
 def soft_capped_attention(
     query: Any, key: Any, value: Any, bias: Any = None, soft_cap: Any = 50.0, scale: Any = None,
 ) -> Tensor:
-    """Attention with soft-capped scores, which level off at ± soft_cap, so that no query stares."""
+    """Compute attention with soft-capped scores, limited smoothly to ± soft_cap."""
 def attention(
     query: Any, key: Any, value: Any, bias: Any = None, allowed: Any = None, scale: Any = None, soft_cap: Any = None,
     causal: Any = False, window: Any = None,
 ) -> Tensor:
-    """Scaled dot-product attention with masks, windows, soft caps and shared heads."""
+    """Compute scaled dot-product attention with masks, windows, soft caps and shared heads."""
 def attention_block(
     x: Any, in_weight: Any, in_bias: Any, out_weight: Any, out_bias: Any, heads: Any, causal: Any = False,
 ) -> Tensor:
-    """Multi-head self-attention, and a linear layer over what the heads gathered."""
+    """Compute multi-head self-attention, followed by a linear layer."""
 def transformer_layer(
     x: Any, in_weight: Any, in_bias: Any, out_weight: Any, out_bias: Any, weight1: Any, bias1: Any, weight2: Any,
     bias2: Any, norm1_weight: Any, norm1_bias: Any, norm2_weight: Any, norm2_bias: Any, heads: Any, causal: Any = False,
     norm_first: Any = False, eps: Any = 1e-05,
 ) -> Tensor:
-    """Transformer encoder layer: self-attention, then two linear layers with a relu between."""
+    """Compute a transformer encoder layer: self-attention, then two linear layers with a relu between."""
 
 # Sequences
 def rnn(drive: Any, weight: Any, start: Any = None, nonlinearity: Any = "tanh") -> Tensor:
-    """Recurrent network (Elman): states carried along a sequence, each made from the one before."""
+    """Compute an Elman recurrent network along a sequence."""
 def gated_recurrence(gate: Any, drive: Any, weight: Any, reverse: Any = False) -> Tensor:
-    """A recurrence through a matrix, with a gate on each state; the backward pass of `rnn` is one."""
-def lstm_cell(gates: Any, cell: Any) -> tuple[Tensor, Tensor]: """One step of a long short-term memory (LSTM)."""
-def gru_cell(drive: Any, recall: Any, hidden: Any) -> Tensor: """One step of a gated recurrent unit (GRU)."""
+    """Compute a recurrence through a matrix, with a gate on each state; the backward pass of `rnn` is one."""
+def lstm_cell(gates: Any, cell: Any) -> tuple[Tensor, Tensor]:
+    """Compute one step of a long short-term memory (LSTM)."""
+def gru_cell(drive: Any, recall: Any, hidden: Any) -> Tensor: """Compute one step of a gated recurrent unit (GRU)."""
 def selective_scan(x: Any, delta: Any, A: Any, B: Any, C: Any) -> Tensor:
-    """Selective state space (Mamba): a linear recurrence whose step depends on what it reads."""
+    """Compute a selective state space model (Mamba): a linear recurrence with an input-dependent step."""
 def gated_delta_net(query: Any, key: Any, value: Any, decay: Any, rate: Any) -> Tensor:
-    """Gated delta rule: linear attention over a memory that fades and is corrected."""
+    """Compute the gated delta rule: linear attention over a memory that decays and is corrected."""
 
 # Losses
-def mse(prediction: Any, target: Any) -> Tensor: """Mean squared error: the mean of squared differences."""
+def mse(prediction: Any, target: Any) -> Tensor: """Compute the mean squared error."""
 def softmax_cross_entropy(logits: Any, target: Any) -> Tensor:
-    """Cross-entropy of softmax and target probabilities, row by row, in nats."""
+    """Compute the cross-entropy of softmax and target probabilities for each row, in nats."""
 def binary_cross_entropy_with_logits(logits: Any, target: Any) -> Tensor:
-    """Binary cross-entropy of the sigmoid of a score, entry by entry, in nats."""
+    """Compute the binary cross-entropy of the sigmoid of scores, elementwise, in nats."""
 
 # Linear algebra
-def trace(x: Any, offset: Any = 0) -> Tensor: """Trace of a matrix: the sum along its diagonal."""
+def trace(x: Any, offset: Any = 0) -> Tensor: """Compute the trace of a matrix: the sum along its diagonal."""

@@ -1,4 +1,4 @@
-"""Activation functions of neural networks, entry by entry. At a kink the convention is PyTorch's."""
+"""Activation functions of neural networks, elementwise. At kinks the derivatives are PyTorch's."""
 
 from math import pi, sqrt
 
@@ -12,11 +12,9 @@ SELU_ALPHA = 1.6732632423543772848170429916717
 
 @elementwise(x=lambda out: out * (1 - out))
 def sigmoid(xp, x):
-    """Logistic sigmoid: a smooth step from 0 to 1.
+    """Compute the logistic sigmoid, a smooth step from 0 to 1.
 
     σ(x) = 1 / (1 + exp(-x)), computed so that no exponential overflows.
-    Args:
-        x: real numbers, log-odds where the result is read as a probability.
     >>> mg.sigmoid([-1000.0, 0.0, 2.0])
     tensor([0.        , 0.5       , 0.88079708])
     See: torch.sigmoid; scipy.special.expit; CS231n notes, Neural Networks Part 1."""
@@ -25,9 +23,9 @@ def sigmoid(xp, x):
 
 @elementwise(x=lambda xp, out: -xp.expm1(out))
 def logsigmoid(xp, x):
-    """Logarithm of the logistic sigmoid.
+    """Compute the logarithm of the logistic sigmoid.
 
-    log σ(x) = -log(1 + exp(-x)) = -softplus(-x). It stays finite where the sigmoid has rounded to 0.
+    log σ(x) = -log(1 + exp(-x)) = -softplus(-x). It stays finite where the sigmoid rounds to 0.
     Raises: TypeError if x is complex, boolean or not numeric.
     >>> mg.logsigmoid([-3.0, 0.0, 3.0])
     tensor([-3.04858735, -0.69314718, -0.04858735])
@@ -37,10 +35,9 @@ def logsigmoid(xp, x):
 
 @elementwise(x=lambda xp, out: -xp.expm1(-out))
 def softplus(xp, x):
-    """Softplus: a relu with its corner rounded off, whose slope is the sigmoid.
+    """Compute the softplus, a smooth version of ReLU whose derivative is the sigmoid.
 
-    softplus(x) = log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)). The second form is the one computed: in it no
-    exponential overflows.
+    softplus(x) = log(1 + exp(x)), computed as max(x, 0) + log(1 + exp(-|x|)), where no exponential overflows.
     >>> mg.softplus([-1.0, 0.0, 1.0])
     tensor([0.31326169, 0.69314718, 1.31326169])
     See: torch.nn.functional.softplus; Dugas et al., Incorporating Second-Order Functional Knowledge for Better Option
@@ -50,9 +47,10 @@ def softplus(xp, x):
 
 @elementwise(x=mask(lambda out: out > 0))
 def relu(xp, x):
-    """Rectified linear unit (ReLU): x where it is positive, else 0.
+    """Compute the rectified linear unit (ReLU): x if positive, else 0.
 
-    relu(x) = max(x, 0). At the kink x = 0 the slope is 0, as in PyTorch.
+    relu(x) = max(x, 0). At the kink x = 0 the derivative is 0, as in PyTorch.
+    Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.relu([-1.0, 0.0, 2.0]).tolist()
     [0.0, 0.0, 2.0]
     >>> mg.grad(mg.relu)(0.0).item()
@@ -64,11 +62,11 @@ def relu(xp, x):
 @elementwise(x=lambda xp, x, slope: xp.where(x > 0, 1.0, slope))
 @real_only
 def leaky_relu(xp, x, *, slope=0.01):
-    """Leaky ReLU: x where it is positive, else a little of it.
+    """Compute the leaky ReLU: x if positive, else a small multiple of x.
 
-    leaky_relu(x) = x for x > 0, slope · x otherwise. At the kink x = 0 the slope is the small one, as in PyTorch.
+    leaky_relu(x) = x for x > 0, slope · x otherwise. At the kink x = 0 the derivative is `slope`, as in PyTorch.
     Args:
-        slope: the slope of the negative side, a number; default 0.01.
+        slope: the derivative for negative x, a number; default 0.01.
     Raises: TypeError if x is complex or not numeric, or slope is not a number.
     >>> mg.leaky_relu([-2.0, 3.0], slope=0.1).tolist()
     [-0.2, 3.0]
@@ -80,11 +78,11 @@ def leaky_relu(xp, x, *, slope=0.01):
 @elementwise(x=lambda xp, x, alpha: xp.where(x > 0, 1.0, alpha * xp.exp(xp.minimum(x, 0.0))))
 @real_only
 def elu(xp, x, *, alpha=1.0):
-    """Exponential linear unit (ELU): x above 0, an exponential down to -alpha below.
+    """Compute the exponential linear unit (ELU): x above 0, an exponential that falls to -alpha below.
 
-    elu(x) = x for x > 0, alpha · (exp(x) - 1) otherwise. At x = 0 the slope is alpha: no kink where alpha is 1.
+    elu(x) = x for x > 0, alpha · (exp(x) - 1) otherwise. At x = 0 the derivative is alpha, so alpha = 1 gives no kink.
     Args:
-        alpha: how far below 0 it goes, a number; default 1.0.
+        alpha: minus the limit for x → -∞, a number; default 1.0.
     Raises: TypeError if x is complex or not numeric, or alpha is not a number.
     >>> mg.elu([-1.0, 0.0, 2.0])
     tensor([-0.63212056,  0.        ,  2.        ])
@@ -95,10 +93,10 @@ def elu(xp, x, *, alpha=1.0):
 
 @elementwise(x=lambda xp, x: SELU_SCALE * xp.where(x > 0, 1.0, SELU_ALPHA * xp.exp(xp.minimum(x, 0.0))))
 def selu(xp, x):
-    """Scaled exponential linear unit (SELU): an elu under which mean 0 and variance 1 stay so.
+    """Compute the scaled exponential linear unit (SELU), which preserves mean 0 and variance 1.
 
-    selu(x) = λ · elu(x, alpha) with λ = 1.0507… and alpha = 1.6733…, the two numbers by which a standard normal x is
-    mapped to mean 0 and variance 1. At x = 0 the slope is λ · alpha.
+    selu(x) = λ · elu(x, alpha) with λ = 1.0507… and alpha = 1.6733…, chosen so that a standard normal x is mapped to
+    mean 0 and variance 1. At x = 0 the derivative is λ · alpha.
     >>> mg.selu([-1.0, 0.0, 1.0])
     tensor([-1.11133074,  0.        ,  1.05070099])
     See: torch.nn.functional.selu; Klambauer, Unterthiner, Mayr and Hochreiter, Self-Normalizing Neural Networks, 2017.
@@ -109,12 +107,11 @@ def selu(xp, x):
 @elementwise(x=lambda xp, x, alpha: xp.where(x > 0, 1.0, xp.exp(xp.minimum(x, 0.0) / alpha)))
 @real_only
 def celu(xp, x, *, alpha=1.0):
-    """Continuously differentiable ELU (CELU): an elu without a corner for any alpha.
+    """Compute the continuously differentiable ELU (CELU), which has no kink for any alpha.
 
-    celu(x) = x for x > 0, alpha · (exp(x / alpha) - 1) otherwise: stretched by alpha, the exponential meets the line
-    with slope 1 at x = 0.
+    celu(x) = x for x > 0, alpha · (exp(x / alpha) - 1) otherwise, so the derivative at x = 0 is 1 on both sides.
     Args:
-        alpha: how far below 0 it goes, a positive number; default 1.0.
+        alpha: minus the limit for x → -∞, a positive number; default 1.0.
     Raises: TypeError if x is complex or not numeric, or alpha is not a number.
     >>> mg.celu([-1.0, 0.0, 2.0], alpha=2.0)
     tensor([-0.78693868,  0.        ,  2.        ])
@@ -124,9 +121,10 @@ def celu(xp, x, *, alpha=1.0):
 
 @elementwise(x=mask(lambda x: (x > 0) & (x < 6)))
 def relu6(xp, x):
-    """ReLU that stops at 6.
+    """Compute the ReLU with an upper bound of 6.
 
-    relu6(x) = min(max(x, 0), 6). At both kinks, 0 and 6, the slope is 0.
+    relu6(x) = min(max(x, 0), 6). At both kinks, 0 and 6, the derivative is 0.
+    Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.relu6([-1.0, 3.0, 8.0]).tolist()
     [0.0, 3.0, 6.0]
     See: torch.nn.functional.relu6; Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10, 2010."""
@@ -135,13 +133,13 @@ def relu6(xp, x):
 
 @elementwise(x=mask(lambda x, low, high: (x > low) & (x < high)))
 def hardtanh(xp, x, *, low=-1.0, high=1.0):
-    """Hard tanh: x held between two bounds.
+    """Compute the hard tanh: x limited to the range from `low` to `high`.
 
-    hardtanh(x) = min(max(x, low), high). At the bounds the slope is 0, as in PyTorch; at those of `clip` it is 1. Where
-    low > high, the result is high.
+    hardtanh(x) = min(max(x, low), high). At the bounds the derivative is 0, as in PyTorch; for `clip` it is 1.
     Args:
-        low: the least result, a number; default -1.0.
+        low: the smallest result, a number; default -1.0.
         high: the largest result, a number; default 1.0.
+    Returns: a tensor of the dtype of x; float64 for integers.
     Raises: TypeError if x is complex or not numeric, or a bound is not a number.
     >>> mg.hardtanh([-3.0, 0.5, 3.0]).tolist()
     [-1.0, 0.5, 1.0]
@@ -151,9 +149,9 @@ def hardtanh(xp, x, *, low=-1.0, high=1.0):
 
 @elementwise(x=lambda xp, x: xp.where((x > -3) & (x < 3), 1 / 6, 0.0))
 def hardsigmoid(xp, x):
-    """Hard sigmoid: the sigmoid in three straight pieces.
+    """Compute the hard sigmoid, a piecewise linear approximation of the sigmoid.
 
-    hardsigmoid(x) = relu6(x + 3) / 6: 0 up to -3, 1 from 3 on, a line between. At both kinks the slope is 0.
+    hardsigmoid(x) = relu6(x + 3) / 6: 0 up to -3, 1 from 3 on. At both kinks the derivative is 0.
     >>> mg.hardsigmoid([-4.0, 0.0, 4.0]).tolist()
     [0.0, 0.5, 1.0]
     See: torch.nn.functional.hardsigmoid; Howard et al., Searching for MobileNetV3, 2019."""
@@ -162,9 +160,9 @@ def hardsigmoid(xp, x):
 
 @elementwise(x=lambda xp, x: xp.where(x >= 3, 1.0, xp.where(x > -3, x / 3 + 0.5, 0.0)))
 def hardswish(xp, x):
-    """Hard swish: x times its hard sigmoid.
+    """Compute the hard swish: x times its hard sigmoid.
 
-    hardswish(x) = x · relu6(x + 3) / 6: 0 up to -3, x from 3 on. At the kink -3 the slope is 0, at the kink 3 it is 1.
+    hardswish(x) = x · relu6(x + 3) / 6: 0 up to -3, x from 3 on. At -3 the derivative is 0, at 3 it is 1.
     >>> mg.hardswish([-1.5, 1.5, 4.0]).tolist()
     [-0.375, 1.125, 4.0]
     See: torch.nn.functional.hardswish; Howard et al., Searching for MobileNetV3, 2019."""
@@ -174,9 +172,9 @@ def hardswish(xp, x):
 @elementwise(x=lambda x: 1 / ((1 + abs(x)) * (1 + abs(x))))
 @real_only
 def softsign(xp, x):
-    """Softsign: a smooth step from -1 to 1 with long tails.
+    """Compute the softsign, a smooth step from -1 to 1 with long tails.
 
-    softsign(x) = x / (1 + |x|). It nears its bounds as 1 / |x|, where tanh does so exponentially.
+    softsign(x) = x / (1 + |x|). It approaches its bounds as 1 / |x|, while tanh approaches them exponentially.
     >>> mg.softsign([-1.0, 0.0, 4.0]).tolist()
     [-0.5, 0.0, 0.8]
     See: torch.nn.functional.softsign; Glorot and Bengio, Understanding the Difficulty of Training Deep Feedforward
@@ -186,9 +184,9 @@ def softsign(xp, x):
 
 @elementwise()
 def mish(xp, x):
-    """Mish: x times the tanh of its softplus.
+    """Compute the mish: x times the tanh of its softplus.
 
-    mish(x) = x · tanh(log(1 + exp(x))). Smooth everywhere; it dips to about -0.31 before it levels off at 0.
+    mish(x) = x · tanh(log(1 + exp(x))). It is smooth and has a minimum of about -0.31.
     >>> mg.mish([-1.0, 0.0, 2.0])
     tensor([-0.30340146,  0.        ,  1.94395896])
     See: torch.nn.functional.mish; Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019."""
@@ -197,16 +195,16 @@ def mish(xp, x):
 
 @mish.rule("x")
 def _(xp, x):
-    """The product rule: the share that is let through, and x times how that share grows."""
+    """The product rule: tanh(softplus(x)), plus x times its derivative."""
     share = xp.tanh(xp.softplus(x))
     return share + x * (1 - share * share) * xp.sigmoid(x)
 
 
 @elementwise()
 def silu(xp, x):
-    """Sigmoid linear unit (SiLU, also called swish): x times its sigmoid.
+    """Compute the sigmoid linear unit (SiLU, or swish): x times its sigmoid.
 
-    silu(x) = x · σ(x) = x / (1 + exp(-x)). Smooth everywhere; it dips to about -0.28 before it levels off at 0.
+    silu(x) = x · σ(x) = x / (1 + exp(-x)). It is smooth and has a minimum of about -0.28.
     >>> mg.silu([-1.0, 0.0, 2.0])
     tensor([-0.26894142,  0.        ,  1.76159416])
     See: torch.nn.functional.silu; Ramachandran, Zoph and Le, Searching for Activation Functions, 2017."""
@@ -215,16 +213,16 @@ def silu(xp, x):
 
 @silu.rule("x")
 def _(xp, x):
-    """The product rule: the share that is let through, and x times how that share grows."""
+    """The product rule: σ(x), plus x times its derivative."""
     share = xp.sigmoid(x)
     return share + x * (1 - share) * share
 
 
 @elementwise(x=lambda xp, x: 0.5 * xp.erfc(-x * ROOT_HALF) + x * xp.exp(-0.5 * x * x) / sqrt(2 * pi), public=False)
 def gelu_erf(xp, x):
-    """Gaussian error linear unit (GELU): x times the share of a bell curve below x.
+    """Compute the Gaussian error linear unit (GELU): x times the normal distribution function at x.
 
-    gelu(x) = x · Φ(x) = x · erfc(-x / √2) / 2, where Φ is the distribution function of a standard normal.
+    gelu(x) = x · Φ(x) = x · erfc(-x / √2) / 2, where Φ is the standard normal distribution function.
     Raises: TypeError if x is complex, boolean or not numeric.
     >>> mg.ops.gelu_erf([-1.0, 0.0, 2.0])
     tensor([-0.15865525,  0.        ,  1.95449974])
@@ -235,7 +233,7 @@ def gelu_erf(xp, x):
 @elementwise(public=False)
 @real_only
 def gelu_tanh(xp, x):
-    """Gaussian error linear unit (GELU), with its bell curve approximated by a tanh.
+    """Compute the tanh approximation of the Gaussian error linear unit (GELU).
 
     gelu(x) ≈ x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
     >>> mg.ops.gelu_tanh([-1.0, 0.0, 2.0])
@@ -247,24 +245,23 @@ def gelu_tanh(xp, x):
 
 @gelu_tanh.rule("x")
 def _(xp, x):
-    """The product rule: the share that is let through, and x times how that share grows."""
+    """The product rule: the tanh factor, plus x times its derivative."""
     bend = xp.tanh(ROOT_TWO_OVER_PI * (x + 0.044715 * x * x * x))
     growth = 0.5 * (1 - bend * bend) * ROOT_TWO_OVER_PI * (1 + 0.134145 * x * x)
     return 0.5 * (1 + bend) + x * growth
 
 
 def gelu(x, approximate="none"):
-    """Gaussian error linear unit (GELU): x times the share of a bell curve below x.
+    """Compute the Gaussian error linear unit (GELU): x times the normal distribution function at x.
 
-    gelu(x) = x · Φ(x), where Φ is the distribution function of the standard normal distribution; approximated,
-    x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))). The two differ by up to 5e-4, and so do their slopes: a rule belongs
-    to one of them, so they are two operations, `gelu_erf` and `gelu_tanh`.
-    Shapes: any -> the same.
+    gelu(x) = x · Φ(x), where Φ is the standard normal distribution function; with "tanh" x / 2 · (1 + tanh(√(2/π) · (x
+    + 0.044715 x³))). The two differ by up to 5e-4. Since their derivatives differ, too, they are two operations,
+    `gelu_erf` and `gelu_tanh`.
     Args:
         x: real numbers.
         approximate: "none" (exact, the default) or "tanh".
     Returns: a tensor of the dtype of x; float64 for integers.
-    Raises: ValueError if approximate is neither; TypeError if x is not numbers, or complex in the exact form.
+    Raises: ValueError if approximate is unknown; TypeError if x is not numeric, or complex in the exact form.
     >>> mg.gelu([1.0, 2.0])
     tensor([0.84134475, 1.95449974])
     >>> mg.gelu([1.0, 2.0], approximate="tanh")

@@ -1,7 +1,4 @@
-"""Arithmetic, entry by entry: sums, products, quotients and powers, and the choice between two.
-
-A rule here is a local derivative. The engine multiplies it by upstream, and undoes broadcasting.
-"""
+"""Elementwise arithmetic. Each rule is a local derivative, which the engine multiplies by upstream."""
 
 from math import inf
 
@@ -13,10 +10,9 @@ from .comparisons import less, logical_and, not_equal
 
 @elementwise(x=lambda: -1)
 def negative(xp, x):
-    """Negation: the number with the other sign.
+    """Negate each entry.
 
-    negative(x) = -x, entry by entry; `-x` of a tensor.
-    Returns: a tensor of the dtype of x.
+    negative(x) = -x; `-x` of a tensor.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.negative([1.0, -2.0]).tolist()
     [-1.0, 2.0]
@@ -26,10 +22,9 @@ def negative(xp, x):
 
 @elementwise(x=lambda: 1)
 def positive(xp, x):
-    """Unary plus: the number itself.
+    """Return each entry unchanged.
 
-    positive(x) = +x, a node of its own in the graph; `+x` of a tensor.
-    Returns: a tensor of the dtype of x.
+    positive(x) = +x, as a separate node in the graph; `+x` of a tensor.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.positive([1.0, -2.0]).tolist()
     [1.0, -2.0]
@@ -39,10 +34,9 @@ def positive(xp, x):
 
 @elementwise(a=lambda: 1, b=lambda: 1)
 def add(xp, a, b):
-    """Addition: the sum of two.
+    """Add two inputs elementwise.
 
-    add(a, b) = a + b, entry by entry.
-    Returns: a tensor of the dtype that a and b promote to.
+    add(a, b) = a + b.
     >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
     [[11.0, 21.0], [12.0, 22.0]]
     See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -51,10 +45,9 @@ def add(xp, a, b):
 
 @elementwise(a=lambda: 1, b=lambda: -1)
 def subtract(xp, a, b):
-    """Subtraction: the first less the second.
+    """Subtract the second input from the first, elementwise.
 
-    subtract(a, b) = a - b, entry by entry.
-    Returns: a tensor of the dtype that a and b promote to.
+    subtract(a, b) = a - b.
     Raises: ValueError if the shapes do not broadcast; TypeError if both are boolean, or one is not numeric.
     >>> mg.subtract([5.0, 7.0], 2.0).tolist()
     [3.0, 5.0]
@@ -64,10 +57,9 @@ def subtract(xp, a, b):
 
 @elementwise(a=lambda b: b, b=lambda a: a)
 def multiply(xp, a, b):
-    """Multiplication: the product of two, entry by entry.
+    """Multiply two inputs elementwise.
 
-    multiply(a, b) = a · b. The product of matrices is `matmul`.
-    Returns: a tensor of the dtype that a and b promote to.
+    multiply(a, b) = a · b. For the product of matrices see `matmul`.
     >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
     [10.0, 21.0]
     See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -77,13 +69,9 @@ def multiply(xp, a, b):
 @elementwise(a=lambda: 0, b=lambda: 0)
 @real_only
 def floor_divide(xp, a, b):
-    """Floor division: how often the divisor fits, as a whole number.
+    """Divide elementwise and round down to an integer.
 
-    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It moves in steps, so its slope is 0 by either.
-    Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
+    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It is a step function, so its gradient is 0.
     >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
     [3.0, -4.0]
     See: numpy.floor_divide; torch.floor_divide."""
@@ -92,24 +80,21 @@ def floor_divide(xp, a, b):
 
 @elementwise(a=lambda xp, b: xp.divide(1, b), b=lambda out, b: -out / b)
 def _divide(xp, a, b):
-    """Division: the quotient of two."""
+    """Divide the first input by the second, elementwise."""
     return a / b
 
 
 @wraps_op(_divide)
 @prefixes_errors
 def divide(a, b, *, rounding_mode=None):
-    """Division: the quotient of two.
+    """Divide the first input by the second, elementwise.
 
-    divide(a, b) = a / b, entry by entry, of whole numbers too. Divided by 0 it is inf or nan, with NumPy's warning.
+    divide(a, b) = a / b, also for integers. Division by 0 gives inf or nan, with NumPy's warning.
     Args:
-        a: numerator, real or complex numbers.
-        b: denominator, real or complex numbers.
-        rounding_mode: None (default) for the quotient itself; "floor" for a // b, "trunc" for the whole part.
-            Rounded, it moves in steps, and its slope is 0.
-    Returns: a tensor of the dtype that a and b promote to; float64 for the quotient of integers.
-    Raises: ValueError if the shapes do not broadcast, or for another rounding_mode; TypeError if an input is not
-        numeric.
+        rounding_mode: None (default) for the quotient; "floor" for a // b, "trunc" to round towards 0. If rounded, its
+            gradient is 0.
+    Returns: a tensor of the common dtype of a and b; float64 for the quotient of integers.
+    Raises: ValueError if the shapes do not broadcast, or rounding_mode is unknown; TypeError if one is not numeric.
     >>> mg.divide([1, 3], [2, 4]).tolist()
     [0.5, 0.75]
     >>> mg.divide([7.0, -7.0], 2.0, rounding_mode="trunc").tolist()
@@ -133,15 +118,13 @@ true_divide = divide
     exponent=lambda xp, base, out: out * xp.log(base + ((base == 0) & (abs(out) < inf))),
 )
 def power(xp, base, exponent):
-    """Power: `base` raised to `exponent`.
+    """Raise `base` to the power `exponent`, elementwise.
 
-    power(base, exponent) = base^exponent, entry by entry. To the power 0 everything is 1, with slope 0: lowering the
-    exponent there would say 0 times infinity at base 0. As an exponent of at least 0 moves, a base of 0 stays 0. A
-    negative base has a value only at whole exponents, and no slope between: elsewhere the result is nan, and the
-    gradient of the exponent is nan everywhere. Given as a complex number, such as -2 + 0j, it has both.
-    Returns: a tensor of the dtype that base and exponent promote to.
-    Raises: ValueError if the shapes do not broadcast, or integers meet a negative whole exponent; TypeError if an input
-        is not numeric.
+    At exponent 0 the gradient of the base is 0, also at base 0. At base 0 the gradient of an exponent ≥ 0 is 0. At a
+    negative real base the result is nan unless the exponent is an integer, and the gradient of the exponent is nan; a
+    complex base, such as -2 + 0j, has both.
+    Returns: a tensor of the common dtype of base and exponent.
+    Raises: ValueError for integers with negative exponents; TypeError if an input is not numeric.
     >>> mg.power([2.0, 3.0, 9.0], [3.0, 2.0, 0.5]).tolist()
     [8.0, 9.0, 3.0]
     See: numpy.power; torch.pow."""
@@ -150,10 +133,9 @@ def power(xp, base, exponent):
 
 @elementwise(x=lambda x: 2 * x)
 def square(xp, x):
-    """Square: a number times itself.
+    """Square each entry.
 
-    square(x) = x · x; of a complex number not the square of its length.
-    Returns: a tensor of the dtype of x.
+    square(x) = x · x. For complex numbers this is not the squared magnitude.
     >>> mg.square([-2.0, 3.0]).tolist()
     [4.0, 9.0]
     See: numpy.square; torch.square."""
@@ -162,21 +144,22 @@ def square(xp, x):
 
 @elementwise(x=lambda out: -out * out)
 def reciprocal(xp, x):
-    """Reciprocal: one over a number.
+    """Compute the reciprocal of each entry.
 
-    reciprocal(x) = 1 / x, also of whole numbers; inf at 0, with NumPy's warning.
+    reciprocal(x) = 1 / x, also for integers; inf at 0, with NumPy's warning.
+    Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.reciprocal([2, 4]).tolist()
     [0.5, 0.25]
-    See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal."""
+    See: numpy.reciprocal (which truncates for integers); torch.reciprocal."""
     return 1 / x
 
 
 @elementwise(x=lambda xp, x: xp.sign(x))
 def absolute(xp, x):
-    """Absolute value: the distance from 0.
+    """Compute the absolute value of each entry.
 
-    absolute(x) = |x|; of a complex number its length √(re² + im²). At 0 itself the slope is 0, as in PyTorch.
-    Returns: a tensor of the dtype of x; real for complex numbers.
+    absolute(x) = |x|; for complex numbers √(re² + im²). At 0 the gradient is 0, as in PyTorch.
+    Returns: a tensor of the dtype of x; real if x is complex.
     >>> mg.abs([-2.0, 3.0]).tolist()
     [2.0, 3.0]
     >>> mg.abs(3 + 4j).item()
@@ -187,13 +170,9 @@ def absolute(xp, x):
 
 @elementwise(a=lambda xp, a, b: xp.sign(a) * xp.copysign(1.0, b))
 def copysign(xp, a, b):
-    """Copied sign: the size of `a` with the sign of `b`.
+    """Return the magnitude of `a` with the sign of `b`, elementwise.
 
-    copysign(a, b) = |a| with the sign of b, in which -0.0 is negative. Nothing small happens as b moves, so it receives
-    nothing; at a = 0 the slope is 0, as in PyTorch.
-    Args:
-        a: real numbers, of which the size counts.
-        b: real numbers, of which the sign counts.
+    -0.0 counts as negative. The gradient of b is 0, and at a = 0 that of a is 0, too, as in PyTorch.
     >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
     [-3.0, 3.0]
     See: numpy.copysign; torch.copysign."""
@@ -202,14 +181,9 @@ def copysign(xp, a, b):
 
 @elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.trunc(a / b))
 def fmod(xp, a, b):
-    """Remainder of a division, with the sign of the dividend `a`.
+    """Compute the remainder of a division, with the sign of the dividend `a`.
 
-    fmod(a, b) = a - b · trunc(a / b), as % in C. The slope by b is minus the whole number of times that b fits. Where b
-    is 0 it is nan, of whole numbers 0.
-    Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
+    fmod(a, b) = a - b · trunc(a / b), as % in C. For b = 0 the result is nan, or 0 for integers.
     >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
     [-1.0, 1.0]
     See: numpy.fmod; torch.fmod."""
@@ -218,14 +192,9 @@ def fmod(xp, a, b):
 
 @elementwise(a=lambda: 1, b=lambda xp, a, b: -xp.floor(a / b))
 def remainder(xp, a, b):
-    """Modulo: the remainder of a division, with the sign of the divisor `b`.
+    """Compute the remainder of a division, with the sign of the divisor `b`.
 
-    remainder(a, b) = a - b · floor(a / b), as % in Python and of tensors. The slope by b is minus the whole number of
-    times that b fits. Where b is 0 it is nan, of whole numbers 0.
-    Args:
-        a: dividend, real numbers.
-        b: divisor, real numbers.
-    Returns: a tensor of the dtype that a and b promote to.
+    remainder(a, b) = a - b · floor(a / b), as % in Python. For b = 0 the result is nan, or 0 for integers.
     >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
     [2.0, -2.0]
     See: numpy.remainder; torch.remainder."""
@@ -237,13 +206,9 @@ mod = remainder
 @composite
 @elementwise(x=lambda scale: scale, scale=lambda x: x, shift=lambda: 1)
 def affine(xp, x, scale, shift):
-    """Affine map: the straight line scale · x + shift.
+    """Compute scale · x + shift elementwise.
 
-    affine(x, scale, shift) = scale · x + shift, entry by entry, as one node of the graph.
-    Args:
-        scale: the slope of the line.
-        shift: its height at x = 0.
-    Returns: a tensor of the dtype that the three promote to.
+    affine(x, scale, shift) = scale · x + shift, as a single node in the graph.
     >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
     [10.5, 20.5]
     See: torch.addcmul(shift, x, scale)."""
@@ -253,14 +218,10 @@ def affine(xp, x, scale, shift):
 @composite
 @elementwise(start=lambda weight: 1 - weight, end=lambda weight: weight, weight=lambda start, end: end - start)
 def lerp(xp, start, end, weight):
-    """Linear interpolation: the point between `start` (weight 0) and `end` (weight 1).
+    """Interpolate linearly from `start` (weight 0) to `end` (weight 1).
 
-    lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 goes on along the line.
-    Args:
-        weight: the share of `end`, numbers.
-    Returns: a tensor of the dtype that the three promote to.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or start and end are
-        boolean.
+    lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 extrapolates.
+    Raises: ValueError if the shapes do not broadcast; TypeError if start and end are boolean, or not numeric.
     >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
     [0.0, 2.5, 10.0]
     See: torch.lerp."""
@@ -270,11 +231,12 @@ def lerp(xp, start, end, weight):
 @composite
 @elementwise(x=lambda: 1, a=lambda b, value: value * b, b=lambda a, value: value * a)
 def addcmul(xp, x, a, b, *, value=1.0):
-    """Multiply and add: a product, times a fixed factor, added to x.
+    """Add the product of two inputs, times a constant, to x.
 
-    addcmul(x, a, b) = x + value · a · b, entry by entry, as one node of the graph.
+    addcmul(x, a, b) = x + value · a · b, as a single node in the graph.
     Args:
-        value: the factor, a number that receives no gradient; default 1.0.
+        value: a constant factor, a number; default 1.0.
+    Returns: a tensor of the common dtype of the inputs; float64 for integers.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or value is not a number.
     >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
     [8.5, 14.0]
@@ -285,11 +247,9 @@ def addcmul(xp, x, a, b, *, value=1.0):
 @elementwise(a=lambda a, b: (a > b) + 0.5 * (a == b), b=lambda a, b: (b > a) + 0.5 * (a == b))
 @real_only
 def maximum(xp, a, b):
-    """Maximum of two, entry by entry.
+    """Compute the larger of two entries, elementwise.
 
-    maximum(a, b) = a where a > b, else b; where either is nan, nan. At a tie both could move the result, and each
-    receives half, as in PyTorch and JAX.
-    Returns: a tensor of the dtype that a and b promote to.
+    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
     [3.0, 5.0]
     >>> mg.grad(mg.maximum)(1.0, 1.0).item()
@@ -301,11 +261,9 @@ def maximum(xp, a, b):
 @elementwise(a=lambda a, b: (a < b) + 0.5 * (a == b), b=lambda a, b: (b < a) + 0.5 * (a == b))
 @real_only
 def minimum(xp, a, b):
-    """Minimum of two, entry by entry.
+    """Compute the smaller of two entries, elementwise.
 
-    minimum(a, b) = a where a < b, else b; where either is nan, nan. At a tie both could move the result, and each
-    receives half, as in PyTorch and JAX.
-    Returns: a tensor of the dtype that a and b promote to.
+    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
@@ -319,18 +277,13 @@ def minimum(xp, a, b):
 )
 @real_only
 def clip(xp, x, min=None, max=None):
-    """Clipping: the nearest number between `min` and `max`.
+    """Limit each entry to the range from `min` to `max`; to `max` if min > max.
 
-    clip(x) = min(max(x, lower), upper), so the result is `max` where the bounds are the wrong way round. At a bound
-    itself the gradient passes to x, as in PyTorch; beyond it, to the bound.
+    At a bound the gradient goes to x, as in PyTorch; beyond it, to the bound.
     Args:
-        min: lower bound, real numbers; None, the default, for none.
-        max: upper bound, real numbers; None, the default, for none.
-    Returns: a tensor of the dtype that the three promote to.
+        min, max: bounds, real numbers; None (default) for none.
     >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
     [0.0, 0.5, 1.0]
-    >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()
-    1.0
     See: numpy.clip; torch.clamp."""
     return xp.clip(x, min, max)
 
@@ -340,17 +293,15 @@ def clip(xp, x, min=None, max=None):
     b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
 )
 def where(xp, condition, a=None, b=None):
-    """Selection by a condition: `a` where it holds, else `b`.
+    """Choose entries from `a` where the condition is true, else from `b`.
 
-    What was not taken receives 0, whatever it holds; the condition receives nothing. That 0 times an infinite slope
-    further back is nan: mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
-    mg.log(mg.where(x > 0, x, 1.0)).
+    Entries that were not chosen receive a gradient of 0. Since 0 times an infinite derivative is nan, the gradient of
+    mg.where(x > 0, mg.log(x), 0.0) is nan at 0. Make the argument safe first: mg.log(mg.where(x > 0, x, 1.0)).
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
-        condition: booleans, or numbers of which all but 0 hold.
+        condition: booleans, or numbers, which are true if they are not 0.
         a, b: real or complex numbers; both must be given.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing: the
-        places where a condition holds are mg.nonzero(condition).
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing.
     >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
     [1.0, 0.0]
     See: numpy.where; torch.where."""

@@ -1,4 +1,4 @@
-"""The same values in another dtype or without a graph, and new arrays where another one lives."""
+"""Conversions to another dtype, removal of the graph, and new arrays on the device of another one."""
 
 from ..backends import devices
 from ..core.define import linear, namespace_function, nondifferentiable, wraps_op
@@ -8,21 +8,21 @@ from .complexes import real
 
 @linear(x=lambda upstream: upstream)
 def _astype(xp, x, *, dtype):
-    """Conversion to another dtype; the gradient is cast back."""
+    """Convert to another dtype; the gradient is converted back."""
     return xp.astype(x, dtype)
 
 
 @wraps_op(_astype, namespace=True)
 @prefixes_errors
 def astype(x, dtype):
-    """Conversion to another dtype.
+    """Convert to another dtype.
 
-    The gradient is cast back. Through whole numbers and booleans nothing goes back. Floats become whole by leaving out
-    the fraction; complex numbers become real by leaving out the imaginary part, with NumPy's warning.
+    The gradient is converted back; no gradient passes through integers and booleans. Converting floats to integers
+    truncates them; converting complex numbers to real ones drops the imaginary part, with NumPy's warning.
     Args:
         dtype: float, complex, int, bool, or a NumPy dtype or its name, such as "float32".
-    Returns: a tensor of the values in that dtype.
-    Raises: TypeError if x is not numeric, or dtype is not one of numbers.
+    Returns: a tensor of that dtype.
+    Raises: TypeError if x or dtype is not numeric.
     >>> mg.astype([1.7, -1.7], int).tolist()
     [1, -1]
     See: numpy.ndarray.astype; torch.Tensor.to."""
@@ -36,15 +36,14 @@ def astype(x, dtype):
 @namespace_function
 @prefixes_errors
 def cast(x, dtype):
-    """Conversion to another dtype that takes the real part where complex numbers become real.
+    """Convert to another dtype; complex numbers that become real lose their imaginary part.
 
-    What rules use to bring a contribution into the dtype of its input. Otherwise it is `astype`.
-    Shapes: any -> the same.
+    Rules use it to bring a contribution to the dtype of its input. Otherwise it is `astype`.
     Args:
         x: a tensor or an array.
         dtype: a NumPy dtype of numbers, such as np.dtype("float32").
-    Returns: a tensor of the values in that dtype.
-    Raises: TypeError if x has no dtype, or dtype is not one of numbers.
+    Returns: a tensor of that dtype.
+    Raises: TypeError if x has no dtype, or dtype is not numeric.
     >>> mg.ops.cast(mg.tensor([1 + 2j]), np.dtype(float)).tolist()
     [1.0]
     See: numpy.ndarray.astype."""
@@ -56,9 +55,9 @@ cast.public = False
 
 @nondifferentiable
 def stop_gradient(xp, x):
-    """Stopped gradient: the same values, through which nothing goes back.
+    """Return the same values as a constant, which passes no gradient.
 
-    It makes a constant of what was computed: x · stop_gradient(x) has the slope x, where x · x has 2x.
+    x · stop_gradient(x) has the derivative x, while x · x has 2x.
     Returns: a tensor of the values of x, without a graph.
     >>> mg.grad(lambda x: x * mg.stop_gradient(x))(3.0).item()
     3.0
@@ -68,16 +67,16 @@ def stop_gradient(xp, x):
 
 @nondifferentiable(public=False)
 def new_zeros(xp, x, *, shape, dtype=None):
-    """Zeros of a shape, on the device of `x` and of its dtype.
+    """Return zeros of the given shape, with the device and the dtype of `x`.
 
-    The values of x do not matter, only where and what it is: so an operation makes an array without naming a device.
+    The values of x do not matter. With it an operation creates an array without naming a device.
     Shapes: x any -> shape.
     Args:
-        x: an array or a tensor, or numbers to make one of.
+        x: an array, a tensor or numbers.
         shape: the shape of the result, a length or a tuple of them.
-        dtype: its dtype; None, the default, for that of x.
+        dtype: the dtype; None (default) for the dtype of x.
     Returns: a tensor, without a graph.
-    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape is not integers.
+    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape does not consist of integers.
     >>> mg.ops.new_zeros(mg.tensor([1.0]), shape=(2, 3)).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     See: numpy.zeros_like with shape; torch.Tensor.new_zeros."""
@@ -86,14 +85,14 @@ def new_zeros(xp, x, *, shape, dtype=None):
 
 @nondifferentiable(public=False)
 def new_ones(xp, x, *, shape):
-    """Ones of a shape, on the device of `x` and of its dtype.
+    """Return ones of the given shape, with the device and the dtype of `x`.
 
     Shapes: x any -> shape.
     Args:
-        x: an array or a tensor, or numbers to make one of.
+        x: an array, a tensor or numbers.
         shape: the shape of the result, a length or a tuple of them.
     Returns: a tensor, without a graph.
-    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape is not integers.
+    Raises: ValueError if a length is negative; TypeError if x is not numeric, or shape does not consist of integers.
     >>> mg.ops.new_ones(mg.tensor([5.0]), shape=(2, 3)).tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     See: numpy.ones_like with shape; torch.Tensor.new_ones."""
@@ -102,12 +101,12 @@ def new_ones(xp, x, *, shape):
 
 @nondifferentiable(public=False)
 def new_eye(xp, x, *, n):
-    """Identity matrix, on the device of `x` and of its dtype.
+    """Return an identity matrix with the device and the dtype of `x`.
 
     Ones on the diagonal, zeros beside it.
     Shapes: x any -> (n, n).
     Args:
-        x: an array or a tensor, or numbers to make one of.
+        x: an array, a tensor or numbers.
         n: the number of rows and columns, an integer.
     Returns: a tensor, without a graph.
     Raises: ValueError if n is negative; TypeError if x is not numeric, or n is not an integer.

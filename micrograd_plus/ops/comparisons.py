@@ -1,13 +1,13 @@
-"""Comparisons, logic and tests, entry by entry: true or false, and no graph."""
+"""Elementwise comparisons, logic and tests; their results have no graph."""
 
 from ..core.define import nondifferentiable, real_only
 
 
 @nondifferentiable
 def equal(xp, a, b):
-    """Equality: whether the two are equal, entry by entry.
+    """Return whether a == b, elementwise.
 
-    a == b; nan is equal to nothing, not even to itself.
+    nan is not equal to anything, not even to itself.
     >>> mg.equal([1.0, 2.0], [1.0, 3.0]).tolist()
     [True, False]
     See: numpy.equal; torch.eq; `isclose` for equality up to rounding."""
@@ -16,9 +16,9 @@ def equal(xp, a, b):
 
 @nondifferentiable
 def not_equal(xp, a, b):
-    """Inequality: whether the two differ, entry by entry.
+    """Return whether a != b, elementwise.
 
-    a != b; nan differs from everything, even from itself.
+    nan differs from everything, even from itself.
     >>> mg.not_equal([1.0, 2.0], [1.0, 3.0]).tolist()
     [False, True]
     See: numpy.not_equal; torch.ne."""
@@ -28,9 +28,9 @@ def not_equal(xp, a, b):
 @nondifferentiable
 @real_only
 def less(xp, a, b):
-    """Comparison a < b: whether the first is smaller.
+    """Return whether a < b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.less([1.0, 2.0, 3.0], 2.0).tolist()
     [True, False, False]
     See: numpy.less; torch.lt."""
@@ -40,9 +40,9 @@ def less(xp, a, b):
 @nondifferentiable
 @real_only
 def less_equal(xp, a, b):
-    """Comparison a <= b: whether the first is smaller or equal.
+    """Return whether a <= b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.less_equal([1.0, 2.0, 3.0], 2.0).tolist()
     [True, True, False]
     See: numpy.less_equal; torch.le."""
@@ -52,9 +52,9 @@ def less_equal(xp, a, b):
 @nondifferentiable
 @real_only
 def greater(xp, a, b):
-    """Comparison a > b: whether the first is larger.
+    """Return whether a > b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.greater([1.0, 2.0, 3.0], 2.0).tolist()
     [False, False, True]
     See: numpy.greater; torch.gt."""
@@ -64,9 +64,9 @@ def greater(xp, a, b):
 @nondifferentiable
 @real_only
 def greater_equal(xp, a, b):
-    """Comparison a >= b: whether the first is larger or equal.
+    """Return whether a >= b, elementwise.
 
-    Entry by entry; False where either is nan.
+    False if either is nan.
     >>> mg.greater_equal([1.0, 2.0, 3.0], 2.0).tolist()
     [False, True, True]
     See: numpy.greater_equal; torch.ge."""
@@ -75,11 +75,9 @@ def greater_equal(xp, a, b):
 
 @nondifferentiable
 def logical_and(xp, a, b):
-    """Logical and: whether both hold.
+    """Return whether both entries are true, elementwise.
 
-    Entry by entry; of booleans the same as `a & b`.
-    Args:
-        a, b: booleans, or numbers of which all but 0 hold.
+    For booleans this is `a & b`. Numbers are true if they are not 0.
     >>> mg.logical_and([True, True, False], [True, False, False]).tolist()
     [True, False, False]
     See: numpy.logical_and; torch.logical_and."""
@@ -88,11 +86,9 @@ def logical_and(xp, a, b):
 
 @nondifferentiable
 def logical_or(xp, a, b):
-    """Logical or: whether at least one holds.
+    """Return whether at least one of two entries is true, elementwise.
 
-    Entry by entry; of booleans the same as `a | b`.
-    Args:
-        a, b: booleans, or numbers of which all but 0 hold.
+    For booleans this is `a | b`. Numbers are true if they are not 0.
     >>> mg.logical_or([True, True, False], [True, False, False]).tolist()
     [True, True, False]
     See: numpy.logical_or; torch.logical_or."""
@@ -101,11 +97,9 @@ def logical_or(xp, a, b):
 
 @nondifferentiable
 def logical_xor(xp, a, b):
-    """Logical exclusive or: whether exactly one holds.
+    """Return whether exactly one of two entries is true, elementwise.
 
-    Entry by entry; of booleans the same as `not_equal`.
-    Args:
-        a, b: booleans, or numbers of which all but 0 hold.
+    For booleans this is `not_equal`. Numbers are true if they are not 0.
     >>> mg.logical_xor([True, True, False], [True, False, False]).tolist()
     [False, True, False]
     See: numpy.logical_xor; torch.logical_xor."""
@@ -114,29 +108,20 @@ def logical_xor(xp, a, b):
 
 @nondifferentiable
 def logical_not(xp, x):
-    """Logical not: whether it does not hold.
+    """Return whether each entry is false.
 
-    Entry by entry; of booleans the same as `~x`.
-    Args:
-        x: booleans, or numbers of which all but 0 hold.
+    For booleans this is `~x`. Numbers are true if they are not 0.
     >>> mg.logical_not([True, False]).tolist()
     [False, True]
     See: numpy.logical_not; torch.logical_not."""
     return xp.logical_not(x)
 
 
-# Bits -----------------------
-
-
 @nondifferentiable
 def bitwise_and(xp, a, b):
-    """And of bits: those that are set in both; of booleans, whether both hold.
+    """Compute the bitwise AND; for booleans the logical AND.
 
-    Entry by entry; `a & b` of tensors.
-    Args:
-        a, b: integers, or booleans.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    `a & b` of tensors: the bits that are set in both.
     >>> mg.bitwise_and([6, 3], 3).tolist()
     [2, 3]
     See: numpy.bitwise_and; torch.bitwise_and."""
@@ -145,13 +130,9 @@ def bitwise_and(xp, a, b):
 
 @nondifferentiable
 def bitwise_or(xp, a, b):
-    """Or of bits: those that are set in at least one; of booleans, whether at least one holds.
+    """Compute the bitwise OR; for booleans the logical OR.
 
-    Entry by entry; `a | b` of tensors.
-    Args:
-        a, b: integers, or booleans.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    `a | b` of tensors: the bits that are set in at least one.
     >>> mg.bitwise_or([6, 3], 1).tolist()
     [7, 3]
     See: numpy.bitwise_or; torch.bitwise_or."""
@@ -160,13 +141,9 @@ def bitwise_or(xp, a, b):
 
 @nondifferentiable
 def bitwise_xor(xp, a, b):
-    """Exclusive or of bits: those that are set in one alone; of booleans, whether exactly one holds.
+    """Compute the bitwise exclusive OR; for booleans the logical one.
 
-    Entry by entry; `a ^ b` of tensors.
-    Args:
-        a, b: integers, or booleans.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    `a ^ b` of tensors: the bits that are set in exactly one.
     >>> mg.bitwise_xor([6, 3], 3).tolist()
     [5, 0]
     See: numpy.bitwise_xor; torch.bitwise_xor."""
@@ -175,13 +152,9 @@ def bitwise_xor(xp, a, b):
 
 @nondifferentiable
 def invert(xp, x):
-    """Not of bits: those that are not set; of booleans, whether it does not hold.
+    """Compute the bitwise NOT; for booleans the logical NOT.
 
-    Entry by entry, ~x = -x - 1 of whole numbers; `~x` of a tensor.
-    Args:
-        x: integers, or booleans.
-    Returns: a tensor of the dtype of x, without a graph.
-    Raises: TypeError for other numbers.
+    `~x` of a tensor; for integers ~x = -x - 1.
     >>> mg.invert([True, False]).tolist()
     [False, True]
     >>> mg.invert([1, 2]).tolist()
@@ -195,13 +168,9 @@ bitwise_not = invert
 
 @nondifferentiable
 def left_shift(xp, a, b):
-    """Shift of bits to the left: times two, so often.
+    """Shift the bits of integers to the left.
 
-    left_shift(a, b) = a · 2ᵇ, entry by entry; `a << b` of tensors.
-    Args:
-        a, b: integers.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    left_shift(a, b) = a · 2ᵇ; `a << b` of tensors.
     >>> mg.left_shift([1, 3], 2).tolist()
     [4, 12]
     See: numpy.left_shift; torch.bitwise_left_shift."""
@@ -210,28 +179,19 @@ def left_shift(xp, a, b):
 
 @nondifferentiable
 def right_shift(xp, a, b):
-    """Shift of bits to the right: halved so often, rounded down.
+    """Shift the bits of integers to the right.
 
-    right_shift(a, b) = ⌊a / 2ᵇ⌋, entry by entry; `a >> b` of tensors.
-    Args:
-        a, b: integers.
-    Returns: a tensor of the dtype that a and b promote to, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError for other numbers than whole ones.
+    right_shift(a, b) = ⌊a / 2ᵇ⌋; `a >> b` of tensors.
     >>> mg.right_shift([4, 13], 2).tolist()
     [1, 3]
     See: numpy.right_shift; torch.bitwise_right_shift."""
     return a >> b
 
 
-# Tests ----------------------
-
-
 @nondifferentiable
 def isnan(xp, x):
-    """Test for nan: whether it is not a number.
+    """Return whether each entry is nan; for a complex number, whether either part is.
 
-    Args:
-        x: real or complex numbers; of the latter, either part counts.
     >>> mg.isnan([1.0, np.nan, np.inf]).tolist()
     [False, True, False]
     See: numpy.isnan; torch.isnan."""
@@ -240,10 +200,8 @@ def isnan(xp, x):
 
 @nondifferentiable
 def isinf(xp, x):
-    """Test for infinity, of either sign.
+    """Return whether each entry is infinite, with either sign; for a complex number, whether either part is.
 
-    Args:
-        x: real or complex numbers; of the latter, either part counts.
     >>> mg.isinf([1.0, np.nan, -np.inf]).tolist()
     [False, False, True]
     See: numpy.isinf; torch.isinf."""
@@ -252,10 +210,8 @@ def isinf(xp, x):
 
 @nondifferentiable
 def isfinite(xp, x):
-    """Test for finite numbers: neither infinite nor nan.
+    """Return whether each entry is finite: neither infinite nor nan. For a complex number both parts must be.
 
-    Args:
-        x: real or complex numbers; of the latter, both parts count.
     >>> mg.isfinite([1.0, np.nan, np.inf]).tolist()
     [True, False, False]
     See: numpy.isfinite; torch.isfinite."""
@@ -264,13 +220,13 @@ def isfinite(xp, x):
 
 @nondifferentiable
 def isclose(xp, a, b, *, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Equality up to rounding, entry by entry.
+    """Return whether two inputs are equal up to rounding, elementwise.
 
-    |a - b| <= atol + rtol · |b|: b is the one that is measured by. Infinities are close to their like.
+    |a - b| <= atol + rtol · |b|, where the tolerance is relative to b. Infinities of the same sign are close.
     Args:
         rtol: relative tolerance, a number; default 1e-5.
         atol: absolute tolerance, a number; default 1e-8.
-        equal_nan: whether nan is close to nan; default False.
+        equal_nan: whether nan counts as equal to nan; default False.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input or a tolerance is not numeric.
     >>> mg.isclose([1.0, 1.0], [1.000001, 1.1]).tolist()
     [True, False]

@@ -7,10 +7,10 @@ from ..core.define import elementwise, linear, op
 
 @elementwise(x=lambda: 1)
 def real(xp, x):
-    """Real part of a complex number.
+    """Return the real part.
 
-    real(a + bi) = a; a real number is its own.
-    Returns: a tensor of the shape of x, in the real dtype of its parts.
+    real(a + bi) = a; a real number is returned as it is.
+    Returns: a real tensor of the precision of x.
     >>> mg.real([1 + 2j, 3.0]).tolist()
     [1.0, 3.0]
     See: numpy.real; torch.real."""
@@ -19,10 +19,10 @@ def real(xp, x):
 
 @linear(x=lambda upstream: upstream * 1j)
 def imag(xp, x):
-    """Imaginary part of a complex number.
+    """Return the imaginary part.
 
-    imag(a + bi) = b; of a real number 0. A step along i is a step of the result.
-    Returns: a tensor of the shape of x, in the real dtype of its parts.
+    imag(a + bi) = b, and 0 for real numbers. A step of x along i is an equal step of the result.
+    Returns: a real tensor of the precision of x.
     >>> mg.imag([1 + 2j, 3.0]).tolist()
     [2.0, 0.0]
     See: numpy.imag; torch.imag."""
@@ -31,9 +31,9 @@ def imag(xp, x):
 
 @linear(x=lambda xp, upstream: xp.conj(upstream))
 def conj(xp, x):
-    """Complex conjugate: the mirror image in the real axis.
+    """Return the complex conjugate.
 
-    conj(a + bi) = a - bi; a real number is its own.
+    conj(a + bi) = a - bi; a real number is returned as it is.
     >>> mg.conj([1 + 2j, 3.0]).tolist()
     [(1-2j), (3-0j)]
     See: numpy.conjugate; torch.conj."""
@@ -44,10 +44,10 @@ conjugate = conj
 
 @op
 def angle(xp, x):
-    """Angle of a complex number in radians.
+    """Return the angle of complex numbers in radians.
 
-    angle(a + bi) = arctan2(b, a), from -π to π: 0 of a positive number, π of a negative one. At 0 the slope is 0.
-    Returns: a tensor of the shape of x, in the real dtype of its parts; float64 for integers.
+    angle(a + bi) = arctan2(b, a), from -π to π: 0 for positive and π for negative numbers. At 0 the gradient is 0.
+    Returns: a real tensor of the precision of x; float64 for integers.
     >>> mg.angle([1j, -1.0])
     tensor([1.57079633, 3.14159265])
     See: numpy.angle; torch.angle."""
@@ -56,5 +56,6 @@ def angle(xp, x):
 
 @angle.rule("x")
 def _(xp, upstream, x):
-    """An angle turns fastest as x moves across its ray, and faster nearer to 0; at 0 the slope is taken to be 0."""
+    """The angle changes fastest as x moves across its ray, and the faster the nearer x is to 0. At 0 the gradient is
+    defined as 0."""
     return upstream * 1j * x / xp.where(x == 0, inf, xp.square(abs(x)))

@@ -1,9 +1,16 @@
-"""Windows that slide over images: convolution and pooling. Shapes are (images, channels, height, width).
+"""Convolution and pooling of images. Shapes are (images, channels, height, width).
 
 A pair such as `stride` is (along the height, along the width).
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
+from ..core.messages import explains
+
+IMAGES = (
+    "{error}; x must be (images, channels, height, width), and parameters for height and width must be a number or a "
+    "pair, such as stride=(2, 2)"
+)
+"""The message of operations on images."""
 
 
 @linear(
@@ -11,21 +18,18 @@ from ..core.define import linear, nondifferentiable, op, real_only
         upstream, xp.image_size(x_shape), kernel_size, stride, padding, dilation
     )
 )
+@explains(IMAGES)
 def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
-    """Sliding windows of images as columns (im2col).
+    """Extract sliding windows of images as columns (im2col).
 
-    Column l of image n holds the entries of window l: channel by channel, each row by row. Windows are counted row by
-    row, and a border of padding counts as 0. Going back, an entry that several windows saw adds up what they send:
-    `fold`.
+    Column l of image n contains the entries of window l: channel by channel, each in row-major order. Windows are in
+    row-major order, too, and the padding is 0. The gradient adds up the windows that contain an entry: `fold`.
 
         H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
     Shapes: x (N, C, H, W) -> (N, C * kH * kW, H' * W').
     Args:
         x: images.
-        stride: steps from one window to the next, (down, across), each at least 1; default (1, 1).
-        padding: zeros added on either side, (above and below, left and right); default (0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
-    Raises: ValueError if x has not four axes, a window is larger than the padded image, or a number is too small.
+    Raises: ValueError if x does not have four axes, a window is larger than the padded image, or a number is too small;
         TypeError if a pair is a single number.
     >>> x = np.arange(9.0).reshape(1, 1, 3, 3)
     >>> mg.unfold(x, kernel_size=(2, 2))[0, :, 0].tolist()
@@ -39,17 +43,18 @@ def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         upstream, kernel_size, stride, padding, dilation
     )
 )
+@explains("{error}; x must be (images, channels * kernel, windows), with as many windows as output_size has room for")
 def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
-    """Columns of windows added up into images (col2im): the transpose of `unfold`.
+    """Add columns of windows up into images (col2im): the transpose of `unfold`.
 
-    Each column is put back where its window was; where windows overlap, entries add up. So fold(unfold(x)) is x times
-    how many windows saw each entry.
-    Shapes: x (N, C * kH * kW, L) -> (N, C, H, W), with as many columns L as `unfold` makes of that image.
+    Each column returns to the position of its window; overlapping entries add up. So fold(unfold(x)) is x times the
+    number of windows that contain each entry.
+    Shapes: x (N, C * kH * kW, L) -> (N, C, H, W), where L is the number of windows in the image.
     Args:
-        x: columns, as `unfold` makes them.
+        x: columns, as returned by `unfold`.
         output_size: height and width of the images, (H, W).
         stride, padding, dilation: pairs, as in `unfold`; default (1, 1), (0, 0) and (1, 1).
-    Raises: ValueError if the columns are not as many, or not as long, as the windows of such an image. TypeError if a
+    Raises: ValueError if number or length of the columns does not match the windows of such an image; TypeError if a
         pair is a single number.
     >>> windows = mg.unfold(np.ones((1, 1, 3, 3)), kernel_size=(2, 2))
     >>> mg.fold(windows, output_size=(3, 3), kernel_size=(2, 2)).tolist()
@@ -59,25 +64,22 @@ def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dila
 
 
 @op
+@explains(f"{IMAGES}; weight must be (out, channels / groups, height, width), and bias (out,)")
 def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """2-D convolution (cross-correlation) of images with learned filters.
+    """Compute a 2-D convolution (cross-correlation) of images.
 
-    A small image of weights is compared with every window of the padded image; with the stride s and the dilation d
+    Each filter is multiplied with every window of the padded image; with stride s and dilation d
 
         out[n, o, i, j] = bias[o] + Σ_c Σ_p Σ_q weight[o, c, p, q] * x[n, c, s * i + d * p, s * j + d * q]
         H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
 
-    It is computed as one product of matrices, weights by entry and entries by window, the windows of all images side by
-    side.
+    It is computed as one matrix product, (weights, entries) times (entries, windows), with the windows of all images
+    side by side.
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W').
     Args:
         x: images.
         weight: one filter for each of O output channels.
         bias: one number for each output channel; default none.
-        stride: steps from one window to the next, (down, across), each at least 1; default (1, 1).
-        padding: zeros added on either side, (above and below, left and right); default (0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
-        groups: into the number of equal parts the channels fall, each with its own O / groups filters; default 1.
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, or a window is larger than the padded image. TypeError if a pair is a
         single number.
@@ -105,7 +107,7 @@ def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
 
 @conv2d.rule("bias")
 def _(xp, upstream):
-    """A channel's bias is added at every place of every image."""
+    """A channel's bias is added at every position of every image."""
     return xp.sum(upstream, axis=(0, 2, 3))
 
 
@@ -115,7 +117,7 @@ def _(xp, upstream):
 
 @op(public=False)
 def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The product of every filter with every window: `conv2d` without a bias.
+    """Multiply every filter with every window: `conv2d` without a bias.
 
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW) -> (N, O, H', W').
     Args:
@@ -123,14 +125,10 @@ def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         weight: one filter for each of O output channels.
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of x and weight.
-    Raises: ValueError where the shapes do not fit one another, or a window is larger than the padded image.
-    Example:
-        >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
-        [[[[0.0, -4.0, 0.0]]]]
-
-    See: scipy.signal.correlate2d; `conv2d`.
-    """
+    Raises: ValueError if the shapes do not match, or a window is larger than the padded image.
+    >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
+    [[[[0.0, -4.0, 0.0]]]]
+    See: scipy.signal.correlate2d; `conv2d`."""
     columns = xp.unfold(x, xp.image_size(xp.shape(weight)), stride, padding, dilation)
     product = xp.matmul(xp.kernel_rows(weight, groups=groups), xp.group_columns(columns, groups=groups))
     size = xp.windows_along(xp.shape(x), xp.shape(weight), stride, padding, dilation)
@@ -151,7 +149,7 @@ def _(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
 
 @op(public=False)
 def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The gradient of a convolution with respect to its images.
+    """Compute the gradient of a convolution with respect to its images.
 
     Shapes: weight (O, C / groups, kH, kW), sent (N, O, H', W') -> (N, C, *size).
     Args:
@@ -160,14 +158,10 @@ def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilat
         size: height and width of the images, (H, W).
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of weight and sent.
-    Raises: ValueError where `sent` is not the output's shape of such a convolution.
-    Example:
-        >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
-        [[[[1.0, 9.0, -10.0]]]]
-
-    See: torch.nn.grad.conv2d_input; `conv2d`.
-    """
+    Raises: ValueError if `sent` does not have the shape of the convolution's output.
+    >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
+    [[[[1.0, 9.0, -10.0]]]]
+    See: torch.nn.grad.conv2d_input; `conv2d`."""
     columns = xp.matmul(xp.mT(xp.kernel_rows(weight, groups=groups)), xp.group_images(sent, groups=groups))
     columns = xp.ungroup_columns(columns, images=xp.shape(sent)[0])
     return xp.fold(columns, size, xp.image_size(xp.shape(weight)), stride, padding, dilation)
@@ -186,7 +180,7 @@ def _(xp, upstream, weight, stride, padding, dilation, groups):
 
 @op(public=False)
 def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """The gradient of a convolution with respect to its weight.
+    """Compute the gradient of a convolution with respect to its weight.
 
     Shapes: x (N, C, H, W), sent (N, O, H', W') -> (O, C / groups, *kernel_size).
     Args:
@@ -195,14 +189,10 @@ def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), di
         kernel_size: height and width of a filter, (kH, kW).
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of x and sent.
-    Raises: ValueError where `sent` is not the output's shape of such a convolution.
-    Example:
-        >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
-        [[[[21.0, 32.0]]]]
-
-    See: torch.nn.grad.conv2d_weight; `conv2d`.
-    """
+    Raises: ValueError if `sent` does not have the shape of the convolution's output.
+    >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
+    [[[[21.0, 32.0]]]]
+    See: torch.nn.grad.conv2d_weight; `conv2d`."""
     columns = xp.group_columns(xp.unfold(x, kernel_size, stride, padding, dilation), groups=groups)
     return xp.reshape(
         xp.matmul(xp.group_images(sent, groups=groups), xp.mT(columns)),
@@ -223,13 +213,12 @@ def _(xp, upstream, x, stride, padding, dilation, groups):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def kernel_rows(xp, x, *, groups=1):
-    """The weights of a convolution as matrices, one row for each output channel.
+    """Reshape the weights of a convolution to matrices, with one row for each output channel.
 
     Shapes: x (O, C / groups, kH, kW) -> (groups, O / groups, C / groups * kH * kW).
     Args:
         x: the weight of a convolution.
-        groups: into the number of groups the output channels fall; default 1.
-    Raises: ValueError if O is no multiple of groups.
+    Raises: ValueError if O is not a multiple of groups.
     >>> mg.ops.kernel_rows(np.arange(8.0).reshape(2, 1, 2, 2)).tolist()
     [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]]
     See: `conv2d`, whose left matrix this is."""
@@ -241,13 +230,12 @@ def kernel_rows(xp, x, *, groups=1):
     public=False,
 )
 def group_columns(xp, x, *, groups=1):
-    """The columns of all images side by side, apart for each group of channels.
+    """Arrange the columns of all images side by side, separately for each group of channels.
 
     Shapes: x (N, entries, windows) -> (groups, entries / groups, windows * N); the images alternate fastest.
     Args:
-        x: columns, as `unfold` makes them.
-        groups: into the number of groups the entries of a column fall; default 1.
-    Raises: ValueError if the length of a column is no multiple of groups.
+        x: columns, as returned by `unfold`.
+    Raises: ValueError if the length of a column is not a multiple of groups.
     >>> mg.ops.group_columns([[[1.0, 2.0]], [[3.0, 4.0]]]).tolist()
     [[[1.0, 3.0, 2.0, 4.0]]]
     See: `conv2d`, whose right matrix this is; `ungroup_columns` is the reverse."""
@@ -256,13 +244,13 @@ def group_columns(xp, x, *, groups=1):
 
 @linear(x=lambda xp, upstream, x_shape: xp.group_columns(upstream, groups=x_shape[0]), public=False)
 def ungroup_columns(xp, x, *, images):
-    """The columns of each image again, all groups together: the reverse of `group_columns`.
+    """Separate the columns of the images again, with all groups together: the inverse of `group_columns`.
 
     Shapes: x (groups, entries / groups, windows * N) -> (N, entries, windows).
     Args:
-        x: columns of all images side by side, apart for each group.
-        images: the number of images they are of, N.
-    Raises: ValueError if the last axis is no multiple of images.
+        x: columns of all images side by side, for each group.
+        images: the number of images, N.
+    Raises: ValueError if the last axis is not a multiple of images.
     >>> mg.ops.ungroup_columns([[[1.0, 3.0, 2.0, 4.0]]], images=2).tolist()
     [[[1.0, 2.0]], [[3.0, 4.0]]]
     See: `group_columns`."""
@@ -274,13 +262,12 @@ def ungroup_columns(xp, x, *, images):
     public=False,
 )
 def group_images(xp, x, *, groups=1):
-    """The places of all images in a row, apart for each group of channels.
+    """Arrange the pixels of all images in rows, separately for each group of channels.
 
     Shapes: x (N, C, H, W) -> (groups, C / groups, H * W * N); the images alternate fastest.
     Args:
         x: images.
-        groups: into the number of groups the channels fall; default 1.
-    Raises: ValueError if C is no multiple of groups, or x has not four axes.
+    Raises: ValueError if C is not a multiple of groups, or x does not have four axes.
     >>> mg.ops.group_images([[[[1.0, 2.0]]], [[[3.0, 4.0]]]]).tolist()
     [[[1.0, 3.0, 2.0, 4.0]]]
     See: `conv2d`, whose rules need it; `ungroup_images` is the reverse."""
@@ -289,13 +276,13 @@ def group_images(xp, x, *, groups=1):
 
 @linear(x=lambda xp, upstream, x_shape: xp.group_images(upstream, groups=x_shape[0]), public=False)
 def ungroup_images(xp, x, *, size, images):
-    """Images again from their places in a row: the reverse of `group_images`.
+    """Rebuild images from their rows of pixels: the inverse of `group_images`.
 
     Shapes: x (groups, C / groups, H * W * N) -> (N, C, H, W).
     Args:
-        x: places of all images in a row, apart for each group.
+        x: pixels of all images in a row, for each group.
         size: height and width of an image, (H, W).
-        images: the number of images they are of, N.
+        images: the number of images, N.
     Raises: ValueError if the last axis is not H * W * N long.
     >>> mg.ops.ungroup_images([[[1.0, 3.0, 2.0, 4.0]]], size=(1, 2), images=2).tolist()
     [[[[1.0, 2.0]]], [[[3.0, 4.0]]]]
@@ -305,7 +292,7 @@ def ungroup_images(xp, x, *, size, images):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def as_channels(xp, x):
-    """One number for each channel, shaped to be added to images.
+    """Reshape one number per channel so that it broadcasts with images.
 
     Shapes: x (C,) -> (C, 1, 1).
     Args:
@@ -318,22 +305,21 @@ def as_channels(xp, x):
 
 @op(residuals=("chosen",), constants=("chosen",))
 @real_only
+@explains(IMAGES)
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
-    """2-D max pooling: the largest entry of each window.
+    """Compute 2-D max pooling: the largest entry of each window.
 
-    A border of padding never wins. Among several largest entries of a window the first (row by row) is the one chosen,
-    and receives its whole gradient, as in PyTorch; an entry that several windows chose receives from each.
+    Padding never wins. If entries tie, the first one (in row-major order) is chosen and receives the whole gradient, as
+    in PyTorch.
 
         H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
     Shapes: x (N, C, H, W) -> (N, C, H', W').
     Args:
         x: images of real numbers.
-        stride: steps from one window to the next, (down, across), each at least 1.
-        padding: how far windows may reach beyond the edges, at most half a window; default (0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1).
-    Returns: a tensor of the dtype of x.
-    Raises: TypeError for complex numbers, and where a pair is a single number. ValueError if a window is larger than
-        the padded image, or the padding more than half of it.
+        stride: step from one window to the next, (down, across), each at least 1.
+        padding: how far windows may extend beyond the edges, at most half a window; default (0, 0).
+    Raises: TypeError if x is complex, or a pair is a single number; ValueError if a window is larger than the padded
+        image, or the padding is more than half a window.
     >>> x = mg.tensor([[[[1.0, 4.0, 4.0, 2.0]]]], requires_grad=True)
     >>> out = mg.max_pool2d(x, kernel_size=(1, 3), stride=(1, 1))
     >>> out.tolist()
@@ -347,7 +333,7 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
 
 @max_pool2d.rule("x")
 def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
-    """The gradient goes to the entry that was chosen; one that several windows chose receives from each."""
+    """The gradient goes to the entry that was chosen. An entry chosen by several windows receives from each."""
     columns = xp.group_images(upstream, groups=x_shape[1]) * chosen
     columns = xp.ungroup_columns(columns, images=x_shape[0])
     return xp.fold(columns, xp.image_size(x_shape), kernel_size, stride, padding, dilation)
@@ -364,19 +350,19 @@ def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
         padding,
     )
 )
+@explains(IMAGES)
 def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=True):
-    """2-D average pooling: the mean of each window.
+    """Compute 2-D average pooling: the mean of each window.
 
-    Each mean is the sum of a window over kH * kW, or, without `count_include_pad`, over as many of its entries as lie
-    in the image. The gradient of a mean is shared out equally among those entries.
+    Each mean is the sum of a window over kH * kW, or, without `count_include_pad`, over the number of its entries
+    inside the image. The gradient of a mean is shared equally among these entries.
 
         H' = ⌊(H + 2 * padding - kH) / stride⌋ + 1, and W' likewise
     Shapes: x (N, C, H, W) -> (N, C, H', W').
     Args:
         x: images.
-        stride: steps from one window to the next, (down, across), each at least 1.
-        padding: zeros added on either side, (above and below, left and right); default (0, 0).
-        count_include_pad: whether that border counts as entries; default True.
+        stride: step from one window to the next, (down, across), each at least 1.
+        count_include_pad: whether to count the padding as entries; default True.
     Returns: a tensor of the dtype of x; float64 for integers.
     Raises: ValueError if a window is larger than the padded image, or a number is too small. TypeError if a pair is a
         single number.
@@ -391,15 +377,15 @@ def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=
 
 @linear(x=lambda xp, upstream, kernel_size: xp.window_columns(upstream, kernel_size), public=False)
 def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
-    """The sum of each window, as images: columns of `unfold` added up.
+    """Sum each window: add up the columns of `unfold`, as images.
 
     Shapes: x (N, C * kH * kW, H' * W') -> (N, C, H', W').
     Args:
-        x: columns, as `unfold` makes them.
-        x_shape: the shape (N, C, H, W) of the images that the windows were cut from.
+        x: columns, as returned by `unfold`.
+        x_shape: the shape (N, C, H, W) of the images.
         kernel_size: height and width of a window, (kH, kW).
-        stride, padding: pairs, as `unfold` was given them.
-    Raises: ValueError if the columns are not those of such images.
+        stride, padding: pairs, as in `unfold`.
+    Raises: ValueError if the columns do not match such images.
     >>> windows = mg.unfold(np.ones((1, 1, 2, 3)), kernel_size=(2, 2))
     >>> mg.ops.window_sums(windows, (1, 1, 2, 3), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0)).tolist()
     [[[[4.0, 4.0]]]]
@@ -414,13 +400,13 @@ def window_sums(xp, x, *, x_shape, kernel_size, stride, padding):
     public=False,
 )
 def window_columns(xp, x, *, kernel_size):
-    """Each entry repeated as a column for its whole window: the transpose of `window_sums`.
+    """Repeat each entry as a column for its whole window: the transpose of `window_sums`.
 
     Shapes: x (N, C, H', W') -> (N, C * kH * kW, H' * W').
     Args:
         x: images with one entry for each window.
         kernel_size: height and width of a window, (kH, kW).
-    Raises: ValueError if x has not four axes.
+    Raises: ValueError if x does not have four axes.
     >>> mg.ops.window_columns([[[[5.0, 7.0]]]], kernel_size=(1, 2)).tolist()
     [[[5.0, 7.0], [5.0, 7.0]]]
     See: `window_sums`."""
@@ -429,13 +415,13 @@ def window_columns(xp, x, *, kernel_size):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def split_columns(xp, x, *, kernel_size):
-    """Columns of windows, the entries of each channel on an axis of their own.
+    """Give the entries of each channel a separate axis in columns of windows.
 
     Shapes: x (N, C * kH * kW, windows) -> (N, C, kH * kW, windows).
     Args:
-        x: columns, as `unfold` makes them.
+        x: columns, as returned by `unfold`.
         kernel_size: height and width of a window, (kH, kW).
-    Raises: ValueError if the length of a column is no multiple of kH * kW.
+    Raises: ValueError if the length of a column is not a multiple of kH * kW.
     >>> mg.ops.split_columns([[[1.0], [2.0], [3.0], [4.0]]], kernel_size=(1, 2)).tolist()
     [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     See: `unfold`; `window_columns`, whose rule needs it."""
@@ -444,16 +430,17 @@ def split_columns(xp, x, *, kernel_size):
 
 @nondifferentiable(public=False)
 def window_counts(xp, x, *, shape, kernel_size, stride, padding, count_include_pad):
-    """How many entries each window of an image takes together; without a gradient.
+    """Count the entries that each window of an image averages.
 
-    Shapes: x any -> (H', W'), or () where all windows count the same.
+    There is no gradient.
+    Shapes: x any -> (H', W'), or () if all counts are equal.
     Args:
-        x: any tensor; the result lives where it is.
+        x: a tensor that determines the device.
         shape: the shape (..., H, W) of the image.
         kernel_size, stride, padding: pairs, as in `avg_pool2d`.
-        count_include_pad: whether a border of padding counts as entries.
+        count_include_pad: whether to count the padding as entries.
     Returns: a tensor of integers (int16).
-    Raises: ValueError if a kernel or stride is less than 1 and the windows have to be counted one by one.
+    Raises: ValueError if a kernel size or stride is less than 1.
     >>> mg.ops.window_counts([0.0], (1, 1, 2, 2), (2, 2), (1, 1), (1, 1), False).tolist()
     [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
     See: `avg_pool2d`, which divides by it."""

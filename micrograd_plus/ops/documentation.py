@@ -11,6 +11,10 @@ import re
 import sys
 from typing import Any, NamedTuple
 
+_LINE = "\n    " if sys.version_info < (3, 13) else "\n"  # since then the compiler removes the indentation
+_INDENTED, _SEE, _EXAMPLE = f"{_LINE}    ", f"{_LINE}See:", f"{_LINE}>>> "
+_NAMES = re.compile(rf"^{_INDENTED[1:]}([*\w]+(?:, [*\w]+)*):", re.MULTILINE)
+
 REAL_FUNCTIONS = frozenset([
     "arctan2", "beta", "betaln", "cbrt", "ceil", "copysign", "digamma", "erf", "erfc", "erfcinv", "erfinv", "floor",
     "fmod", "gamma", "gammaln", "gammasgn", "hypot", "i0", "i0e", "i1", "i1e", "j0", "j1", "log_ndtr", "logaddexp",
@@ -18,26 +22,40 @@ REAL_FUNCTIONS = frozenset([
 ])  # fmt: skip
 """Functions of a namespace that are defined for real numbers only."""
 
+INTEGER_OPERATIONS = frozenset(["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"])
+"""Operations that are defined for integers and booleans only."""
+
+EXACT_FUNCTIONS = frozenset([
+    "argsort", "ceil", "clip", "floor", "floor_divide", "fmax", "fmin", "fmod", "max", "max_pool2d",
+    "max_pool2d_with_chosen", "maximum", "min", "minimum", "nan_to_num", "pad", "remainder", "round", "sign",
+    "take_along_axis", "trunc", "expand_dims", "squeeze",
+])  # fmt: skip
+"""Functions of a namespace that return integers for integers."""
+
 PARAMETERS = {
-    "axis1, axis2": "the axes of rows and of columns; default 0 and 1.",
-    "bias": "one number for each channel; default none.",
+    "axes": "number of last axes that form a row, at least 1; default 1.",
+    "axis1": "the axis of rows; default 0.",
+    "axis2": "the axis of columns; default 1.",
     "block": "number of codes along K that share a scale, a divisor of K; default 32.",
     "causal": "whether a query sees only positions up to its own; default False.",
-    "codes": "the stored weights, integers.",
-    "ddof": "subtracted from the number of entries: 0 (default), or 1 for an estimate from a sample.",
+    "ddof": "subtracted from the number of entries: 0 (default), or 1 (PyTorch's default) to estimate from a sample.",
     "dilation": "step between neighbouring entries of a window, each at least 1; default (1, 1).",
-    "eps": "added to the variance, so that a constant row does not divide by 0; default 1e-5.",
+    "eps": "added to the variance, to avoid division by 0; default 1e-5.",
     "groups": "number of equal groups of channels, each with its own filters; default 1.",
+    "high": "the largest integer; default 127, for int8.",
     "keepdims": "whether to keep the reduced axes with length 1; default False.",
     "kernel_size": "height and width of a window, (kH, kW), each at least 1.",
-    "low, high": "the smallest and the largest integer; default -128 and 127, for int8.",
-    "output_size": "height and width of the result, each at least 1.",
+    "low": "the smallest integer; default -128, for int8.",
+    "n": "length to which the axis is truncated or padded with zeros first; None (default) keeps it.",
+    "norm": (
+        'which transform is divided by the number n of entries: "backward" (None, the default) the inverse one,'
+        f'{_LINE}        "forward" the forward one; "ortho" divides both by √n.'
+    ),
     "padding": "zeros added on each side, (top and bottom, left and right); default (0, 0).",
-    "scale": "the length of a step.",
+    "s": "lengths to which the axes are truncated or padded with zeros first; None (default) keeps them.",
     "shape": "the shape of the result.",
     "stride": "step from one window to the next, (down, across), each at least 1; default (1, 1).",
-    "weight": "one number for each channel; default none.",
-    "zero_point": "the integer that stands for 0; default 0.",
+    "window": "number of positions that a query sees on each side, including its own, at least 1; default all.",
 }
 """Descriptions of parameters that mean the same in every operation that has them."""
 
@@ -49,13 +67,9 @@ AXES = {
 }
 """Descriptions of `axis`, for reductions and by its default."""
 
-_LINE = "\n    " if sys.version_info < (3, 13) else "\n"  # since then the compiler removes the indentation
-_INDENTED, _SEE, _EXAMPLE = f"{_LINE}    ", f"{_LINE}See:", f"{_LINE}>>> "
-_NAMES = re.compile(rf"^{_INDENTED[1:]}([*\w]+(?:, [*\w]+)*):", re.MULTILINE)
-
 
 class Facts(NamedTuple):
-    """What the derived sections depend on."""
+    """Facts about a function that determine its derived sections."""
 
     kind: str
     inputs: tuple[str, ...]
@@ -68,8 +82,34 @@ class Facts(NamedTuple):
         return self.kind == "elementwise" or (self.kind == "non-differentiable" and "axis" not in self.params)
 
     @property
+    def is_matrix_function(self) -> bool:
+        """Whether the operation takes square matrices, which are called `a`."""
+        return self.kind == "general" and self.inputs == ("a",)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the result for integers is made of integers."""
+        return self.op is not None and EXACT_FUNCTIONS.issuperset(self.op.forward.__code__.co_names)
+
+    @property
+    def numbers(self) -> str:
+        """Which numbers the operation takes."""
+        if self.takes_integers:
+            return "integers or booleans"
+        if self.is_matrix_function:
+            return "square matrices"
+        return "real numbers" if self.is_real else "real or complex numbers"
+
+    @property
+    def takes_integers(self) -> bool:
+        """Whether the operation takes integers and booleans only."""
+        return self.op is not None and self.op.name in INTEGER_OPERATIONS
+
+    @property
     def is_real(self) -> bool:
         """Whether the operation takes real numbers only."""
+        if self.op is None:
+            return False
         return self.op.real_only or not REAL_FUNCTIONS.isdisjoint(self.op.forward.__code__.co_names)
 
 
@@ -91,7 +131,7 @@ def facts_of(function: Any, op: Any) -> Facts:
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     defaults = dict(zip(names[code.co_argcount - len(values) : code.co_argcount], values, strict=True))
     defaults |= function.__kwdefaults__ or {}
-    inputs = op.inputs if op is not None else ()
+    inputs = op.inputs if op is not None else names[: names[:1] == ("x",)]
     params = {name: defaults.get(name) for name in names if name not in inputs}
     return Facts(op.kind if op is not None else "composed", inputs, params, op)
 
@@ -113,11 +153,11 @@ def with_sections(text: str, facts: Facts) -> str:
             sections, end = derive(facts, text[start:end]) + sections, start
         else:
             sections = derive(facts, "") + sections
-    return f"{text[:end]}\n{sections}{shown}{text[see:]}"
+    return f"{text[:end].rstrip()}\n{sections}{shown}{text[see:]}"
 
 
 # The sections ---------------------------------------------------------------------------------------------------------
-# Each function returns what the source says, or else the derived section.
+# Each function returns the section in the source, if there is one, or else the derived section.
 
 
 def shapes(facts: Facts, written: str) -> str:
@@ -126,6 +166,8 @@ def shapes(facts: Facts, written: str) -> str:
         return written
     if "keepdims" in facts.params:
         return f"{_LINE}Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3)."
+    if facts.is_matrix_function:
+        return f"{_LINE}Shapes: (..., n, n) -> the same."
     if len(facts.inputs) == 1 or not facts.is_entrywise:
         return f"{_LINE}Shapes: any -> the same."
     return f"{_LINE}Shapes: {', '.join(facts.inputs)} of shapes that broadcast -> the broadcast shape."
@@ -140,7 +182,7 @@ def arguments(facts: Facts, written: str) -> str:
         return written
     heading = f"{_LINE}Args:"
     if inputs:
-        heading += f"{_INDENTED}{', '.join(inputs)}: {'real numbers' if facts.is_real else 'real or complex numbers'}."
+        heading += f"{_INDENTED}{', '.join(inputs)}: {facts.numbers}."
     return f"{heading}{written[len(_LINE) + len('Args:') :]}{''.join(params)}"
 
 
@@ -156,13 +198,14 @@ def returns(facts: Facts, written: str) -> str:
     """Return the section on the result and its dtype."""
     if written or not facts.inputs:
         return written
-    if facts.kind == "non-differentiable":
-        return f"{_LINE}Returns: a tensor of booleans, without a graph."
     count = len(facts.inputs)
     inputs = " and ".join(facts.inputs) if count <= 2 else "the inputs"
-    is_float = facts.kind == "elementwise" or (facts.kind == "general" and count == 1)
-    dtype = f"{'dtype' if count == 1 else 'common dtype'} of {inputs}{'; float64 for integers' if is_float else ''}"
-    return f"{_LINE}Returns: a tensor of the {dtype}."
+    dtype = f"{'dtype' if count == 1 else 'common dtype'} of {inputs}"
+    if facts.kind == "non-differentiable":
+        kind = f"the {dtype}" if facts.takes_integers else "booleans"
+        return f"{_LINE}Returns: a tensor of {kind}, without a graph."
+    may_round = facts.kind == "elementwise" or (facts.kind == "general" and count == 1)
+    return f"{_LINE}Returns: a tensor of the {dtype}{'; float64 for integers' * (may_round and not facts.is_exact)}."
 
 
 def raises(facts: Facts, written: str) -> str:
@@ -170,6 +213,7 @@ def raises(facts: Facts, written: str) -> str:
     if written or not facts.inputs:
         return written
     wrong = "complex or not numeric" if facts.is_real else "not numeric"
+    wrong = "not an integer or boolean" if facts.takes_integers else wrong
     first, *others = facts.inputs
     if others:
         fit = "broadcast" if facts.is_entrywise else "match"

@@ -1,4 +1,4 @@
-"""Roots, exponentials and logarithms, entry by entry, and the area under a bell curve."""
+"""Elementwise roots, exponentials and logarithms, and the error function."""
 
 from math import log as ln, pi, sqrt as root
 
@@ -7,26 +7,20 @@ from ..core.define import elementwise
 
 @elementwise(x=lambda out: 0.5 / out)
 def sqrt(xp, x):
-    """Square root.
+    """Compute the square root of each entry.
 
-    sqrt(x) = √x, the one that is not negative; of a negative real number nan. At 0 the slope is inf.
-    Args:
-        x: real numbers of at least 0, or complex numbers.
+    sqrt(x) = √x, not negative; nan for a negative real number. At 0 the derivative is inf.
     >>> mg.sqrt([4.0, 9.0]).tolist()
     [2.0, 3.0]
-    >>> mg.sqrt(-1 + 0j).item()
-    1j
     See: numpy.sqrt; torch.sqrt."""
     return xp.sqrt(x)
 
 
 @elementwise(x=lambda x, out: -0.5 * out / x)
 def rsqrt(xp, x):
-    """Reciprocal square root: one over the square root.
+    """Compute the reciprocal of the square root.
 
-    rsqrt(x) = 1 / √x; of a negative real number nan. At 0 the value is inf and the slope -inf.
-    Args:
-        x: positive real numbers, or complex numbers.
+    rsqrt(x) = 1 / √x; nan for a negative real number. At 0 the value is inf and the derivative -inf.
     >>> mg.rsqrt([4.0, 0.25]).tolist()
     [0.5, 2.0]
     See: torch.rsqrt."""
@@ -35,9 +29,9 @@ def rsqrt(xp, x):
 
 @elementwise(x=lambda out: 1 / (3 * out * out))
 def cbrt(xp, x):
-    """Cube root, of negative numbers too.
+    """Compute the real cube root, also of negative numbers.
 
-    cbrt(x) = ∛x, the real one. At 0 the slope is inf.
+    cbrt(x) = ∛x. At 0 the derivative is inf.
     >>> mg.cbrt([-8.0, 1.0]).tolist()
     [-2.0, 1.0]
     See: numpy.cbrt."""
@@ -46,9 +40,9 @@ def cbrt(xp, x):
 
 @elementwise(x=lambda out: out)
 def exp(xp, x):
-    """Exponential: the function that is its own slope.
+    """Compute the exponential of each entry.
 
-    exp(x) = e^x with e = 2.71828…; beyond x = 709.78 it is inf in float64.
+    exp(x) = e^x with e = 2.71828…, its own derivative. Beyond x = 709.78 it is inf in float64.
     >>> mg.exp([0.0, 1.0])
     tensor([1.        , 2.71828183])
     See: numpy.exp; torch.exp."""
@@ -57,9 +51,9 @@ def exp(xp, x):
 
 @elementwise(x=lambda xp, x: xp.exp(x))
 def expm1(xp, x):
-    """Exponential minus one, exact for small x.
+    """Compute exp(x) - 1, accurately for small x.
 
-    expm1(x) = exp(x) - 1, without the subtraction of near equals that loses the digits of a small x.
+    expm1(x) avoids the subtraction of nearly equal numbers, which loses the digits of a small x.
     >>> mg.expm1(1e-12).item(), (mg.exp(1e-12) - 1).item()
     (1.0000000000005e-12, 1.000088900582341e-12)
     See: numpy.expm1; torch.expm1."""
@@ -68,12 +62,9 @@ def expm1(xp, x):
 
 @elementwise(x=lambda x: 1 / x)
 def log(xp, x):
-    """Natural logarithm: the inverse of the exponential.
+    """Compute the natural logarithm.
 
-    log(x) = ln x; -inf with slope inf at 0, nan of a negative real number. Of a complex number the imaginary part is
-    its angle, from -π to π.
-    Args:
-        x: positive real numbers, or complex numbers.
+    -inf with derivative inf at 0, nan for negative real x. Complex x: the imaginary part is the angle, from -π to π.
     >>> mg.log([1.0, 10.0])
     tensor([0.        , 2.30258509])
     See: numpy.log; torch.log."""
@@ -82,12 +73,9 @@ def log(xp, x):
 
 @elementwise(x=lambda x: 1 / (1 + x))
 def log1p(xp, x):
-    """Natural logarithm of one plus x, exact for small x.
+    """Compute log(1 + x), accurately for small x.
 
-    log1p(x) = log(1 + x), without the addition that loses the digits of a small x; -inf with slope inf at -1, nan of a
-    real number below.
-    Args:
-        x: real numbers above -1, or complex numbers.
+    Adding 1 loses the digits of a small x. At -1 the result is -inf with derivative inf; nan below.
     >>> mg.log1p(1e-12).item(), mg.log(1 + 1e-12).item()
     (9.999999999995e-13, 1.000088900581841e-12)
     See: numpy.log1p; torch.log1p."""
@@ -96,11 +84,9 @@ def log1p(xp, x):
 
 @elementwise(x=lambda x: 1 / (x * ln(2)))
 def log2(xp, x):
-    """Logarithm to base 2.
+    """Compute the logarithm to base 2.
 
-    log2(x) = ln x / ln 2: the bits it takes to tell x things apart. At and below 0 it does as `log`.
-    Args:
-        x: positive real numbers, or complex numbers.
+    log2(x) = ln x / ln 2. At 0 and below it behaves as `log`.
     >>> mg.log2([1.0, 2.0, 8.0]).tolist()
     [0.0, 1.0, 3.0]
     See: numpy.log2; torch.log2."""
@@ -109,11 +95,9 @@ def log2(xp, x):
 
 @elementwise(x=lambda x: 1 / (x * ln(10)))
 def log10(xp, x):
-    """Logarithm to base 10.
+    """Compute the logarithm to base 10.
 
-    log10(x) = ln x / ln 10. At and below 0 it does as `log`.
-    Args:
-        x: positive real numbers, or complex numbers.
+    log10(x) = ln x / ln 10. At 0 and below it behaves as `log`.
     >>> mg.log10([1.0, 10.0, 1000.0]).tolist()
     [0.0, 1.0, 3.0]
     See: numpy.log10; torch.log10."""
@@ -122,12 +106,9 @@ def log10(xp, x):
 
 @elementwise(a=lambda xp, a, b: xp.sigmoid(a - b), b=lambda xp, a, b: xp.sigmoid(b - a))
 def logaddexp(xp, a, b):
-    """Logarithm of the sum of two exponentials.
+    """Compute the logarithm of the sum of two exponentials, without overflow.
 
-    logaddexp(a, b) = log(exp(a) + exp(b)), without overflow. Each receives its share of the sum: a receives σ(a - b),
-    with σ the sigmoid. Where both are -inf the gradient is nan.
-    Args:
-        a, b: real numbers, logarithms of what is added.
+    The derivatives of log(exp(a) + exp(b)) are σ(a - b) and σ(b - a), with σ the sigmoid; nan if both are -inf.
     >>> mg.logaddexp(1000.0, 1000.0)
     tensor(1000.69314718)
     See: numpy.logaddexp; torch.logaddexp; `mg.logsumexp` along an axis."""
@@ -139,9 +120,9 @@ TWO_OVER_ROOT_PI = 2 / root(pi)
 
 @elementwise(x=lambda xp, x: TWO_OVER_ROOT_PI * xp.exp(-x * x))
 def erf(xp, x):
-    """Error function: the share of a bell curve within √2 · x standard deviations.
+    """Compute the error function.
 
-    erf(x) = 2 / √π · ∫ exp(-t²) dt from 0 to x. It is odd, and goes from -1 to 1.
+    erf(x) = 2 / √π · ∫ exp(-t²) dt from 0 to x, an odd function between -1 and 1.
     >>> mg.erf([0.0, 1.0])
     tensor([0.        , 0.84270079])
     See: scipy.special.erf; torch.erf."""
@@ -150,7 +131,7 @@ def erf(xp, x):
 
 @elementwise(x=lambda xp, x: -TWO_OVER_ROOT_PI * xp.exp(-x * x))
 def erfc(xp, x):
-    """Complementary error function, exact where it is tiny.
+    """Compute the complementary error function, accurately where it is tiny.
 
     erfc(x) = 1 - erf(x) = 2 / √π · ∫ exp(-t²) dt from x to infinity.
     >>> mg.erfc([0.0, 10.0]), 1 - mg.erf([0.0, 10.0])

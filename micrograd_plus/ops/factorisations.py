@@ -1,11 +1,11 @@
-"""Matrices as products of simpler ones: triangles, orthonormal columns, a diagonal. Public as `mg.linalg`.
+"""Matrix factorisations: Cholesky, eigenvalues, QR and singular values. Public as `mg.linalg`.
 
-Everything works on the last two axes, for as many matrices as the others hold. What is said of a transpose holds for
-real matrices; of complex ones it is the adjoint, the transpose conjugated.
+Matrices are on the last two axes; other axes are batch axes. For complex matrices, read conjugate transpose for
+transpose.
 
-An eigenvector or singular vector of a complex matrix may be turned by any angle. Here each has a pivot that is real
-and positive: its first entry that is at least half as large as the largest. So its gradient is that of what was
-computed, whatever a loss makes of it. PyTorch leaves the angle open, and refuses a loss that depends on it.
+The phase of a complex eigenvector or singular vector is arbitrary. Here each has a pivot that is real and positive: its
+first entry that is at least half as large as the largest. So every loss has the gradient of the computed vectors, while
+PyTorch leaves the phase open and rejects a loss that depends on it.
 """
 
 from math import nan
@@ -20,7 +20,7 @@ from .shape import concatenate, getitem, mH, tril, triu
 
 @linear(x=lambda xp, upstream: xp.hermitian_part(upstream), public=False)
 def hermitian_part(xp, x):
-    """Hermitian part of a matrix: of a real one, its symmetric part.
+    """Compute the Hermitian part of a matrix; for a real one the symmetric part.
 
     (x + xᴴ) / 2.
     Shapes: (..., n, n) -> the same.
@@ -36,13 +36,13 @@ def hermitian_part(xp, x):
 
 @op(public=False)
 def pivots(xp, x):
-    """One over the pivot of each column, where that stands, and 0 elsewhere.
+    """Return the reciprocal of each column's pivot at the pivot's position, and 0 elsewhere.
 
-    A column's pivot is its first entry that is at least half as large as the largest: a choice that rounding does not
-    change. By it `eigh` and `svd` fix the angle of complex vectors.
+    The pivot of a column is its first entry that is at least half as large as the largest, a choice that rounding does
+    not change. `eigh` and `svd` use it to fix the phase of complex vectors.
     Shapes: (..., m, n) -> the same.
     Args:
-        x: matrices, real or complex. A column of zeros has infinity in its first place.
+        x: matrices, real or complex. For a column of zeros the first entry is infinite.
     Returns: a tensor of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
     >>> mg.ops.pivots([[1.0, 8.0], [4.0, 2.0]]).tolist()
@@ -58,23 +58,23 @@ def _(upstream, out):
 
 
 def _with_pivots_held(xp, received, vectors, beside=0.0):
-    """What vectors receive, but for what would turn each as a whole, with those `beside` it: that goes to the pivot,
-    which stays real. Real vectors cannot be turned as a whole, and nothing changes."""
+    """Return the gradient of vectors without the part that changes the phase of each, together with the vectors
+    `beside` it. This part goes to the pivot, which stays real. Real vectors cannot be turned as a whole, and nothing
+    changes."""
     whole = xp.sum(xp.conj(vectors) * received, axis=-2, keepdims=True) + beside
     return received - xp.pivots(vectors) * ((whole - xp.conj(whole)) / 2)
 
 
 @nondifferentiable(public=False)
 def resolution(xp, x, *, shape=None, rtol=None):
-    """The size below which an entry counts as 0 beside the largest along the last axis.
+    """Return the magnitude below which an entry counts as 0 compared to the largest along the last axis.
 
-    It is rtol * max |x|, where rtol, if not given, is what floating point numbers can tell apart in a matrix: its
-    longer side times the machine epsilon.
+    It is rtol * max |x|. The default rtol is the longer side of the matrix times the machine epsilon.
     Shapes: (..., n) -> (..., 1).
     Args:
         x: numbers, such as singular values.
-        shape: the shape of the matrix that they belong to; None (default) takes that of x.
-        rtol: the relative size, a number; None by default.
+        shape: the shape of the matrix; None (default) for the shape of x.
+        rtol: the relative tolerance, a number; default None.
     Returns: a real tensor, without a graph.
     Raises: TypeError if rtol is not a number; ValueError if x is a single number.
     >>> mg.ops.resolution([1.0, 50.0], rtol=0.1).tolist()
@@ -85,12 +85,11 @@ def resolution(xp, x, *, shape=None, rtol=None):
 
 @elementwise(x=lambda out: -out * out, public=False)
 def reciprocal_beyond(xp, x, floor):
-    """One over a number whose size is larger than a floor; 0 for the smaller ones.
+    """Compute the reciprocal of entries larger than a floor, and 0 for smaller ones.
 
-    1 / x if |x| > floor, else 0. The pseudoinverse inverts singular values so.
-    Shapes: x and floor broadcast.
+    1 / x if |x| > floor, else 0. The pseudoinverse inverts singular values this way.
     Args:
-        floor: the size that is not enough; it receives no gradient.
+        floor: the largest magnitude that counts as 0; it receives no gradient.
     Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.ops.reciprocal_beyond([4.0, 0.1], 1.0).tolist()
     [0.25, 0.0]
@@ -105,13 +104,12 @@ def reciprocal_beyond(xp, x, floor):
     public=False,
 )
 def known_ratio(xp, x, y, floor):
-    """The ratio x / y: 0 where x is 0, and nan where rounding hides y.
+    """Compute x / y, with 0 if x is 0 and nan if y is lost in rounding.
 
-    x / y if |y| > floor; else nan, but 0 where x = 0. So what does not use the eigenvectors of equal values has its
-    gradient, and what does receives nan.
-    Shapes: x, y and floor broadcast.
+    x / y if |y| > floor; else nan, but 0 if x = 0. So a function that does not use the eigenvectors of equal values has
+    its gradient, and one that does receives nan.
     Args:
-        floor: up to this size, y is taken to be unknown; it receives no gradient.
+        floor: the largest magnitude at which y counts as unknown; it receives no gradient.
     >>> mg.ops.known_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0], 0.0).tolist()
     [0.5, 0.0, nan]
     See: mg.linalg.eigh, mg.linalg.svd."""
@@ -134,7 +132,7 @@ def _from_triangle(a, lower):
 
 @op
 def _cholesky(xp, a):
-    """Cholesky factorisation: the lower triangle L with L @ Lᵀ = a."""
+    """Compute the Cholesky factorisation: the lower triangle L with L @ Lᵀ = a."""
     return xp.cholesky(a)
 
 
@@ -154,13 +152,12 @@ def _(xp, upstream, out):
 @wraps_op(_cholesky)
 @prefixes_errors
 def cholesky(a, *, upper=False):
-    """Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
+    """Compute the Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
 
-    What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is symmetric.
-    Shapes: (..., n, n) -> the same.
+    Only the symmetric part (a + aᵀ) / 2 of a is used, so its gradient is symmetric.
     Args:
         a: positive definite matrices: symmetric (complex: Hermitian), with all eigenvalues above 0.
-        upper: whether to give the upper triangle Lᵀ, with Lᵀᵀ @ Lᵀ = a; False by default.
+        upper: whether to return the upper triangle Lᵀ, with Lᵀᵀ @ Lᵀ = a; default False.
     Raises: ValueError if a is not square, or its symmetric part is not positive definite.
     >>> mg.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).tolist()
     [[2.0, 0.0], [1.0, 2.0]]
@@ -171,7 +168,7 @@ def cholesky(a, *, upper=False):
 
 @op(outputs=("values", "vectors"))
 def _eigh(xp, a):
-    """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns."""
+    """Compute the eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns."""
     return xp.eigh(a)
 
 
@@ -190,18 +187,18 @@ def _(xp, upstream, values, vectors, a_shape):
 @wraps_op(_eigh)
 @prefixes_errors
 def eigh(a, UPLO=None):
-    """Eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
+    """Compute the eigenvalues of a symmetric matrix in ascending order, and eigenvectors as columns.
 
-    a @ vectors = vectors * values. What counts of a is its symmetric part (a + aᵀ) / 2, so that its gradient is
-    symmetric. Vectors of equal values may be any that span the same space, and have no gradient: what uses them
-    receives nan. What uses the values alone has its gradient there too. Vectors of a complex matrix may be turned by
-    any angle: here the pivot of each is real and positive.
+    a @ vectors = vectors * values. Only the symmetric part (a + aᵀ) / 2 of a is used, so its gradient is symmetric. The
+    eigenvectors of equal values are not unique and have no gradient: a function that uses them receives nan, but one
+    that uses only the values has its gradient. For complex matrices the phase of each vector is chosen so that its
+    pivot is real and positive.
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
     Args:
         a: symmetric matrices (complex: Hermitian).
-        UPLO: None (default) reads the symmetric part; "L" or "U" the lower or upper triangle alone.
-    Returns: a pair of tensors: values, real, and vectors, of a's dtype; float64 for integers.
-    Raises: ValueError if a is not square, or for another UPLO.
+        UPLO: None (default) reads the symmetric part; "L" or "U" only the lower or upper triangle.
+    Returns: a pair of tensors: real values, and vectors of the dtype of a; float64 for integers.
+    Raises: ValueError if a is not square, or UPLO is unknown.
     >>> values, vectors = mg.linalg.eigh([[2.0, 1.0], [1.0, 2.0]])
     >>> values
     tensor([1., 3.])
@@ -216,15 +213,15 @@ def eigh(a, UPLO=None):
 
 @prefixes_errors
 def eigvalsh(a, UPLO=None):
-    """Eigenvalues of a symmetric matrix in ascending order.
+    """Compute the eigenvalues of a symmetric matrix in ascending order.
 
-    What counts of a is its symmetric part (a + aᵀ) / 2. Equal values have their gradient too.
+    Only the symmetric part (a + aᵀ) / 2 of a is used. Equal values have a gradient, too.
     Shapes: (..., n, n) -> (..., n).
     Args:
         a: symmetric matrices (complex: Hermitian).
-        UPLO: None (default) reads the symmetric part; "L" or "U" the lower or upper triangle alone.
-    Returns: a real tensor of a's precision; float64 for integers.
-    Raises: ValueError if a is not square, or for another UPLO.
+        UPLO: None (default) reads the symmetric part; "L" or "U" only the lower or upper triangle.
+    Returns: a real tensor of the precision of a; float64 for integers.
+    Raises: ValueError if a is not square, or UPLO is unknown.
     >>> mg.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
     tensor([1., 3.])
     See: numpy.linalg.eigvalsh, torch.linalg.eigvalsh."""
@@ -236,16 +233,16 @@ def eigvalsh(a, UPLO=None):
 
 @linear(x=lambda upstream: upstream, public=False)
 def check_independent(xp, x, *, what="the columns depend on each other"):
-    """A square matrix as it is, where its columns do not depend on each other.
+    """Return a square matrix unchanged, if its columns are linearly independent.
 
-    Where they do, a singular value is 0 but for rounding, and a division by the matrix is without meaning.
+    If they are not, a singular value is 0 up to rounding, and dividing by the matrix is meaningless.
     Shapes: (..., n, n) -> the same.
     Args:
         x: square matrices.
-        what: the sentence that is said where they do.
-    Returns: x.
-    Raises: ValueError if a singular value is no larger than what rounding leaves beside the largest; on a device the
-        result is nan.
+        what: the error message if they are not.
+    Returns: x itself.
+    Raises: ValueError if a singular value is as small as the rounding error of the largest; on a device the result is
+        nan.
     >>> mg.ops.check_independent([[2.0, 1.0], [0.0, 3.0]]).tolist()
     [[2.0, 1.0], [0.0, 3.0]]
     See: mg.linalg.qr, mg.linalg.eig."""
@@ -254,7 +251,7 @@ def check_independent(xp, x, *, what="the columns depend on each other"):
 
 @op(outputs=("values", "vectors"))
 def _eig(xp, a):
-    """Eigenvalues of a square matrix, and eigenvectors as columns."""
+    """Compute the eigenvalues of a square matrix, and eigenvectors as columns."""
     return xp.eig(a)
 
 
@@ -279,17 +276,16 @@ def _(xp, upstream, values, vectors, a_shape):
 @wraps_op(_eig)
 @prefixes_errors
 def eig(a):
-    """Eigenvalues of a square matrix, and eigenvectors as columns.
+    """Compute the eigenvalues of a square matrix, and eigenvectors as columns.
 
-    a @ vectors = vectors * values. They are complex, also where all of them are real, so that the dtype does not depend
-    on the numbers. Each vector has length 1, and is turned until its pivot is real and positive: its first entry that
-    is at least half as large as the largest. Vectors of equal values have no gradient: what uses them receives nan.
+    a @ vectors = vectors * values. The results are complex even if all eigenvalues are real, so that the dtype does not
+    depend on the values. Each vector has length 1 and a phase such that its pivot is real and positive: the first entry
+    that is at least half as large as the largest. The eigenvectors of equal values have no gradient: a function that
+    uses them receives nan.
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
-    Args:
-        a: square matrices.
-    Returns: a pair of complex tensors of a's precision, in the order in which LAPACK finds them.
-    Raises: ValueError if a is not square or holds nan, and on the way back where the vectors do not span the space;
-        RuntimeError on a device whose library has no eigenvectors of such matrices.
+    Returns: a pair of complex tensors of the precision of a, in LAPACK's order.
+    Raises: ValueError if a is not square or contains nan, or in the backward pass if the vectors are not linearly
+        independent; RuntimeError on a device whose library cannot compute them.
     >>> values, vectors = mg.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
     >>> values.tolist()
     [1j, -1j]
@@ -299,13 +295,14 @@ def eig(a):
 
 @prefixes_errors
 def eigvals(a):
-    """Eigenvalues of a square matrix.
+    """Compute the eigenvalues of a square matrix.
 
     Shapes: (..., n, n) -> (..., n).
     Args:
         a: square matrices.
-    Returns: a complex tensor of a's precision, in the order in which LAPACK finds them.
-    Raises: ValueError if a is not square or holds nan, and on the way back where the vectors do not span the space.
+    Returns: a complex tensor of the precision of a, in LAPACK's order.
+    Raises: ValueError if a is not square or contains nan, or in the backward pass if the vectors are not linearly
+        independent.
     >>> mg.linalg.eigvals([[2.0, 1.0], [0.0, 3.0]]).tolist()
     [(2+0j), (3+0j)]
     See: torch.linalg.eigvals, numpy.linalg.eigvals."""
@@ -317,16 +314,15 @@ def eigvals(a):
 
 @op(outputs=("q", "r"))
 def _qr(xp, a):
-    """QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
+    """Compute the QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
 
-    a has no more columns than rows.
-    """
+    a must not have more columns than rows."""
     return xp.qr(a)
 
 
 @_qr.rule("a")
 def _(xp, upstream, q, r):
-    """Columns of q only turn, and r stays a triangle with a real diagonal: what is left of a change is symmetric.
+    """The columns of q rotate, and r stays a triangle with a real diagonal, so the rest of the change is symmetric.
 
     S. F. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions with application in optimum
     experimental design", 2010.
@@ -340,17 +336,17 @@ def _(xp, upstream, q, r):
 @wraps_op(_qr)
 @prefixes_errors
 def qr(a, mode="reduced"):
-    """QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
+    """Compute the QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
 
-    r has real numbers on its diagonal, of either sign (as in LAPACK). The columns of a (of a wide one, the first that
-    make a square) must be independent for a gradient to exist. The further columns of NumPy's "complete" are any basis
-    of what is left, and have none.
+    The diagonal of r is real, of either sign (as in LAPACK). The gradient exists only if the columns of a are linearly
+    independent; for a wide matrix, the columns of its first square block. NumPy's mode "complete" is missing: its
+    additional columns are not unique, so they have no gradient.
     Shapes: a (..., m, n) -> q (..., m, k), r (..., k, n), with k = min(m, n).
     Args:
         a: matrices.
-        mode: "reduced" (default) for both, "r" for the triangle alone.
-    Returns: a pair of tensors, q and r, of a's dtype; or r. float64 for integers.
-    Raises: ValueError for another mode, where a has fewer than two axes, and on the way back where r is singular.
+        mode: "reduced" (default) for both, "r" for only the triangle.
+    Returns: a pair of tensors, q and r, of the dtype of a; or only r. float64 for integers.
+    Raises: ValueErrorif mode is unknown, ora has fewer than two axes, or in the backward pass if r is singular.
     >>> q, r = mg.linalg.qr([[3.0, 0.0], [4.0, 5.0]])
     >>> abs(r)
     tensor([[5., 4.],
@@ -371,7 +367,7 @@ def qr(a, mode="reduced"):
 
 @op(outputs=("u", "s", "vh"))
 def _svd(xp, a):
-    """Singular value decomposition: u, s, vh with u * s @ vh = a."""
+    """Compute the singular value decomposition: u, s, vh with u * s @ vh = a."""
     return xp.svd(a)
 
 
@@ -390,7 +386,7 @@ def _(xp, upstream, u, s, vh, a_shape):
 
 
 def _turned_together(xp, turn_u, turn_v, s, n):
-    """What left and right vectors receive for turning towards each other, by what a does between them.
+    """Return the gradient of left and right vectors that rotate towards each other, by the entries of a between them.
 
     As of eigenvectors: the values of [[0, a], [aᵀ, 0]] are s and -s, which are as far apart as differences and sums of
     s. J. Townsend, "Differentiating the singular value decomposition", 2016.
@@ -404,20 +400,19 @@ def _turned_together(xp, turn_u, turn_v, s, n):
 @wraps_op(_svd)
 @prefixes_errors
 def svd(a, full_matrices=False, compute_uv=True):
-    """Singular value decomposition: u, s, vh with u * s @ vh = a.
+    """Compute the singular value decomposition: u, s, vh with u * s @ vh = a.
 
-    The columns of u and the rows of vh are orthonormal, and the singular values s ≥ 0 in descending order. Vectors of
-    equal values may be any that span the same space, and have no gradient: what uses them receives nan. What uses the
-    values alone has its gradient there too. Both vectors of a value of a complex matrix may be turned by the same
-    angle: here the pivot of the left one is real and positive.
+    The columns of u and the rows of vh are orthonormal, and the singular values s ≥ 0 are in descending order. The
+    vectors of equal values are not unique and have no gradient: a function that uses them receives nan, but one that
+    uses only the values has its gradient. For complex matrices the phase of each pair of vectors is chosen so that the
+    pivot of the left one is real and positive.
     Shapes: a (..., m, n) -> u (..., m, k), s (..., k), vh (..., k, n), with k = min(m, n).
     Args:
         a: matrices.
-        full_matrices: False, unlike in NumPy: the further vectors would be any basis of what is left, without a
-            gradient.
-        compute_uv: whether to give the vectors; True by default.
-    Returns: a triple of tensors: u and vh of a's dtype, s real; or s alone. float64 for integers.
-    Raises: ValueError for full_matrices=True, where a has fewer than two axes, and where it holds nan.
+        full_matrices: must be False, unlike in NumPy: the additional vectors are not unique and have no gradient.
+        compute_uv: whether to return the vectors; default True.
+    Returns: a triple of tensors, u and vh of the dtype of a, s real; or only s. float64 for integers.
+    Raises: ValueError if full_matrices is True, a has fewer than two axes, or a contains nan.
     >>> u, s, vh = mg.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
     >>> s
     tensor([4., 3.])
@@ -425,20 +420,20 @@ def svd(a, full_matrices=False, compute_uv=True):
     True
     See: numpy.linalg.svd, torch.linalg.svd; J. Townsend, "Differentiating the singular value decomposition", 2016."""
     if full_matrices:
-        raise ValueError("svd: the further vectors of full_matrices are any basis of what is left")
+        raise ValueError("svd: the additional vectors of full_matrices are not unique")
     return _svd(a) if compute_uv else _svd(a)[1]
 
 
 @prefixes_errors
 def svdvals(a):
-    """Singular values of a matrix, in descending order.
+    """Compute the singular values of a matrix, in descending order.
 
-    The roots of the eigenvalues of aᴴ @ a. Equal values have their gradient too.
+    They are the square roots of the eigenvalues of aᴴ @ a. Equal values have a gradient, too.
     Shapes: (..., m, n) -> (..., min(m, n)).
     Args:
         a: matrices.
-    Returns: a real tensor of a's precision; float64 for integers.
-    Raises: ValueError if a has fewer than two axes, or holds nan.
+    Returns: a real tensor of the precision of a; float64 for integers.
+    Raises: ValueError if a has fewer than two axes, or contains nan.
     >>> mg.linalg.svdvals([[3.0, 0.0], [0.0, -4.0]])
     tensor([4., 3.])
     See: numpy.linalg.svdvals, torch.linalg.svdvals."""
@@ -447,16 +442,16 @@ def svdvals(a):
 
 @op
 def pinv(xp, a, *, rtol=None):
-    """Pseudoinverse of a matrix (Moore-Penrose): least squares solutions.
+    """Compute the pseudoinverse of a matrix (Moore-Penrose), for least squares problems.
 
-    Of all x for which a @ x is nearest to b, pinv(a) @ b is the shortest. With the singular value decomposition of a it
-    is v diag(1 / s) uᴴ, where singular values up to `rtol` times the largest count as 0; how many do is taken not to
-    change.
+    The shortest x that minimises ‖a @ x - b‖ is pinv(a) @ b. With the singular value decomposition of a it is v
+    diag(1 / s) uᴴ, where singular values up to `rtol` times the largest count as 0. The gradient assumes that their
+    number does not change.
     Shapes: (..., m, n) -> (..., n, m).
     Args:
         a: matrices, of any rank.
-        rtol: the relative size up to which a singular value counts as 0; None (default) for what rounding leaves:
-            the longer side of a times the machine epsilon.
+        rtol: the relative size up to which a singular value counts as 0; None (default) for the longer side of a times
+            the machine epsilon.
     Raises: ValueError if a has fewer than two axes; TypeError if rtol is not a number.
     >>> mg.linalg.pinv([[1.0], [1.0]])
     tensor([[0.5, 0.5]])

@@ -1,7 +1,7 @@
-"""Fourier transforms: what a signal is made of, as waves. Public as `mg.fft`, with NumPy's names and norms.
+"""Fourier transforms. Public as `mg.fft`, with NumPy's names and norms.
 
-The matrix of a transform is symmetric, so its vjp is the same transform again. (Over the complex numbers the engine
-conjugates before and after, which makes it the inverse, but for the norm.)
+The matrix of a transform is symmetric, so its vjp is the same transform again. (The engine conjugates complex gradients
+before and after, which makes it the inverse transform, up to the norm.)
 
 `norm` says where the division by the number of entries is: "backward" (in the inverse), "forward", or "ortho"
 (the root of it in both).
@@ -18,13 +18,12 @@ from .shape import roll
 
 @linear(x=lambda xp, upstream, x_shape, axis: xp.cut_or_pad(upstream, length=x_shape[axis], axis=axis), public=False)
 def cut_or_pad(xp, x, *, length, axis=-1):
-    """Cut or padded to a length: the first entries along an axis, zeros where there are no more.
+    """Truncate an axis to a length, or pad it with zeros.
 
     Shapes: x (..., n), length=m -> (..., m).
     Args:
-        length: the number of entries the result has along the axis.
-        axis: the axis to cut or pad, the last by default.
-    Raises: ValueError for a negative length; TypeError for one that is not an integer; IndexError if the axis is out of
+        length: the length of the axis in the result.
+    Raises: ValueError if a length is negative; TypeError if it is not an integer; IndexError if the axis is out of
         range.
     >>> mg.ops.cut_or_pad([1.0, 2.0, 3.0], 2).tolist(), mg.ops.cut_or_pad([1.0, 2.0, 3.0], 5).tolist()
     ([1.0, 2.0], [1.0, 2.0, 3.0, 0.0, 0.0])
@@ -34,13 +33,13 @@ def cut_or_pad(xp, x, *, length, axis=-1):
 
 @linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis), public=False)
 def count_mirrored(xp, x, *, n, axis=-1):
-    """Each frequency counted as often as the spectrum of n real numbers has it.
+    """Multiply each frequency by the number of times it occurs in the spectrum of n real numbers.
 
-    Frequencies 0 and, for even n, n / 2 are their own mirror images and count once; all others count twice.
+    Frequencies 0 and, for even n, n / 2 are their own mirror images and occur once; all others occur twice.
     Shapes: (..., n // 2 + 1) -> the same.
     Args:
-        x: half a spectrum, as of `rfft`.
-        n: the number of real numbers it belongs to.
+        x: half a spectrum, as returned by `rfft`.
+        n: the number of real numbers.
     >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=4).tolist()
     [1.0, 2.0, 1.0]
     >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=5).tolist()
@@ -50,7 +49,7 @@ def count_mirrored(xp, x, *, n, axis=-1):
 
 
 def _of_length(x, n, axis):
-    """The signal cut or padded to `n` entries, where a length is asked for."""
+    """Return the signal truncated or padded to `n` entries, if n is given."""
     return x if n is None or n == shape(x)[axis] else cut_or_pad(x, length=n, axis=axis)
 
 
@@ -59,23 +58,20 @@ def _of_length(x, n, axis):
 
 @linear(x=lambda xp, upstream, axis, norm: xp.fft(upstream, axis=axis, norm=norm))
 def _fft(xp, x, *, axis=-1, norm="backward"):
-    """Discrete Fourier transform: how much of each wave there is along an axis."""
+    """Compute the discrete Fourier transform along an axis."""
     return xp.fft(x, axis=axis, norm=norm)
 
 
 @wraps_op(_fft)
 @prefixes_errors
 def fft(x, n=None, axis=-1, norm=None):
-    """Discrete Fourier transform: how much of each wave there is along an axis.
+    """Compute the discrete Fourier transform along an axis.
 
     X[k] = Σ_t x[t] exp(-2πi k t / n), for the frequencies k = 0, 1, …, n - 1.
     Shapes: x (..., n) -> the same.
-    Args:
-        n: the length to which x is cut or padded with zeros first; None (default) leaves it.
-        norm: what X is divided by: "backward" (None, the default) by nothing, "ortho" by √n, "forward" by n.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1 or another norm; IndexError if the axis is out of range; TypeError for a
-        length that is not an integer.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out of range; TypeError if n is
+        not an integer.
     >>> mg.fft.fft([1.0, 2.0, 3.0, 4.0]).tolist()
     [(10+0j), (-2+2j), (-2+0j), (-2-2j)]
     See: numpy.fft.fft, torch.fft.fft."""
@@ -84,24 +80,22 @@ def fft(x, n=None, axis=-1, norm=None):
 
 @linear(x=lambda xp, upstream, axis, norm: xp.ifft(upstream, axis=axis, norm=norm))
 def _ifft(xp, x, *, axis=-1, norm="backward"):
-    """Inverse discrete Fourier transform: the signal of which `fft` makes x."""
+    """Compute the inverse discrete Fourier transform along an axis."""
     return xp.ifft(x, axis=axis, norm=norm)
 
 
 @wraps_op(_ifft)
 @prefixes_errors
 def ifft(x, n=None, axis=-1, norm=None):
-    """Inverse discrete Fourier transform: the signal of which `fft` makes x.
+    """Compute the inverse discrete Fourier transform along an axis.
 
-    x[t] = 1/n Σ_k X[k] exp(2πi k t / n): every wave as strong as X says, added up.
+    x[t] = 1/n Σ_k X[k] exp(2πi k t / n).
     Shapes: x (..., n) -> the same.
     Args:
         x: the spectrum X, real or complex numbers.
-        n: the length to which x is cut or padded with zeros first; None (default) leaves it.
-        norm: what the sum is divided by: "backward" (None, the default) by n, "ortho" by √n, "forward" by nothing.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1 or another norm; IndexError if the axis is out of range; TypeError for a
-        length that is not an integer.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out of range; TypeError if n is
+        not an integer.
     >>> mg.fft.ifft([4.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
     See: numpy.fft.ifft, torch.fft.ifft."""
@@ -110,24 +104,22 @@ def ifft(x, n=None, axis=-1, norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.fft2(upstream, axes=axes, norm=norm))
 def _fft2(xp, x, *, axes=(-2, -1), norm="backward"):
-    """2-D discrete Fourier transform: how much of each plane wave there is in an image."""
+    """Compute the 2-D discrete Fourier transform."""
     return xp.fft2(x, axes=axes, norm=norm)
 
 
 @wraps_op(_fft2)
 @prefixes_errors
 def fft2(x, s=None, axes=(-2, -1), norm=None):
-    """2-D discrete Fourier transform: how much of each plane wave there is in an image.
+    """Compute the 2-D discrete Fourier transform.
 
     X[k, l] = Σ_{s,t} x[s, t] exp(-2πi (k s / h + l t / w)).
     Shapes: x (..., h, w) -> the same.
     Args:
-        s: the two lengths to which x is cut or padded with zeros first; None (default) leaves them.
-        axes: the two axes, the last two by default.
-        norm: what X is divided by: "backward" (None, the default) by nothing, "ortho" by √(h w), "forward" by h w.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, or another norm; IndexError if the axis is
-        out of range.
+        axes: the two axes; default the last two.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
+        axis is out of range.
     >>> mg.fft.fft2([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.fft2, torch.fft.fft2."""
@@ -136,26 +128,23 @@ def fft2(x, s=None, axes=(-2, -1), norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.ifft2(upstream, axes=axes, norm=norm))
 def _ifft2(xp, x, *, axes=(-2, -1), norm="backward"):
-    """Inverse 2-D discrete Fourier transform: the image of which `fft2` makes x."""
+    """Compute the inverse 2-D discrete Fourier transform."""
     return xp.ifft2(x, axes=axes, norm=norm)
 
 
 @wraps_op(_ifft2)
 @prefixes_errors
 def ifft2(x, s=None, axes=(-2, -1), norm=None):
-    """Inverse 2-D discrete Fourier transform: the image of which `fft2` makes x.
+    """Compute the inverse 2-D discrete Fourier transform.
 
     x[s, t] = 1/(h w) Σ_{k,l} X[k, l] exp(2πi (k s / h + l t / w)).
     Shapes: x (..., h, w) -> the same.
     Args:
         x: the spectrum X, real or complex numbers.
-        s: the two lengths to which x is cut or padded with zeros first; None (default) leaves them.
-        axes: the two axes, the last two by default.
-        norm: what the sum is divided by: "backward" (None, the default) by h w, "ortho" by √(h w), "forward" by
-            nothing.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, or another norm; IndexError if the axis is
-        out of range.
+        axes: the two axes; default the last two.
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
+        axis is out of range.
     >>> mg.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).tolist()
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     See: numpy.fft.ifft2, torch.fft.ifft2."""
@@ -163,7 +152,7 @@ def ifft2(x, s=None, axes=(-2, -1), norm=None):
 
 
 def _of_lengths(x, s, axes):
-    """The image cut or padded along both axes, where lengths are asked for."""
+    """Return the image truncated or padded along both axes, if lengths are given."""
     for n, axis in zip(s or (None, None), axes, strict=True):
         x = _of_length(x, n, axis)
     return x
@@ -178,24 +167,22 @@ def _of_lengths(x, s, axes):
     )
 )
 def _rfft(xp, x, *, axis=-1, norm="backward"):
-    """Discrete Fourier transform of real numbers: the first half of the spectrum."""
+    """Compute the first half of the discrete Fourier transform of real numbers."""
     return xp.rfft(x, axis=axis, norm=norm)
 
 
 @wraps_op(_rfft)
 @prefixes_errors
 def rfft(x, n=None, axis=-1, norm=None):
-    """Discrete Fourier transform of real numbers: the first half of the spectrum.
+    """Compute the first half of the discrete Fourier transform of real numbers.
 
     X[k] = Σ_t x[t] exp(-2πi k t / n), for k = 0, …, n // 2. The second half is its mirror image: X[n - k] = conj(X[k]).
     Shapes: x (..., n) -> (..., n // 2 + 1).
     Args:
         x: real numbers.
-        n: the length to which x is cut or padded with zeros first; None (default) leaves it.
-        norm: what X is divided by: "backward" (None, the default) by nothing, "ortho" by √n, "forward" by n.
-    Returns: a complex tensor of x's precision.
-    Raises: TypeError if x is complex; ValueError for a length below 1 or another norm; IndexError if the axis is out of
-        range.
+    Returns: a complex tensor of the precision of x.
+    Raises: TypeError if x is complex; ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out
+        of range.
     >>> mg.fft.rfft([1.0, 2.0, 3.0, 4.0]).tolist()
     [(10+0j), (-2+2j), (-2+0j)]
     See: numpy.fft.rfft, torch.fft.rfft."""
@@ -208,26 +195,24 @@ def rfft(x, n=None, axis=-1, norm=None):
     )
 )
 def _irfft(xp, x, *, n, axis=-1, norm="backward"):
-    """Inverse of `rfft`: the n real numbers that have this half spectrum."""
+    """Compute the inverse of `rfft`: n real numbers from half a spectrum."""
     return xp.irfft(x, n, axis=axis, norm=norm)
 
 
 @wraps_op(_irfft)
 @prefixes_errors
 def irfft(x, n=None, axis=-1, norm=None):
-    """Inverse of `rfft`: the n real numbers that have this half spectrum.
+    """Compute the inverse of `rfft`: n real numbers from half a spectrum.
 
-    A frequency that has a mirror image counts twice. The imaginary part of frequency 0, and for even n of the last, can
-    be nothing but 0: it is not read.
+    A frequency that has a mirror image counts twice. The imaginary part of frequency 0, and for even n of the last one,
+    must be 0 and is not read.
     Shapes: x (..., n // 2 + 1) -> (..., n).
     Args:
         x: half a spectrum, real or complex numbers.
-        n: the number of real numbers to make, x being cut or padded to fit; None (default) for an even number of
-            them, 2 (m - 1) of m frequencies.
-        norm: what the sum is divided by: "backward" (None, the default) by n, "ortho" by √n, "forward" by nothing.
-    Returns: a real tensor of x's precision.
-    Raises: ValueError for a length below 1 or another norm; IndexError if the axis is out of range; TypeError for a
-        length that is not an integer.
+        n: the number of real numbers; None (default) for 2 (m - 1), where m is the number of frequencies.
+    Returns: a real tensor of the precision of x.
+    Raises: ValueError if n is less than 1 or norm is unknown; IndexError if the axis is out of range; TypeError if n is
+        not an integer.
     >>> mg.fft.irfft([10.0, -2.0 + 2.0j, -2.0]).tolist()
     [1.0, 2.0, 3.0, 4.0]
     See: numpy.fft.irfft, torch.fft.irfft."""
@@ -240,24 +225,21 @@ def irfft(x, n=None, axis=-1, norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.fftn(upstream, axes=axes, norm=norm))
 def _fftn(xp, x, *, axes, norm="backward"):
-    """Discrete Fourier transform along several axes."""
+    """Compute the discrete Fourier transform along several axes."""
     return xp.fftn(x, axes=axes, norm=norm)
 
 
 @wraps_op(_fftn, namespace=True)
 @prefixes_errors
 def fftn(x, s=None, axes=None, norm=None):
-    """Discrete Fourier transform along several axes, one after the other.
+    """Compute the discrete Fourier transform along several axes.
 
     Shapes: x any -> the same.
     Args:
-        s: the lengths to which x is cut or padded with zeros first, one for each axis; None (default) leaves them.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the result is divided by: "backward" (None, the default) by nothing, "ortho" by the root of the
-            number of entries, "forward" by it.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, an axis named twice, or another norm;
-        IndexError if the axis is out of range.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, an axis is repeated, or norm is unknown;
+        IndexError if an axis is out of range.
     >>> mg.fft.fftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.fftn, torch.fft.fftn."""
@@ -267,25 +249,22 @@ def fftn(x, s=None, axes=None, norm=None):
 
 @linear(x=lambda xp, upstream, axes, norm: xp.ifftn(upstream, axes=axes, norm=norm))
 def _ifftn(xp, x, *, axes, norm="backward"):
-    """Inverse discrete Fourier transform along several axes."""
+    """Compute the inverse discrete Fourier transform along several axes."""
     return xp.ifftn(x, axes=axes, norm=norm)
 
 
 @wraps_op(_ifftn, namespace=True)
 @prefixes_errors
 def ifftn(x, s=None, axes=None, norm=None):
-    """Inverse discrete Fourier transform along several axes: the array of which `fftn` makes x.
+    """Compute the inverse discrete Fourier transform along several axes.
 
     Shapes: x any -> the same.
     Args:
         x: the spectrum, real or complex numbers.
-        s: the lengths to which x is cut or padded with zeros first, one for each axis; None (default) leaves them.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the sum is divided by: "backward" (None, the default) by the number of entries, "ortho" by its
-            root, "forward" by nothing.
-    Returns: a complex tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, an axis named twice, or another norm;
-        IndexError if the axis is out of range.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a complex tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, an axis is repeated, or norm is unknown;
+        IndexError if an axis is out of range.
     >>> mg.fft.ifftn([[4.0, 0.0], [0.0, 0.0]]).tolist()
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     See: numpy.fft.ifftn, torch.fft.ifftn."""
@@ -295,18 +274,16 @@ def ifftn(x, s=None, axes=None, norm=None):
 
 @prefixes_errors
 def rfftn(x, s=None, axes=None, norm=None):
-    """Discrete Fourier transform of real numbers along several axes: half of the spectrum along the last of them.
+    """Compute the discrete Fourier transform of real numbers along several axes.
 
+    Along the last of these axes only the first half of the spectrum is computed.
     Shapes: x (..., m, n), axes=(-2, -1) -> (..., m, n // 2 + 1).
     Args:
         x: real numbers.
-        s: the lengths to which x is cut or padded with zeros first, one for each axis; None (default) leaves them.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the result is divided by: "backward" (None, the default) by nothing, "ortho" by the root of the
-            number of entries, "forward" by it.
-    Returns: a complex tensor of x's precision.
-    Raises: TypeError if x is complex; ValueError for a length below 1, more or fewer lengths than axes, an axis named
-        twice, or another norm; IndexError if the axis is out of range.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a complex tensor of the precision of x.
+    Raises: TypeError if x is complex; ValueError if a length is less than 1, s and axes differ in length, an axis is
+        repeated, or norm is unknown; IndexError if an axis is out of range.
     >>> mg.fft.rfftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.rfftn, torch.fft.rfftn."""
@@ -318,19 +295,16 @@ def rfftn(x, s=None, axes=None, norm=None):
 
 @prefixes_errors
 def irfftn(x, s=None, axes=None, norm=None):
-    """Inverse of `rfftn`: the real numbers that have this half of a spectrum.
+    """Compute the inverse of `rfftn`: real numbers from half a spectrum.
 
     Shapes: x (..., m, n // 2 + 1), axes=(-2, -1) -> (..., m, n).
     Args:
         x: half a spectrum, real or complex numbers.
-        s: the lengths of the result along the axes; None (default) keeps those of x, and makes an even number along
-            the last.
-        axes: the axes; None (default) for all, or with `s` for as many last ones.
-        norm: what the sum is divided by: "backward" (None, the default) by the number of entries, "ortho" by its
-            root, "forward" by nothing.
-    Returns: a real tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, an axis named twice, or another norm;
-        IndexError if the axis is out of range.
+        s: the lengths of the result along the axes; None (default) for the lengths of x, and 2 (m - 1) along the last.
+        axes: the axes; None (default) for all, or with `s` for the last len(s).
+    Returns: a real tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, an axis is repeated, or norm is unknown;
+        IndexError if an axis is out of range.
     >>> mg.fft.irfftn([[10.0, -2.0], [-4.0, 0.0]]).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.fft.irfftn, torch.fft.irfftn."""
@@ -341,18 +315,16 @@ def irfftn(x, s=None, axes=None, norm=None):
 
 @prefixes_errors
 def rfft2(x, s=None, axes=(-2, -1), norm=None):
-    """2-D discrete Fourier transform of real numbers: half of the spectrum along the last axis.
+    """Compute the 2-D discrete Fourier transform of real numbers.
 
+    Along the last axis only the first half of the spectrum is computed.
     Shapes: x (..., h, w) -> (..., h, w // 2 + 1).
     Args:
         x: real numbers.
-        s: the two lengths to which x is cut or padded with zeros first; None (default) leaves them.
-        axes: the two axes, the last two by default.
-        norm: what the result is divided by: "backward" (None, the default) by nothing, "ortho" by √(h w), "forward"
-            by h w.
-    Returns: a complex tensor of x's precision.
-    Raises: TypeError if x is complex; ValueError for a length below 1, more or fewer lengths than axes, or another
-        norm; IndexError if the axis is out of range.
+        axes: the two axes; default the last two.
+    Returns: a complex tensor of the precision of x.
+    Raises: TypeError if x is complex; ValueError if a length is less than 1, s and axes differ in length, or norm is
+        unknown; IndexError if an axis is out of range.
     >>> mg.fft.rfft2([[1.0, 2.0], [3.0, 4.0]]).shape
     (2, 2)
     See: numpy.fft.rfft2, torch.fft.rfft2."""
@@ -361,18 +333,16 @@ def rfft2(x, s=None, axes=(-2, -1), norm=None):
 
 @prefixes_errors
 def irfft2(x, s=None, axes=(-2, -1), norm=None):
-    """Inverse of `rfft2`: the real image that has this half of a spectrum.
+    """Compute the inverse of `rfft2`: a real image from half a spectrum.
 
     Shapes: x (..., h, w // 2 + 1) -> (..., h, w).
     Args:
         x: half a spectrum, real or complex numbers.
-        s: the two lengths of the result; None (default) keeps those of x, and makes an even number along the last.
-        axes: the two axes, the last two by default.
-        norm: what the sum is divided by: "backward" (None, the default) by h w, "ortho" by √(h w), "forward" by
-            nothing.
-    Returns: a real tensor of x's precision.
-    Raises: ValueError for a length below 1, more or fewer lengths than axes, or another norm; IndexError if the axis is
-        out of range.
+        s: the two lengths of the result; None (default) for the lengths of x, and 2 (m - 1) along the last.
+        axes: the two axes; default the last two.
+    Returns: a real tensor of the precision of x.
+    Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
+        axis is out of range.
     >>> mg.fft.irfft2([[10.0, -2.0], [-4.0, 0.0]]).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.fft.irfft2, torch.fft.irfft2."""
@@ -380,7 +350,7 @@ def irfft2(x, s=None, axes=(-2, -1), norm=None):
 
 
 def _axes(x, s, axes):
-    """The axes of a transform, each once, counted from the front."""
+    """Return the axes of a transform without repetition, counted from the front."""
     count = ndim(x)
     if axes is None:
         axes = range(count) if s is None else range(count - len(s), count)
@@ -399,13 +369,10 @@ def _axes(x, s, axes):
 
 @prefixes_errors
 def fftshift(x, axes=None):
-    """Frequency 0 moved to the middle: a spectrum in order from the lowest to the highest.
+    """Shift frequency 0 to the middle, so that frequencies are in ascending order.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         axes: the axis or axes; None (default) for all.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.fft.fftshift([0.0, 1.0, 2.0, -2.0, -1.0]).tolist()
     [-2.0, -1.0, 0.0, 1.0, 2.0]
@@ -416,13 +383,10 @@ def fftshift(x, axes=None):
 
 @prefixes_errors
 def ifftshift(x, axes=None):
-    """Frequency 0 moved back to the front: the inverse of `fftshift`.
+    """Shift frequency 0 back to the front: the inverse of `fftshift`.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         axes: the axis or axes; None (default) for all.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.fft.ifftshift([-2.0, -1.0, 0.0, 1.0, 2.0]).tolist()
     [0.0, 1.0, 2.0, -2.0, -1.0]
@@ -433,11 +397,11 @@ def ifftshift(x, axes=None):
 
 @prefixes_errors
 def fftfreq(n, d=1.0):
-    """The frequencies of `fft`, in waves per unit of time, in its order: from 0 up, then the negative ones.
+    """Return the frequencies of `fft` in cycles per unit of time: from 0 up, then the negative ones.
 
     Args:
-        n: the number of entries in time, at least 1.
-        d: the time between two of them; default 1.0.
+        n: the number of samples, at least 1.
+        d: the time between two samples; default 1.0.
     Returns: a tensor of shape (n), without a graph.
     Raises: ValueError if n is less than 1, or d is 0; TypeError if n is not an integer.
     >>> mg.fft.fftfreq(4, 0.5).tolist()
@@ -449,11 +413,11 @@ def fftfreq(n, d=1.0):
 
 @prefixes_errors
 def rfftfreq(n, d=1.0):
-    """The frequencies of `rfft`, in waves per unit of time: from 0 up to half as many as there are entries.
+    """Return the frequencies of `rfft` in cycles per unit of time: from 0 up to half the sampling rate.
 
     Args:
-        n: the number of entries in time, at least 1.
-        d: the time between two of them; default 1.0.
+        n: the number of samples, at least 1.
+        d: the time between two samples; default 1.0.
     Returns: a tensor of shape (n // 2 + 1), without a graph.
     Raises: ValueError if n is less than 1, or d is 0; TypeError if n is not an integer.
     >>> mg.fft.rfftfreq(4, 0.5).tolist()

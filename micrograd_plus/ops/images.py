@@ -1,7 +1,7 @@
-"""Windows over lines and volumes, their transposes, and images of another size.
+"""Convolution and pooling in one and three dimensions, transposed convolution, and resizing of images.
 
-Shapes are (images, channels, *places): a line has one axis of places, an image two, a volume three. What `convolution`
-says of images is not said again here: a line is an image of height 1, and a volume a stack of images.
+Shapes are (images, channels, *positions): a sequence has one axis of positions, an image two, a volume three. See
+`convolution` for images: a sequence is an image of height 1, and a volume a stack of images.
 """
 
 from ..core.composite import composite
@@ -12,25 +12,23 @@ from ..core.define import linear, op
 
 @composite
 def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
-    """1-D convolution (cross-correlation) of lines with learned filters.
+    """Compute a 1-D convolution (cross-correlation) of sequences.
 
-    A short line of weights is compared with every window of the padded line, as in `conv2d`; with the stride s and the
-    dilation d
+    Each filter is multiplied with every window of the padded sequence, as in `conv2d`; with stride s and dilation d
 
         out[n, o, i] = bias[o] + Σ_c Σ_p weight[o, c, p] * x[n, c, s * i + d * p]
         L' = ⌊(L + 2 * padding - dilation * (k - 1) - 1) / stride⌋ + 1
     Shapes: x (N, C, L), weight (O, C / groups, k), bias (O,) -> (N, O, L').
     Args:
-        x: lines of C channels.
+        x: sequences of C channels.
         weight: one filter for each of O output channels.
         bias: one number for each output channel; default none.
-        stride: steps from one window to the next, at least 1; default 1.
-        padding: zeros added at either end; default 0.
-        dilation: steps between neighbouring entries of a window, at least 1; default 1.
-        groups: into the number of equal parts the channels fall, each with its own O / groups filters; default 1.
+        stride: step from one window to the next, at least 1; default 1.
+        padding: zeros added at each end; default 0.
+        dilation: step between neighbouring entries of a window, at least 1; default 1.
     Returns: a tensor of the common dtype of x and weight.
-    Raises: ValueError if the shapes do not match, or a window is larger than the padded line. TypeError if the stride
-        is not an integer.
+    Raises: ValueError if the shapes do not match, or a window is larger than the padded sequence; TypeError if the
+        stride is not an integer.
     >>> mg.conv1d([[[1.0, 2.0, 4.0, 8.0]]], [[[-1.0, 1.0]]]).tolist()
     [[[1.0, 2.0, 4.0]]]
     See: torch.nn.functional.conv1d."""
@@ -43,24 +41,21 @@ def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=
 
 @composite
 def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
-    """3-D convolution (cross-correlation) of volumes with learned filters.
+    """Compute a 3-D convolution (cross-correlation) of volumes.
 
-    A small volume of weights is compared with every window of the padded volume, as in `conv2d`:
+    Each filter is multiplied with every window of the padded volume, as in `conv2d`:
 
         D' = ⌊(D + 2 * padding - dilation * (kD - 1) - 1) / stride⌋ + 1, and H', W' likewise
 
-    It is computed by `conv2d`: as many slices as the kernel is deep are the channels of one image, and there is one
-    such image for each depth.
+    It is computed by `conv2d`: the slices in a window become the channels of one image, with one image for each depth.
     Shapes: x (N, C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W').
     Args:
         x: volumes of C channels.
         weight: one filter for each of O output channels.
         bias: one number for each output channel; default none.
-        stride: steps from one window to the next, along depth, height and width, each at least 1; default (1, 1,
-            1).
-        padding: zeros added on either side, along depth, height and width; default (0, 0, 0).
-        dilation: steps between neighbouring entries of a window, each at least 1; default (1, 1, 1).
-        groups: into the number of equal parts the channels fall, each with its own O / groups filters; default 1.
+        stride: step from one window to the next, along depth, height and width; default (1, 1, 1).
+        padding: zeros added on each side, along depth, height and width; default (0, 0, 0).
+        dilation: step between neighbouring entries of a window; default (1, 1, 1).
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, or a window is larger than the padded volume. TypeError if a triple
         is a single number.
@@ -86,24 +81,22 @@ def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dil
 def conv_transpose2d(
     xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), output_padding=(0, 0), groups=1, dilation=(1, 1)
 ):
-    """2-D transposed convolution: what `conv2d` does to a gradient, as a layer.
+    """Compute a 2-D transposed convolution: the gradient of `conv2d`, as a layer.
 
-    Each entry of an image writes the filter, times itself, into a larger one. Overlaps add up:
+    Each entry of an image adds the filter, times itself, to a larger one:
 
         H' = (H - 1) * stride - 2 * padding + dilation * (kH - 1) + output_padding + 1, and W' likewise
 
-    Several sizes of an image give `conv2d` with a stride as many windows; `output_padding` chooses among them.
+    With a stride, `conv2d` gives the same size for several image sizes; `output_padding` chooses among them.
     Shapes: x (N, C, H, W), weight (C, O / groups, kH, kW), bias (O,) -> (N, O, H', W').
     Args:
         x: images.
-        weight: what each input channel writes into the output channels of its group.
+        weight: one filter for each pair of an input channel and an output channel in its group.
         bias: one number for each output channel; default none.
-        stride: how far apart neighbouring entries write, (down, across), each at least 1; default (1, 1).
-        padding: the number of rows and columns are cut off on either side of the result; default (0, 0).
-        output_padding: rows and columns more than the smallest size, below and on the right, less than the stride;
-            default (0, 0).
-        groups: into the number of equal parts the channels fall; default 1.
-        dilation: steps between the places that one entry writes to, each at least 1; default (1, 1).
+        stride: distance in the result between the windows of neighbouring entries, (down, across); default (1, 1).
+        padding: rows and columns removed on each side of the result; default (0, 0).
+        output_padding: additional rows and columns at the bottom and on the right, fewer than the stride; default (0,
+            0).
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, the padding leaves nothing, or output_padding reaches the stride.
     >>> x = [[[[1.0, 2.0]]]]
@@ -121,13 +114,13 @@ def conv_transpose2d(
 
 @conv_transpose2d.rule("x")
 def _(xp, upstream, weight, stride, padding, groups, dilation):
-    """The transpose of a transpose: an entry collects what its window received, by the kernel's weights."""
+    """The transpose of a transpose: each entry receives the gradients in its window, times the kernel's weights."""
     return xp.conv2d(upstream, weight, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
 
 @conv_transpose2d.rule("weight")
 def _(xp, upstream, x, weight_shape, stride, padding, groups, dilation):
-    """Each weight collects what was asked of the places it wrote to, as strongly as the entry that wrote."""
+    """Each weight receives the upstream at the positions it wrote to, times the entries it was multiplied by."""
     unfolded = xp.unfold(upstream, xp.image_size(weight_shape), stride, padding, dilation)
     columns = xp.group_columns(unfolded, groups=groups)
     return xp.reshape(xp.matmul(xp.group_images(x, groups=groups), xp.mT(columns)), weight_shape)
@@ -135,27 +128,26 @@ def _(xp, upstream, x, weight_shape, stride, padding, groups, dilation):
 
 @conv_transpose2d.rule("bias")
 def _(xp, upstream):
-    """A channel's bias is added at every place of every image."""
+    """A channel's bias is added at every position of every image."""
     return xp.sum(upstream, axis=(0, 2, 3))
 
 
 @composite
 def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    """1-D transposed convolution: what `conv1d` does to a gradient, as a layer.
+    """Compute a 1-D transposed convolution: the gradient of `conv1d`, as a layer.
 
-    Each entry of a line writes the filter, times itself, into a longer one. Overlaps add up:
+    Each entry of a sequence adds the filter, times itself, to a longer one:
 
         L' = (L - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1
     Shapes: x (N, C, L), weight (C, O / groups, k), bias (O,) -> (N, O, L').
     Args:
-        x: lines of C channels.
-        weight: what each input channel writes into the output channels of its group.
+        x: sequences of C channels.
+        weight: one filter for each pair of an input channel and an output channel in its group.
         bias: one number for each output channel; default none.
-        stride: how far apart neighbouring entries write, at least 1; default 1.
-        padding: the number of entries are cut off at either end of the result; default 0.
-        output_padding: entries more than the smallest size, at the end, less than the stride; default 0.
-        groups: into the number of equal parts the channels fall; default 1.
-        dilation: steps between the places that one entry writes to, at least 1; default 1.
+        stride: distance in the result between the windows of neighbouring entries; default 1.
+        padding: entries removed at each end of the result; default 0.
+        output_padding: additional entries at the end, fewer than the stride; default 0.
+        dilation: step between neighbouring entries of a window, at least 1; default 1.
     Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, the padding leaves nothing, or output_padding reaches the stride.
     >>> mg.conv_transpose1d([[[1.0, 2.0, 3.0]]], [[[1.0, 10.0]]], stride=2).tolist()
@@ -173,21 +165,20 @@ def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_pa
 
 @composite
 def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
-    """1-D max pooling: the largest entry of each window of a line.
+    """Compute 1-D max pooling: the largest entry of each window.
 
-    A border of padding never wins. Of several largest entries the first is chosen, and receives the whole gradient.
+    Padding never wins. If entries tie, the first one is chosen and receives the whole gradient.
 
         L' = ⌊(L + 2 * padding - dilation * (kernel_size - 1) - 1) / stride⌋ + 1
     Shapes: x (N, C, L) -> (N, C, L').
     Args:
-        x: lines of real numbers.
+        x: sequences of real numbers.
         kernel_size: length of a window, at least 1.
-        stride: steps from one window to the next, at least 1.
-        padding: how far windows may reach beyond the ends, at most half a window; default 0.
-        dilation: steps between neighbouring entries of a window, at least 1; default 1.
-    Returns: a tensor of the dtype of x.
-    Raises: TypeError for complex numbers. ValueError if a window is larger than the padded line, or the padding more
-        than half of it.
+        stride: step from one window to the next, at least 1.
+        padding: how far windows may extend beyond the ends, at most half a window; default 0.
+        dilation: step between neighbouring entries of a window, at least 1; default 1.
+    Raises: TypeError if x is complex; ValueError if a window is larger than the padded sequence, or the padding is more
+        than half a window.
     >>> mg.max_pool1d([[[1.0, 4.0, 2.0, 3.0]]], kernel_size=2, stride=2).tolist()
     [[[4.0, 3.0]]]
     See: torch.nn.functional.max_pool1d."""
@@ -200,17 +191,17 @@ def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
 
 @composite
 def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True):
-    """1-D average pooling: the mean of each window of a line.
+    """Compute 1-D average pooling: the mean of each window.
 
         L' = ⌊(L + 2 * padding - kernel_size) / stride⌋ + 1
     Shapes: x (N, C, L) -> (N, C, L').
     Args:
-        x: lines of numbers.
+        x: sequences of numbers.
         kernel_size: length of a window, at least 1.
-        stride: steps from one window to the next, at least 1.
-        padding: zeros added at either end; default 0.
-        count_include_pad: whether those zeros count as entries; default True.
-    Raises: ValueError if a window is larger than the padded line, or a number is too small.
+        stride: step from one window to the next, at least 1.
+        padding: zeros added at each end; default 0.
+        count_include_pad: whether to count the padding as entries; default True.
+    Raises: ValueError if a window is larger than the padded sequence, or a number is too small.
     >>> x = [[[2.0, 4.0, 6.0]]]
     >>> mg.avg_pool1d(x, kernel_size=2, stride=2, padding=1).tolist()
     [[[1.0, 5.0]]]
@@ -226,14 +217,14 @@ def avg_pool1d(xp, x, *, kernel_size, stride, padding=0, count_include_pad=True)
 
 @composite
 def adaptive_avg_pool2d(xp, x, *, output_size):
-    """2-D adaptive average pooling: the means of so many rows and columns of windows.
+    """Compute 2-D adaptive average pooling: means over windows that give the requested output size.
 
-    Row i of h is the mean of the old rows from ⌊i * H / h⌋ up to, but without, ⌈(i + 1) * H / h⌉, and columns likewise:
-    where the lengths do not divide, neighbouring windows share an entry.
+    Row i of h is the mean of the input rows from ⌊i * H / h⌋ up to, but excluding, ⌈(i + 1) * H / h⌉, and columns
+    likewise. If the lengths do not divide evenly, neighbouring windows share an entry.
     Shapes: x (..., H, W) -> (..., h, w).
     Args:
         x: images.
-        output_size: rows and columns of the result, (h, w), each at least 1; they may be more than those of x.
+        output_size: height and width of the result, (h, w), each at least 1; also larger than x.
     Raises: ValueError if a size is less than 1, TypeError if output_size is a single number.
     >>> mg.adaptive_avg_pool2d([[[[1.0, 3.0, 5.0]]]], output_size=(1, 2)).tolist()
     [[[[2.0, 4.0]]]]
@@ -247,17 +238,17 @@ def adaptive_avg_pool2d(xp, x, *, output_size):
 
 @composite
 def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
-    """Interpolation of images to another size, first along the height and then along the width.
+    """Resize images by interpolation, first along the height and then along the width.
 
-    Each axis is resampled by `resample`; "linear" along both is what others call bilinear.
+    Each axis is resampled by `resample`; "linear" along both is also called bilinear.
     Shapes: x (..., H, W) -> (..., h, w).
     Args:
         x: images.
         size: height and width of the result, (h, w), each at least 1.
         mode: "nearest" (default), "linear", "corners" or "average", as in `resample`.
-        steps: how far apart new rows and new columns lie, in old ones; default (None, None): H / h and W / w.
+        steps: distance of new rows and columns, measured in old ones; default (None, None): H / h and W / w.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
-    Raises: ValueError for another mode, or a size less than 1; TypeError if size is a single number.
+    Raises: ValueError if mode is unknown or a size is less than 1; TypeError if size is a single number.
     >>> mg.interpolate([[[[1.0, 3.0]]]], size=(1, 4)).tolist()
     [[[[1.0, 1.0, 3.0, 3.0]]]]
     >>> mg.interpolate([[[[1.0, 3.0]]]], size=(1, 4), mode="linear").tolist()
@@ -273,21 +264,21 @@ def interpolate(xp, x, *, size, mode="nearest", steps=(None, None)):
     public=False,
 )
 def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
-    """Resampling of an axis to another length: each new entry is a weighted sum of old ones.
+    """Resample an axis to another length: each new entry is a weighted sum of old ones.
 
     With the old length n, the new length m and the step s = n / m, new entry i reads
         "nearest"   old entry ⌊i * s⌋
-        "linear"    the two entries on either side of (i + ½) * s - ½: entries are cells, and their middles meet
-        "corners"   the two on either side of i * (n - 1) / (m - 1): the first and the last stay where they are
-        "average"   all that cell i covers, in part or whole, with equal weights
-    Beyond the outermost entries nothing changes any more. Going back, a gradient returns by the same weights.
+        "linear"    the two entries next to (i + ½) * s - ½: entries are cells, whose centres are aligned
+        "corners"   the two entries next to i * (n - 1) / (m - 1): the first and the last are kept
+        "average"   all entries that cell i covers, fully or partly, with equal weights
+    Beyond the outermost entries the values are constant. The gradient uses the same weights.
     Shapes: x (..., n, ...) -> (..., m, ...).
     Args:
         length: the new length m, at least 1.
-        mode: one of those above; default "nearest".
-        step: s for "nearest" and "linear", where it is not n / m; default None.
+        mode: one of the modes above; default "nearest".
+        step: s for "nearest" and "linear"; None (default) for n / m.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
-    Raises: ValueError for another mode, or a length less than 1; IndexError if there is no such axis.
+    Raises: ValueError if mode is unknown or length is less than 1; IndexError if the axis is out of range.
     >>> mg.ops.resample([1.0, 3.0], length=4, mode="linear").tolist()
     [1.0, 1.5, 2.5, 3.0]
     >>> mg.ops.resample([1.0, 3.0], length=3, mode="corners").tolist()
@@ -303,14 +294,14 @@ def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
     public=False,
 )
 def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
-    """Resampling backwards, by the same weights: the transpose of `resample`.
+    """Compute the transpose of `resample`, with the same weights.
 
     Shapes: x (..., m, ...) -> (..., n, ...).
     Args:
-        x: numbers, of the shape that `resample` would make of an array of `shape`.
+        x: numbers, with the shape that `resample` returns for an array of `shape`.
         axis, mode, step: as in `resample`; default -1, "nearest" and None.
     Returns: a tensor of the dtype of x; float64 for integers unless the mode is "nearest".
-    Raises: ValueError for another mode, for a length of 0, or where x has not the resampled shape.
+    Raises: ValueError if mode is unknown, a length is 0, or x does not have the resampled shape.
     >>> mg.ops.unresample([1.0, 2.0, 3.0, 4.0], shape=(2,)).tolist()
     [3.0, 7.0]
     See: `resample`."""
@@ -320,14 +311,14 @@ def unresample(xp, x, *, shape, axis=-1, mode="nearest", step=None):
 
 @linear(x=lambda xp, upstream, upscale_factor: xp.pixel_unshuffle(upstream, downscale_factor=upscale_factor))
 def pixel_shuffle(xp, x, *, upscale_factor):
-    """Pixel shuffle: channels laid out as places, which makes an image larger.
+    """Rearrange channels into space, which enlarges an image.
 
         out[n, c, h * r + i, w * r + j] = x[n, (c * r + i) * r + j, h, w]
     Shapes: x (N, C * r * r, H, W) -> (N, C, H * r, W * r).
     Args:
         x: images.
         upscale_factor: r, an integer of at least 1.
-    Raises: ValueError if x has not four axes, or the channels are no multiple of r².
+    Raises: ValueError if x does not have four axes, or the channels are not a multiple of r².
     >>> mg.pixel_shuffle([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]], upscale_factor=2).tolist()
     [[[[1.0, 2.0], [3.0, 4.0]]]]
     See: torch.nn.functional.pixel_shuffle; Shi et al., "Real-time single image and video super-resolution using an
@@ -340,14 +331,14 @@ def pixel_shuffle(xp, x, *, upscale_factor):
 
 @linear(x=lambda xp, upstream, downscale_factor: xp.pixel_shuffle(upstream, upscale_factor=downscale_factor))
 def pixel_unshuffle(xp, x, *, downscale_factor):
-    """Pixel unshuffle: places laid out as channels, the reverse of `pixel_shuffle`.
+    """Rearrange space into channels: the inverse of `pixel_shuffle`.
 
         out[n, (c * r + i) * r + j, h, w] = x[n, c, h * r + i, w * r + j]
     Shapes: x (N, C, H * r, W * r) -> (N, C * r * r, H, W).
     Args:
         x: images.
         downscale_factor: r, an integer of at least 1.
-    Raises: ValueError if x has not four axes, or height or width is no multiple of r.
+    Raises: ValueError if x does not have four axes, or height or width is not a multiple of r.
     >>> mg.pixel_unshuffle([[[[1.0, 2.0], [3.0, 4.0]]]], downscale_factor=2).tolist()
     [[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]
     See: torch.nn.functional.pixel_unshuffle; `pixel_shuffle`."""

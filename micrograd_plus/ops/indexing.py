@@ -1,8 +1,8 @@
-"""Operations that look entries up by number. An entry that is looked up twice receives both gradients."""
+"""Operations that take or write entries by index. An entry that is used twice receives both gradients."""
 
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import maximum, where
 from .casts import stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
@@ -12,15 +12,16 @@ from .shape import broadcast_to, getitem, roll
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))
+@explains("{error}; x has shape {x}, and an axis of length n has indices from -n to n - 1")
 def take(xp, x, indices, *, axis=None):
-    """Entries (or slices) looked up by their indices along one axis.
+    """Take entries (or slices) by their indices along an axis.
 
-    An entry that is looked up twice receives both gradients.
+    A repeated index adds up the gradients.
     Shapes: x (2, 3, 4), indices (k), axis=1 -> (2, k, 4); indices (j, k) -> (2, j, k, 4).
     Args:
-        indices: integers from -n to n - 1, n being the length of the axis.
+        indices: integers from -n to n - 1, where n is the length of the axis.
     Returns: a tensor of the dtype of x.
-    Raises: IndexError for an index or an axis that x has not; TypeError for indices that are not integers.
+    Raises: IndexError if an index or the axis is out of range; TypeError for indices that are not integers.
     >>> mg.take([10.0, 20.0, 30.0], [2, 0, 0]).tolist()
     [30.0, 10.0, 10.0]
     See: numpy.take, torch.index_select."""
@@ -29,15 +30,15 @@ def take(xp, x, indices, *, axis=None):
 
 @linear(x=lambda xp, upstream, indices, axis: xp.take(upstream, indices, axis=axis), public=False)
 def put_take(xp, x, indices, *, shape, axis=None):
-    """Zeros with slices of x added at their indices along an axis: the transpose of `take`.
+    """Add slices of x into zeros at their indices along an axis: the transpose of `take`.
 
-    Shapes: x has that of what `take` picks of an array of `shape`.
+    Shapes: x as returned by `take` for an array of `shape` -> shape.
     Args:
-        indices: as given to `take`; they may repeat.
-        axis: as given to `take`; None by default.
+        indices: as in `take`; they may repeat.
+        axis: as in `take`; default None.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
-        has not.
+    Raises: ValueError if x does not have the shape of the selection; IndexError if an index or the axis is out of
+        range.
     >>> mg.ops.put_take([1.0, 2.0, 3.0], [2, 0, 0], shape=(3,)).tolist()
     [5.0, 0.0, 1.0]
     See: mg.take, torch.Tensor.index_add_."""
@@ -48,17 +49,18 @@ def put_take(xp, x, indices, *, shape, axis=None):
 @linear(
     x=lambda xp, upstream, indices, x_shape, axis: xp.put_along_axis_add(upstream, indices, shape=x_shape, axis=axis)
 )
+@explains("{error}; indices must have as many axes as x {x}, and must exist along its axis")
 def take_along_axis(xp, x, indices, *, axis=-1):
-    """For each place of `indices`, the entry of x at that index along the axis (torch's gather).
+    """Take, for each position of `indices`, the entry of x at that index along the axis (torch's gather).
 
-    For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. An entry that is looked up twice receives both gradients.
+    For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. A repeated index adds up the gradients.
     Shapes: x (m, n), indices (m, k), axis=1 -> (m, k).
     Args:
-        indices: integers, with as many axes as x; its other lengths are those of x, or 1.
-        axis: the axis to look along, the last by default; None for all entries in one row.
+        indices: integers, with equally many axes as x; their other lengths must equal the lengths of x, or be 1.
+        axis: the axis along which to index, by default the last; None flattens x first.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if `indices` has more or fewer axes than x; IndexError for an index or an axis that x has not, or
-        for indices that are not integers.
+    Raises: ValueError if `indices` has more or fewer axes than x; IndexError if an index or the axis is out of range,
+        or for indices that are not integers.
     >>> mg.take_along_axis([[1.0, 2.0], [3.0, 4.0]], [[1], [0]], axis=1).tolist()
     [[2.0], [3.0]]
     See: numpy.take_along_axis, torch.gather."""
@@ -67,16 +69,16 @@ def take_along_axis(xp, x, indices, *, axis=-1):
 
 @linear(x=lambda xp, upstream, indices, axis: xp.take_along_axis(upstream, indices, axis=axis), public=False)
 def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
-    """Zeros with entries of x added at their indices: the transpose of `take_along_axis`.
+    """Add entries of x into zeros at their indices: the transpose of `take_along_axis`.
 
     For two axes and axis=1: out[i, indices[i, j]] += x[i, j].
-    Shapes: x has that of what `take_along_axis` picks of an array of `shape`.
+    Shapes: x as returned by `take_along_axis` for an array of `shape` -> shape.
     Args:
-        indices: as given to `take_along_axis`; they may repeat.
-        axis: as given to `take_along_axis`; the last by default.
+        indices: as in `take_along_axis`; they may repeat.
+        axis: as in `take_along_axis`; default -1, the last.
     Returns: a tensor of the dtype of x.
-    Raises: ValueError if x does not have the shape of what is picked; IndexError for an index or an axis that `shape`
-        has not.
+    Raises: ValueError if x does not have the shape of the selection; IndexError if an index or the axis is out of
+        range.
     >>> mg.ops.put_along_axis_add([[1.0, 2.0]], [[2, 2]], shape=(1, 3), axis=1).tolist()
     [[0.0, 0.0, 3.0]]
     See: numpy.put_along_axis, which overwrites; torch.Tensor.scatter_add_."""
@@ -90,25 +92,26 @@ def put_along_axis_add(xp, x, indices, *, shape, axis=-1):
         upstream[xp.corner(index_shape, axis)], index, axis=axis
     ),
 )
+@explains("{error}; index and src must have the same shape, and the indices must exist along the axis of x {x}")
 def _scatter_add(xp, x, index, src, *, axis=-1):
-    """An array with entries of another added at their indices along an axis."""
+    """Add entries of another array at their indices along an axis."""
     return xp.scatter_add(x, index, src, axis=axis)
 
 
 @wraps_op(_scatter_add)
 def scatter_add(x, axis, index, src):
-    """An array with entries of another added at their indices along an axis.
+    """Add entries of another array at their indices along an axis.
 
     For two axes and axis=1: out = x, then out[i, index[i, j]] += src[i, j]. Indices may repeat.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
-        x: numbers to add to; they are not changed.
-        axis: the axis along which `index` counts.
+        x: numbers to add to, in a copy.
+        axis: the axis along which to index.
         index: integers, one for each entry of `src`.
-        src: what is added.
-    Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: IndexError for an index or an axis that x has not, or an index that is not an integer; ValueError if `src`
-        does not have the shape of `index`.
+        src: the numbers to add.
+    Returns: a tensor of the shape of x, with the common dtype of x and src.
+    Raises: IndexError if an index or the axis is out of range, or an index is not an integer; ValueError if `src` does
+        not have the shape of `index`.
     >>> mg.scatter_add([0.0, 0.0, 0.0], 0, [2, 0, 2], [1.0, 2.0, 3.0]).tolist()
     [2.0, 0.0, 4.0]
     See: torch.scatter_add."""
@@ -121,18 +124,18 @@ def scatter_add(x, axis, index, src):
     public=False,
 )
 def setitem(xp, x, values, *, index):
-    """Writing at an index, into a copy: `x[index] = values`, as a function.
+    """Return a copy with new values at an index: `x[index] = values` as a function.
 
-    out = x, then out[index] = values. What is overwritten receives no gradient. `x[index] = values` itself calls this
-    where a gradient is wanted.
-    Shapes: values broadcast to what `index` picks of x: x (3, 4), index (0, slice(2)), values (2) or () -> (3, 4).
+    out = x, then out[index] = values. Overwritten entries receive no gradient. `x[index] = values` calls this when a
+    gradient is needed.
+    Shapes: values broadcast to x[index]: x (3, 4), index (0, slice(2)), values (2) or () -> (3, 4).
     Args:
-        x: numbers; they are not changed.
-        values: what is written.
-        index: integers, slices, None, `...`, arrays of integers, masks of True and False, or a tuple of them; no
-            place twice.
-    Returns: a tensor of the shape of x, of the dtype that holds x and values.
-    Raises: IndexError for a place that x has not; ValueError if `values` does not fit, or a place is named twice.
+        x: numbers; they are copied.
+        values: the numbers to write.
+        index: integers, slices, None, `...`, arrays of integers, boolean masks, or a tuple of them; no position twice.
+    Returns: a tensor of the shape of x, with the common dtype of x and values.
+    Raises: IndexError if the index is out of range; ValueError if `values` does not broadcast, or a position is
+        repeated.
     >>> mg.ops.setitem([1.0, 2.0, 3.0], 9.0, index=slice(0, 2)).tolist()
     [9.0, 9.0, 3.0]
     See: torch.Tensor.index_put, jax.numpy.ndarray.at."""
@@ -146,26 +149,26 @@ def setitem(xp, x, values, *, index):
     ),
 )
 def _scatter(xp, x, index, src, *, axis=-1):
-    """An array with entries of another written at their indices along an axis."""
+    """Write entries of another array at their indices along an axis."""
     return xp.scatter(x, index, src, axis=axis)
 
 
 @wraps_op(_scatter)
 @prefixes_errors
 def scatter(x, axis, index, src):
-    """An array with entries of another written at their indices along an axis.
+    """Write entries of another array at their indices along an axis.
 
-    For two axes and axis=1: out = x, then out[i, index[i, j]] = src[i, j]. What was written over receives nothing. An
-    index that meets a place twice is refused: which of the two stays there is not determined.
+    For two axes and axis=1: out = x, then out[i, index[i, j]] = src[i, j]. Overwritten entries receive no gradient. An
+    index must not repeat a position, since the result would not be determined.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n); src may be a single number.
     Args:
-        x: numbers to write over; they are not changed.
-        axis: the axis along which `index` counts.
+        x: numbers to overwrite in a copy.
+        axis: the axis along which to index.
         index: integers, one for each entry of `src`.
-        src: what is written.
-    Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: IndexError for an index or an axis that x has not, or an index that is not an integer; ValueError if `src`
-        does not have the shape of `index`, or a place is met twice.
+        src: the numbers to write.
+    Returns: a tensor of the shape of x, with the common dtype of x and src.
+    Raises: IndexError if an index or the axis is out of range, or an index is not an integer; ValueError if `src` does
+        not have the shape of `index`, or a position is repeated.
     >>> mg.scatter([0.0, 0.0, 0.0], 0, [2, 0], [1.0, 2.0]).tolist()
     [2.0, 0.0, 1.0]
     See: torch.scatter, numpy.put_along_axis."""
@@ -174,13 +177,13 @@ def scatter(x, axis, index, src):
 
 @linear(x=lambda xp, upstream, index, axis: xp.zero_at(upstream, index, axis=axis), public=False)
 def zero_at(xp, x, index, *, axis=-1):
-    """An array with zeros at indices along an axis: what is left of it once others have been written there.
+    """Set the entries at indices along an axis to 0.
 
     Shapes: x (m, n), index (m, k), axis=1 -> (m, n).
     Args:
         index: integers, with as many axes as x.
     Returns: a tensor of the dtype of x.
-    Raises: IndexError for an index or an axis that x has not; ValueError if index has other axes.
+    Raises: IndexError if an index or the axis is out of range; ValueError if the number of axes differs.
     >>> mg.ops.zero_at([1.0, 2.0, 3.0], [2, 0]).tolist()
     [0.0, 2.0, 0.0]
     See: mg.scatter, whose rule it is."""
@@ -189,21 +192,20 @@ def zero_at(xp, x, index, *, axis=-1):
 
 @prefixes_errors
 def scatter_reduce(x, axis, index, src, reduce, include_self=True):
-    """Entries of another array gathered at their indices along an axis: summed, multiplied, averaged, or the extreme.
+    """Reduce entries of another array at their indices along an axis: by sum, product, mean, maximum or minimum.
 
-    Where several are the extreme, they share the gradient equally.
+    Entries that tie for an extreme share the gradient equally.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
-        x: numbers that count in themselves; they are not changed.
-        axis: the axis along which `index` counts.
+        x: numbers to reduce into, in a copy.
+        axis: the axis along which to index.
         index: integers, one for each entry of `src`; they may repeat.
-        src: what is gathered.
+        src: the numbers to gather.
         reduce: "sum", "prod", "mean", "amax" or "amin".
-        include_self: whether what x has at a place counts too (default); where nothing is gathered it stays in
-            either case.
-    Returns: a tensor of the shape of x, of the dtype that holds x and src.
-    Raises: ValueError for another reduce, or where `src` does not have the shape of `index`; IndexError for an index or
-        an axis that x has not.
+        include_self: whether to include the entries of x (default); where nothing is gathered they always stay.
+    Returns: a tensor of the shape of x, with the common dtype of x and src.
+    Raises: ValueError if reduce is unknown, or `src` does not have the shape of `index`; IndexError if an index or the
+        axis is out of range.
     >>> mg.scatter_reduce([0.0, 5.0], 0, [0, 0, 1], [1.0, 2.0, 3.0], "amax").tolist()
     [2.0, 5.0]
     See: torch.scatter_reduce."""
@@ -221,8 +223,8 @@ def scatter_reduce(x, axis, index, src, reduce, include_self=True):
 
 
 def _extremes(x, axis, index, src, reduce, include_self, counts):
-    """The largest, or the smallest, of what is gathered at each place: the value by comparison, the gradient by equal
-    shares among those that equal it."""
+    """Return the largest, or smallest, of the entries gathered at each position. The value comes from comparisons;
+    entries that tie share the gradient equally."""
     extreme = scatter_extreme(x, index, src, axis=axis, largest=reduce == "amax", include_self=include_self)
     own = equal(x, extreme) if include_self else equal(counts, 0)
     met = equal(src, take_along_axis(_corner(extreme, index, axis), index, axis))
@@ -233,8 +235,8 @@ def _extremes(x, axis, index, src, reduce, include_self, counts):
 
 
 def _products(x, axis, index, src):
-    """Each entry times what is gathered at its place: in rounds, of which each brings at most one to a place, so that
-    no product is undone by a division, which a zero would spoil."""
+    """Multiply each entry by those gathered at its position. It works in rounds, each with at most one factor per
+    position: dividing a product again would fail for zeros."""
     rounds = _earlier(index, axis)
     nothing = 0 * stop_gradient(x)
     for number in range(int(finite_max(rounds, axis=None).item()) + 1):
@@ -245,7 +247,7 @@ def _products(x, axis, index, src):
 
 
 def _earlier(index, axis):
-    """How many equal indices stand before each one, along an axis: from where runs begin in their order."""
+    """Return, for each index along an axis, how many equal indices come before it."""
     order = argsort(index, axis=axis)
     following = take_along_axis(index, order, axis)
     places = cumsum(0 * following + 1, axis=axis) - 1
@@ -254,23 +256,24 @@ def _earlier(index, axis):
 
 
 def _corner(x, index, axis):
-    """The part of an array that an index of fewer rows can meet."""
+    """Return the part of an array that an index with fewer rows can reach."""
     return getitem(x, index=corner(shape(index), axis))
 
 
 @nondifferentiable(public=False)
 @real_only
 def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=True):
-    """The largest or the smallest of the entries that are gathered at each place; its gradient is in `scatter_reduce`.
+    """Return the largest or smallest of the entries gathered at each position.
 
+    Its gradient is in `scatter_reduce`.
     Shapes: x (m, n), index and src (m, k), axis=1 -> (m, n).
     Args:
         index: integers, one for each entry of `src`.
-        src: what is gathered.
+        src: the numbers to gather.
         largest: whether the largest (default) or the smallest.
-        include_self: whether what x has at a place counts too; True by default.
+        include_self: whether to include the entries of x; default True.
     Returns: a tensor of the shape of x, without a graph.
-    Raises: IndexError for an index or an axis that x has not; ValueError if `src` does not have the shape of `index`;
+    Raises: IndexError if an index or the axis is out of range; ValueError if `src` does not have the shape of `index`;
         TypeError if an input is complex.
     >>> mg.ops.scatter_extreme([0.0, 5.0], [0, 0, 1], [1.0, 2.0, 3.0], axis=0).tolist()
     [2.0, 5.0]
@@ -279,18 +282,19 @@ def scatter_extreme(xp, x, index, src, *, axis=-1, largest=True, include_self=Tr
 
 
 @op
+@explains("{error}; indices must be whole numbers of rows of weight {weight}")
 def embedding(xp, indices, weight, *, padding_idx=None):
-    """Embedding: rows of a table looked up by index, one vector for each word.
+    """Look up rows of a table by index, one vector for each token.
 
-    out[...] = weight[indices[...]]. A row that is used often receives the sum of what its uses receive.
+    out[...] = weight[indices[...]]. A row that is used several times receives the sum of the gradients.
     Shapes: indices (...), weight (V, D) -> (..., D).
     Args:
         indices: integers from 0 to V - 1; negative ones count from the end.
-        weight: the table, a row of D numbers for each of V words.
-        padding_idx: the row that stands for no word and receives no gradient; None (default) for no such row.
+        weight: the table, one row of D numbers for each of V tokens.
+        padding_idx: the row for padding, which receives no gradient; None (default) for no such row.
     Returns: a tensor of weight's dtype.
-    Raises: IndexError for a row that the table has not; TypeError for indices that are not integers; ValueError if
-        weight is no table of rows.
+    Raises: IndexError if an index is out of range; TypeError if indices are not integers; ValueError if weight does not
+        have two axes.
     >>> mg.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
     See: torch.nn.functional.embedding; T. Mikolov et al., "Efficient estimation of word representations in vector
@@ -300,7 +304,7 @@ def embedding(xp, indices, weight, *, padding_idx=None):
 
 @embedding.rule("weight")
 def _(xp, upstream, indices, weight_shape, padding_idx):
-    """Each row receives the sum of what its uses received."""
+    """Each row receives the sum of the gradients from all its uses."""
     if padding_idx is not None:
         used = xp.expand_dims(xp.not_equal(indices, padding_idx), -1)
         upstream = xp.where(used, upstream, 0.0)
@@ -309,14 +313,14 @@ def _(xp, upstream, indices, weight_shape, padding_idx):
 
 @nondifferentiable
 def one_hot(xp, indices, *, num_classes):
-    """One-hot encoding: for each number a row of zeros with a single 1.
+    """Encode integers as one-hot vectors: a row of zeros with a single 1.
 
     Shapes: indices (...), num_classes=C -> (..., C).
     Args:
         indices: integers from 0 to C - 1; negative ones count from the end.
-        num_classes: C, the number of classes there are; at least 0.
-    Returns: a tensor of int8, beside which any dtype stays as it is; without a graph.
-    Raises: IndexError for a number that is not below C, or not whole; ValueError for a negative C.
+        num_classes: C, the number of classes, at least 0.
+    Returns: a tensor of int8, which does not change the dtype of operations with it; without a graph.
+    Raises: IndexError if a number is out of range or not an integer; ValueError if C is negative.
     >>> mg.one_hot([0, 2], 3).tolist()
     [[1, 0, 0], [0, 0, 1]]
     See: torch.nn.functional.one_hot, jax.nn.one_hot."""
@@ -326,16 +330,16 @@ def one_hot(xp, indices, *, num_classes):
 @nondifferentiable
 @real_only
 def searchsorted(xp, a, v, *, side="left"):
-    """Binary search: the index at which each value would be inserted into an ordered row.
+    """Return the index at which each value would be inserted into a sorted vector.
 
-    side="left": the first i with v ≤ a_i; side="right": the first i with v < a_i; n where there is none.
-    Shapes: a (n), v any -> that of v.
+    side="left": the first i with v ≤ a_i; side="right": the first i with v < a_i; n if there is none.
+    Shapes: a (n), v any -> the shape of v.
     Args:
         a: real numbers in ascending order.
         v: the real numbers to insert.
-        side: before ("left", default) or behind ("right") the entries that are equal.
+        side: whether to insert before ("left", default) or after ("right") equal entries.
     Returns: a tensor of int64, without a graph.
-    Raises: ValueError for another side, or an `a` of several axes; TypeError if an input is complex.
+    Raises: ValueError if side is unknown, or `a` has several axes; TypeError if an input is complex.
     >>> mg.searchsorted([1.0, 2.0, 2.0, 3.0], [2.0, 9.0]).tolist()
     [1, 4]
     See: numpy.searchsorted, torch.searchsorted."""

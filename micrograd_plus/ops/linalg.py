@@ -1,7 +1,7 @@
 """Linear algebra: equations, determinants, functions of matrices, norms. Public as `mg.linalg`, with `factorisations`.
 
-Everything works on the last two axes, for as many matrices as the others hold. Rules are implicit where they can be:
-what the result fulfils is differentiated, not how it was found (M. Giles, "Collected matrix derivative results for
+Matrices are on the last two axes; other axes are batch axes. Where possible, rules differentiate the equation that
+the result solves, not the algorithm (M. Giles, "Collected matrix derivative results for
 forward and reverse mode algorithmic differentiation", 2008, has most of them).
 """
 
@@ -21,13 +21,13 @@ from .shape import diag, expand_axes, expand_dims, getitem, mH, moveaxis, mT, re
 
 @op
 def _solve(xp, a, b):
-    """Linear equations: the x that fulfils a @ x = b."""
+    """Solve the linear equations a @ x = b."""
     return xp.solve(a, b)
 
 
 @_solve.rule("a", "b")
 def _(xp, upstream, a, out):
-    """Solve with the transpose. Where a changes, a @ x stays b, so x makes up for it."""
+    """Solve with the transpose. When a changes, a @ x must stay b, so x changes by -inv(a) @ da @ x."""
     to_b = xp.solve(xp.mT(a), upstream)
     return -xp.matmul(to_b, xp.mT(out)), to_b
 
@@ -35,9 +35,9 @@ def _(xp, upstream, a, out):
 @wraps_op(_solve, namespace=True)
 @prefixes_errors
 def solve(a, b):
-    """Linear equations: the x that fulfils a @ x = b.
+    """Solve the linear equations a @ x = b.
 
-    Going back, b receives the solution of aᵀ y = upstream, and a receives -y xᵀ.
+    The gradient of b is the solution y of aᵀ y = upstream, and the gradient of a is -y xᵀ.
     Shapes: a (..., n, n), b (n) -> (..., n); b (..., n, k) -> (..., n, k), a solution for each column.
     Args:
         a: square matrices.
@@ -52,19 +52,19 @@ def solve(a, b):
 
 @prefixes_errors
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
-    """Linear equations with a triangle: the x that fulfils a @ x = b, where only one triangle of a counts.
+    """Solve the linear equations a @ x = b with a triangular matrix.
 
-    The other triangle is not read, and receives 0.
+    The other triangle is not read and receives a gradient of 0.
     Shapes: a (n, n), b (n) -> (n); b (n, k) -> (n, k), a solution for each column.
     Args:
         a: square matrices.
         b: the right-hand side: one vector, or a matrix of columns.
-        trans: 0 or "N" (default) for a, 1 or "T" for its transpose, 2 or "C" for its adjoint.
-        lower: whether the lower triangle counts; False, the upper one, by default.
-        unit_diagonal: whether the diagonal is taken to be ones, and not read; False by default.
+        trans: 0 or "N" (default) for a, 1 or "T" for its transpose, 2 or "C" for its conjugate transpose.
+        lower: whether to use the lower triangle; default False, the upper one.
+        unit_diagonal: whether to treat the diagonal as ones without reading it; default False.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if the triangle is singular or not square, b does not have a row for each row of a, or for
-        another trans.
+    Raises: ValueError if the triangle is singular or not square, b does not have a row for each row of a, or trans is
+        unknown.
     >>> mg.linalg.solve_triangular([[2.0, 1.0], [9.0, 4.0]], [4.0, 8.0]).tolist()
     [1.0, 2.0]
     See: scipy.linalg.solve_triangular, torch.linalg.solve_triangular."""
@@ -83,18 +83,17 @@ def _identity(n):
 
 @prefixes_errors
 def solve_banded(l_and_u, ab, b):
-    """Linear equations with a band: the x that fulfils a @ x = b, where a is 0 but on a few diagonals.
+    """Solve the linear equations a @ x = b with a banded matrix.
 
-    ab[u + i - j, j] = a[i, j]: each row of ab is a diagonal of a, the upper ones first; corners that lie outside a are
-    not read. The matrix is written out whole, so that this is a way of giving it and no saving.
+    ab[u + i - j, j] = a[i, j]: each row of ab is a diagonal of a, the upper ones first; corners outside a are not read.
+    The matrix is expanded, so this form saves no memory or time.
     Shapes: ab (l + u + 1, n), b (n) -> (n); b (n, k) -> (n, k), a solution for each column.
     Args:
-        l_and_u: the number of diagonals there are below and above the main one.
+        l_and_u: the numbers of diagonals below and above the main one.
         ab: the diagonals, as rows.
         b: the right-hand side: one vector, or a matrix of columns.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if ab has other than l + u + 1 rows, a is singular, or b does not have a row for each of its
-        columns.
+    Raises: ValueError if ab does not have l + u + 1 rows, a is singular, or b does not have a row for each column of a.
     >>> mg.linalg.solve_banded((0, 1), [[0.0, 1.0], [2.0, 4.0]], [4.0, 8.0]).tolist()
     [1.0, 2.0]
     See: scipy.linalg.solve_banded."""
@@ -110,16 +109,16 @@ def solve_banded(l_and_u, ab, b):
 
 @op
 def solve_sylvester(xp, a, b, q):
-    """Sylvester's equation: the x that fulfils a @ x + x @ b = q.
+    """Solve Sylvester's equation a @ x + x @ b = q.
 
-    It is solved as linear equations for all entries of x at once, which is for matrices of moderate size. Going back, q
-    receives the solution y of aᵀ y + y bᵀ = upstream, a receives -y xᵀ and b receives -xᵀ y.
+    All entries of x are solved for at once as linear equations, which suits matrices of moderate size. The gradient of
+    q is the solution y of aᵀ y + y bᵀ = upstream; the gradients of a and b are -y xᵀ and -xᵀ y.
     Shapes: a (..., m, m), b (..., n, n), q (..., m, n) -> (..., m, n).
     Args:
-        a, b: square matrices; no eigenvalue of a is minus one of b.
+        a, b: square matrices; no eigenvalue of a may be the negative of one of b.
         q: the right-hand side.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if there is no solution, or more than one; where a or b is not square, or q does not fit them.
+    Raises: ValueError if there is not exactly one solution, a or b is not square, or q does not match them.
     >>> mg.linalg.solve_sylvester([[1.0]], [[3.0]], [[8.0]]).tolist()
     [[2.0]]
     See: scipy.linalg.solve_sylvester."""
@@ -128,19 +127,18 @@ def solve_sylvester(xp, a, b, q):
 
 @solve_sylvester.rule("a", "b", "q")
 def _(xp, upstream, a, b, out):
-    """Solve with the transposes. Where a or b changes, the sum stays q, so x makes up for it."""
+    """Solve with the transposes. When a or b changes, a @ x + x @ b must stay q."""
     to_q = xp.solve_sylvester(xp.mT(a), xp.mT(b), upstream)
     return -xp.matmul(to_q, xp.mT(out)), -xp.matmul(xp.mT(out), to_q), to_q
 
 
 @op
 def sqrtm(xp, a):
-    """Square root of a matrix: the x with x @ x = a whose eigenvalues have positive real parts.
+    """Compute the square root of a matrix: x with x @ x = a, and eigenvalues with positive real part.
 
-    Going back, a receives the y with xᵀ y + y xᵀ = upstream.
-    Shapes: (..., n, n) -> the same.
+    The gradient of a is the solution y of xᵀ y + y xᵀ = upstream.
     Args:
-        a: square matrices without eigenvalues on the real line up to 0. A real one has a real root.
+        a: square matrices without eigenvalues on the real line up to 0. A real matrix has a real root.
     Raises: ValueError if a is not square or singular, or has a real eigenvalue below 0.
     >>> mg.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).round(6).tolist()
     [[2.0, 0.0], [0.0, 3.0]]
@@ -150,19 +148,16 @@ def sqrtm(xp, a):
 
 @sqrtm.rule("a")
 def _(xp, upstream, out):
-    """x @ x = a, so x @ dx + dx @ x = da: an equation of Sylvester's, solved with the transposes."""
+    """From x @ x = a follows x @ dx + dx @ x = da: a Sylvester equation, solved with the transposes."""
     return xp.solve_sylvester(xp.mT(out), xp.mT(out), upstream)
 
 
 @op
 def inv(xp, a):
-    """Inverse of a matrix.
+    """Compute the inverse of a matrix.
 
-    a @ inv(a) = inv(a) @ a = 1. To solve equations, `solve` is faster and more exact. Going back, a receives
+    a @ inv(a) = inv(a) @ a = 1. Use `solve` for equations: it is faster and more accurate. The gradient of a is
     -inv(a)ᵀ @ upstream @ inv(a)ᵀ.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
     Raises: ValueError if a is singular or not square.
     >>> mg.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
@@ -172,18 +167,16 @@ def inv(xp, a):
 
 @inv.rule("a")
 def _(xp, upstream, out):
-    """Where a changes, a @ inv(a) stays 1."""
+    """When a changes, a @ inv(a) must stay 1."""
     return -xp.matmul(xp.matmul(xp.mT(out), upstream), xp.mT(out))
 
 
 @op
 def det(xp, a):
-    """Determinant of a matrix: the volume that its rows span, with a sign.
+    """Compute the determinant of a matrix.
 
-    ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ, the first of which holds where a is singular too.
+    ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ; the first form also holds for singular matrices.
     Shapes: (..., n, n) -> (...).
-    Args:
-        a: square matrices.
     Raises: ValueError if a is not square.
     >>> mg.linalg.det([[2.0, 1.0], [0.0, 3.0]])
     tensor(6.)
@@ -193,20 +186,17 @@ def det(xp, a):
 
 @det.rule("a")
 def _(xp, upstream, a):
-    """The determinant grows with an entry by the determinant of what is left without its row and column."""
+    """The derivative with respect to an entry is the determinant of a without its row and column, with a sign."""
     return xp.expand_dims(upstream, axis=(-2, -1)) * xp.cofactors(a)
 
 
 @op(public=False)
 def cofactors(xp, a):
-    """Cofactor matrix: the gradient of the determinant.
+    """Compute the cofactor matrix: the gradient of the determinant.
 
-    out[i, j] = (-1)^(i+j) times the determinant of what is left of a without row i and column j. This is det(a)
-    inv(a)ᵀ, and exists where a is singular too; its own gradient is for matrices that have an inverse.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
-    Raises: ValueError if a is not square, and on the way back where it is singular.
+    out[i, j] = (-1)^(i+j) times the determinant of a without row i and column j. This is det(a) inv(a)ᵀ, but also
+    exists for singular matrices; its own gradient needs an invertible matrix.
+    Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.ops.cofactors([[1.0, 2.0], [3.0, 4.0]])
     tensor([[ 4., -3.],
             [-2.,  1.]])
@@ -216,7 +206,7 @@ def cofactors(xp, a):
 
 @cofactors.rule("a")
 def _(xp, upstream, a, out):
-    """A product's: the determinant moves, and the inverse moves."""
+    """The product rule: the determinant changes, and the inverse changes."""
     inverse = xp.mT(xp.inv(a))
     volume = xp.sum(upstream * out, axis=(-2, -1), keepdims=True)
     return volume * inverse - xp.matmul(xp.matmul(out, xp.mT(upstream)), inverse)
@@ -224,15 +214,13 @@ def _(xp, upstream, a, out):
 
 @op(outputs=("sign", "logabsdet"))
 def slogdet(xp, a):
-    """Sign and logarithm of the size of a determinant, which overflows nowhere.
+    """Compute the sign and the logarithm of the absolute value of the determinant.
 
-    det(a) = sign * exp(logabsdet). The sign of a complex determinant is a complex number of size 1. A singular matrix
-    has sign 0 and logarithm minus infinity, and no gradient.
+    det(a) = sign * exp(logabsdet), without overflow. The sign of a complex determinant is a complex number of magnitude
+    1. A singular matrix has sign 0 and logarithm -inf, and no gradient.
     Shapes: (..., n, n) -> (...) twice.
-    Args:
-        a: square matrices.
-    Returns: a pair of tensors: sign, of a's dtype, and logabsdet, real; float64 for integers.
-    Raises: ValueError if a is not square, and on the way back where it is singular.
+    Returns: a pair of tensors: sign, of the dtype of a, and logabsdet, real; float64 for integers.
+    Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])
     (tensor(-1.), tensor(0.69314718))
     See: numpy.linalg.slogdet, torch.linalg.slogdet."""
@@ -241,8 +229,8 @@ def slogdet(xp, a):
 
 @slogdet.rule("a")
 def _(xp, upstream, a, sign):
-    """The slope of the logarithm is the inverse, transposed. A real sign does not move; a complex one turns, which is
-    how the logarithm's imaginary part moves."""
+    """The derivative of the logarithm is the transposed inverse. A real sign is constant; a complex one turns with the
+    imaginary part of the logarithm."""
     turned = upstream[0] * xp.conj(sign)
     arrived = upstream[1] + (turned - xp.conj(turned)) / 2
     return xp.expand_dims(arrived, axis=(-2, -1)) * xp.mH(xp.inv(a))
@@ -254,14 +242,14 @@ def _(xp, upstream, a, sign):
     )
 )
 def _trace(xp, x, *, offset=0):
-    """Trace of a matrix: the sum along its diagonal.
+    """Compute the trace of a matrix: the sum along its diagonal.
 
     Σ_i x[..., i, i + offset].
-    Shapes: (..., m, n) -> (...): the matrices stand on the last two axes, in numpy.trace on the first two.
+    Shapes: (..., m, n) -> (...); the matrices are on the last two axes, in numpy.trace on the first two.
     Args:
-        x: matrices, which need not be square.
+        x: matrices, also not square.
         offset: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
-    Raises: ValueError if x has fewer than two axes; TypeError for an offset that is not an integer.
+    Raises: ValueError if x has fewer than two axes; TypeError if the offset is not an integer.
     >>> mg.linalg.trace([[1.0, 2.0], [3.0, 4.0]]).item()
     5.0
     See: numpy.linalg.trace, torch.trace."""
@@ -281,14 +269,14 @@ trace = _trace
     public=False,
 )
 def block_triangle(xp, a, b):
-    """The larger matrix [[a, b], [0, a]], by which functions of matrices are differentiated.
+    """Build the block matrix [[a, b], [0, a]], which differentiates functions of matrices.
 
-    In any function f of it, how f(a) moves as a moves along b stands where b stood:
-    f([[a, b], [0, a]]) = [[f(a), Df(a)[b]], [0, f(a)]].
+    For a function f of matrices, f([[a, b], [0, a]]) = [[f(a), Df(a)[b]], [0, f(a)]]: the upper right block is the
+    derivative of f at a in the direction b.
     Shapes: a (..., n, n), b (..., n, n) -> (..., 2 n, 2 n).
     Args:
         a: square matrices.
-        b: the directions in which they move.
+        b: the directions, matrices of the same shape.
     Raises: ValueError if b does not have the shape of a.
     >>> mg.ops.block_triangle([[1.0]], [[5.0]]).tolist()
     [[1.0, 5.0], [0.0, 1.0]]
@@ -298,13 +286,11 @@ def block_triangle(xp, a, b):
 
 @op
 def matrix_power(xp, a, *, n):
-    """Matrix power: a matrix multiplied with itself n times.
+    """Raise a square matrix to an integer power.
 
     a⁰ is the identity, and a⁻ⁿ = inv(a)ⁿ.
-    Shapes: (..., n, n) -> the same.
     Args:
-        a: square matrices.
-        n: the exponent, an integer of either sign.
+        n: the exponent, an integer.
     Returns: a tensor of the dtype of a; float64 for integers to a negative power.
     Raises: ValueError if a is not square, or singular for a negative power; TypeError if n is not an integer.
     >>> mg.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 5).tolist()
@@ -315,20 +301,17 @@ def matrix_power(xp, a, *, n):
 
 @matrix_power.rule("a")
 def _(xp, upstream, a, a_shape, n):
-    """The same power, of a larger matrix: its upper right block is what moves."""
+    """The same power of the block matrix [[a, b], [0, a]]: its upper right block is the derivative."""
     larger = xp.matrix_power(xp.block_triangle(xp.mT(a), upstream), n=n)
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
 
 @op
 def expm(xp, a):
-    """Matrix exponential.
+    """Compute the matrix exponential.
 
-    expm(a) = 1 + a + a² / 2! + a³ / 3! + … What moves at the speed a @ x goes from x to expm(a) @ x in a time of 1. It
-    is not the exponential entry by entry.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
+    expm(a) = 1 + a + a² / 2! + a³ / 3! + … The solution of x' = a @ x at time 1 is expm(a) @ x(0). It is not the
+    exponential of each entry.
     Raises: ValueError if a is not square.
     >>> mg.linalg.expm([[0.0, 1.0], [-1.0, 0.0]])
     tensor([[ 0.54030231,  0.84147098],
@@ -339,7 +322,7 @@ def expm(xp, a):
 
 @expm.rule("a")
 def _(xp, upstream, a, a_shape):
-    """The exponential, too, of a larger matrix: its upper right block is what moves."""
+    """The exponential of the block matrix [[a, b], [0, a]]: its upper right block is the derivative."""
     larger = xp.expm(xp.block_triangle(xp.mT(a), upstream))
     return larger[..., : a_shape[-1], a_shape[-1] :]
 
@@ -349,14 +332,13 @@ def _(xp, upstream, a, a_shape):
 
 @op(public=False)
 def p_norm(xp, x, *, ord, axis=None, keepdims=False):
-    """p-norm of a vector, for any exponent but 0 and infinity.
+    """Compute the p-norm of a vector, for any exponent except 0 and infinity.
 
-    ‖x‖_p = (Σ_i |x_i|^p)^(1/p). At the origin, and for an entry of 0, the gradient is taken to be 0.
+    ‖x‖_p = (Σ_i |x_i|^p)^(1/p). At the origin, and for an entry of 0, the gradient is defined as 0.
     Args:
         ord: the exponent p.
-    Returns: a real tensor of x's precision; float64 for integers.
-    Raises: ValueError for an exponent of 0; TypeError for one that is not a number; IndexError if the axis is out of
-        range.
+    Returns: a real tensor of the precision of x; float64 for integers.
+    Raises: ValueError if ord is 0; TypeError if ord is not a number; IndexError if the axis is out of range.
     >>> round(mg.ops.p_norm([3.0, 4.0], 3).item(), 4)
     4.4979
     See: numpy.linalg.norm, torch.linalg.vector_norm."""
@@ -365,7 +347,7 @@ def p_norm(xp, x, *, ord, axis=None, keepdims=False):
 
 @p_norm.rule("x")
 def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
-    """An entry receives along its own direction, by its share of the whole."""
+    """Each entry receives a gradient along its own direction, in proportion to its share of the norm."""
     whole = xp.unreduce(xp.where(out == 0, 1.0, out), x_shape, axis, keepdims)
     share = xp.power(xp.where(x == 0, 1.0, xp.absolute(x) / whole), ord - 1)
     return xp.unreduce(upstream, x_shape, axis, keepdims) * share * xp.sign(x)
@@ -373,19 +355,19 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
 
 @prefixes_errors
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
-    """Norm of a vector: its size, in one of several senses.
+    """Compute the norm of a vector.
 
-    By `ord` it is
+    The norm depends on `ord`:
         2:     √(Σ_i |x_i|²), the length
         1:     Σ_i |x_i|
         inf:   max_i |x_i|
         -inf:  min_i |x_i|
         0:     how many entries are not 0
         p:     (Σ_i |x_i|^p)^(1/p), for any other number
-    At the origin the gradient is taken to be 0; entries that tie for the largest share it.
+    At the origin the gradient is defined as 0; entries that tie for the largest share it.
     Args:
         x: numbers, real or complex.
-        ord: a number, or inf or -inf; 2 by default.
+        ord: a number, inf or -inf; default 2.
     Returns: a real tensor.
     Raises: ValueError if ord is text; IndexError if the axis is out of range.
     >>> [mg.linalg.vector_norm([3.0, -4.0], ord=p).item() for p in (1, 2, np.inf)]
@@ -403,9 +385,9 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
 
 @prefixes_errors
 def matrix_norm(x, *, keepdims=False, ord="fro"):
-    """Norm of a matrix: its size, in one of several senses.
+    """Compute the norm of a matrix.
 
-    With the singular values s of x it is, by `ord`,
+    The norm depends on `ord`, with s the singular values of x:
         "fro":      √(Σ_ij |x_ij|²), Frobenius
         "nuc":      Σ_i s_i, nuclear
         2, -2:      max_i s_i, spectral; min_i s_i
@@ -416,7 +398,7 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
         x: matrices, real or complex.
         ord: "fro" (default), "nuc", 1, -1, 2, -2, inf or -inf.
     Returns: a real tensor.
-    Raises: ValueError for another ord; IndexError or ValueError if x has fewer than two axes.
+    Raises: ValueError if ord is unknown; IndexError or ValueError if x has fewer than two axes.
     >>> [mg.linalg.matrix_norm([[3.0, 0.0], [0.0, -4.0]], ord=each).item() for each in ("fro", 1)]
     [5.0, 4.0]
     See: numpy.linalg.matrix_norm, torch.linalg.matrix_norm."""
@@ -433,18 +415,17 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
 
 @prefixes_errors
 def norm(x, ord=None, axis=None, keepdims=False):
-    """Norm of a vector or a matrix: NumPy's norm.
+    """Compute the norm of a vector or a matrix, as NumPy's norm.
 
     It is `vector_norm` along one axis and `matrix_norm` over two; without `ord` the root of the sum of squares over all
-    the axes named.
+    given axes.
     Shapes: x (2, 3) -> (); axis=1 -> (2); with keepdims -> (2, 1).
     Args:
         x: numbers, real or complex.
-        ord: as of `vector_norm` or `matrix_norm`; None by default.
+        ord: as in `vector_norm` or `matrix_norm`; default None.
         axis: the axis of vectors, or the two of matrices; None (default) for all.
     Returns: a real tensor.
-    Raises: ValueError for an ord that the vector or matrix norm has not, or an ord over three axes or more; IndexError
-        if the axis is out of range.
+    Raises: ValueError if ord is unknown, or given for three or more axes; IndexError if an axis is out of range.
     >>> mg.linalg.norm([3.0, 4.0]).item()
     5.0
     >>> mg.linalg.norm([[1.0, -2.0], [3.0, 4.0]], np.inf).item()

@@ -1,18 +1,19 @@
-"""What networks are made of: softmax, normalisation, dropout, attention."""
+"""Building blocks of networks: softmax, layer normalisation, dropout and attention."""
 
 from ..core.define import elementwise, op
+from ..core.messages import explains
 
 
 @op
 def softmax(xp, x, *, axis=-1):
-    """Softmax: positive weights that add up to one.
+    """Compute the softmax: positive weights that sum to one.
 
     softmax(x)_i = exp(x_i) / Σ_j exp(x_j) along the axis, with the largest entry subtracted first, so that no
-    exponential overflows. Of no entries it makes none.
+    exponential overflows.
     Args:
         x: scores, real numbers.
-        axis: the axis, or axes, along which weights add up to 1; default -1.
-    Raises: TypeError for complex numbers or True and False. IndexError if there is no such axis.
+        axis: axis or axes along which weights sum to 1; default -1.
+    Raises: TypeError if x is complex or boolean; IndexError if the axis is out of range.
     >>> mg.softmax([0.0, np.log(3.0)]).round(6).tolist()
     [0.25, 0.75]
     >>> mg.softmax([1000.0, 1000.0]).tolist()
@@ -26,19 +27,18 @@ def softmax(xp, x, *, axis=-1):
 
 @softmax.rule("x")
 def _(xp, upstream, out, axis):
-    """Each weight keeps what exceeds the average, taken with those same weights."""
+    """Each entry receives its weight, times the amount by which its upstream exceeds the weighted average."""
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))
 
 
 @op
 def log_softmax(xp, x, *, axis=-1):
-    """Log-softmax: the logarithm of the softmax, safe for large entries.
+    """Compute the logarithm of the softmax, accurately for large entries.
 
-    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first. Of no entries it
-    makes none.
+    log_softmax(x)_i = x_i - log Σ_j exp(x_j) along the axis, with the largest entry subtracted first.
     Args:
         x: scores, real numbers.
-        axis: the axis, or axes, along which the exponentials add up to 1; default -1.
+        axis: axis or axes along which the exponentials sum to 1; default -1.
     >>> mg.log_softmax([0.0, 1000.0]).tolist()
     [-1000.0, 0.0]
     See: torch.nn.functional.log_softmax, scipy.special.log_softmax."""
@@ -50,26 +50,26 @@ def log_softmax(xp, x, *, axis=-1):
 
 @log_softmax.rule("x")
 def _(xp, upstream, out, axis):
-    """Raising one entry lowers all by its weight, so each pays its weight's share of the whole."""
+    """Raising one entry lowers all others in proportion to its weight, so it receives upstream minus its weight times
+    the sum."""
     return upstream - xp.exp(out) * xp.sum(upstream, axis=axis, keepdims=True)
 
 
 @op(residuals=("unit", "scale"))
+@explains("{error}; weight and bias must have the shape of the last {axes} axes of x {x}")
 def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
-    """Layer normalisation: the last axes brought to mean 0 and variance 1.
+    """Normalise the last axes to mean 0 and variance 1 (layer normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are those of each row of the last `axes` axes, the variance with ddof 0 (divided by n).
-    Shapes: x (..., *last), weight and bias the last `axes` lengths of x -> the shape of x.
+    Mean and variance are computed over the last `axes` axes, the variance with ddof 0 (divided by n).
+    Shapes: x (..., *last), weight and bias (*last,), where last are `axes` lengths -> the shape of x.
     Args:
-        weight: multiplies the normalised row; default none.
-        bias: is added to it; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
-        eps: added to the variance, so that a constant row divides by no 0; default 1e-5.
+        weight: factors for the normalised row; default none.
+        bias: added to it; default none.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if weight or bias does not fit, or axes is less than 1; IndexError if x has fewer axes; TypeError
-        if eps is not a number.
+    Raises: ValueError if weight or bias does not match, or axes is less than 1; IndexError if x has fewer axes;
+        TypeError if eps is not a number.
     >>> mg.layer_norm([[1.0, 3.0], [10.0, 30.0]], eps=0.0).tolist()
     [[-1.0, 1.0], [-1.0, 1.0]]
     See: torch.nn.functional.layer_norm; Ba, Kiros and Hinton, "Layer normalization", 2016."""
@@ -83,8 +83,8 @@ def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
 
 @layer_norm.rule("x")
 def _(xp, upstream, weight, unit, scale, axes):
-    """Moving or stretching the whole row changes nothing, so a gradient has no part along either; both are taken
-    out."""
+    """Shifting or scaling a whole row does not change the result, so the gradient has no component along either; both
+    are subtracted."""
     over = xp.last_axes(axes)
     arrived = upstream if weight is None else upstream * weight
     along_mean = xp.mean(arrived, axis=over, keepdims=True)
@@ -94,26 +94,26 @@ def _(xp, upstream, weight, unit, scale, axes):
 
 @layer_norm.rule("weight")
 def _(upstream, unit):
-    """The weight multiplies the unit row; the engine adds up over the rows."""
+    """The weight multiplies the normalised row; the engine sums over the rows."""
     return upstream * unit
 
 
 @layer_norm.rule("bias")
 def _(upstream):
-    """The bias is added to every row; the engine adds the rows up."""
+    """The bias is added to every row; the engine sums over the rows."""
     return upstream
 
 
 @elementwise(x=lambda mask: mask)
 def dropout(xp, x, mask):
-    """Dropout by a given mask: some entries silenced, the others made up for it.
+    """Apply dropout with a given mask.
 
-    out = x * mask, where the mask holds 0 with the probability p and else 1 / (1 - p), so that the mean stays as it is.
-    The way back uses the same mask.
-    Shapes: x and mask any that broadcast -> the broadcast shape.
+    out = x * mask, where the mask is 0 with probability p and else 1 / (1 - p), so that the mean is unchanged. The
+    gradient uses the same mask.
+    Shapes: x and mask of shapes that broadcast -> the broadcast shape.
     Args:
-        mask: what each entry is multiplied by; it receives no gradient.
-    Returns: a tensor of the common dtype.
+        mask: factors for the entries; it receives no gradient.
+    Returns: a tensor of the common dtype of x and mask; float64 for integers.
     >>> mg.dropout([1.0, 2.0, 3.0, 4.0], mask=[2.0, 0.0, 0.0, 2.0]).tolist()
     [2.0, 0.0, 0.0, 8.0]
     See: torch.nn.functional.dropout, which draws the mask too; Srivastava et al., "Dropout: a simple way to prevent
@@ -122,21 +122,24 @@ def dropout(xp, x, mask):
 
 
 @op(residuals=("weights",))
+@explains(
+    "{error}; query must be (..., L, E), key (..., S, E) and value (..., S, V), and bias must broadcast to "
+    "(..., L, S); the shapes are {shapes}"
+)
 def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None):
-    """Scaled dot-product attention: each query gathers the values whose keys it resembles.
+    """Compute scaled dot-product attention.
 
         out = softmax(query @ keyᵀ * scale + bias) @ value
 
-    A query that may look nowhere gathers 0, and sends nothing back.
+    If all scores of a query are -inf, its result is 0, without a gradient.
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) -> (..., L, V).
     Args:
-        query: what each of L places looks for.
-        key: what each of S places is found by.
-        value: what is gathered there.
-        bias: added to the scores, minus infinity where a query may not look; default none.
-        scale: of the scores; default 1 / √E.
-    Raises: TypeError for a bias of True and False, or a scale that is not a number. ValueError if the shapes do not
-        match, or bias is for more queries or keys than there are.
+        query: the queries at L positions.
+        key: the keys at S positions.
+        value: the values at S positions.
+        bias: added to the scores, -inf where a query may not look; default none.
+        scale: factor of the scores; default 1 / √E.
+    Raises: TypeError if bias is boolean, or scale is not a number; ValueError if the shapes do not match.
     >>> key, value = [[0.0], [1000.0]], [[3.0], [5.0]]
     >>> mg.scaled_dot_product_attention([[0.0], [1.0]], key, value).tolist()
     [[4.0], [5.0]]
@@ -153,8 +156,8 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
 
 @scaled_dot_product_attention.rule("query", "key", "value", "bias")
 def _(xp, upstream, out, query, key, value, weights, scale):
-    """Back through the product with the values, the softmax, and the scaled scores. What the softmax takes off, the
-    average that a query gathered, is upstream times the output."""
+    """Back through the product with the values, the softmax and the scaled scores. The weighted average that the
+    softmax subtracts is the sum of upstream times output."""
     to_scores = xp.matmul(upstream, xp.mT(value))
     to_scores -= xp.sum(upstream * out, axis=-1, keepdims=True)
     to_scores *= weights

@@ -1,7 +1,7 @@
-"""Normalisation: numbers brought to a common size, over features, groups, instances or the batch.
+"""Normalisation over features, groups, instances or the batch.
 
-`layer_norm`, over the last axes, is among the networks. Where shapes are (N, channels, ...), weight and bias hold one
-number for each channel.
+`layer_norm`, over the last axes, is in `neural`. With shapes (N, channels, ...), weight and bias have one number for
+each channel.
 """
 
 from ..core.composite import composite
@@ -10,16 +10,15 @@ from ..core.define import op
 
 @op(residuals=("unit", "scale"))
 def rms_norm(xp, x, weight=None, *, axes=1, eps=1e-6):
-    """RMS normalisation: the last axes divided by the root of their mean square, then scaled.
+    """Divide the last axes by their root mean square, then scale (RMS normalisation).
 
         out = x / √(mean(x²) + eps) * weight
 
-    Unlike `layer_norm` it leaves the mean where it is.
-    Shapes: x (..., *last), weight the last `axes` lengths of x -> the shape of x.
+    Unlike `layer_norm` it does not subtract the mean.
+    Shapes: x (..., *last), weight (*last,), where last are `axes` lengths -> the shape of x.
     Args:
-        weight: multiplies the normalised row; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
-        eps: added to the mean square, so that a row of 0 divides by no 0; default 1e-6.
+        weight: factors for the normalised row; default none.
+        eps: added to the mean square, so that a row of zeros does not divide by 0; default 1e-6.
     Returns: a tensor of the common dtype; float64 for integers.
     Raises: ValueError if weight does not broadcast, or axes is less than 1; IndexError if x has fewer axes.
     >>> mg.rms_norm([[1.0, 7.0]], eps=0.0).round(3).tolist()
@@ -33,7 +32,7 @@ def rms_norm(xp, x, weight=None, *, axes=1, eps=1e-6):
 
 @rms_norm.rule("x")
 def _(xp, upstream, weight, unit, scale, axes):
-    """Stretching the whole row changes nothing, so a gradient has no part along it: that is taken out."""
+    """Scaling a whole row does not change the result, so the gradient has no component along it; it is subtracted."""
     arrived = upstream if weight is None else upstream * weight
     along_unit = xp.mean(arrived * unit, axis=xp.last_axes(axes), keepdims=True)
     return scale * (arrived - unit * along_unit)
@@ -41,20 +40,20 @@ def _(xp, upstream, weight, unit, scale, axes):
 
 @rms_norm.rule("weight")
 def _(upstream, unit):
-    """The weight multiplies the unit row; the engine adds up over the rows."""
+    """The weight multiplies the normalised row; the engine sums over the rows."""
     return upstream * unit
 
 
 @composite(public=False)
 def scaled_channels(xp, x, weight=None, bias=None):
-    """Each channel times its weight, plus its bias: x * weight + bias.
+    """Multiply each channel by its weight and add its bias: x * weight + bias.
 
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-    Raises: ValueError if weight or bias has not one number for each channel, IndexError if x has one axis only.
+    Raises: ValueError if weight or bias does not have one number for each channel; IndexError if x has only one axis.
     >>> mg.ops.scaled_channels([[[1.0, 2.0], [3.0, 4.0]]], weight=[1.0, 10.0], bias=[0.5, 0.0]).tolist()
     [[[1.5, 2.5], [30.0, 40.0]]]
     See: `batch_norm`, `group_norm`, which end with it."""
@@ -65,20 +64,19 @@ def scaled_channels(xp, x, weight=None, bias=None):
 
 @op(residuals=("unit", "scale"))
 def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
-    """Batch normalisation in training: each channel of a batch brought to mean 0 and variance 1.
+    """Normalise each channel of a batch to mean 0 and variance 1, as in training (batch normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are taken over all axes but that of the channels, the variance with ddof 0 (divided by n). An
-    example moves the mean and the variance that all others are measured by, so it receives gradient through them too.
+    Mean and variance are computed over all axes except the channels, the variance with ddof 0 (divided by n). They
+    depend on all examples, so gradients also pass through them.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        eps: added to the variance, so that a constant channel divides by no 0; default 1e-5.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if weight or bias has not one number for each channel.
+    Raises: ValueError if weight or bias does not have one number for each channel.
     >>> mg.batch_norm([[1.0, 10.0], [3.0, 30.0]], eps=0.0).tolist()
     [[-1.0, -1.0], [1.0, 1.0]]
     See: torch.nn.functional.batch_norm with training=True; Ioffe and Szegedy, "Batch normalization: accelerating deep
@@ -92,8 +90,8 @@ def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
 @batch_norm.rule("x")
 def _(xp, upstream, weight, unit, scale, x_shape):
-    """An example moves the mean and the variance that all others are measured by. Moving or stretching the whole batch
-    changes nothing, so a gradient has no part along either: both are taken out."""
+    """Each example changes the mean and the variance that normalise all others. Shifting or scaling the whole batch
+    does not change the result, so the gradient has no component along either; both are subtracted."""
     over = xp.all_but_channels(x_shape)
     along_unit = xp.mean(upstream * unit, axis=over, keepdims=True)
     rest = upstream - xp.mean(upstream, axis=over, keepdims=True)
@@ -103,32 +101,31 @@ def _(xp, upstream, weight, unit, scale, x_shape):
 
 @batch_norm.rule("weight")
 def _(xp, upstream, unit, x_shape):
-    """A channel's weight multiplies it at every place of every example."""
+    """A channel's weight multiplies it at every position of every example."""
     return xp.sum(upstream * unit, axis=xp.all_but_channels(x_shape))
 
 
 @batch_norm.rule("bias")
 def _(xp, upstream, x_shape):
-    """A channel's bias is added at every place of every example."""
+    """A channel's bias is added at every position of every example."""
     return xp.sum(upstream, axis=xp.all_but_channels(x_shape))
 
 
 @composite(public=False)
 def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1e-5):
-    """Batch normalisation after training, by means and variances that are settled.
+    """Normalise each channel with given means and variances, as after training (batch normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    No example moves the others any more. Mean and variance receive gradients, as any input does.
+    Examples do not affect each other. Mean and variance are inputs, which receive gradients.
     Shapes: x (N, C, ...), mean, variance, weight and bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
-        mean: that of each channel, as it ran along in training.
-        variance: that of each channel, likewise.
+        x: numbers, with channels on axis 1.
+        mean: the running mean of each channel from training.
+        variance: the running variance of each channel from training.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        eps: added to the variance; default 1e-5.
-    Raises: ValueError if mean, variance, weight or bias has not one number for each channel.
+    Raises: ValueError if mean, variance, weight or bias does not have one number for each channel.
     >>> mg.ops.batch_norm_inference([[1.0, 10.0]], mean=[0.0, 4.0], variance=[1.0, 4.0], eps=0.0).tolist()
     [[1.0, 3.0]]
     See: torch.nn.functional.batch_norm with training=False; `batch_norm`."""
@@ -139,21 +136,19 @@ def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1
 
 @composite
 def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
-    """Group normalisation: each group of channels brought to mean 0 and variance 1.
+    """Normalise each group of channels to mean 0 and variance 1 (group normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are those of all entries of a group of neighbouring channels in one example, the variance with
-    ddof 0.
+    Mean and variance are computed over a group of neighbouring channels of one example, the variance with ddof 0.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        num_groups: a divisor of C; default 1, all channels together.
-        eps: added to the variance; default 1e-5.
+        num_groups: the number of groups, a divisor of C; default 1.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if num_groups does not divide C, or weight or bias has not one number for each channel.
+    Raises: ValueError if num_groups does not divide C, or weight or bias does not have one number for each channel.
     >>> mg.group_norm([[0.0, 2.0, 10.0, 30.0]], num_groups=2, eps=0.0).tolist()
     [[-1.0, 1.0, -1.0, 1.0]]
     See: torch.nn.functional.group_norm; Wu and He, "Group normalization", 2018."""
@@ -164,20 +159,19 @@ def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
 
 @composite
 def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
-    """Instance normalisation: each channel of each example brought to mean 0 and variance 1.
+    """Normalise each channel of each example to mean 0 and variance 1 (instance normalisation).
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are those of all places of one channel of one example, the variance with ddof 0: `group_norm` with
-    groups of one channel.
+    Mean and variance are computed over all positions of one channel of one example: `group_norm` with groups of one
+    channel.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
-        x: numbers, channels on axis 1.
+        x: numbers, with channels on axis 1.
         weight: one number for each channel; default none.
         bias: one number for each channel; default none.
-        eps: added to the variance; default 1e-5.
     Returns: a tensor of the common dtype; float64 for integers.
-    Raises: ValueError if weight or bias has not one number for each channel, IndexError if x has one axis only.
+    Raises: ValueError if weight or bias does not have one number for each channel; IndexError if x has only one axis.
     >>> mg.instance_norm([[[0.0, 2.0], [10.0, 30.0]]], eps=0.0).tolist()
     [[[-1.0, 1.0], [-1.0, 1.0]]]
     See: torch.nn.functional.instance_norm; Ulyanov, Vedaldi and Lempitsky, "Instance normalization: the missing
@@ -187,16 +181,14 @@ def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
 @composite
 def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=1e-5):
-    """Layer normalisation of a sum: a layer's output beside what went past it.
+    """Normalise the sum of a layer's output and its residual connection with `layer_norm`.
 
-    out = layer_norm(x + residual, weight, bias): a block of a transformer that normalises last ends with it.
-    Shapes: x and residual any that broadcast, weight and bias the last `axes` lengths -> the broadcast shape.
+    out = layer_norm(x + residual, weight, bias), the end of a block of a post-norm transformer.
+    Shapes: x, residual of shapes that broadcast, weight and bias (*last,) -> the broadcast shape.
     Args:
-        x: what the layer gave.
-        residual: what went past it.
+        x: the output of the layer.
+        residual: the input of the layer.
         weight, bias: as in `layer_norm`; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
-        eps: added to the variance; default 1e-5.
     Raises: ValueError if the shapes do not broadcast, or axes is less than 1.
     >>> mg.residual_layer_norm([[1.0, 1.0]], [[0.0, 2.0]], eps=0.0).tolist()
     [[-1.0, 1.0]]
@@ -206,15 +198,14 @@ def residual_layer_norm(xp, x, residual, weight=None, bias=None, *, axes=1, eps=
 
 @composite
 def residual_rms_norm(xp, x, residual, weight=None, *, axes=1, eps=1e-6):
-    """RMS normalisation of a sum: a layer's output beside what went past it.
+    """Normalise the sum of a layer's output and its residual connection with `rms_norm`.
 
     out = rms_norm(x + residual, weight)
-    Shapes: x and residual any that broadcast, weight the last `axes` lengths -> the broadcast shape.
+    Shapes: x, residual of shapes that broadcast, weight (*last,) -> the broadcast shape.
     Args:
-        x: what the layer gave.
-        residual: what went past it.
+        x: the output of the layer.
+        residual: the input of the layer.
         weight: as in `rms_norm`; default none.
-        axes: the number of of the last axes make up a row, at least 1; default 1.
         eps: added to the mean square; default 1e-6.
     Raises: ValueError if the shapes do not broadcast, or axes is less than 1.
     >>> mg.residual_rms_norm([[1.0, 3.0]], [[0.0, 4.0]], eps=0.0).round(3).tolist()

@@ -1,6 +1,6 @@
-"""Joining, parting and turning, under the names that NumPy has for each number of axes; and differences of neighbours.
+"""Joining, splitting and rotating arrays, under NumPy's names; and differences of neighbours.
 
-Each is made of operations on axes: their gradients are those.
+All are composed of other operations, which have the gradient rules.
 """
 
 from itertools import accumulate
@@ -18,15 +18,13 @@ from .shape import concatenate, flip, getitem, moveaxis, ravel, reshape, split, 
 
 @prefixes_errors
 def flatten(x, start_dim=0, end_dim=-1):
-    """Flatten: several neighbouring axes joined in one, by default all of them.
+    """Merge neighbouring axes into one; by default all of them.
 
     Shapes: (2, 3, 4) -> (24); with start_dim=1 -> (2, 12); with end_dim=1 -> (6, 4).
     Args:
-        x: numbers.
-        start_dim: the first axis to be joined; 0 by default.
-        end_dim: the last axis to be joined; -1 by default.
-    Returns: a tensor of the dtype of x.
-    Raises: IndexError if there is no such axis; ValueError if the first comes after the last.
+        start_dim: the first axis to merge; default 0.
+        end_dim: the last axis to merge; default -1.
+    Raises: IndexError if an axis is out of range; ValueError if the first comes after the last.
     >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
     (2, 12)
     See: torch.flatten; mg.ravel, mg.nn.Flatten."""
@@ -43,12 +41,12 @@ def flatten(x, start_dim=0, end_dim=-1):
 
 
 def atleast_1d(*arrays):
-    """With one axis or more: a single number becomes a row of one.
+    """Convert to at least one dimension.
 
     Shapes: () -> (1); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
     Raises: TypeError if an input is not numeric.
     >>> mg.atleast_1d(3.0).tolist()
     [3.0]
@@ -57,12 +55,12 @@ def atleast_1d(*arrays):
 
 
 def atleast_2d(*arrays):
-    """With two axes or more: a row becomes a matrix of one row.
+    """Convert to at least two dimensions; a vector becomes a matrix of one row.
 
     Shapes: () -> (1, 1); (n) -> (1, n); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
     Raises: TypeError if an input is not numeric.
     >>> mg.atleast_2d([1.0, 2.0]).tolist()
     [[1.0, 2.0]]
@@ -71,12 +69,12 @@ def atleast_2d(*arrays):
 
 
 def atleast_3d(*arrays):
-    """With three axes or more: a row lies along the second, a matrix along the first two.
+    """Convert to at least three dimensions; a matrix gets a new last axis.
 
     Shapes: () -> (1, 1, 1); (n) -> (1, n, 1); (m, n) -> (m, n, 1); any other -> the same.
     Args:
-        *arrays: numbers, one array or several.
-    Returns: a tensor; of several arrays a tuple of them.
+        *arrays: one or more arrays of numbers.
+    Returns: a tensor; a tuple of tensors for several arrays.
     Raises: TypeError if an input is not numeric.
     >>> mg.atleast_3d([1.0, 2.0]).shape
     (1, 2, 1)
@@ -86,21 +84,19 @@ def atleast_3d(*arrays):
 
 
 def _each(arrays, form):
-    """One array in a form, or a tuple of several."""
+    """Return one converted array, or a tuple of several."""
     formed = tuple(form(x) for x in arrays)
     return formed[0] if len(formed) == 1 else formed
 
 
 @prefixes_errors
 def rollaxis(x, axis, start=0):
-    """One axis moved to before another; `mg.moveaxis` says more plainly where to.
+    """Move an axis before another one; `mg.moveaxis` is easier to read.
 
     Shapes: x (2, 3, 4), axis=2 -> (4, 2, 3).
     Args:
-        x: numbers.
         axis: the axis to move.
-        start: the axis before which it comes to stand, 0 by default; as many as x has axes for the end.
-    Returns: a tensor of the dtype of x.
+        start: the axis is moved before this one; default 0. The number of axes moves it to the end.
     Raises: IndexError if the axis is out of range.
     >>> mg.rollaxis(np.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
@@ -117,13 +113,13 @@ def rollaxis(x, axis, start=0):
 
 @prefixes_errors
 def vstack(parts):
-    """Arrays one below the other: joined along the first axis, rows as matrices of one row.
+    """Stack arrays vertically, along the first axis; vectors count as rows.
 
     Shapes: parts (3) and (3) -> (2, 3); (2, 3) and (4, 3) -> (6, 3).
     Args:
-        parts: a sequence of arrays, equally long but along the first axis.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ, or there is no part.
+        parts: a sequence of arrays, of equal length except along the first axis.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
     >>> mg.vstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.vstack; torch.vstack."""
@@ -132,13 +128,13 @@ def vstack(parts):
 
 @prefixes_errors
 def hstack(parts):
-    """Arrays side by side: joined along the second axis, rows along their only one.
+    """Stack arrays horizontally, along the second axis; vectors along their only one.
 
     Shapes: parts (2) and (3) -> (5); (2, 1) and (2, 3) -> (2, 4).
     Args:
-        parts: a sequence of arrays, equally long but along the axis that joins them.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ, or there is no part.
+        parts: a sequence of arrays, of equal length except along the axis that joins them.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
     >>> mg.hstack([[1.0, 2.0], [3.0]]).tolist()
     [1.0, 2.0, 3.0]
     See: numpy.hstack; torch.hstack."""
@@ -148,13 +144,13 @@ def hstack(parts):
 
 @prefixes_errors
 def dstack(parts):
-    """Arrays one behind the other: joined along the third axis.
+    """Stack arrays along the third axis.
 
     Shapes: parts (2, 3) and (2, 3) -> (2, 3, 2); (3) and (3) -> (1, 3, 2).
     Args:
-        parts: a sequence of arrays, equally long but along the third axis.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ, or there is no part.
+        parts: a sequence of arrays, of equal length except along the third axis.
+    Returns: a tensor of the common dtype of the parts.
+    Raises: ValueError if the lengths of the other axes differ, or there is no parts.
     >>> mg.dstack([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[[1.0, 3.0], [2.0, 4.0]]]
     See: numpy.dstack; torch.dstack."""
@@ -163,13 +159,13 @@ def dstack(parts):
 
 @prefixes_errors
 def column_stack(parts):
-    """Rows as the columns of a matrix; matrices side by side.
+    """Stack vectors as the columns of a matrix; matrices side by side.
 
     Shapes: parts (3) and (3) -> (3, 2); (3, 2) and (3) -> (3, 3).
     Args:
-        parts: a sequence of rows and matrices, all of one length.
+        parts: a sequence of vectors and matrices with equally many rows.
     Returns: a matrix of the common dtype.
-    Raises: ValueError if lengths differ, or there is no part.
+    Raises: ValueError if lengths differ, or there is no parts.
     >>> mg.column_stack([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[1.0, 3.0], [2.0, 4.0]]
     See: numpy.column_stack; torch.column_stack."""
@@ -178,15 +174,14 @@ def column_stack(parts):
 
 @prefixes_errors
 def append(x, values, axis=None):
-    """Entries put behind those of an array.
+    """Append entries to an array.
 
-    Shapes: axis=None -> (m + n), all entries in one row; x (2, 3), values (1, 3), axis=0 -> (3, 3).
+    Shapes: axis=None -> (m + n); x (2, 3), values (1, 3), axis=0 -> (3, 3).
     Args:
-        x: numbers.
-        values: what is put behind them.
-        axis: the axis that joins them; None (default) joins all entries in one row.
-    Returns: a tensor of the common dtype.
-    Raises: ValueError if the other lengths differ; IndexError if the axis is out of range.
+        values: numbers to append.
+        axis: the axis along which to append; None (default) flattens both first.
+    Returns: a tensor of the common dtype of x and values.
+    Raises: ValueError if the lengths of the other axes differ; IndexError if the axis is out of range.
     >>> mg.append([1.0, 2.0], 3.0).tolist()
     [1.0, 2.0, 3.0]
     See: numpy.append."""
@@ -198,14 +193,14 @@ def append(x, values, axis=None):
 
 @prefixes_errors
 def array_split(x, indices_or_sections, axis=0):
-    """Cut into parts along an axis, which need not be equally long: the first ones get what is left over.
+    """Split into parts along an axis, possibly of unequal length.
 
+    If the length is not divisible, the first parts are longer by one.
     Shapes: x (7, n), indices_or_sections=3 -> (3, n), (2, n) and (2, n).
     Args:
-        x: numbers.
-        indices_or_sections: into the number of parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError for fewer parts than one; IndexError if the axis is out of range.
+        indices_or_sections: the number of parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if there is less than one part; IndexError if the axis is out of range.
     >>> [part.tolist() for part in mg.array_split([1.0, 2.0, 3.0], 2)]
     [[1.0, 2.0], [3.0]]
     See: numpy.array_split; torch.tensor_split."""
@@ -222,14 +217,14 @@ def array_split(x, indices_or_sections, axis=0):
 
 @prefixes_errors
 def hsplit(x, indices_or_sections):
-    """Cut into parts side by side: along the second axis, of a row along its only one.
+    """Split horizontally, along the second axis; a vector along its only one.
 
     Shapes: x (2, 6), indices_or_sections=3 -> three parts (2, 2).
     Args:
-        x: numbers, with one axis or more.
-        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError if x is a single number, or does not divide into so many equal parts.
+        x: numbers, with at least one axis.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x is a single number, or cannot be split into that many equal parts.
     >>> [part.tolist() for part in mg.hsplit([1.0, 2.0, 3.0, 4.0], 2)]
     [[1.0, 2.0], [3.0, 4.0]]
     See: numpy.hsplit; torch.hsplit."""
@@ -239,14 +234,14 @@ def hsplit(x, indices_or_sections):
 
 @prefixes_errors
 def vsplit(x, indices_or_sections):
-    """Cut into parts one below the other: along the first axis.
+    """Split vertically, along the first axis.
 
     Shapes: x (6, 2), indices_or_sections=3 -> three parts (2, 2).
     Args:
-        x: numbers, with two axes or more.
-        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError if x has fewer than two axes, or does not divide into so many equal parts.
+        x: numbers, with at least two axes.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x has fewer than two axes, or cannot be split into that many equal parts.
     >>> [part.tolist() for part in mg.vsplit([[1.0, 2.0], [3.0, 4.0]], 2)]
     [[[1.0, 2.0]], [[3.0, 4.0]]]
     See: numpy.vsplit; torch.vsplit."""
@@ -256,14 +251,14 @@ def vsplit(x, indices_or_sections):
 
 @prefixes_errors
 def dsplit(x, indices_or_sections):
-    """Cut into parts one behind the other: along the third axis.
+    """Split along the third axis.
 
     Shapes: x (2, 3, 4), indices_or_sections=2 -> two parts (2, 3, 2).
     Args:
-        x: numbers, with three axes or more.
-        indices_or_sections: into the number of equal parts; or a sequence of the places to cut at.
-    Returns: a tuple of tensors of x's dtype.
-    Raises: ValueError if x has fewer than three axes, or does not divide into so many equal parts.
+        x: numbers, with at least three axes.
+        indices_or_sections: the number of equal parts, or a sequence of indices at which to split.
+    Returns: a tuple of tensors of the dtype of x.
+    Raises: ValueError if x has fewer than three axes, or cannot be split into that many equal parts.
     >>> [part.tolist() for part in mg.dsplit([[[1.0, 2.0]]], 2)]
     [[[[1.0]]], [[[2.0]]]]
     See: numpy.dsplit; torch.dsplit."""
@@ -281,12 +276,9 @@ def _wants_axes(name, x, least):
 
 @prefixes_errors
 def flipud(x):
-    """The rows in reverse order: upside down.
+    """Reverse the order of the rows: flip upside down.
 
-    Shapes: any with one axis or more -> the same.
-    Args:
-        x: numbers.
-    Returns: a tensor of the dtype of x.
+    Shapes: any with at least one axis -> the same.
     Raises: ValueError if x is a single number.
     >>> mg.flipud([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
@@ -297,12 +289,9 @@ def flipud(x):
 
 @prefixes_errors
 def fliplr(x):
-    """The columns in reverse order: left and right exchanged.
+    """Reverse the order of the columns: flip left to right.
 
-    Shapes: any with two axes or more -> the same.
-    Args:
-        x: numbers.
-    Returns: a tensor of the dtype of x.
+    Shapes: any with at least two axes -> the same.
     Raises: ValueError if x has fewer than two axes.
     >>> mg.fliplr([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[2.0, 1.0], [4.0, 3.0]]
@@ -313,15 +302,14 @@ def fliplr(x):
 
 @prefixes_errors
 def rot90(x, k=1, axes=(0, 1)):
-    """A quarter turn, or several, from the first towards the second of two axes: of an image, counterclockwise.
+    """Rotate by 90 degrees, k times, from the first towards the second of two axes; images turn counterclockwise.
 
     Shapes: x (2, 3) -> (3, 2) for an odd k, else the same.
     Args:
-        x: numbers, with two axes or more.
-        k: the number of quarter turns, 1 by default; backwards if negative.
-        axes: the two axes of the plane, the first two by default.
-    Returns: a tensor of the dtype of x.
-    Raises: ValueError if `axes` are not two different ones; IndexError if it is out of range; TypeError if k is not an
+        x: numbers, with at least two axes.
+        k: the number of quarter turns, default 1; clockwise if negative.
+        axes: the two axes of the plane; default the first two.
+    Raises: ValueError if `axes` are not two different axes; IndexError if one is out of range; TypeError if k is not an
         integer.
     >>> mg.rot90([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[2.0, 4.0], [1.0, 3.0]]
@@ -343,17 +331,15 @@ def rot90(x, k=1, axes=(0, 1)):
 
 @prefixes_errors
 def diff(x, n=1, axis=-1, prepend=None, append=None):
-    """Differences of neighbours along an axis.
+    """Compute differences of neighbouring entries along an axis.
 
-    out[i] = x[i + 1] - x[i], n times over.
+    out[i] = x[i + 1] - x[i], repeated n times.
     Shapes: x (..., m) -> (..., m - n).
     Args:
-        x: numbers, with one axis or more.
-        n: the number of times, 1 by default; 0 leaves x as it is.
-        axis: the axis, the last by default.
-        prepend, append: values put before and behind x first; a single number as one slice of it. None by default.
-    Returns: a tensor of the dtype of x.
-    Raises: ValueError if n is negative, or x a single number; IndexError if the axis is out of range.
+        x: numbers, with at least one axis.
+        n: how often to take differences, default 1; 0 returns x.
+        prepend, append: values to attach before and after x first; a single number fills one slice. Default None.
+    Raises: ValueError if n is negative, or x is a single number; IndexError if the axis is out of range.
     >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
     ([3.0, 5.0], [2.0])
     See: numpy.diff; torch.diff."""
@@ -381,7 +367,7 @@ def _product(lengths):
 
 
 def _slice(x, axis, start, stop, step=None):
-    """Part of an array along one axis."""
+    """Return a slice along one axis."""
     if not -ndim(x) <= axis < ndim(x):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(x)} axes")
     return getitem(x, index=(slice(None),) * (axis % ndim(x)) + (slice(start, stop, step),))
@@ -389,21 +375,20 @@ def _slice(x, axis, start, stop, step=None):
 
 @prefixes_errors
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Slope along each axis, by differences: of a function whose values stand at places of a grid.
+    """Estimate the derivative along each axis by finite differences of values on a grid.
 
-    Inside, (f[i+1] - f[i-1]) / 2h; where the places are h before and k behind apart, (h² f[i+1] + (k² - h²) f[i] - k²
-    f[i-1]) / (h k (h + k)). At both ends, differences to one side. This is no gradient of a program: for that see
-    `mg.grad`.
+    Inside, (f[i+1] - f[i-1]) / 2h; for unequal spacings h before and k after, (h² f[i+1] + (k² - h²) f[i] - k² f[i-1])
+    / (h k (h + k)). At both ends, one-sided differences. For the gradient of a program see `mg.grad`.
     Shapes: f any -> the same, for each axis.
     Args:
-        f: numbers, with one axis or more.
-        *varargs: how far places are apart: nothing for 1, a number for every axis, or for each axis a number or the
-            row of its places.
+        f: numbers, with at least one axis.
+        *varargs: spacing of the grid: nothing for 1, a number for every axis, or for each axis a number or a vector of
+            coordinates.
         axis: the axis or axes; None (default) for all.
-        edge_order: 1 (default) for straight lines at the ends, 2 for parabolas.
-    Returns: a tensor for one axis; if there are several, a tuple of them.
-    Raises: ValueError for an axis that is shorter than edge_order + 1, or another edge_order; TypeError for spacings
-        that are not as many as axes.
+        edge_order: 1 (default) for first-order differences at the ends, 2 for second-order ones.
+    Returns: a tensor for one axis; a tuple of tensors for several.
+    Raises: ValueError if an axis is shorter than edge_order + 1, or edge_order is unknown; TypeError if the number of
+        spacings differs from the number of axes.
     >>> mg.gradient([1.0, 4.0, 9.0, 16.0]).tolist()
     [3.0, 4.0, 6.0, 7.0]
     See: numpy.gradient; torch.gradient."""
@@ -420,7 +405,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def _slope_along(f, axis, steps, edge_order):
-    """The slope along one axis."""
+    """Return the finite differences along one axis."""
     if not -ndim(f) <= axis < ndim(f):
         raise IndexError(f"axis {axis} is out of range for an array of {ndim(f)} axes")
     length, axis = shape(f)[axis], axis % ndim(f)
@@ -449,7 +434,7 @@ def _slope_along(f, axis, steps, edge_order):
 
 
 def _parabola(a, b, c, h, k):
-    """The slope at `a` of the parabola through three places, of which the second is `h` further, the third `k` more."""
+    """Return the derivative at `a` of the parabola through three points with spacings `h` and `k`."""
     return divide(-(2 * h + k), h * (h + k)) * a + divide(h + k, h * k) * b - divide(h, k * (h + k)) * c
 
 
@@ -458,16 +443,15 @@ def _parabola(a, b, c, h, k):
 
 @prefixes_errors
 def average(x, axis=None, weights=None, returned=False, keepdims=False):
-    """Weighted mean of the entries, all or along axes.
+    """Compute the weighted mean of the entries, all or along axes.
 
     Σ_i w_i x_i / Σ_i w_i; without weights the mean.
-    Shapes: x (2, 3), axis=0 -> (3); weights of x's shape, or a row (2) for that axis.
+    Shapes: x (2, 3), axis=0 -> (3); weights of the shape of x, or (2) for that axis.
     Args:
-        x: numbers.
-        weights: how much each counts; None (default) for all alike.
-        returned: whether the sum of the weights comes back too; default False.
+        weights: weight of each entry; None (default) for equal weights.
+        returned: whether to return the sum of the weights, too; default False.
     Returns: a tensor; with `returned` a pair of it and the sums of the weights.
-    Raises: ValueError if the weights have another shape, or add up to 0; IndexError if the axis is out of range.
+    Raises: ValueError if the weights have the wrong shape or sum to 0; IndexError if the axis is out of range.
     >>> mg.average([1.0, 2.0, 4.0], weights=[1.0, 1.0, 2.0]).item()
     2.75
     See: numpy.average."""
@@ -493,13 +477,11 @@ def _like_ones(x):
 
 @prefixes_errors
 def ptp(x, axis=None, keepdims=False):
-    """Range: the largest entry less the smallest, of all or along axes ("peak to peak").
+    """Compute the range ("peak to peak"): the largest entry minus the smallest, over all or along axes.
 
     Entries that tie share the gradient equally.
-    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if there are no entries; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.ptp([3.0, 9.0, 4.0]).item()
     6.0
@@ -512,22 +494,22 @@ def ptp(x, axis=None, keepdims=False):
 
 @multilinear(a=lambda xp, upstream, b: xp.cross(b, upstream), b=lambda xp, upstream, a: xp.cross(upstream, a))
 def _cross(xp, a, b):
-    """Cross product: the vector that is upright on two others."""
+    """Compute the cross product of two vectors."""
     return xp.cross(a, b)
 
 
 @wraps_op(_cross, namespace=True)
 @prefixes_errors
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """Cross product: the vector that is upright on two others, as long as the area between them.
+    """Compute the cross product of two vectors.
 
-    (a × b)₁ = a₂ b₃ - a₃ b₂, and so on round. Of vectors in the plane, the third entry alone: a₁ b₂ - a₂ b₁.
+    (a × b)₁ = a₂ b₃ - a₃ b₂, and so on cyclically. For vectors in the plane only the third entry, a₁ b₂ - a₂ b₁.
     Shapes: a (..., 3), b (..., 3) -> (..., 3); a (..., 2), b (..., 2) -> (...).
     Args:
-        axisa, axisb, axisc: the axis of the vectors in a, in b and in the result, the last by default.
-        axis: the axis of the vectors in all three, where it is given.
-    Raises: ValueError if vectors have neither two nor three entries, or the other axes do not broadcast; IndexError if
-        the axis is out of range.
+        axisa, axisb, axisc: the axis of the vectors in a, in b and in the result; default the last.
+        axis: the axis of the vectors in all three; overrides the others if given.
+    Raises: ValueError if the vectors do not have two or three entries, or the other axes do not broadcast; IndexError
+        if an axis is out of range.
     >>> mg.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).tolist()
     [0.0, 0.0, 1.0]
     See: numpy.cross; torch.linalg.cross."""
@@ -546,12 +528,12 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 @prefixes_errors
 def kron(a, b):
-    """Kronecker product: each entry of a times the whole of b, laid out as blocks.
+    """Compute the Kronecker product: each entry of a times all of b, arranged in blocks.
 
     Shapes: a (m, n), b (p, q) -> (m p, n q).
     Args:
-        a, b: numbers; the one with fewer axes has more of length 1 in front.
-    Returns: a tensor of the common dtype.
+        a, b: numbers; the one with fewer axes gets leading axes of length 1.
+    Returns: a tensor of the common dtype of a and b.
     Raises: TypeError if an input is not numeric.
     >>> mg.kron([1.0, 10.0], [1.0, 2.0, 3.0]).tolist()
     [1.0, 2.0, 3.0, 10.0, 20.0, 30.0]
@@ -565,12 +547,11 @@ def kron(a, b):
 
 
 def matrix_transpose(x):
-    """The transpose of each matrix: the last two axes exchanged.
+    """Transpose each matrix: exchange the last two axes.
 
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
-        x: numbers, with two axes or more.
-    Returns: a tensor of the dtype of x.
+        x: numbers, with at least two axes.
     Raises: IndexError if x has fewer than two axes.
     >>> mg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[1.0, 3.0], [2.0, 4.0]]

@@ -1,4 +1,5 @@
-"""Products of vectors, matrices and tensors. Each factor enters linearly: its gradient is upstream times the others."""
+"""Products of vectors, matrices and tensors. They are linear in each factor, whose gradient is upstream times the
+others."""
 
 from __future__ import annotations
 
@@ -6,30 +7,34 @@ from typing import Any
 
 from ..backends.shapes import is_sequence, ndim, shape
 from ..core.define import linear, multilinear, op, variadic, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import multiply
 from .shape import expand_dims, reshape, squeeze
 
 
 @multilinear(
-    a=lambda xp, upstream, b, a_shape: xp.matmul_summed(upstream, xp.mT(b), a_shape),
-    b=lambda xp, upstream, a, b_shape: xp.matmul_summed(xp.mT(a), upstream, b_shape),
+    a=lambda xp, upstream, b: xp.matmul(upstream, xp.mT(b)),
+    b=lambda xp, upstream, a, b_shape: xp.contract_rows(a, upstream, b_shape),
+)
+@explains(
+    "the last axis of a {a} must be as long as the second to last axis of b {b}, and the axes before must broadcast; "
+    "is a transpose missing (b.mT)?"
 )
 def _matmul(xp, a, b):
-    """Matrix product, over any leading axes."""
+    """Multiply matrices, over any leading axes."""
     return xp.matmul(a, b)
 
 
 @wraps_op(_matmul, namespace=True)
 def matmul(a, b):
-    """Matrix product, over any leading axes.
+    """Multiply matrices, over any leading axes.
 
     (a @ b)[i, j] = Σ_k a[i, k] b[k, j]. A vector counts as a row on the left and as a column on the right, and its axis
-    is left out of the result. Going back: to a goes upstream @ bᵀ, to b aᵀ @ upstream.
+    is dropped from the result. The gradients are upstream @ bᵀ for a, and aᵀ @ upstream for b.
     Shapes: a (..., m, k), b (..., k, n) -> (..., m, n); a (k), b (k) -> (). Leading axes broadcast.
     Args:
-        a, b: numbers, each with one axis or more.
-    Raises: ValueError if the lengths do not fit, or one of them is a single number.
+        a, b: numbers, each with at least one axis.
+    Raises: ValueError if the lengths do not match, or one of them is a single number.
     >>> mg.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
     [21.0, 43.0]
     See: numpy.matmul, torch.matmul."""
@@ -42,17 +47,17 @@ def matmul(a, b):
 
 @linear(x=lambda xp, upstream, x_shape: xp.reshape(upstream, x_shape), public=False)
 def _rows(xp, x):
-    """All leading axes joined in one: a plain matrix of rows."""
+    """Merge all leading axes into one, which gives a matrix of rows."""
     return xp.rows(x)
 
 
 @wraps_op(_rows, namespace=True)
 def rows(x):
-    """All leading axes joined in one: a plain matrix of rows.
+    """Merge all leading axes into one, which gives a matrix of rows.
 
     Shapes: x (..., n) -> (rows, n); a vector (n) -> (1, n).
     Args:
-        x: numbers, with one axis or more; a matrix is given back as it is.
+        x: numbers, with at least one axis; a matrix is returned unchanged.
     Returns: a matrix of the same entries and dtype.
     Raises: IndexError if x is a single number.
     >>> mg.ops.rows(np.zeros((2, 3, 4))).shape
@@ -67,14 +72,14 @@ def rows(x):
     public=False,
 )
 def sum_outer(xp, a, b):
-    """Sum of outer products of rows: what the weight of a linear layer receives.
+    """Sum the outer products of rows: the gradient of a linear layer's weight.
 
-    out[i, j] = Σ a[..., i] b[..., j], added up over all leading axes.
+    out[i, j] = Σ a[..., i] b[..., j], summed over all leading axes.
     Shapes: a (..., m), b (..., n) -> (m, n).
     Args:
         a, b: numbers, with the same leading axes.
     Returns: a matrix of the common dtype.
-    Raises: ValueError if the leading axes do not hold equally many rows; IndexError for a single number.
+    Raises: ValueError if the number of rows differs; IndexError if an input is a single number.
     >>> mg.ops.sum_outer([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
     [[31.0], [42.0]]
     See: mg.linear_layer, numpy.outer."""
@@ -82,17 +87,18 @@ def sum_outer(xp, a, b):
 
 
 @op
+@explains("x {x} and weight {weight} must agree in their last axis, and bias must have one entry per row of weight")
 def linear_layer(xp, x, weight, bias=None):
-    """Linear (fully connected, dense) layer: x @ weightᵀ + bias.
+    """Compute a linear (fully connected, dense) layer: x @ weightᵀ + bias.
 
-    out[..., o] = Σ_i x[..., i] weight[o, i] + bias[o]: the last axis of x is compared with each row of the weight.
+    out[..., o] = Σ_i x[..., i] weight[o, i] + bias[o].
     Shapes: x (..., I), weight (O, I), bias (O) -> (..., O).
     Args:
         x: the inputs.
-        weight: a row for each output (PyTorch's layout: out, in).
-        bias: a number for each output; None (default) for none.
-    Raises: ValueError if x and weight differ in their last length, weight is no matrix, or bias does not broadcast to
-        the result.
+        weight: one row for each output (PyTorch's layout: out, in).
+        bias: one number for each output; default none.
+    Raises: ValueError if x and weight differ in their last length, weight is not a matrix, or bias does not broadcast
+        to the result.
     >>> mg.linear_layer([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5]).tolist()
     [11.5, 17.5]
     See: torch.nn.functional.linear; CS231n notes, "Neural Networks Part 1"."""
@@ -104,32 +110,32 @@ def linear_layer(xp, x, weight, bias=None):
 
 @linear_layer.rule("x")
 def _(xp, upstream, weight):
-    """Each output passes on its gradient along its row of the weight."""
+    """Each output passes its gradient on along its row of the weight."""
     return xp.matmul(upstream, weight)
 
 
 @linear_layer.rule("weight")
 def _(xp, upstream, x):
-    """Each output's row collects the inputs it saw, as strongly as it was asked to change; over all of the batch."""
+    """Each row of the weight receives the inputs times the upstream of its output, summed over the batch."""
     return xp.sum_outer(upstream, x)
 
 
 @linear_layer.rule("bias")
 def _(upstream):
-    """The bias is added to every row; the engine adds the rows up."""
+    """The bias is added to every row; the engine sums over the rows."""
     return upstream
 
 
 @prefixes_errors
 def outer(a, b):
-    """Outer product: every entry of a times every entry of b, as a matrix.
+    """Compute the outer product: every entry of a times every entry of b.
 
-    out[i, j] = a_i b_j, with more axes taken as one row.
+    out[i, j] = a_i b_j. Inputs with more axes are flattened.
     Shapes: a (m), b (n) -> (m, n).
     Args:
         a, b: numbers.
     Returns: a matrix of the common dtype.
-    Raises: TypeError if an input is not numeric; ValueError for a nested list with rows of unequal length.
+    Raises: TypeError if an input is not numeric; ValueError if it is a nested list with rows of unequal length.
     >>> mg.outer([1.0, 2.0], [3.0, 4.0]).tolist()
     [[3.0, 4.0], [6.0, 8.0]]
     See: numpy.outer, torch.outer."""
@@ -138,14 +144,14 @@ def outer(a, b):
 
 @prefixes_errors
 def dot(a, b):
-    """Dot product of vectors, matrix product of matrices: NumPy's dot.
+    """Compute the dot product of vectors or the matrix product of matrices, as NumPy's dot.
 
-    Of larger arrays it is the sum over the last axis of a and the last but one of b; a single number multiplies.
+    For more axes it sums over the last axis of a and the second to last of b; a single number multiplies.
     Shapes: a (n), b (n) -> (); a (m, k), b (k, n) -> (m, n); a (..., k), b (..., k, n) -> a's axes, then b's, without
         k.
     Args:
         a, b: numbers.
-    Returns: a tensor of the common dtype.
+    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if the lengths do not fit; TypeError if an input is not numeric.
     >>> mg.dot([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).item()
     32.0
@@ -159,13 +165,13 @@ def dot(a, b):
 
 @prefixes_errors
 def inner(a, b):
-    """Inner product: the sum of products over the last axis of both.
+    """Compute the inner product: sum the products over the last axis of both inputs.
 
     out[i, j] = Σ_k a[i, k] b[j, k]; nothing is conjugated. A single number multiplies.
     Shapes: a (..., k), b (..., k) -> a's axes, then b's, without k.
     Args:
         a, b: numbers.
-    Returns: a tensor of the common dtype.
+    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if the last axes differ in length; TypeError if an input is not numeric.
     >>> mg.inner([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
     [21.0, 43.0]
@@ -177,14 +183,14 @@ def inner(a, b):
 
 @prefixes_errors
 def tensordot(a, b, axes: Any = 2):
-    """Tensor contraction: the sum of products over several axes of both.
+    """Contract two tensors: sum the products over several axes of both.
 
-    Shapes: a (2, 3, 4), b (3, 4, 5), axes=2 -> (2, 5): the axes of a that are left, then those of b.
+    Shapes: a (2, 3, 4), b (3, 4, 5), axes=2 -> (2, 5): the remaining axes of a, then of b.
     Args:
         a, b: numbers.
-        axes: the number of: the last of a meet the first of b, in order, 2 by default; 0 makes the outer product.
-            Or a pair of axes, or of lists of axes, one for a and one for b.
-    Returns: a tensor of the common dtype.
+        axes: the number of axes to sum over, the last of a with the first of b; default 2. 0 gives the outer product.
+            Or a pair of axes or of lists of axes, one for a and one for b.
+    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if axes do not pair up or differ in length; IndexError if an axis is out of range.
     >>> mg.tensordot([[1.0, 2.0], [3.0, 4.0]], [[1.0, 10.0], [100.0, 1000.0]]).item()
     4321.0
@@ -210,7 +216,7 @@ def tensordot(a, b, axes: Any = 2):
 
 
 def _counted(x, axes):
-    """Axes counted from the front, in the order they were named."""
+    """Return axes counted from the front, in the order given."""
     named = (axes,) if isinstance(axes, int) else tuple(axes)
     for axis in named:
         if not -ndim(x) <= axis < ndim(x):
@@ -223,29 +229,31 @@ def _counted(x, axes):
         xp, subscripts, upstream, parts, parts_shape
     )
 )
+@explains(
+    "{error}; a letter in {subscripts!r} stands for one length, wherever it occurs; the operands have shapes {shapes}"
+)
 def _einsum(xp, parts, *, subscripts):
-    """Einstein summation: products of entries, summed over each letter the result does not name.
+    """Sum products of entries by Einstein's convention.
 
-    Each factor's gradient is an einsum too: of upstream and the other factors, with the factor's own letters as result.
-    """
+    The gradient of each factor is again an einsum: of upstream and the other factors, with the factor's own letters as
+    the result."""
     return xp.einsum(subscripts, *parts)
 
 
 @wraps_op(_einsum, namespace=True)
 @prefixes_errors
 def einsum(subscripts, *operands):
-    """Einstein summation: products of entries, summed over each letter the result does not name.
+    """Sum products of entries by Einstein's convention: over each letter that the result does not have.
 
     "ij,jk->ik" is the matrix product Σ_j a[i, j] b[j, k]; "ij->ji" the transpose; "ii" the trace; "i,j->ij" the outer
-    product. Each factor's gradient is an einsum too, of upstream and the other factors.
-    Shapes: a letter for each axis of each operand; equal letters are equally long.
+    product. The gradient of each factor is again an einsum, of upstream and the other factors.
+    Shapes: one letter for each axis of each operand; equal letters have equal lengths.
     Args:
-        subscripts: a term of letters for each operand, separated by commas, then "->" and the letters of the
-            result; `...` stands for axes that broadcast. Without "->" the result has, in order of the alphabet, the
-            letters that occur once. NumPy's other form is taken too: each operand followed by the list of its axes,
-            as integers, and then the list of the result's.
+        subscripts: a term of letters for each operand, separated by commas, then "->" and the letters of the result;
+            `...` stands for axes that broadcast. Without "->" the result has the letters that occur once, in
+            alphabetical order. NumPy's other form also works: each operand followed by a list of its axes, as integers,
+            and then a list of the axes of the result.
         *operands: numbers, one array for each term.
-    Returns: a tensor of the common dtype.
     Raises: ValueError if terms and operands do not match in number, axes or lengths, or a letter of the result occurs
         in no term.
     >>> mg.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).tolist()
@@ -257,7 +265,7 @@ def einsum(subscripts, *operands):
 
 
 def _lettered(given):
-    """Operands each followed by the list of its axes, and perhaps the axes of the result: the same with letters."""
+    """Convert operands that are each followed by a list of axes to operands and letters."""
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
     def term(axes):
@@ -273,7 +281,7 @@ def _lettered(given):
 
 
 def _spelled_out(subscripts: str, ndims: list[int]) -> str:
-    """Subscripts with an explicit result, and letters in the place of `...`."""
+    """Return the subscripts with an explicit result, and with letters instead of `...`."""
     given, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = given.split(",")
     if len(terms) != len(ndims):
@@ -294,8 +302,8 @@ def _spelled_out(subscripts: str, ndims: list[int]) -> str:
 
 
 def _transposes(xp, subscripts, upstream, parts, shapes):
-    """What each factor of an einsum receives: the einsum of upstream, the other factors, and what stands in for letters
-    that those lack, with the factor's own letters as result."""
+    """Return the gradient of each factor of an einsum: an einsum of upstream, the other factors, and stand-ins for
+    letters that these lack, with the factor's own letters as the result."""
     *terms, result = subscripts.replace("->", ",").split(",")
     received = []
     for place, (term, each) in enumerate(zip(terms, shapes, strict=True)):
@@ -309,12 +317,11 @@ def _transposes(xp, subscripts, upstream, parts, shapes):
 
 
 def _stand_ins(xp, upstream, subscripts, term, shape, lengths):
-    """The letters of a factor, no two alike, and what stands in for those that neither the result nor the `lengths` of
-    other factors have.
+    """Return the letters of a factor without repetition, and stand-ins for letters that neither the result nor the
+    `lengths` of other factors have.
 
-    A letter that only this factor has (at its full length) was summed away: its gradient is the same all along it, so
-    ones stand for it. A letter that the factor has twice picked a diagonal: the identity puts it back.
-    """
+    A letter that only this factor has was summed over: its gradient is constant along it, so ones replace it. A
+    letter that the factor has twice selected a diagonal: an identity matrix puts it back."""
     result = subscripts.partition("->")[2]
     spare = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts)
     own, stand_ins = "", []

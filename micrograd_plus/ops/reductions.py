@@ -1,19 +1,18 @@
-"""Operations that make one number of many: sums, means, extremes, norms.
+"""Reductions: sums, means, extremes and norms over axes.
 
 `axis` is None (all), one axis or several, and may count from the end; `keepdims` keeps the reduced axes with length 1.
 """
 
 from ..core.define import linear, nondifferentiable, op, real_only
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 
 
 @linear(x=lambda xp, upstream, x_shape, axis, keepdims: xp.unreduce(upstream, x_shape, axis, keepdims))
 def sum(xp, x, *, axis=None, keepdims=False):
-    """Sum of the entries, all or along axes.
+    """Sum the entries, all or along axes.
 
-    Each entry moves its sum by as much as itself, so going back each receives the whole gradient. Of no entries it is
-    0.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
+    Each entry contributes directly to its sum, so each receives the whole gradient. The sum of no entries is 0.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
     >>> mg.sum([[1.0, 2.0], [3.0, 4.0]], axis=0).tolist()
     [4.0, 6.0]
     See: numpy.sum, torch.sum."""
@@ -22,13 +21,12 @@ def sum(xp, x, *, axis=None, keepdims=False):
 
 @linear(x=lambda xp, upstream, axis, keepdims: xp.sum(upstream, axis=axis, keepdims=keepdims), public=False)
 def unreduce(xp, x, *, shape, axis=None, keepdims=False):
-    """The transpose of a sum: the reduced axes put back, and each result repeated along them.
+    """Repeat the results of a sum along the axes that it reduced: the transpose of `sum`.
 
-    Shapes: x of the shape that a sum of `shape` has -> shape.
+    Shapes: x as returned by `sum` for an array of `shape` -> shape.
     Args:
-        shape: the shape from before the sum.
-        axis: the axis or axes of the sum; None (default) for all.
-        keepdims: whether x still has these axes, with length 1; False by default.
+        axis: axis or axes of the sum; None (default) for all.
+        keepdims: whether x still has these axes, with length 1; default False.
     Raises: ValueError if x does not have the shape of the sum; IndexError if the axis is out of range.
     >>> mg.ops.unreduce([1.0, 2.0], shape=(2, 3), axis=1).tolist()
     [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
@@ -42,9 +40,9 @@ def unreduce(xp, x, *, shape, axis=None, keepdims=False):
     )
 )
 def mean(xp, x, *, axis=None, keepdims=False):
-    """Arithmetic mean of the entries, all or along axes.
+    """Compute the arithmetic mean of the entries, all or along axes.
 
-    mean(x) = Σ_i x_i / n. Of no entries it is nan.
+    mean(x) = Σ_i x_i / n. The mean of no entries is nan.
     Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.mean([[1.0, 2.0], [3.0, 4.0]], axis=1).tolist()
     [1.5, 3.5]
@@ -54,11 +52,11 @@ def mean(xp, x, *, axis=None, keepdims=False):
 
 @op(public=False)
 def mean_square(xp, x, *, axis=None, keepdims=False):
-    """Mean of the squares of the entries: the mean squared error, if they are errors.
+    """Compute the mean of the squared entries, all or along axes.
 
-    Σ_i x_i² / n.
+    Σ_i x_i² / n: the mean squared error if the entries are errors.
     Args:
-        x: numbers; a complex one is squared as it is, not its size.
+        x: numbers; a complex number is squared itself, not its magnitude.
     >>> mg.ops.mean_square([1.0, 2.0, 3.0, 4.0]).item()
     7.5
     See: torch.nn.functional.mse_loss."""
@@ -67,19 +65,19 @@ def mean_square(xp, x, *, axis=None, keepdims=False):
 
 @mean_square.rule("x")
 def _(xp, upstream, x, x_shape, axis, keepdims):
-    """Twice each entry, shared out among them."""
+    """Twice each entry, divided by the number of entries."""
     share = upstream * 2 / xp.count_along(x_shape, axis)
     return xp.unreduce(share, x_shape, axis, keepdims) * x
 
 
 @op
 @real_only
+@explains(axis="axis must be a whole number; for the maximum of two tensors, write mg.maximum(a, b)")
 def max(xp, x, *, axis=None, keepdims=False):
-    """Maximum: the largest entry, of all or along axes.
+    """Compute the largest entry, over all or along axes.
 
-    Entries that tie for it share its gradient equally. One entry that is nan makes it nan.
-    Returns: a tensor of the dtype of x.
-    Raises: TypeError if x is complex; ValueError if there are no entries; IndexError if the axis is out of range.
+    Entries that tie share the gradient equally. If any entry is nan, the result is nan.
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.max([2.0, 1.0, 2.0]).item()
     2.0
     >>> mg.grad(mg.max)(mg.tensor([2.0, 1.0, 2.0])).tolist()
@@ -93,12 +91,12 @@ amax = max
 
 @op
 @real_only
+@explains(axis="axis must be a whole number; for the minimum of two tensors, write mg.minimum(a, b)")
 def min(xp, x, *, axis=None, keepdims=False):
-    """Minimum: the smallest entry, of all or along axes.
+    """Compute the smallest entry, over all or along axes.
 
-    Entries that tie for it share its gradient equally. One entry that is nan makes it nan.
-    Returns: a tensor of the dtype of x.
-    Raises: TypeError if x is complex; ValueError if there are no entries; IndexError if the axis is out of range.
+    Entries that tie share the gradient equally. If any entry is nan, the result is nan.
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.min([[4.0, 1.0], [2.0, 3.0]], axis=1).tolist()
     [1.0, 2.0]
     See: numpy.min, torch.amin."""
@@ -111,7 +109,7 @@ amin = min
 @max.rule("x")
 @min.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
-    """Only an entry that is the extreme moves it; of several, none is more so than the others."""
+    """Only entries that equal the extreme receive a gradient; entries that tie share it equally."""
     ties = xp.equal(x, xp.unreduce(out, x_shape, axis, keepdims))
     share = upstream / xp.sum(ties, axis=axis, keepdims=keepdims)
     return ties * xp.unreduce(share, x_shape, axis, keepdims)
@@ -119,10 +117,11 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 
 @op
 def prod(xp, x, *, axis=None, keepdims=False):
-    """Product of the entries, all or along axes.
+    """Multiply the entries, all or along axes.
 
-    ∂ Π_j x_j / ∂x_i = Π_{j≠i} x_j, computed without dividing by x_i, so entries may be 0. Of no entries it is 1.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
+    ∂ Π_j x_j / ∂x_i = Π_{j≠i} x_j, computed without dividing by x_i, so entries may be 0. The product of no entries is
+    1.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
     >>> mg.grad(mg.prod)(mg.tensor([0.0, 2.0, 3.0])).tolist()
     [6.0, 0.0, 0.0]
     See: numpy.prod, torch.prod."""
@@ -131,7 +130,7 @@ def prod(xp, x, *, axis=None, keepdims=False):
 
 @prod.rule("x")
 def _(xp, upstream, x, x_shape, axis, keepdims):
-    """An entry moves the product by the product of all the others, which is right when some are 0."""
+    """The derivative with respect to an entry is the product of all the others, also if some are 0."""
     others = xp.product_of_others(x, axis=axis)
     others *= xp.unreduce(upstream, x_shape, axis, keepdims)
     return others
@@ -139,11 +138,11 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 
 @op(public=False)
 def product_of_others(xp, x, *, axis=None):
-    """For each entry, the product of all the others: the gradient of `prod`.
+    """Compute, for each entry, the product of all the others: the gradient of `prod`.
 
-    out_i = Π_{j≠i} x_j, as the product of those before i times the product of those after it.
+    out_i = Π_{j≠i} x_j, as the product of the entries before i times the product of those after it.
     Args:
-        axis: the axis or axes along which the others stand; None (default) for all.
+        axis: axis or axes along which to multiply; None (default) for all.
     Returns: a tensor of the dtype of x.
     >>> mg.ops.product_of_others([0.0, 2.0, 3.0]).tolist()
     [6.0, 0.0, 0.0]
@@ -156,11 +155,9 @@ def product_of_others(xp, x, *, axis=None):
 
 @op
 def var(xp, x, *, axis=None, ddof=0, keepdims=False):
-    """Variance: the mean of squared distances from the mean.
+    """Compute the variance: the mean squared distance from the mean.
 
-    var(x) = Σ_i |x_i - mean(x)|² / (n - ddof). PyTorch's default is ddof=1, NumPy's and the one here 0.
-    Args:
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample.
+    var(x) = Σ_i |x_i - mean(x)|² / (n - ddof). As in NumPy the default is ddof=0; PyTorch's default is 1.
     Returns: a real tensor of x's precision; float64 for integers. nan where n = ddof = 1.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> mg.var([1.0, 2.0, 3.0, 4.0]).item()
@@ -173,7 +170,7 @@ def var(xp, x, *, axis=None, ddof=0, keepdims=False):
 
 @var.rule("x")
 def _(xp, upstream, x, x_shape, axis, ddof, keepdims):
-    """Twice the distance from the mean. That the mean moves too makes no difference: distances from it add up to 0."""
+    """Twice the distance from the mean. The gradient through the mean itself is 0, since the distances add up to 0."""
     distance = x - xp.mean(x, axis=axis, keepdims=True)
     count = xp.count_along(x_shape, axis) - ddof
     return xp.unreduce(upstream * 2 / count, x_shape, axis, keepdims) * distance
@@ -181,12 +178,10 @@ def _(xp, upstream, x, x_shape, axis, ddof, keepdims):
 
 @op
 def std(xp, x, *, axis=None, ddof=0, keepdims=False):
-    """Standard deviation: the root of the variance.
+    """Compute the standard deviation: the square root of the variance.
 
-    std(x) = √(Σ_i |x_i - mean(x)|² / (n - ddof)). Where all entries are equal its gradient is taken to be 0.
-    Args:
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample.
-    Returns: a real tensor of x's precision; float64 for integers.
+    std(x) = √(Σ_i |x_i - mean(x)|² / (n - ddof)). If all entries are equal, the gradient is defined as 0.
+    Returns: a real tensor of the precision of x; float64 for integers.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> mg.std([1.0, 1.0, 3.0, 3.0]).item()
     1.0
@@ -196,8 +191,8 @@ def std(xp, x, *, axis=None, ddof=0, keepdims=False):
 
 @std.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, ddof, keepdims):
-    """The variance's rule, and half a reciprocal for the root. The mean is taken out twice: of entries that are equal
-    rounding would leave as much as the root."""
+    """The variance's rule, times the derivative of the square root. The mean is subtracted twice: for equal entries,
+    rounding would leave an error as large as the root."""
     rough = x - xp.mean(x, axis=axis, keepdims=True)
     distance = rough - xp.mean(rough, axis=axis, keepdims=True)
     count = xp.count_along(x_shape, axis) - ddof
@@ -207,13 +202,11 @@ def _(xp, upstream, x, out, x_shape, axis, ddof, keepdims):
 
 @prefixes_errors
 def std_mean(x, axis=None, ddof=0, keepdims=False):
-    """Standard deviation and mean, as a pair.
+    """Compute the standard deviation and the mean, as a pair.
 
     Shapes: x (2, 3), axis=0 -> (3) twice; with keepdims -> (1, 3).
     Args:
         x: numbers, real or complex.
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample, which is
-            PyTorch's default.
     Returns: a pair of tensors.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> [each.item() for each in mg.std_mean([1.0, 1.0, 3.0, 3.0])]
@@ -224,13 +217,11 @@ def std_mean(x, axis=None, ddof=0, keepdims=False):
 
 @prefixes_errors
 def var_mean(x, axis=None, ddof=0, keepdims=False):
-    """Variance and mean, as a pair.
+    """Compute the variance and the mean, as a pair.
 
     Shapes: x (2, 3), axis=0 -> (3) twice; with keepdims -> (1, 3).
     Args:
         x: numbers, real or complex.
-        ddof: what is taken off the number of entries: 0 (default), or 1 for an estimate from a sample, which is
-            PyTorch's default.
     Returns: a pair of tensors.
     Raises: IndexError if the axis is out of range; TypeError if ddof is not a number.
     >>> [each.item() for each in mg.var_mean([1.0, 1.0, 5.0, 5.0])]
@@ -241,11 +232,10 @@ def var_mean(x, axis=None, ddof=0, keepdims=False):
 
 @op
 def norm(xp, x, *, axis=None, keepdims=False):
-    """Euclidean norm (L2): the length of a vector.
+    """Compute the Euclidean (L2) norm of a vector.
 
-    ‖x‖ = √(Σ_i |x_i|²). At the origin its gradient is taken to be 0; elsewhere it is x / ‖x‖. Other norms are in
-    `mg.linalg`.
-    Returns: a real tensor of x's precision; float64 for integers.
+    ‖x‖ = √(Σ_i |x_i|²). The gradient is x / ‖x‖, and defined as 0 at the origin. Other norms are in `mg.linalg`.
+    Returns: a real tensor of the precision of x; float64 for integers.
     >>> mg.norm([3.0, 4.0]).item()
     5.0
     See: numpy.linalg.norm, torch.linalg.vector_norm."""
@@ -254,17 +244,17 @@ def norm(xp, x, *, axis=None, keepdims=False):
 
 @norm.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
-    """Length grows fastest straight outward, at the rate 1."""
+    """The length grows fastest straight outward, at the rate 1."""
     share = xp.where(out == 0, 0.0, upstream / xp.where(out == 0, 1.0, out))
     return xp.unreduce(share, x_shape, axis, keepdims) * x
 
 
 @op
 def logsumexp(xp, x, *, axis=None, keepdims=False):
-    """Logarithm of the sum of exponentials: a smooth maximum.
+    """Compute the logarithm of the sum of exponentials.
 
-    logsumexp(x) = log Σ_j exp(x_j) = m + log Σ_j exp(x_j - m), with m the largest entry, taken out first so that
-    nothing overflows. Its gradient is softmax(x). Of no entries it is minus infinity.
+    logsumexp(x) = log Σ_j exp(x_j) = m + log Σ_j exp(x_j - m), where m is the largest entry, so that nothing overflows.
+    Its gradient is softmax(x). For no entries it is -inf.
     >>> round(mg.logsumexp([1000.0, 1000.0]).item(), 4)
     1000.6931
     See: scipy.special.logsumexp, torch.logsumexp."""
@@ -275,7 +265,7 @@ def logsumexp(xp, x, *, axis=None, keepdims=False):
 
 @logsumexp.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
-    """Each entry receives its share of the sum of exponentials: their softmax."""
+    """The gradient is shared in proportion to the exponentials: their softmax."""
     return xp.unreduce(upstream, x_shape, axis, keepdims) * xp.exp(x - xp.unreduce(out, x_shape, axis, keepdims))
 
 
@@ -284,13 +274,13 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 
 @nondifferentiable(public=False)
 def finite_max(xp, x, *, axis=-1):
-    """The largest entry, its axes kept with length 1: what is taken out before exponentials.
+    """Return the largest entry along axes with length 1, to be subtracted before exponentials.
 
-    It makes no difference after them, so it has no gradient. In the place of an infinite one, and of no entries at all,
-    it is 0. Of complex numbers any order will do, so the dictionary's serves: real part first.
+    Results that subtract it do not depend on it, so there is no gradient. Returns 0 if the maximum is infinite or
+    the input is empty. Complex numbers are compared by real part, then imaginary part.
     Shapes: x (2, 3), axis=-1 -> (2, 1).
     Args:
-        axis: the axis or axes to reduce, the last by default; None for all.
+        axis: axis or axes to reduce; default -1, the last; None reduces all.
     Returns: a tensor of the dtype of x, without a graph.
     >>> mg.ops.finite_max([[1.0, 3.0], [2.0, float("inf")]]).tolist()
     [[3.0], [0.0]]
@@ -300,9 +290,9 @@ def finite_max(xp, x, *, axis=-1):
 
 @nondifferentiable
 def any(xp, x, *, axis=None, keepdims=False):
-    """Whether at least one entry is true (not 0), of all or along axes.
+    """Return whether at least one entry is true (not 0), over all or along axes.
 
-    Of no entries: False.
+    False for no entries.
     >>> mg.any([[0.0, 2.0], [0.0, 0.0]], axis=1).tolist()
     [True, False]
     See: numpy.any, torch.any."""
@@ -311,9 +301,9 @@ def any(xp, x, *, axis=None, keepdims=False):
 
 @nondifferentiable
 def all(xp, x, *, axis=None, keepdims=False):
-    """Whether every entry is true (not 0), of all or along axes.
+    """Return whether every entry is true (not 0), over all or along axes.
 
-    Of no entries: True.
+    True for no entries.
     >>> mg.all([[1.0, 2.0], [0.0, 3.0]], axis=1).tolist()
     [True, False]
     See: numpy.all, torch.all."""
@@ -323,12 +313,12 @@ def all(xp, x, *, axis=None, keepdims=False):
 @nondifferentiable
 @real_only
 def argmax(xp, x, *, axis=None, keepdims=False):
-    """Index of the largest entry; the first of several.
+    """Return the index of the largest entry; the first one at a tie.
 
     An entry that is nan counts as the largest.
     Returns: a tensor of int64, without a graph.
-    Raises: TypeError if x is complex, or if there are several axes; ValueError if there are no entries; IndexError if
-        the axis is out of range.
+    Raises: TypeError if x is complex, or axis is a tuple; ValueError if x is empty; IndexError if the axis is out of
+        range.
     >>> mg.argmax([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0]], axis=1).tolist()
     [1, 0]
     See: numpy.argmax, torch.argmax."""
@@ -338,12 +328,12 @@ def argmax(xp, x, *, axis=None, keepdims=False):
 @nondifferentiable
 @real_only
 def argmin(xp, x, *, axis=None, keepdims=False):
-    """Index of the smallest entry; the first of several.
+    """Return the index of the smallest entry; the first one at a tie.
 
     An entry that is nan counts as the smallest.
     Returns: a tensor of int64, without a graph.
-    Raises: TypeError if x is complex, or if there are several axes; ValueError if there are no entries; IndexError if
-        the axis is out of range.
+    Raises: TypeError if x is complex, or axis is a tuple; ValueError if x is empty; IndexError if the axis is out of
+        range.
     >>> mg.argmin([[1.0, 3.0, 3.0], [2.0, 0.0, 1.0]], axis=1).tolist()
     [0, 1]
     See: numpy.argmin, torch.argmin."""
@@ -352,7 +342,7 @@ def argmin(xp, x, *, axis=None, keepdims=False):
 
 @nondifferentiable
 def count_nonzero(xp, x, *, axis=None, keepdims=False):
-    """How many entries are not 0, of all or along axes.
+    """Count the entries that are not 0, over all or along axes.
 
     Returns: a tensor of int64, without a graph.
     >>> mg.count_nonzero([[0.0, 2.0], [3.0, 4.0]], axis=0).tolist()

@@ -1,4 +1,4 @@
-"""Rounding and sign: steps, flat everywhere but where they jump."""
+"""Rounding and sign: step functions, whose gradient is 0."""
 
 from math import inf
 
@@ -7,10 +7,9 @@ from ..core.define import elementwise, op
 
 @elementwise(x=lambda: 0)
 def floor(xp, x):
-    """Floor: the whole number below.
+    """Round down to the nearest integer.
 
-    floor(x) is the largest whole number that is at most x. Flat between its jumps, so nothing goes back.
-    Returns: a tensor of the dtype of x.
+    floor(x) is the largest integer that is at most x. It is constant between its jumps, so its gradient is 0.
     >>> mg.floor([-1.5, 1.5]).tolist()
     [-2.0, 1.0]
     See: numpy.floor; torch.floor."""
@@ -19,10 +18,9 @@ def floor(xp, x):
 
 @elementwise(x=lambda: 0)
 def ceil(xp, x):
-    """Ceiling: the whole number above.
+    """Round up to the nearest integer.
 
-    ceil(x) is the smallest whole number that is at least x. Flat between its jumps, so nothing goes back.
-    Returns: a tensor of the dtype of x.
+    ceil(x) is the smallest integer that is at least x. It is constant between its jumps, so its gradient is 0.
     >>> mg.ceil([-1.5, 1.5]).tolist()
     [-1.0, 2.0]
     See: numpy.ceil; torch.ceil."""
@@ -31,10 +29,9 @@ def ceil(xp, x):
 
 @elementwise(x=lambda: 0)
 def trunc(xp, x):
-    """Truncation: the whole number towards 0.
+    """Round towards 0 to the nearest integer.
 
-    trunc(x) is x without its fraction. Flat between its jumps, so nothing goes back.
-    Returns: a tensor of the dtype of x.
+    trunc(x) is x without its fractional part. It is constant between its jumps, so its gradient is 0.
     >>> mg.trunc([-1.5, 1.5]).tolist()
     [-1.0, 1.0]
     See: numpy.trunc; torch.trunc."""
@@ -45,18 +42,14 @@ fix = trunc
 
 @elementwise(x=lambda: 0)
 def round(xp, x, *, decimals=0):
-    """Rounding: the nearest number of so many decimals.
+    """Round to the given number of decimals.
 
-    Halves go to the even neighbour. Flat between its jumps, so nothing goes back.
+    Halves are rounded to even. The result is constant between its jumps, so its gradient is 0.
     Args:
-        x: real or complex numbers; of the latter each part is rounded.
-        decimals: the digits kept after the point, an integer, negative for tens and hundreds; default 0.
-    Returns: a tensor of the dtype of x.
+        decimals: number of digits after the decimal point, an integer; negative for tens and hundreds; default 0.
     Raises: TypeError if x is not numeric, or decimals is not an integer.
     >>> mg.round([0.5, 1.5, 2.5]).tolist()
     [0.0, 2.0, 2.0]
-    >>> mg.round([123.456], decimals=-1).tolist()
-    [120.0]
     See: numpy.round; torch.round."""
     return xp.round(x, decimals)
 
@@ -65,11 +58,9 @@ around = round
 
 @op
 def sign(xp, x):
-    """Sign: -1, 0 or 1.
+    """Return the sign of each entry: -1, 0 or 1.
 
-    sign(x) = x / |x|, and 0 at 0; of a complex number that is its direction. Between real numbers it is flat but for
-    its jump, so nothing goes back.
-    Returns: a tensor of the dtype of x.
+    sign(x) = x / |x|, and 0 at 0; for a complex number its direction. For real numbers its gradient is 0.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.sign([-2.0, 0.0, 5.0]).tolist()
     [-1.0, 0.0, 1.0]
@@ -81,7 +72,7 @@ def sign(xp, x):
 
 @sign.rule("x")
 def _(xp, upstream, x, out):
-    """A direction turns when x moves across it, and the more the nearer x is to 0; along it, and between real numbers,
-    nothing turns."""
+    """The direction of a complex number turns as x moves across it, the faster the nearer x is to 0. It is constant as
+    x moves along it, and for real numbers."""
     across = upstream - xp.conj(out) * xp.real(out * upstream)
     return across / xp.where(x == 0, inf, abs(x))

@@ -1,9 +1,9 @@
-"""Operations along an axis whose every result depends on what came before: running sums, recurrences, sorting."""
+"""Operations along an axis: cumulative sums, recurrences and sorting."""
 
 from ..backends.shapes import ndim, shape
 from ..core.composite import composite
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.messages import prefixes_errors
+from ..core.messages import explains, prefixes_errors
 from .arithmetic import negative
 
 
@@ -13,15 +13,15 @@ from .arithmetic import negative
     )
 )
 def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
-    """Cumulative sum: running sums along an axis.
+    """Compute the cumulative sum along an axis.
 
-    out_i = Σ_{j≤i} x_j. An entry is part of its own and of every later sum, so going back they run from the other end.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    out_i = Σ_{j≤i} x_j. The sums from an entry on contain it, so the gradient is a cumulative sum from the other end.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        exclusive: whether an entry is left out of its own sum (j < i); False by default.
-        reverse: whether the sums start at the end (j ≥ i); False by default.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
-    Raises: IndexError if the axis is out of range; ValueError if there are several.
+        exclusive: whether to exclude an entry from its sum (j < i); default False.
+        reverse: whether to sum from the end (j ≥ i); default False.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
+    Raises: IndexError if the axis is out of range; ValueError if axis is a tuple.
     >>> mg.cumsum([1.0, 2.0, 3.0]).tolist()
     [1.0, 3.0, 6.0]
     >>> mg.cumsum([1.0, 2.0, 3.0], exclusive=True, reverse=True).tolist()
@@ -31,15 +31,16 @@ def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
 
 
 @op
+@explains("decay {decay} and drive {drive} must have shapes that broadcast")
 def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
-    """First-order linear recurrence: a state carried along an axis.
+    """Compute a first-order linear recurrence along an axis.
 
     state_t = decay_t * state_{t-1} + drive_t, starting from 0.
-    Shapes: decay and drive broadcast, and the result has their common shape: one decay may serve all along the axis.
+    Shapes: decay, drive of shapes that broadcast -> the broadcast shape.
     Args:
-        decay: how much of the state is left at each step; real or complex numbers.
-        drive: what is added at each step.
-        reverse: whether time starts at the end; False by default.
+        decay: factor of the state at each step; real or complex numbers.
+        drive: numbers to add at each step.
+        reverse: whether to start at the end; default False.
     >>> mg.recurrence(0.5, [1.0, 1.0, 1.0]).tolist()
     [1.0, 1.5, 1.75]
     See: scipy.signal.lfilter; G. E. Blelloch, "Prefix sums and their applications", 1990."""
@@ -48,8 +49,8 @@ def recurrence(xp, decay, drive, *, axis=-1, reverse=False):
 
 @recurrence.rule("decay", "drive")
 def _(xp, upstream, decay, out, axis, reverse):
-    """The same recurrence, from the other end: a state receives its own upstream, and the next one's share through the
-    next decay. A decay receives that times the state it met."""
+    """The same recurrence, from the other end: a state receives its own upstream, and the gradient of the next state
+    times the next decay. A decay receives this times the state that it multiplied."""
     next_decay = xp.shift_by_one(xp.broadcast_to(decay, xp.shape(out)), axis=axis, reverse=not reverse)
     received = xp.recurrence(next_decay, upstream, axis=axis, reverse=not reverse)
     return received * xp.shift_by_one(out, axis=axis, reverse=reverse), received
@@ -57,11 +58,11 @@ def _(xp, upstream, decay, out, axis, reverse):
 
 @linear(x=lambda xp, upstream, axis, reverse: xp.shift_by_one(upstream, axis=axis, reverse=not reverse), public=False)
 def shift_by_one(xp, x, *, axis=-1, reverse=False):
-    """Every entry moved one place on along an axis, a 0 moving in.
+    """Move the entries one place along an axis, filling with 0.
 
     out_i = x_{i-1}, out_0 = 0.
     Args:
-        reverse: whether entries move back instead: out_i = x_{i+1}; False by default.
+        reverse: whether to move back instead: out_i = x_{i+1}; default False.
     >>> mg.ops.shift_by_one([1.0, 2.0, 3.0]).tolist()
     [0.0, 1.0, 2.0]
     See: numpy.roll, whose last entry comes in at the start."""
@@ -70,15 +71,15 @@ def shift_by_one(xp, x, *, axis=-1, reverse=False):
 
 @op
 def cumprod(xp, x, *, axis=None, exclusive=False, reverse=False):
-    """Cumulative product: running products along an axis.
+    """Compute the cumulative product along an axis.
 
-    out_i = Π_{j≤i} x_j. Its gradient divides by no entry, so entries may be 0.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    out_i = Π_{j≤i} x_j. Its gradient does not divide by entries, so they may be 0.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        exclusive: whether an entry is left out of its own product (j < i); False by default.
-        reverse: whether the products start at the end (j ≥ i); False by default.
-    Returns: a tensor of the dtype of x; int64 for booleans and shorter integers.
-    Raises: IndexError if the axis is out of range; ValueError if there are several.
+        exclusive: whether to exclude an entry from its product (j < i); default False.
+        reverse: whether to multiply from the end (j ≥ i); default False.
+    Returns: a tensor of the dtype of x; int64 for booleans and smaller integers.
+    Raises: IndexError if the axis is out of range; ValueError if axis is a tuple.
     >>> mg.cumprod([1.0, 2.0, 3.0, 4.0]).tolist()
     [1.0, 2.0, 6.0, 24.0]
     See: numpy.cumprod, torch.cumprod, jax.lax.cumprod."""
@@ -87,8 +88,8 @@ def cumprod(xp, x, *, axis=None, exclusive=False, reverse=False):
 
 @cumprod.rule("x")
 def _(xp, upstream, x, x_shape, axis, exclusive, reverse):
-    """An entry moves every product it is part of: the product of those before it, times what the later ones make of
-    it, which is a recurrence from the other end. Nothing is divided, so an entry may be 0."""
+    """An entry is a factor of every product from its own on: its gradient is the product of the entries before it,
+    times a recurrence over the later ones from the other end. Nothing is divided, so an entry may be 0."""
     line = xp.reshape(x, (-1,)) if axis is None else x
     along = -1 if axis is None else axis
     upstream = xp.shift_by_one(upstream, axis=along, reverse=not reverse) if exclusive else upstream
@@ -101,12 +102,12 @@ def _(xp, upstream, x, x_shape, axis, exclusive, reverse):
 @op(outputs=("values", "indices"), public=False)
 @real_only
 def cummax_with_indices(xp, x, *, axis=-1):
-    """Cumulative maximum: the largest entry so far along an axis, and its index.
+    """Compute the cumulative maximum along an axis, and its indices.
 
-    values_i = max_{j≤i} x_j. Of equal entries the latest is named and receives the gradient. From a nan on, all are
-    nan.
-    Shapes: any -> two of the same.
-    Returns: a pair of tensors: values, of x's dtype, and indices, of int64.
+    values_i = max_{j≤i} x_j. At a tie the last entry is chosen and receives the gradient. From a nan on, all results
+    are nan.
+    Shapes: any -> two results of the same shape.
+    Returns: a pair of tensors: values, of the dtype of x, and indices, of int64.
     >>> values, indices = mg.ops.cummax_with_indices([2.0, 1.0, 2.0])
     >>> values.tolist(), indices.tolist()
     ([2.0, 2.0, 2.0], [0, 0, 2])
@@ -122,13 +123,11 @@ def _(xp, upstream, indices, x_shape, axis):
 
 @prefixes_errors
 def cummax(x, axis=-1):
-    """Cumulative maximum: the largest entry so far along an axis.
+    """Compute the cumulative maximum along an axis.
 
-    out_i = max_{j≤i} x_j. At a tie the latest entry receives the gradient.
-    Shapes: any -> the same.
+    out_i = max_{j≤i} x_j. At a tie the last entry receives the gradient.
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.cummax([1.0, 3.0, 2.0, 5.0]).tolist()
     [1.0, 3.0, 3.0, 5.0]
@@ -138,13 +137,11 @@ def cummax(x, axis=-1):
 
 @prefixes_errors
 def cummin(x, axis=-1):
-    """Cumulative minimum: the smallest entry so far along an axis.
+    """Compute the cumulative minimum along an axis.
 
-    out_i = min_{j≤i} x_j. At a tie the latest entry receives the gradient.
-    Shapes: any -> the same.
+    out_i = min_{j≤i} x_j. At a tie the last entry receives the gradient.
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.cummin([5.0, 3.0, 4.0, 1.0]).tolist()
     [5.0, 3.0, 3.0, 1.0]
@@ -155,7 +152,7 @@ def cummin(x, axis=-1):
 @op
 @real_only
 def logcumsumexp(xp, x, *, axis=-1):
-    """Running logarithm of a sum of exponentials.
+    """Compute the logarithm of the cumulative sum of exponentials.
 
     out_i = log Σ_{j≤i} exp(x_j), without overflow.
     >>> mg.logcumsumexp([0.0, 0.0, 1000.0]).round(4).tolist()
@@ -166,8 +163,8 @@ def logcumsumexp(xp, x, *, axis=-1):
 
 @logcumsumexp.rule("x")
 def _(xp, upstream, x, out, axis):
-    """Each entry has its share of its own sum, and of all later ones: from one to the next these shares shrink by as
-    much as the sum has grown."""
+    """Each entry has a share of every sum from its position on. From one sum to the next, the shares shrink as much as
+    the sum grows."""
     later = xp.shift_by_one(out, axis=axis, reverse=True)
     shrinks = xp.exp(xp.where(xp.equal(out, later), 0.0, xp.minimum(out - later, 0.0)))
     return xp.exp(x - xp.where(xp.isfinite(out), out, 0.0)) * xp.recurrence(shrinks, upstream, axis=axis, reverse=True)
@@ -175,15 +172,14 @@ def _(xp, upstream, x, out, axis):
 
 @op(residuals=("order",), constants=("order",))
 def sort(xp, x, *, axis=-1, descending=False):
-    """The entries in ascending order along an axis.
+    """Sort the entries in ascending order along an axis.
 
-    Equal entries keep the order they came in (a stable sort), and each receives the gradient of its own place. An entry
-    that is nan counts as larger than all others.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    The sort is stable: equal entries keep their order, and each receives the gradient of its position. nan counts
+    as larger than all other numbers.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        axis: the axis to sort along, the last by default; None for all entries in one row.
-        descending: whether the largest comes first; False by default.
-    Returns: a tensor of the dtype of x.
+        axis: axis along which to sort; default -1, the last; None flattens x first.
+        descending: whether to sort in descending order; default False.
     >>> mg.sort([3.0, 1.0, 2.0]).tolist()
     [1.0, 2.0, 3.0]
     See: numpy.sort, torch.sort."""
@@ -193,20 +189,20 @@ def sort(xp, x, *, axis=-1, descending=False):
 
 @sort.rule("x")
 def _(xp, upstream, order, x_shape, axis):
-    """Sorting moves entries about; the gradient moves back."""
+    """Sorting permutes the entries; the gradient is permuted back."""
     return xp.put_along_axis_add(upstream, order, shape=x_shape, axis=axis)
 
 
 @nondifferentiable
 @real_only
 def argsort(xp, x, *, axis=-1, descending=False):
-    """The indices that sort the entries along an axis.
+    """Return the indices that sort the entries along an axis.
 
-    Equal entries keep the order they came in, in descending order too.
-    Shapes: any -> the same; axis=None -> (n), n being the number of entries.
+    The sort is stable: equal entries keep their order, in descending order, too.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        axis: the axis to sort along, the last by default; None for all entries in one row.
-        descending: whether the largest comes first; False by default.
+        axis: axis along which to sort; default -1, the last; None flattens x first.
+        descending: whether to sort in descending order; default False.
     Returns: a tensor of int64, without a graph.
     >>> mg.argsort([3.0, 1.0, 2.0]).tolist()
     [1, 2, 0]
@@ -217,14 +213,14 @@ def argsort(xp, x, *, axis=-1, descending=False):
 @op(outputs=("values", "indices"))
 @real_only
 def topk(xp, x, *, k, axis=-1):
-    """The k largest entries along an axis in descending order, and their indices.
+    """Return the k largest entries along an axis in descending order, and their indices.
 
-    Of equal entries the first comes first. Only the entries chosen receive a gradient.
+    At a tie the first entry comes first. Only the chosen entries receive a gradient.
     Shapes: x (..., n) -> (..., k) twice.
     Args:
-        k: the number of, from 0 to the length of the axis.
-    Returns: a pair of tensors: values, of x's dtype, and indices, of int64.
-    Raises: ValueError for more entries than there are, or fewer than 0; TypeError if x is complex or k no integer;
+        k: the number of entries, from 0 to the length of the axis.
+    Returns: a pair of tensors: values, of the dtype of x, and indices, of int64.
+    Raises: ValueError if k is negative or larger than the axis; TypeError if x is complex or k is not an integer;
         IndexError if the axis is out of range.
     >>> values, indices = mg.topk([2.0, 9.0, 4.0], 2)
     >>> values.tolist(), indices.tolist()
@@ -235,19 +231,19 @@ def topk(xp, x, *, k, axis=-1):
 
 @topk.rule("x")
 def _(xp, upstream, indices, x_shape, axis):
-    """Only the entries that were chosen receive anything."""
+    """Only the entries that were chosen receive a gradient."""
     return xp.put_along_axis_add(upstream[0], indices, shape=x_shape, axis=axis)
 
 
 @composite
 def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
-    """Quantile: the value below which a share q of the entries lies."""
+    """Compute quantiles along axes."""
     line = xp.sort(xp.axes_to_last(x, axis=axis), axis=-1)
     low, high, weight = xp.quantile_places(xp.shape(line)[-1], q, method)
     weight = xp.new_array(line, numbers=weight)
     between = line[..., low] * (1 - weight) + xp.where(weight == 0, 0.0, line[..., high] * weight)
     last = line[..., -1:] if xp.ndim(q) else line[..., -1]
-    between = xp.where(xp.isnan(last), last, between)  # what is not a number is sorted last
+    between = xp.where(xp.isnan(last), last, between)  # nan is sorted last
     between = xp.moveaxis(between, -1, 0) if xp.ndim(q) else between
     return xp.reshape(between, (*xp.shape(q), *xp.reduced(xp.shape(x), axis, True))) if keepdims else between
 
@@ -255,19 +251,19 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
 @wraps_op(_quantile, namespace=True)
 @prefixes_errors
 def quantile(x, q, axis=None, method="linear", keepdims=False):
-    """Quantile: the value below which a share q of the entries lies.
+    """Compute quantiles along axes.
 
-    With the n entries in order, x_0 ≤ … ≤ x_{n-1}, it stands at the place h = q (n - 1), on the straight line between
-    the neighbours there: (1 - w) x_i + w x_{i+1}, with i = ⌊h⌋ and w = h - i. These two share its gradient in the same
-    way. One entry that is nan makes it nan.
-    Shapes: x (2, 3), q one number, axis=1 -> (2); k shares q -> (k, 2).
+    With the n entries in order, x_0 ≤ … ≤ x_{n-1}, the quantile is at position h = q (n - 1). By default it is
+    interpolated linearly: (1 - w) x_i + w x_{i+1}, with i = ⌊h⌋ and w = h - i. The two entries share the gradient with
+    the same weights. If any entry is nan, the result is nan.
+    Shapes: x (2, 3), q () and axis=1 -> (2); q (k) -> (k, 2).
     Args:
-        q: a share from 0 to 1, or a row of k of them, which give an axis of their own, the first.
-        method: what stands in the place of the straight line: "linear" (default), "lower", "higher", "midpoint",
-            "nearest", or another of NumPy's names: "hazen", "weibull", "median_unbiased", "normal_unbiased",
-            "interpolated_inverted_cdf", "inverted_cdf", "averaged_inverted_cdf", "closest_observation".
-    Raises: ValueError for a share outside 0 to 1, another method, a q of several axes, or where there are no entries;
-        TypeError if x is complex; IndexError if the axis is out of range.
+        q: a number from 0 to 1, or a vector of k numbers, which become the first axis of the result.
+        method: the interpolation: "linear" (default), "lower", "higher", "midpoint", "nearest", or another of NumPy's
+            names: "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf",
+            "inverted_cdf", "averaged_inverted_cdf", "closest_observation".
+    Raises: ValueError if q is outside 0 to 1 or has several axes, method is unknown, or x is empty; TypeError if x is
+        complex; IndexError if the axis is out of range.
     >>> mg.quantile([1.0, 2.0, 4.0, 8.0, 16.0], [0.25, 0.9])
     tensor([ 2. , 12.8])
     See: numpy.quantile, torch.quantile; R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", 1996."""
@@ -279,11 +275,11 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
 
 @composite
 def median(xp, x, *, axis=None, keepdims=False):
-    """Median: the entry in the middle of the order.
+    """Compute the median along axes.
 
-    Of an even number of entries it is the mean of the two in the middle, which receive half its gradient each. One
-    entry that is nan makes it nan.
-    Raises: TypeError if x is complex; ValueError if there are no entries; IndexError if the axis is out of range.
+    For an even number of entries it is the mean of the two in the middle, and each receives half of the gradient. If
+    any entry is nan, the result is nan.
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.median([1.0, 9.0, 2.0, 4.0]).item()
     3.0
     See: numpy.median; torch.median, which takes the lower of two."""
@@ -292,14 +288,14 @@ def median(xp, x, *, axis=None, keepdims=False):
 
 @nondifferentiable(public=False)
 def new_array(xp, x, *, numbers):
-    """Plain numbers as an array on the device and in the dtype of another.
+    """Return numbers as an array with the device and the dtype of another.
 
     Shapes: x any, numbers (n) -> (n).
     Args:
-        x: the array beside which they are to stand; its entries do not matter.
+        x: an array that determines device and dtype.
         numbers: a number or a nested list.
-    Returns: a tensor of the dtype of x (float64 where that is of integers), without a graph.
-    Raises: ValueError for what is not a number, or rows of unequal length.
+    Returns: a tensor of the dtype of x; float64 for integers; without a graph.
+    Raises: ValueError if an entry is not a number, or rows have unequal lengths.
     >>> mg.ops.new_array(mg.tensor([0.0], dtype="float32"), [1, 2])
     tensor([1., 2.], dtype=float32)
     See: torch.Tensor.new_tensor."""

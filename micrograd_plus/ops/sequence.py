@@ -1,4 +1,4 @@
-"""Models that carry a state along a sequence. Going back, what the states receive is carried from the other end."""
+"""Models with a state along a sequence. The gradient of the states runs along it from the other end."""
 
 from ..core.define import op, real_only
 
@@ -7,19 +7,19 @@ from ..core.define import op, real_only
 
 @op
 def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
-    """Recurrent network (Elman): states carried along a sequence, each made from the one before.
+    """Compute an Elman recurrent network along a sequence.
 
-        state_t = tanh(drive_t + state_{t-1} @ weightᵀ), or relu in the place of tanh
+        state_t = tanh(drive_t + state_{t-1} @ weightᵀ), or relu instead of tanh
 
-    The drive holds what enters from outside, input @ W_inᵀ + bias, for all times at once.
+    The drive is input @ W_inᵀ + bias, for all times at once.
     Shapes: drive (T, ..., H), weight (H, H), start (..., H) -> (T, ..., H).
     Args:
-        drive: what enters each state, time on the first axis.
-        weight: what carries a state on to the next.
-        start: the state before the first; default 0.
-        nonlinearity: "tanh" (default) or "relu", whose slope at 0 is 0.
-    Raises: ValueError for another nonlinearity, or where weight is not (H, H) or start does not fit. TypeError for
-        complex numbers with relu, or for integers alone.
+        drive: the input of each state, with time on the first axis.
+        weight: the matrix from one state to the next.
+        start: the initial state; default 0.
+        nonlinearity: "tanh" (default) or "relu", whose derivative at 0 is 0.
+    Raises: ValueError if nonlinearity is unknown, or the shapes do not match; TypeError for complex numbers with relu,
+        or if all inputs are integers.
     >>> mg.rnn([[1.0], [-5.0], [1.0]], [[2.0]], nonlinearity="relu").tolist()
     [[1.0], [0.0], [1.0]]
     See: torch.nn.RNN; Elman, "Finding structure in time", 1990."""
@@ -28,8 +28,8 @@ def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
 
 @rnn.rule("drive", "weight", "start")
 def _(xp, upstream, weight, out, start, nonlinearity):
-    """A state receives its own upstream, and the next one's share through the weight; its drive receives that times the
-    slope. That is a recurrence from the other end."""
+    """A state receives its own upstream, and the gradient of the next state through the weight; its drive receives this
+    times the derivative of the nonlinearity. That is a recurrence from the other end."""
     slope = 1 - out * out if nonlinearity == "tanh" else out > 0
     to_drive = xp.gated_recurrence(slope, upstream, weight, reverse=True)
     to_first = xp.sum(to_drive[:1], axis=0)
@@ -41,14 +41,14 @@ def _(xp, upstream, weight, out, start, nonlinearity):
 
 @op
 def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
-    """A recurrence through a matrix, with a gate on each state; the backward pass of `rnn` is one.
+    """Compute a recurrence through a matrix, with a gate on each state; the backward pass of `rnn` is one.
 
         state_t = gate_t * (drive_t + state_{t-1} @ weight), starting from 0
     Shapes: gate and drive (T, ..., H), weight (H, H) -> (T, ..., H).
     Args:
-        gate: what each state is multiplied by.
-        drive: what enters it, of the shape of gate.
-        weight: what carries a state on to the next.
+        gate: the factor of each state.
+        drive: the input of each state, of the shape of gate.
+        weight: the matrix from one state to the next.
         reverse: whether to start at the end; default False.
     Raises: ValueError if gate and drive differ in shape, or weight is not (H, H).
     >>> mg.gated_recurrence([[0.5], [0.5]], [[1.0], [1.0]], [[1.0]]).tolist()
@@ -59,7 +59,7 @@ def gated_recurrence(xp, gate, drive, weight, *, reverse=False):
 
 @gated_recurrence.rule("gate", "drive", "weight")
 def _(xp, upstream, gate, drive, weight, out, reverse):
-    """The same recurrence from the other end, with the matrix transposed."""
+    """The same recurrence from the other end, with the transposed matrix."""
     to_drive = xp.gated_recurrence(gate, upstream, xp.mT(weight), reverse=not reverse)
     previous = xp.shift_by_one(out, axis=0, reverse=reverse)
     later = xp.shift_by_one(to_drive, axis=0, reverse=not reverse)
@@ -70,10 +70,10 @@ def _(xp, upstream, gate, drive, weight, out, reverse):
 @op(outputs=("hidden", "cell_after"), residuals=("enter", "forget", "candidate", "show", "squashed"))
 @real_only
 def lstm_cell(xp, gates, cell):
-    """One step of a long short-term memory (LSTM).
+    """Compute one step of a long short-term memory (LSTM).
 
-    The cell forgets a part of itself and takes a candidate in, and the hidden state shows a part of it. With the gates
-    cut into enter, forget, candidate and show, and σ the sigmoid,
+    The cell forgets part of its content and adds a candidate; the hidden state is part of it. With the gates split into
+    enter, forget, candidate and show, and σ the sigmoid,
 
         cell_after = σ(forget) * cell + σ(enter) * tanh(candidate)
         hidden = σ(show) * tanh(cell_after)
@@ -83,8 +83,9 @@ def lstm_cell(xp, gates, cell):
     Args:
         gates: real numbers, before sigmoids and tanh; PyTorch calls them i, f, g, o.
         cell: the cell before this step.
-    Returns: a tuple of tensors: hidden, what the cell shows, and cell_after.
-    Raises: TypeError for complex numbers. ValueError if the last axis of gates is not four times that of cell.
+    Returns: a tuple of tensors, hidden and cell_after.
+    Raises: TypeError if an input is complex; ValueError if the last axis of gates is not four times as long as the last
+        axis of cell.
     >>> hidden, cell = mg.lstm_cell([100.0, -100.0, 0.5, 100.0], cell=[7.0])
     >>> cell.round(4).tolist(), hidden.round(4).tolist()
     ([0.4621], [0.4318])
@@ -100,7 +101,7 @@ def lstm_cell(xp, gates, cell):
 
 @lstm_cell.rule("gates", "cell")
 def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
-    """The cell is reached through the hidden state and directly; from there each gate, times its slope."""
+    """The cell receives a gradient through the hidden state and directly; each gate, the same times its derivative."""
     to_hidden, to_cell = upstream[0], upstream[1] + upstream[0] * show * (1 - squashed * squashed)
     each = [
         to_cell * candidate * enter * (1 - enter),
@@ -114,9 +115,9 @@ def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
 @op(residuals=("reset", "keep", "candidate", "recalled"))
 @real_only
 def gru_cell(xp, drive, recall, hidden):
-    """One step of a gated recurrent unit (GRU).
+    """Compute one step of a gated recurrent unit (GRU).
 
-    A part of the hidden state is kept, the rest replaced. With drive = (r, z, n) and recall = (r', z', n'), and σ the
+    Part of the hidden state remains, the rest is replaced. With drive = (r, z, n) and recall = (r', z', n'), and σ the
     sigmoid,
 
         reset = σ(r + r'),  keep = σ(z + z'),  candidate = tanh(n + reset * n')
@@ -125,10 +126,10 @@ def gru_cell(xp, drive, recall, hidden):
     The drive is a linear layer over the input, input @ W_inᵀ + bias, and recall one over hidden.
     Shapes: drive (..., 3 H), recall (..., 3 H), hidden (..., H) -> (..., H).
     Args:
-        drive: real numbers, what the input says to both gates and the candidate.
-        recall: what the hidden state says to them.
+        drive: the input's part of both gates and the candidate, real numbers.
+        recall: the hidden state's part of them.
         hidden: the hidden state before this step.
-    Returns: a tensor, the hidden state after it.
+    Returns: a tensor, the hidden state after this step.
     >>> mg.gru_cell([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], hidden=[1.0]).tolist()
     [0.5]
     See: torch.nn.GRUCell; Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
@@ -142,7 +143,7 @@ def gru_cell(xp, drive, recall, hidden):
 
 @gru_cell.rule("drive", "recall", "hidden")
 def _(xp, upstream, hidden, reset, keep, candidate, recalled):
-    """Back through the mixture, the candidate, and the gate that let what was recalled into it."""
+    """Back through the mixture, the candidate, and the gate on the recalled part."""
     to_keep = upstream * (hidden - candidate) * keep * (1 - keep)
     to_candidate = upstream * (1 - keep) * (1 - candidate * candidate)
     to_reset = to_candidate * recalled * reset * (1 - reset)
@@ -158,19 +159,19 @@ def _(xp, upstream, hidden, reset, keep, candidate, recalled):
 
 @op(residuals=("decay", "state"))
 def selective_scan(xp, x, delta, A, B, C):
-    """Selective state space (Mamba): a linear recurrence whose step depends on what it reads.
+    """Compute a selective state space model (Mamba): a linear recurrence with an input-dependent step.
 
-    Each channel carries N numbers along, and shows a mixture of them:
+    Each channel has a state of N numbers, and its output is a mixture of them:
 
         state_t = exp(delta_t * A) * state_{t-1} + delta_t * B_t * x_t, starting from 0
         out_t = C_t · state_t
     Shapes: x and delta (..., T, D), A (D, N), B and C (..., T, N) -> (..., T, D).
     Args:
-        x: what is read.
-        delta: how large a step each entry makes, usually positive.
-        A: how fast each of the N numbers of a channel fades, usually negative.
-        B: how they take in what is read.
-        C: how they show themselves.
+        x: the input.
+        delta: the step size of each entry, usually positive.
+        A: the decay rate of each of the N states of a channel, usually negative.
+        B: weights of the input.
+        C: weights of the output.
     >>> one = np.ones((3, 1))
     >>> mg.selective_scan([[1.0], [0.0], [0.0]], one, [[np.log(0.5)]], one, one).round(6).tolist()
     [[1.0], [0.5], [0.25]]
@@ -182,7 +183,7 @@ def selective_scan(xp, x, delta, A, B, C):
 
 @selective_scan.rule("x", "delta", "A", "B", "C")
 def _(xp, upstream, x, delta, A, B, C, decay, state):
-    """What the states receive is a recurrence from the other end; then back through decay and drive."""
+    """The gradient of the states is a recurrence from the other end; then back through decay and drive."""
     arrived = upstream[..., None] * C[..., None, :]
     next_decay = xp.shift_by_one(xp.broadcast_to(decay, xp.shape(state)), axis=-3, reverse=True)
     received = xp.recurrence(next_decay, arrived, axis=-3, reverse=True)
@@ -199,20 +200,20 @@ def _(xp, upstream, x, delta, A, B, C, decay, state):
 
 @op(residuals=("matrices", "state"))
 def gated_delta_net(xp, query, key, value, decay, rate):
-    """Gated delta rule: linear attention over a memory that fades and is corrected.
+    """Compute the gated delta rule: linear attention over a memory that decays and is corrected.
 
-    What the memory recalls for a key is moved towards the value, by the share `rate`, after all of it has faded by
-    `decay`. The query then asks it. The state S is a matrix (V, K), starting from 0, and I the identity:
+    The memory is multiplied by `decay`; then its value for a key moves towards the new value by the fraction `rate`.
+    The query reads the result. The state S is a matrix (V, K), starting from 0, and I the identity:
 
         S_t = decay_t * S_{t-1} @ (I - rate_t * key_t key_tᵀ) + rate_t * value_t key_tᵀ
         out_t = S_t @ query_t
     Shapes: query and key (..., T, K), value (..., T, V), decay and rate (..., T) -> (..., T, V).
     Args:
-        query: what is asked of the memory.
-        key: where in it a value belongs, usually of length 1.
-        value: what it should recall there.
-        decay: what share of the memory stays, usually from 0 to 1.
-        rate: what share of an error is corrected, usually from 0 to 1.
+        query: the queries of the memory.
+        key: the keys under which values are stored, usually of length 1.
+        value: the values to store.
+        decay: the fraction of the memory that remains, usually from 0 to 1.
+        rate: the fraction of an error that is corrected, usually from 0 to 1.
     >>> key = [[1.0, 0.0], [1.0, 0.0]]
     >>> mg.gated_delta_net(key, key, [[4.0], [6.0]], decay=[1.0, 1.0], rate=[1.0, 0.5]).tolist()
     [[4.0], [5.0]]
@@ -226,8 +227,8 @@ def gated_delta_net(xp, query, key, value, decay, rate):
 
 @gated_delta_net.rule("query", "key", "value", "decay", "rate")
 def _(xp, upstream, query, key, value, decay, rate, matrices, state):
-    """What the memory receives is carried from the other end; each step then hands it to the error it corrected, which
-    is value - decay * previous @ key, and to the memory before."""
+    """The gradient of the memory is a recurrence from the other end. Each step passes it to the error that it
+    corrected, value - decay * previous @ key, and to the memory before."""
     previous = xp.shift_by_one(state, axis=-3)
     turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=True)
     received = xp.matrix_recurrence(turned, upstream[..., :, None] * query[..., None, :], reverse=True)
@@ -247,15 +248,15 @@ def _(xp, upstream, query, key, value, decay, rate, matrices, state):
 
 @op(public=False)
 def matrix_recurrence(xp, matrices, drive, *, reverse=False):
-    """A linear recurrence of matrices, carried along the third axis from the end.
+    """Compute a linear recurrence of matrices along the third axis from the end.
 
         state_t = state_{t-1} @ matrix_t + drive_t, starting from 0
     Shapes: matrices (..., T, K, K), drive (..., T, V, K) -> (..., T, V, K).
     Args:
-        matrices: what carries a state on to the next.
-        drive: what enters it.
+        matrices: the matrix from one state to the next, for each step.
+        drive: the input of each state.
         reverse: whether to start at the end; default False.
-    Raises: ValueError if the shapes do not match, IndexError if matrices has fewer than three axes.
+    Raises: ValueError if the shapes do not match; IndexError if matrices has fewer than three axes.
     >>> mg.ops.matrix_recurrence([[[2.0]], [[2.0]], [[2.0]]], [[[1.0]], [[1.0]], [[1.0]]]).tolist()
     [[[1.0]], [[3.0]], [[7.0]]]
     See: `gated_delta_net`, which is made of it; `mg.recurrence`, where each entry goes alone."""
@@ -264,8 +265,8 @@ def matrix_recurrence(xp, matrices, drive, *, reverse=False):
 
 @matrix_recurrence.rule("matrices", "drive")
 def _(xp, upstream, matrices, out, reverse):
-    """The same recurrence from the other end, with the matrices transposed. A matrix receives the state it met, times
-    what the state it made received."""
+    """The same recurrence from the other end, with the transposed matrices. A matrix receives the state that it
+    multiplied, times the gradient of its result."""
     turned = xp.shift_by_one(xp.mT(matrices), axis=-3, reverse=not reverse)
     received = xp.matrix_recurrence(turned, upstream, reverse=not reverse)
     return xp.matmul(xp.mT(xp.shift_by_one(out, axis=-3, reverse=reverse)), received), received

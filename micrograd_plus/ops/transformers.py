@@ -1,4 +1,4 @@
-"""What transformers are made of: turned positions, attention with all its options, gated layers, experts."""
+"""Building blocks of transformers: rotary positions, attention with masks and caps, gated layers and experts."""
 
 from ..core.composite import composite
 from ..core.define import elementwise, linear, multilinear, nondifferentiable, op
@@ -6,19 +6,19 @@ from ..core.define import elementwise, linear, multilinear, nondifferentiable, o
 
 @linear(x=lambda xp, upstream, angles, interleaved: xp.rope(upstream, -angles, interleaved=interleaved))
 def rope(xp, x, angles, *, interleaved=False):
-    """Rotary position embedding: pairs of features turned by the angle of their position.
+    """Apply rotary position embedding: rotate pairs of features by the angle of their position.
 
-    A pair (u, v) with the angle a becomes (u cos a - v sin a, u sin a + v cos a), so the product of a query and a key
-    depends on how far apart they stand. The first 2 * pairs features are turned, the rest left alone. Going back,
-    everything turns back.
+    A pair (u, v) with angle a becomes (u cos a - v sin a, u sin a + v cos a), so the product of a query and a key
+    depends on their distance. The first 2 * pairs features are rotated, the rest are unchanged. The gradient is rotated
+    back.
     Shapes: x (..., T, width), angles (..., T, pairs) with 2 * pairs ≤ width -> (..., T, width).
     Args:
         x: queries or keys.
-        angles: in radians, as `rope_angles` makes them; they are positions, and receive no gradient.
-        interleaved: whether a pair is two neighbours, and not a feature and the one `pairs` places on; default
+        angles: angles in radians, as returned by `rope_angles`; they receive no gradient.
+        interleaved: whether a pair is two neighbours, instead of a feature and the one `pairs` positions later; default
             False.
     Returns: a tensor of the dtype of x; float64 for integers.
-    Raises: ValueError if there are more angles than pairs of features, or the positions differ in number.
+    Raises: ValueError if there are more angles than pairs of features, or the number of positions differs.
     >>> quarter = [[np.pi / 2]]
     >>> mg.rope([[1.0, 0.0, 7.0]], quarter).round(6).tolist()
     [[0.0, 1.0, 7.0]]
@@ -28,16 +28,16 @@ def rope(xp, x, angles, *, interleaved=False):
 
 @nondifferentiable
 def rope_angles(xp, x, *, pairs, base=10000.0, offset=0):
-    """The angles of rotary position embedding, for each position and pair of features.
+    """Return the angles of rotary position embedding, for each position and pair of features.
 
-    Pair p of position t turns by t / base ** (p / pairs), so the first pair turns by one radian a position and the last
-    hardly at all. There is no gradient.
+    Pair p of position t is rotated by t / base ** (p / pairs): the first pair by one radian per position, the last by
+    almost nothing. There is no gradient.
     Shapes: x (..., T, width) -> (T, pairs).
     Args:
-        x: the sequence, of which only the length T, the dtype and the place count.
-        pairs: the number of pairs of features are turned.
-        base: the number of times as slow as the first a pair after the last would turn; default 10000.0.
-        offset: the position of the first entry, where earlier ones are in a cache; default 0.
+        x: the sequence; only its length T, dtype and device matter.
+        pairs: the number of pairs of features to rotate.
+        base: the ratio of the fastest rotation to a pair after the last; default 10000.0.
+        offset: the position of the first entry, if earlier ones are in a cache; default 0.
     Returns: a tensor of angles in radians, of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
     >>> mg.rope_angles(np.ones((3, 4)), pairs=2).tolist()
@@ -52,14 +52,10 @@ def rope_angles(xp, x, *, pairs, base=10000.0, offset=0):
     up=lambda xp, gate: xp.silu(gate),
 )
 def swiglu(xp, gate, up):
-    """SwiGLU: silu(gate) * up, by which one half of a layer lets the other through.
+    """Compute SwiGLU: silu(gate) * up.
 
-    silu(g) = g / (1 + exp(-g)), entry by entry.
-    Shapes: gate and up any that broadcast -> the broadcast shape.
-    Args:
-        gate: real numbers that say how much passes.
-        up: real numbers that pass.
-    Returns: a tensor of the common dtype.
+    silu(g) = g / (1 + exp(-g)), elementwise.
+    Shapes: gate and up of shapes that broadcast -> the broadcast shape.
     >>> mg.swiglu([0.0, 1.0, 20.0], 3.0).round(6).tolist()
     [0.0, 2.193176, 60.0]
     See: Shazeer, "GLU variants improve transformer", 2020."""
@@ -68,19 +64,19 @@ def swiglu(xp, gate, up):
 
 @op
 def lora_matmul(xp, x, weight, a, b, *, scale=1.0):
-    """LoRA: a linear layer and a narrow way round it, of low rank.
+    """Compute a linear layer with a low-rank update (LoRA).
 
         out = x @ weightᵀ + scale * (x @ aᵀ) @ bᵀ
 
-    Where the weight is frozen, only a and b learn: rank * (in + out) numbers.
+    With a frozen weight, only a and b are trained: rank * (in + out) numbers.
     Shapes: x (..., in), weight (out, in), a (rank, in), b (out, rank) -> (..., out).
     Args:
         x: inputs.
-        weight: the layer that is there already.
-        a: into the narrow way.
-        b: out of it; where it is 0, the layer is as before.
-        scale: how much the narrow way counts; default 1.0.
-    Raises: ValueError if the shapes do not match, TypeError if scale is not a number.
+        weight: the weight of the existing layer.
+        a: the first low-rank matrix.
+        b: the second low-rank matrix; if it is 0, the layer is unchanged.
+        scale: factor of the update; default 1.0.
+    Raises: ValueError if the shapes do not match; TypeError if scale is not a number.
     >>> mg.lora_matmul([[1.0, 2.0]], np.eye(2), a=[[1.0, 1.0]], b=[[0.0], [10.0]]).tolist()
     [[1.0, 32.0]]
     See: Hu et al., "LoRA: low-rank adaptation of large language models", 2021."""
@@ -89,7 +85,7 @@ def lora_matmul(xp, x, weight, a, b, *, scale=1.0):
 
 @lora_matmul.rule("x")
 def _(xp, upstream, weight, a, b, scale):
-    """Back along both ways."""
+    """Back through both branches."""
     return xp.matmul(upstream, weight) + scale * xp.matmul(xp.matmul(upstream, b), a)
 
 
@@ -101,7 +97,7 @@ def _(xp, upstream, x):
 
 @lora_matmul.rule("a", "b")
 def _(xp, upstream, x, a, b, scale):
-    """Each of the two narrow matrices collects what it saw, as the other passes it on."""
+    """Each low-rank matrix receives its inputs times the gradient that the other one passes on."""
     to_narrow = scale * xp.matmul(upstream, b)
     return xp.sum_outer(to_narrow, x), scale * xp.sum_outer(upstream, xp.linear_layer(x, a))
 
@@ -111,7 +107,7 @@ def _(xp, upstream, x, a, b, scale):
     weights=lambda xp, upstream, x, experts, weights_shape: xp.expert_products(x, upstream, experts, weights_shape[0]),
 )
 def grouped_matmul(xp, x, weights, experts):
-    """Grouped matrix product: each row times the matrix of its expert.
+    """Multiply each row by the matrix of its expert.
 
     out[r] = x[r] @ weights[experts[r]]
     Shapes: x (rows, in), weights (experts, in, out), experts (rows,) -> (rows, out).
@@ -120,7 +116,7 @@ def grouped_matmul(xp, x, weights, experts):
         weights: one matrix for each expert.
         experts: integers from 0, the expert of each row; they receive no gradient.
     Returns: a tensor of the common dtype of x and weights.
-    Raises: IndexError for an expert that there is not, ValueError if the shapes do not match.
+    Raises: IndexError if an expert is out of range; ValueError if the shapes do not match.
     >>> weights = [[[1.0], [1.0]], [[10.0], [0.0]]]
     >>> mg.grouped_matmul([[1.0, 2.0], [3.0, 4.0]], weights, [1, 0]).tolist()
     [[10.0], [7.0]]
@@ -134,16 +130,16 @@ def grouped_matmul(xp, x, weights, experts):
     public=False,
 )
 def expert_products(xp, a, b, experts, *, count):
-    """For each expert, aᵀ @ b of its own rows: the gradient of the matrices of `grouped_matmul`.
+    """Compute aᵀ @ b over the rows of each expert: the gradient of the matrices of `grouped_matmul`.
 
     out[e] = Σ_r a[r]ᵀ b[r] over the rows r with experts[r] = e; an expert without rows gets 0.
     Shapes: a (rows, in), b (rows, out), experts (rows,) -> (count, in, out).
     Args:
-        a, b: one row each for each token.
+        a, b: one row for each token.
         experts: integers from 0, the expert of each row; they receive no gradient.
-        count: the number of experts there are.
+        count: the number of experts.
     Returns: a tensor of the common dtype of a and b.
-    Raises: IndexError for an expert of count or more, or where the rows differ in number.
+    Raises: IndexError if an expert is out of range, or the numbers of rows differ.
     >>> mg.ops.expert_products([[1.0], [2.0], [3.0]], [[1.0], [1.0], [1.0]], [0, 0, 1], count=2).tolist()
     [[[3.0]], [[3.0]]]
     See: `grouped_matmul`."""
@@ -155,12 +151,12 @@ def expert_products(xp, a, b, experts, *, count):
 
 @op(public=False)
 def masked_softmax(xp, x, *, axis=-1):
-    """Softmax in which a row of nothing but minus infinity weighs nothing: 0 everywhere.
+    """Compute the softmax; a row with only -inf gives 0 everywhere.
 
-    exp(x_i) / Σ_j exp(x_j), with the largest entry subtracted first; an entry of minus infinity has the weight 0.
+    exp(x_i) / Σ_j exp(x_j), with the largest entry subtracted first; an entry of -inf has weight 0.
     Args:
         x: scores.
-        axis: the axis, or axes, along which weights add up to 1; default -1.
+        axis: axis or axes along which weights sum to 1; default -1.
     >>> mg.ops.masked_softmax([[0.0, 0.0, -np.inf], [-np.inf, -np.inf, -np.inf]]).tolist()
     [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
     See: `softmax`, where such a row is not a number."""
@@ -171,26 +167,23 @@ def masked_softmax(xp, x, *, axis=-1):
 
 @masked_softmax.rule("x")
 def _(xp, upstream, out, axis):
-    """Each weight keeps what exceeds the average, taken with those same weights."""
+    """Each entry receives its weight, times the amount by which its upstream exceeds the weighted average."""
     return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))
 
 
 @nondifferentiable(public=False)
 def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
-    """The mask of attention: 0 where a query may look, minus infinity elsewhere.
+    """Return an attention mask: 0 where a query may look, -inf elsewhere.
 
-    It is added to scores. A query at place i may look at the key at place j where all of the following hold that are
-    asked for: j ≤ i (`causal`), |i - j| < window, and allowed. There is no gradient.
-    Shapes: query (..., L, E), key (..., S, E), allowed broadcastable to (..., L, S) -> (L, S), or with `allowed` what
-        that and (L, S) broadcast to.
+    The mask is added to the scores. The query at position i may look at the key at position j if all requested
+    conditions are true: j ≤ i (`causal`), |i - j| < window, and allowed. There is no gradient.
+    Shapes: query (..., L, E), key (..., S, E), allowed broadcastable to (..., L, S) -> (L, S), broadcast with
+        `allowed`.
     Args:
-        query, key: of which only the lengths L and S, the dtype and the place count.
+        query, key: queries and keys; only their lengths L and S, dtype and device matter.
         allowed: True where a query may look; default everywhere.
-        causal: whether a query looks no further than its own place; default False.
-        window: the number of places a query sees on either side, counted with its own, at least 1; default all.
     Returns: a tensor of the dtype of query.
-    Raises: TypeError if allowed is not made of True and False. ValueError if the window is less than 1, or allowed does
-        not broadcast.
+    Raises: TypeError if allowed is not boolean; ValueError if the window is less than 1, or allowed does not broadcast.
     >>> x = np.ones((3, 1))
     >>> mg.ops.attention_mask(x, x, causal=True, window=2).tolist()
     [[0.0, -inf, -inf], [0.0, 0.0, -inf], [-inf, 0.0, 0.0]]
@@ -201,22 +194,21 @@ def attention_mask(xp, query, key, allowed=None, *, causal=False, window=None):
 
 @op(residuals=("weights", "capped"))
 def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, scale=None):
-    """Attention with soft-capped scores, which level off at ± soft_cap, so that no query stares.
+    """Compute attention with soft-capped scores, limited smoothly to ± soft_cap.
 
         scores = soft_cap * tanh(query @ keyᵀ * scale / soft_cap) + bias
         out = softmax(scores) @ value
 
-    A query that may look nowhere gathers 0. At the cap a score stands still, and passes no gradient.
+    If all scores of a query are -inf, its result is 0. At the cap a score is constant and passes no gradient.
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) -> (..., L, V).
     Args:
-        query: what each of L places looks for.
-        key: what each of S places is found by.
-        value: what is gathered there.
-        bias: added to the capped scores, minus infinity where a query may not look; default none.
-        soft_cap: where scores level off; default 50.0.
-        scale: of the products; default 1 / √E.
-    Raises: TypeError for a bias of True and False, or a soft_cap that is not a number. ValueError if the shapes do not
-        match.
+        query: the queries at L positions.
+        key: the keys at S positions.
+        value: the values at S positions.
+        bias: added to the capped scores, -inf where a query may not look; default none.
+        soft_cap: the bound of the scores; default 50.0.
+        scale: factor of the products; default 1 / √E.
+    Raises: TypeError if bias is boolean, or soft_cap is not a number; ValueError if the shapes do not match.
     >>> key, value = [[0.0], [1000.0]], [[0.0], [1.0]]
     >>> mg.soft_capped_attention([[1.0]], key, value, soft_cap=1.0).round(4).tolist()
     [[0.7311]]
@@ -230,7 +222,7 @@ def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, sc
 
 @soft_capped_attention.rule("query", "key", "value", "bias")
 def _(xp, upstream, query, key, value, weights, capped, scale):
-    """Back through the product with the values, the softmax, the cap and the scale; at the cap a score stands still."""
+    """Back through the product with the values, the softmax, the cap and the scale. At the cap a score is constant."""
     to_weights = xp.matmul(upstream, xp.mT(value))
     to_scores = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
     to_product = to_scores * (1 - capped * capped) * xp.attention_scale(query, scale)
@@ -244,25 +236,23 @@ def _(xp, upstream, query, key, value, weights, capped, scale):
 
 @composite
 def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, soft_cap=None, causal=False, window=None):
-    """Scaled dot-product attention with masks, windows, soft caps and shared heads.
+    """Compute scaled dot-product attention with masks, windows, soft caps and shared heads.
 
         out = softmax(query @ keyᵀ * scale + bias + mask) @ value
 
-    The mask is that of `attention_mask`; with a soft cap the scores are those of `soft_capped_attention`. Several heads
-    of queries may share one of keys and values: with 6 heads and 2, each serves 3 in a row. A query that may look
-    nowhere gathers 0.
+    The mask is computed by `attention_mask`, and a soft cap is applied as in `soft_capped_attention`. Several heads of
+    queries may share one head of keys and values: with 6 and 2 heads, each serves 3 consecutive ones. If a query may
+    look nowhere, its result is 0.
     Shapes: query (..., heads, L, E), key (..., heads, S, E), value (..., heads, S, V), bias and allowed broadcastable
         to (..., L, S) -> (..., heads, L, V).
     Args:
-        query, key, value: what is looked for, what it is found by, and what is gathered.
+        query, key, value: the queries, keys and values.
         bias: numbers added to the scores; default none.
         allowed: True where a query may look; default everywhere. It receives no gradient.
-        scale: of the scores; default 1 / √E.
-        soft_cap: where scores level off; default None, nowhere.
-        causal: whether a query looks no further than its own place; default False.
-        window: the number of places a query sees on either side, counted with its own, at least 1; default all.
-    Raises: TypeError if bias is made of True and False, or allowed of numbers. ValueError if the shapes do not match,
-        the heads do not divide, or the window is less than 1.
+        scale: factor of the scores; default 1 / √E.
+        soft_cap: the bound of the scores; None (default) for no bound.
+    Raises: TypeError if bias is boolean, or allowed is not; ValueError if the shapes do not match, the numbers of heads
+        do not divide, or the window is less than 1.
     >>> x = [[[0.0], [0.0], [0.0]]]
     >>> mg.attention(x, x, [[[3.0], [6.0], [9.0]]], causal=True).round(6).tolist()
     [[[3.0], [4.5], [6.0]]]
@@ -281,18 +271,17 @@ def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, sof
 
 @composite
 def attention_block(xp, x, in_weight, in_bias, out_weight, out_bias, *, heads, causal=False):
-    """Multi-head self-attention, and a linear layer over what the heads gathered.
+    """Compute multi-head self-attention, followed by a linear layer.
 
         query, key, value = x @ in_weightᵀ + in_bias, in three equal parts, each cut into heads of E / heads features
         gathered = softmax(query @ keyᵀ / √(E / heads)) @ value for each head, side by side
         out = gathered @ out_weightᵀ + out_bias
     Shapes: x (N, L, E), in_weight (3 E, E), in_bias (3 E,), out_weight (E, E), out_bias (E,) -> (N, L, E).
     Args:
-        x: N sequences of L places.
-        in_weight, in_bias: for queries, keys and values together, in this order.
-        out_weight, out_bias: of the layer over what the heads gathered.
-        heads: a divisor of E.
-        causal: whether a place looks no further than itself; default False.
+        x: N sequences of L positions.
+        in_weight, in_bias: of the layer for queries, keys and values, in this order.
+        out_weight, out_bias: of the layer after the heads.
+        heads: the number of heads, a divisor of E.
     Raises: ValueError if the shapes do not match, or heads does not divide E.
     >>> x, eye = np.arange(4.0).reshape(1, 2, 2), np.eye(2)
     >>> mg.attention_block(x, np.vstack([0 * eye, eye, eye]), np.zeros(6), eye, np.zeros(2), heads=2).tolist()
@@ -311,9 +300,9 @@ def transformer_layer(
     xp, x, in_weight, in_bias, out_weight, out_bias, weight1, bias1, weight2, bias2,
     norm1_weight, norm1_bias, norm2_weight, norm2_bias, *, heads, causal=False, norm_first=False, eps=1e-5,
 ):  # fmt: skip
-    """Transformer encoder layer: self-attention, then two linear layers with a relu between.
+    """Compute a transformer encoder layer: self-attention, then two linear layers with a relu between.
 
-    What each part gives is added to what went past it:
+    The output of each part is added to its input:
 
         y = norm1(x + attention(x))              with norm_first   y = x + attention(norm1(x))
         out = norm2(y + ff(y))                                     out = y + ff(norm2(y))
@@ -321,14 +310,12 @@ def transformer_layer(
     Shapes: x (N, L, E), in_weight (3 E, E), in_bias (3 E,), out_weight (E, E), out_bias (E,), weight1 (F, E), bias1
         (F,), weight2 (E, F), bias2 (E,), and weight and bias of both norms (E,) -> (N, L, E).
     Args:
-        x: N sequences of L places.
+        x: N sequences of L positions.
         in_weight, in_bias, out_weight, out_bias: of the attention, as in `attention_block`.
         weight1, bias1, weight2, bias2: of the two linear layers.
         norm1_weight, norm1_bias, norm2_weight, norm2_bias: of the two layer normalisations.
-        heads: a divisor of E.
-        causal: whether a place looks no further than itself; default False.
-        norm_first: whether each part is normalised before it, and not each sum after it; default False.
-        eps: added to variances; default 1e-5.
+        heads: the number of heads, a divisor of E.
+        norm_first: whether to normalise before each part, instead of after each sum; default False.
     Raises: ValueError if the shapes do not match, or heads does not divide E.
     >>> x, one, zero = [[[1.0, 3.0]]], np.ones(2), np.zeros(2)
     >>> idle = [np.zeros((6, 2)), np.zeros(6), *[np.zeros((2, 2)), zero] * 3]

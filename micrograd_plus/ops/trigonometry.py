@@ -1,15 +1,13 @@
-"""Circular and hyperbolic functions, entry by entry."""
+"""Trigonometric and hyperbolic functions, elementwise."""
 
 from ..core.define import elementwise
 
 
 @elementwise(x=lambda xp, x: xp.cos(x))
 def sin(xp, x):
-    """Sine of an angle in radians.
+    """Compute the sine of angles in radians.
 
-    sin(x) = (exp(ix) - exp(-ix)) / 2i: the height of the point on the unit circle at angle x. It repeats after 2π.
-    Args:
-        x: angles in radians, real or complex numbers.
+    sin(x) = (exp(ix) - exp(-ix)) / 2i, the height of the point on the unit circle at angle x.
     >>> mg.sin([0.0, 1.0])
     tensor([0.        , 0.84147098])
     See: numpy.sin; torch.sin."""
@@ -18,12 +16,9 @@ def sin(xp, x):
 
 @elementwise(x=lambda xp, x: -xp.sin(x))
 def cos(xp, x):
-    """Cosine of an angle in radians.
+    """Compute the cosine of angles in radians.
 
-    cos(x) = (exp(ix) + exp(-ix)) / 2: how far to the right the point on the unit circle at angle x lies. It repeats
-    after 2π.
-    Args:
-        x: angles in radians, real or complex numbers.
+    cos(x) = (exp(ix) + exp(-ix)) / 2, the horizontal coordinate of the point on the unit circle at angle x.
     >>> mg.cos([0.0, 1.0])
     tensor([1.        , 0.54030231])
     See: numpy.cos; torch.cos."""
@@ -32,11 +27,9 @@ def cos(xp, x):
 
 @elementwise(x=lambda out: 1 + out * out)
 def tan(xp, x):
-    """Tangent of an angle in radians.
+    """Compute the tangent of angles in radians.
 
-    tan(x) = sin(x) / cos(x): the slope of a line at angle x. It repeats after π, with poles at odd multiples of π/2.
-    Args:
-        x: angles in radians, real or complex numbers.
+    tan(x) = sin(x) / cos(x), the slope of a line at angle x, with poles at odd multiples of π/2.
     >>> mg.tan([0.0, 1.0])
     tensor([0.        , 1.55740772])
     See: numpy.tan; torch.tan."""
@@ -45,12 +38,9 @@ def tan(xp, x):
 
 @elementwise(x=lambda xp, x: 1 / xp.sqrt(1 - x * x))
 def arcsin(xp, x):
-    """Inverse sine: the angle whose sine is x.
+    """Compute the inverse sine.
 
-    arcsin(x) is from -π/2 to π/2; nan of a real number outside -1 to 1. At -1 and 1 the slope is inf.
-    Args:
-        x: real numbers from -1 to 1, or complex numbers.
-    Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
+    arcsin(x) is between -π/2 and π/2; nan for a real number outside -1 to 1. At -1 and 1 the derivative is inf.
     >>> mg.arcsin([0.0, 0.5, 1.0])
     tensor([0.        , 0.52359878, 1.57079633])
     See: numpy.arcsin; torch.asin."""
@@ -59,12 +49,9 @@ def arcsin(xp, x):
 
 @elementwise(x=lambda xp, x: -1 / xp.sqrt(1 - x * x))
 def arccos(xp, x):
-    """Inverse cosine: the angle whose cosine is x.
+    """Compute the inverse cosine.
 
-    arccos(x) = π/2 - arcsin(x) is from 0 to π; nan of a real number outside -1 to 1. At -1 and 1 the slope is -inf.
-    Args:
-        x: real numbers from -1 to 1, or complex numbers.
-    Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
+    arccos(x) = π/2 - arcsin(x) is between 0 and π; nan for a real x outside -1 to 1. At ±1 the derivative is -inf.
     >>> mg.arccos([1.0, 0.5, 0.0])
     tensor([0.        , 1.04719755, 1.57079633])
     See: numpy.arccos; torch.acos."""
@@ -73,10 +60,9 @@ def arccos(xp, x):
 
 @elementwise(x=lambda x: 1 / (1 + x * x))
 def arctan(xp, x):
-    """Inverse tangent: the angle whose tangent is x.
+    """Compute the inverse tangent.
 
-    arctan(x) is between -π/2 and π/2. `arctan2` knows the quadrant too.
-    Returns: the angle in radians, a tensor of the dtype of x; float64 for integers.
+    arctan(x) is between -π/2 and π/2. `arctan2` also distinguishes the quadrants.
     >>> mg.arctan([0.0, 1.0])
     tensor([0.        , 0.78539816])
     See: numpy.arctan; torch.atan."""
@@ -85,10 +71,9 @@ def arctan(xp, x):
 
 @elementwise(a=lambda a, b: b / (a * a + b * b), b=lambda a, b: -a / (a * a + b * b))
 def arctan2(xp, a, b):
-    """Angle of the point (b, a) in radians: the arc tangent of a / b in the right quadrant.
+    """Compute the angle of the point (b, a) in radians: the inverse tangent of a / b in the right quadrant.
 
-    arctan2(a, b) = atan(a / b), with π added or subtracted where b < 0: from -π to π. At the origin the value is 0 or
-    ±π, by the signs of the zeros, and the gradient nan.
+    From -π to π. At the origin it is 0 or ±π, depending on the signs of the zeros, and its gradient nan.
     Args:
         a: the vertical coordinate y, real numbers.
         b: the horizontal coordinate x, real numbers.
@@ -100,9 +85,9 @@ def arctan2(xp, a, b):
 
 @elementwise(a=lambda a, out: a / out, b=lambda b, out: b / out)
 def hypot(xp, a, b):
-    """Hypotenuse: the length of the vector (a, b).
+    """Compute the length of the vector (a, b).
 
-    hypot(a, b) = √(a² + b²), without overflow of the squares. At the origin it has no slope, and the gradient is nan.
+    hypot(a, b) = √(a² + b²), without overflow of the squares. At the origin the gradient is nan.
     >>> mg.hypot([3.0, 5.0], [4.0, 12.0]).tolist()
     [5.0, 13.0]
     See: numpy.hypot; torch.hypot."""
@@ -111,9 +96,9 @@ def hypot(xp, a, b):
 
 @elementwise(x=lambda xp, x: xp.cosh(x))
 def sinh(xp, x):
-    """Hyperbolic sine.
+    """Compute the hyperbolic sine.
 
-    sinh(x) = (exp(x) - exp(-x)) / 2: the odd part of the exponential.
+    sinh(x) = (exp(x) - exp(-x)) / 2, the odd part of the exponential.
     >>> mg.sinh([0.0, 1.0])
     tensor([0.        , 1.17520119])
     See: numpy.sinh; torch.sinh."""
@@ -122,9 +107,9 @@ def sinh(xp, x):
 
 @elementwise(x=lambda xp, x: xp.sinh(x))
 def cosh(xp, x):
-    """Hyperbolic cosine: the shape of a hanging chain.
+    """Compute the hyperbolic cosine.
 
-    cosh(x) = (exp(x) + exp(-x)) / 2: the even part of the exponential.
+    cosh(x) = (exp(x) + exp(-x)) / 2, the even part of the exponential.
     >>> mg.cosh([0.0, 1.0])
     tensor([1.        , 1.54308063])
     See: numpy.cosh; torch.cosh."""
@@ -133,7 +118,7 @@ def cosh(xp, x):
 
 @elementwise(x=lambda out: 1 - out * out)
 def tanh(xp, x):
-    """Hyperbolic tangent: a smooth step from -1 to 1.
+    """Compute the hyperbolic tangent, a smooth step from -1 to 1.
 
     tanh(x) = (exp(x) - exp(-x)) / (exp(x) + exp(-x)) = 2σ(2x) - 1, where σ is the sigmoid.
     >>> mg.tanh([0.0, 1.0])
@@ -144,7 +129,7 @@ def tanh(xp, x):
 
 @elementwise(x=lambda xp, x: 1 / xp.sqrt(x * x + 1))
 def arcsinh(xp, x):
-    """Inverse hyperbolic sine: the number whose hyperbolic sine is x.
+    """Compute the inverse hyperbolic sine.
 
     arcsinh(x) = log(x + √(x² + 1)).
     >>> mg.arcsinh([0.0, 1.0])
@@ -155,11 +140,9 @@ def arcsinh(xp, x):
 
 @elementwise(x=lambda xp, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)))
 def arccosh(xp, x):
-    """Inverse hyperbolic cosine: the number, at least 0, whose hyperbolic cosine is x.
+    """Compute the inverse hyperbolic cosine.
 
-    arccosh(x) = log(x + √(x + 1) · √(x - 1)); nan of a real number below 1. At 1 the slope is inf.
-    Args:
-        x: real numbers of at least 1, or complex numbers.
+    arccosh(x) = log(x + √(x + 1) · √(x - 1)) is at least 0; nan for a real x below 1. At 1 the derivative is inf.
     >>> mg.arccosh([1.0, 2.0])
     tensor([0.       , 1.3169579])
     See: numpy.arccosh; torch.acosh."""
@@ -168,11 +151,9 @@ def arccosh(xp, x):
 
 @elementwise(x=lambda x: 1 / (1 - x * x))
 def arctanh(xp, x):
-    """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x.
+    """Compute the inverse hyperbolic tangent.
 
-    arctanh(x) = log((1 + x) / (1 - x)) / 2; infinite at -1 and 1, nan of a real number outside.
-    Args:
-        x: real numbers between -1 and 1, or complex numbers.
+    arctanh(x) = log((1 + x) / (1 - x)) / 2; infinite at -1 and 1, nan for a real number outside.
     >>> mg.arctanh([0.0, 0.5])
     tensor([0.        , 0.54930614])
     See: numpy.arctanh; torch.atanh."""

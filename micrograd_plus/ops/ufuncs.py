@@ -1,5 +1,4 @@
-"""Functions of single entries that are asked for less often: powers and logarithms to the base 2, angles, quotients,
-and what is done about nan. They have NumPy's names."""
+"""Further functions with NumPy's names: powers of two, angles, nan, tests and selection of entries."""
 
 from math import log as ln, pi
 
@@ -18,9 +17,9 @@ from .shape import ravel, unstack
 
 @elementwise(x=lambda out: ln(2) * out)
 def exp2(xp, x):
-    """Power of two: 2 to the x.
+    """Compute 2 to the power of each entry.
 
-    exp2(x) = 2ˣ, entry by entry.
+    exp2(x) = 2ˣ.
     >>> mg.exp2([0.0, 3.0, -1.0]).tolist()
     [1.0, 8.0, 0.5]
     See: numpy.exp2; torch.exp2."""
@@ -30,11 +29,9 @@ def exp2(xp, x):
 @elementwise(a=lambda xp, a, b: xp.sigmoid(ln(2) * (a - b)), b=lambda xp, a, b: xp.sigmoid(ln(2) * (b - a)))
 @real_only
 def logaddexp2(xp, a, b):
-    """Logarithm to the base 2 of the sum of two powers of two.
+    """Compute the logarithm to base 2 of the sum of two powers of two.
 
-    logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each receives its share of the sum.
-    Args:
-        a, b: real numbers, logarithms of what is added.
+    logaddexp2(a, b) = log₂(2ᵃ + 2ᵇ), without overflow. Each input's derivative is its share of the sum.
     >>> mg.logaddexp2(1000.0, 1000.0).item()
     1001.0
     See: numpy.logaddexp2; torch.logaddexp2."""
@@ -44,11 +41,9 @@ def logaddexp2(xp, a, b):
 @elementwise(x=lambda: pi / 180)
 @real_only
 def deg2rad(xp, x):
-    """Degrees as radians. `mg.radians` is the same function.
+    """Convert angles from degrees to radians. `mg.radians` is the same function.
 
-    deg2rad(x) = x π / 180, entry by entry.
-    Args:
-        x: angles in degrees, real numbers.
+    deg2rad(x) = x π / 180.
     >>> mg.deg2rad([0.0, 180.0])
     tensor([0.        , 3.14159265])
     See: numpy.deg2rad; torch.deg2rad."""
@@ -58,11 +53,9 @@ def deg2rad(xp, x):
 @elementwise(x=lambda: 180 / pi)
 @real_only
 def rad2deg(xp, x):
-    """Radians as degrees. `mg.degrees` is the same function.
+    """Convert angles from radians to degrees. `mg.degrees` is the same function.
 
-    rad2deg(x) = 180 x / π, entry by entry.
-    Args:
-        x: angles in radians, real numbers.
+    rad2deg(x) = 180 x / π.
     >>> mg.rad2deg([0.0, np.pi]).tolist()
     [0.0, 180.0]
     See: numpy.rad2deg; torch.rad2deg."""
@@ -86,7 +79,7 @@ def _slope_of_sinc(xp, x, out):
 @elementwise(x=_slope_of_sinc)
 @real_only
 def sinc(xp, x):
-    """Normalised sine cardinal: what a sharp cut between frequencies looks like in time.
+    """Compute the normalised sinc function.
 
     sinc(x) = sin(πx) / (πx), and 1 at 0.
     >>> mg.sinc([0.0, 0.5, 1.0]).round(4).tolist()
@@ -104,10 +97,9 @@ def sinc(xp, x):
 )
 @real_only
 def fmax(xp, a, b):
-    """Maximum of two, entry by entry, in which a number comes before nan.
+    """Compute the larger of two entries, ignoring nan.
 
-    fmax(a, b) = b where a is nan, a where b is nan, else max(a, b). At a tie each receives half.
-    Returns: a tensor of the dtype that a and b promote to.
+    fmax(a, b) = b if a is nan, a if b is nan, else max(a, b). At a tie each input receives half of the gradient.
     >>> mg.fmax([1.0, np.nan], [3.0, 2.0]).tolist()
     [3.0, 2.0]
     See: numpy.fmax; torch.fmax; `mg.maximum`, in which nan comes first."""
@@ -120,10 +112,9 @@ def fmax(xp, a, b):
 )
 @real_only
 def fmin(xp, a, b):
-    """Minimum of two, entry by entry, in which a number comes before nan.
+    """Compute the smaller of two entries, ignoring nan.
 
-    fmin(a, b) = b where a is nan, a where b is nan, else min(a, b). At a tie each receives half.
-    Returns: a tensor of the dtype that a and b promote to.
+    fmin(a, b) = b if a is nan, a if b is nan, else min(a, b). At a tie each input receives half of the gradient.
     >>> mg.fmin([1.0, np.nan], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.fmin; torch.fmin; `mg.minimum`, in which nan comes first."""
@@ -132,15 +123,15 @@ def fmin(xp, a, b):
 
 @elementwise(x=mask(lambda xp, x: xp.isfinite(x)))
 def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
-    """Numbers in the place of nan and of infinities; through these nothing goes back.
+    """Replace nan and infinities with finite numbers.
 
+    No gradient passes through the entries that were replaced.
     Args:
-        copy: as in NumPy; the result is a new tensor either way.
-        nan: what stands in the place of nan; default 0.0.
-        posinf: what stands for infinity; None (default) for the largest number of x's dtype.
-        neginf: what stands for minus infinity; None (default) for the lowest.
-    Returns: a tensor of the dtype of x.
-    Raises: TypeError if x or a number in a place is not numeric.
+        copy: accepted as in NumPy; the result is always a new tensor.
+        nan: the replacement for nan; default 0.0.
+        posinf: the replacement for inf; None (default) for the largest number of the dtype.
+        neginf: the replacement for -inf; None (default) for the lowest number of the dtype.
+    Raises: TypeError if x or a replacement is not numeric.
     >>> mg.nan_to_num([1.0, np.nan, -np.inf], neginf=-9.0).tolist()
     [1.0, 0.0, -9.0]
     See: numpy.nan_to_num; torch.nan_to_num."""
@@ -149,9 +140,8 @@ def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
 
 @prefixes_errors
 def fabs(x):
-    """Absolute value of real numbers, as floats.
+    """Compute the absolute value of real numbers, as floats.
 
-    Shapes: any -> the same.
     Args:
         x: real numbers.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -167,15 +157,11 @@ def fabs(x):
 
 @prefixes_errors
 def real_if_close(x, tol=100.0):
-    """Real numbers of complex ones whose imaginary parts are rounding; else the numbers as they are.
+    """Drop imaginary parts if all of them are as small as rounding errors.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
-        tol: up to the number of times the rounding of x's precision an imaginary part may be; below 1 it is the
-            size itself.
-    Returns: a real tensor where all imaginary parts are so small, else a complex one.
-    Raises: TypeError if x is not numeric.
+        tol: the largest imaginary part, in machine epsilons of the dtype; below 1 an absolute value.
+    Returns: a real tensor if all imaginary parts are small, else a complex one.
     >>> mg.real_if_close([1.0 + 1e-16j, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.real_if_close."""
@@ -191,15 +177,15 @@ def real_if_close(x, tol=100.0):
 
 @prefixes_errors
 def select(condlist, choicelist, default=0.0):
-    """The first of several choices whose condition holds, entry by entry.
+    """Return entries from the first choice whose condition is true.
 
     Shapes: conditions, choices and default of shapes that broadcast -> the broadcast shape.
     Args:
         condlist: a list of conditions.
-        choicelist: as many choices, numbers that each stand where their condition is the first to hold.
-        default: what stands where none holds; default 0.0.
-    Returns: a tensor of the dtype that choices and default promote to.
-    Raises: ValueError if there are not as many conditions as choices, or none; or shapes do not broadcast.
+        choicelist: a list of equally many choices, numbers.
+        default: the value if no condition is true; default 0.0.
+    Returns: a tensor of the common dtype of the choices and default.
+    Raises: ValueError if the numbers of conditions and choices differ or are 0, or the shapes do not broadcast.
     >>> x = mg.tensor([1.0, 2.0, 3.0])
     >>> mg.select([x < 2, x < 3], [x, 10 * x], -1.0).tolist()
     [1.0, 20.0, -1.0]
@@ -218,15 +204,15 @@ def select(condlist, choicelist, default=0.0):
 
 @prefixes_errors
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
-    """Whether two are equal up to rounding, everywhere.
+    """Return whether two inputs are equal up to rounding, in every entry.
 
     |a - b| <= atol + rtol · |b| for every entry.
-    Shapes: a, b of shapes that broadcast -> one answer.
+    Shapes: a, b of shapes that broadcast -> a bool.
     Args:
         a, b: real or complex numbers.
         rtol: relative tolerance, a number; default 1e-5.
         atol: absolute tolerance, a number; default 1e-8.
-        equal_nan: whether nan is close to nan; default False.
+        equal_nan: whether nan counts as equal to nan; default False.
     Returns: True or False.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric.
     >>> mg.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9])
@@ -237,9 +223,9 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 @prefixes_errors
 def array_equal(a1, a2):
-    """Whether two have the same shape and the same entries.
+    """Return whether two inputs have the same shape and the same entries.
 
-    Shapes: any -> one answer.
+    Shapes: any -> a bool.
     Args:
         a1, a2: real or complex numbers.
     Returns: True or False.
@@ -252,9 +238,9 @@ def array_equal(a1, a2):
 
 @nondifferentiable
 def argwhere(xp, x):
-    """The places of the entries that are not 0: a row of indices for each.
+    """Return the indices of the entries that are not 0, one row for each.
 
-    Shapes: x of n axes with k such entries -> (k, n).
+    Shapes: x with n axes and k nonzero entries -> (k, n).
     Args:
         x: numbers or booleans.
     Returns: a tensor of int64, without a graph.
@@ -266,11 +252,11 @@ def argwhere(xp, x):
 
 @prefixes_errors
 def nonzero(x):
-    """The places of the entries that are not 0, as a row of indices for each axis: `x[mg.nonzero(x)]` picks them.
+    """Return the indices of the entries that are not 0, as one array for each axis; `x[mg.nonzero(x)]` selects them.
 
-    Shapes: x of n axes with k such entries -> n rows (k).
+    Shapes: x with n axes and k nonzero entries -> n arrays (k).
     Args:
-        x: numbers or booleans, with one axis or more.
+        x: numbers or booleans, with at least one axis.
     Returns: a tuple of tensors of int64, without a graph.
     Raises: ValueError if x is a single number; TypeError if it is not numeric.
     >>> [row.tolist() for row in mg.nonzero([[0.0, 5.0], [7.0, 0.0]])]
@@ -284,12 +270,13 @@ def nonzero(x):
 @nondifferentiable
 @real_only
 def argpartition(xp, x, *, kth, axis=-1):
-    """The order that puts the entry of a rank in its place: smaller ones before it, larger ones behind.
+    """Return the indices that partition the entries along an axis.
 
+    The entry at index `kth` is in its sorted position; smaller entries come before it, larger ones after.
     Args:
-        kth: the rank, counted from 0; or several.
+        kth: an index into the sorted order, or several.
     Returns: a tensor of int64, without a graph.
-    Raises: ValueError for a rank that x has not; TypeError if x is complex; IndexError if the axis is out of range.
+    Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.argpartition([7.0, 1.0, 5.0], 0).tolist()[0]
     1
     See: numpy.argpartition."""
@@ -298,15 +285,15 @@ def argpartition(xp, x, *, kth, axis=-1):
 
 @prefixes_errors
 def partition(x, kth, axis=-1):
-    """The entries with that of a rank in its place: smaller ones before it, larger ones behind, in no order.
+    """Partition the entries along an axis around the one at index `kth` of the sorted order.
 
-    Shapes: any -> the same; axis=None -> (n), all entries.
+    Smaller entries come before it and larger ones after, in no particular order.
+    Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
         x: real numbers.
-        kth: the rank, counted from 0; or several.
-        axis: the axis to order along, the last by default; None orders all entries as one row.
-    Returns: a tensor of the dtype of x.
-    Raises: ValueError for a rank that x has not; TypeError if x is complex; IndexError if the axis is out of range.
+        kth: an index into the sorted order, or several.
+        axis: axis along which to partition; default -1, the last; None flattens x first.
+    Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.partition([7.0, 1.0, 5.0], 1).tolist()
     [1.0, 5.0, 7.0]
     See: numpy.partition; torch.kthvalue."""

@@ -1,4 +1,4 @@
-"""Adam and AdamW: steps of about the same length for every entry, whatever the size of its gradient."""
+"""Adam and AdamW: steps of about the same length for every entry, independent of the size of its gradient."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ class Adam(Optimizer):
     about the length lr for every entry, whatever the size of its gradient.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         lr: the learning rate; 1e-3 by default.
         betas: how slowly the two means forget, from 0 to below 1; (0.9, 0.999) by default.
         eps: keeps the divisor away from 0; 1e-8 by default.
         weight_decay: the share of the values that is added to the gradient g, 0 by default; `AdamW` keeps it apart.
         amsgrad: whether v is the largest so far, so that the divisor never shrinks (Reddi, Kale and Kumar 2018); False
             by default.
-    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
-        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
-        setting, and for betas that are not two numbers from 0 to below 1.
+    Raises: TypeError for a single tensor or anything that is not a tensor, and for complex parameters, whose gradients
+        it squares; ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a
+        negative setting, and for betas that are not two numbers from 0 to below 1.
     Example:
         >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
         >>> adam = optim.Adam([x], lr=0.1)
@@ -54,20 +53,21 @@ class Adam(Optimizer):
         super().__init__(params, settings)
 
     def check(self, group: Group) -> None:
-        """A mean that forgets nothing, or more than everything, is none."""
+        """Raise ValueError unless the decay rates are in the range from 0 up to, but excluding, 1."""
         super().check(group)
         betas, kind = group["betas"], type(self).__name__
         if not isinstance(betas, (tuple, list)) or len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"{kind}: betas must be two numbers, at least 0 and below 1; got {betas}")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """A step of Adam by the gradient, with a share of the values added to it if weights decay."""
+        """Return new values by Adam; weight decay adds a share of the values to the gradient."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         return self.stepped(values, gradient, state, group)
 
     def stepped(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """Means that start at 0 are too small at first; dividing by 1 - beta**step makes up for it."""
+        """Return values after a step of Adam. Means that start at 0 are too small; dividing by 1 - beta**step corrects
+        them."""
         if not state:
             state.update(step=0, exp_avg=devices.zeros_like(values), exp_avg_sq=devices.zeros_like(values))
         state["step"] += 1
@@ -83,7 +83,7 @@ class Adam(Optimizer):
         return values - rate * state["exp_avg"] / spread
 
     def squares(self, state: dict[str, Any], group: Group) -> Any:
-        """The running mean of squares; with amsgrad, the largest there has been."""
+        """Return the running mean of squares; with amsgrad, its maximum so far."""
         if not group["amsgrad"]:
             return state["exp_avg_sq"]
         library = devices.device_of(state["exp_avg_sq"]).library
@@ -93,23 +93,22 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """AdamW: Adam whose weight decay shrinks the values themselves.
+    """AdamW: Adam with decoupled weight decay.
 
         x ← x · (1 - lr · weight_decay), then the step of `Adam` by the gradient alone
 
     In `Adam` the decay goes through the means, and weighs less where gradients are large; here it is the same for all.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         lr: the learning rate; 1e-3 by default.
         betas: how slowly the two means forget, from 0 to below 1; (0.9, 0.999) by default.
         eps: keeps the divisor away from 0; 1e-8 by default.
         weight_decay: the share, times lr, that values lose in each step; 1e-2 by default.
         amsgrad: whether v is the largest so far, as in `Adam`; False by default.
-    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
-        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
-        setting, and for betas that are not two numbers from 0 to below 1.
+    Raises: TypeError for a single tensor or anything that is not a tensor, and for complex parameters, whose gradients
+        it squares; ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a
+        negative setting, and for betas that are not two numbers from 0 to below 1.
     Example:
         >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
         >>> adam = optim.AdamW([x], lr=0.1, weight_decay=0.1)
@@ -128,5 +127,5 @@ class AdamW(Adam):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """First the values shrink, then Adam takes its step, knowing nothing of it."""
+        """Return new values: shrink the values, then take Adam's step without weight decay."""
         return self.stepped(values * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)

@@ -1,4 +1,4 @@
-"""What all optimisers share: groups of parameters with their settings, a state for each, and the step."""
+"""Base class of optimisers: parameter groups, their state, and the step."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ Group = dict[str, Any]
 
 
 class Optimizer:
-    """Base class of optimisers: gives parameters new values, each from its gradient.
+    """Base class of optimisers, which update parameters by their gradients.
 
     A kind of optimiser says how in `updated(values, gradient, state, group)`, on arrays. `param_groups` is the list of
-    groups, dicts of parameters and settings, and `state` what is remembered for each parameter. Values are replaced,
+    groups, dicts of parameters and settings, and `state` the state of each parameter. Values are replaced,
     never overwritten: a graph that was computed with the old ones keeps them.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         defaults: a dict of the settings that a group has unless it says otherwise, such as {"lr": 0.1}.
-    Raises: TypeError for a single tensor or what is not one; ValueError for no parameters, one given twice, a result
-        instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps; NotImplementedError in
-        `step` where there is no `updated`.
+    Raises: TypeError for a single tensor or anything that is not a tensor; ValueError for no parameters, one given
+        twice, a result instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps;
+        NotImplementedError in `step` where there is no `updated`.
     Example:
         >>> class Signs(optim.Optimizer):
         ...     def updated(self, values, gradient, state, group):
@@ -44,7 +43,7 @@ class Optimizer:
     """
 
     squares_gradients = False
-    """Whether gradients are squared entry by entry: those of complex numbers are no measure then."""
+    """Whether gradients are squared entry by entry, which rules out complex parameters."""
 
     def __init__(self, params: Iterable[Any], defaults: Group):
         self.defaults = defaults
@@ -62,7 +61,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Group) -> None:
-        """Add parameters with settings of their own; what is not set is as for the others.
+        """Add a group of parameters; missing settings are the defaults.
 
         Args:
             param_group: a dict with "params", a tensor or an iterable of tensors, and any settings.
@@ -86,11 +85,11 @@ class Optimizer:
         self.param_groups.append(group)
 
     def parameters(self) -> list[Tensor]:
-        """The parameters of all groups."""
+        """Return the parameters of all groups."""
         return [tensor for group in self.param_groups for tensor in group["params"]]
 
     def check(self, group: Group) -> None:
-        """Refuse settings that make no sense, and parameters for which the kind makes none."""
+        """Raise for settings and parameters that the optimiser cannot use."""
         if self.squares_gradients and any(is_complex(tensor) for tensor in group["params"]):
             kind = type(self).__name__
             raise TypeError(f"{kind} squares gradients, entry by entry; train the real and imaginary parts apart")
@@ -100,7 +99,7 @@ class Optimizer:
                 raise ValueError(f"{type(self).__name__}: {name} must be a number that is not negative, got {value!r}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients, before the next backward pass adds up new ones.
+        """Reset all gradients before the next backward pass.
 
         Args:
             set_to_none: True (default) for None, False for gradients of 0s.
@@ -109,11 +108,11 @@ class Optimizer:
             forget_gradient(tensor, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Give every parameter that has a gradient its new values.
+        """Update every parameter that has a gradient.
 
         Args:
             closure: a function without arguments that is called before, to compute the loss and its gradients.
-        Returns: what the closure returned, else None.
+        Returns: the result of the closure, or None.
         """
         loss = None if closure is None else closure()
         for group in self.param_groups:
@@ -128,13 +127,13 @@ class Optimizer:
         return loss
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """The new values of one parameter, in an array of their own. `state` may be written, nothing else."""
+        """Return the new values of one parameter in a new array. Only `state` may be written."""
         raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
 
     # State ------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later: {"state": {"0": {...}}, "param_groups": [...]}.
+        """Return the state needed to continue later: {"state": {"0": {...}}, "param_groups": [...]}.
 
         Parameters go by their number. Arrays are copies. The names are PyTorch's; the numbers are text, so that
         `mg.save` can keep them.
@@ -151,12 +150,12 @@ class Optimizer:
         return {"state": states, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called, on parameters of the same number and shapes.
+        """Load a state saved by `state_dict`, for parameters of the same number and shapes.
 
         Args:
             state_dict: what `state_dict()` returned, of an optimiser of the same kind.
-        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError for what
-            is not a dict.
+        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError if the
+            state is not a dict.
         """
         self._refuse_state(state_dict)
         tensors, state = self.parameters(), {}
@@ -168,7 +167,7 @@ class Optimizer:
         self.state = defaultdict(dict, state)
 
     def _refuse_state(self, state_dict: Mapping[str, Any]) -> None:
-        """Refuse the state of something else, of another kind of optimiser, or of other parameters."""
+        """Raise unless a state belongs to this kind of optimiser and to these parameters."""
         check_mapping("load_state_dict", state_dict, "state_dict() returns")
         if not {"state", "param_groups"} <= state_dict.keys():
             held = ", ".join(state_dict)
@@ -192,7 +191,7 @@ class Optimizer:
 
 
 def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
-    """Refuse what cannot be trained, or is trained already."""
+    """Raise for a parameter that cannot be trained or is already in a group."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"parameter {place} is {type(tensor).__name__}; an optimiser trains tensors")
     if not tensor.is_leaf:
@@ -209,7 +208,7 @@ def _copied(value: Any) -> Any:
 
 
 def _restored(tensor: Tensor, number: str, name: str, value: Any) -> Any:
-    """What is remembered for a parameter, as an array on its device and of its dtype; a number stays a number."""
+    """Return the state of a parameter as an array on its device and of its dtype; a number stays a number."""
     if not hasattr(value, "shape"):
         return value
     if tuple(value.shape) != tensor.shape:

@@ -1,4 +1,4 @@
-"""A schedule that looks at what training reaches, rather than at the number of steps."""
+"""Schedule that depends on the progress of training instead of the number of steps."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .schedule import wants_optimizer, wants_state_of
 
 
 class ReduceLROnPlateau:
-    """Reduce on plateau: the learning rate times `factor` when a figure gets no better.
+    """Reduction on plateau: the learning rate times `factor` when a metric stops improving.
 
     Its `step(figure)` is given, say, the loss on data kept apart. When for more than `patience` steps there was none
     better than the best one yet, rates are lowered. Better means by more than `threshold`: a share of the best one
     ("rel"; of a negative one too, where PyTorch would call a worse one better), or a difference ("abs").
 
     Args:
-        optimizer: the optimiser whose rates it sets.
+        optimizer: the optimiser whose learning rates it sets.
         mode: "min" (default) where small figures are wished for, "max" where large ones are.
         factor: what rates are multiplied by, below 1; 0.1 by default.
         patience: how many steps without a better figure are borne; 10 by default.
@@ -27,8 +27,8 @@ class ReduceLROnPlateau:
         cooldown: for how many steps after a change nothing is counted; 0 by default.
         min_lr: below which no rate falls; 0 by default.
         eps: no rate changes by as little as this; 1e-8 by default.
-    Raises: TypeError for what is not an optimiser; ValueError for another mode or threshold_mode, or a factor that is
-        not below 1.
+    Raises: TypeError if `optimizer` is not an optimiser; ValueError for another mode or threshold_mode, or a factor
+        that is not below 1.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.ReduceLROnPlateau(descent, patience=1)
@@ -59,7 +59,7 @@ class ReduceLROnPlateau:
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
 
     def step(self, metrics: Any) -> None:
-        """Look at the figure, and lower the rates if there has been no better one for too long.
+        """Compare the metric with the best one, and reduce the rates after too many steps without improvement.
 
         Args:
             metrics: the figure, a number or a tensor with one.
@@ -76,7 +76,7 @@ class ReduceLROnPlateau:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
 
     def is_better(self, figure: float) -> bool:
-        """Whether a figure is better than the best one yet, and by enough."""
+        """Return whether a metric improves on the best one by more than the threshold."""
         if self.best is None:
             return not isnan(figure)
         gained = self.best - figure if self.mode == "min" else figure - self.best
@@ -89,14 +89,14 @@ class ReduceLROnPlateau:
                 group["lr"] = lower
 
     def get_last_lr(self) -> list[float]:
-        """The learning rate of each group, as last set."""
+        """Return the current learning rate of each group."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later, but for the rates, which the optimiser keeps."""
+        """Return the state needed to continue later, except the rates, which the optimiser keeps."""
         return {name: getattr(self, name) for name in ("best", "num_bad_epochs", "cooldown_counter", "last_epoch")}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called."""
+        """Load a state saved by `state_dict`."""
         wants_state_of(self, state_dict)
         self.__dict__.update(state_dict)

@@ -1,4 +1,4 @@
-"""RMSprop: a gradient measured by how large it usually is."""
+"""RMSprop."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ class RMSprop(Optimizer):
     quotients are summed as gradients are in `SGD`: b ← momentum · b + g / (√v + eps), x ← x - lr · b.
 
     Args:
-        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and settings of their
-            own.
+        params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         lr: the learning rate; 1e-2 by default.
         alpha: how slowly the mean forgets, from 0 to 1; 0.99 by default.
         eps: keeps the divisor away from 0; 1e-8 by default.
         weight_decay: the share of the values that is added to the gradient g; 0 by default.
-        momentum: how much of the running sum is kept from step to step; 0 by default.
+        momentum: decay of the running sum from step to step; 0 by default.
         centered: whether a variance takes the place of the mean of squares; False by default.
-    Raises: TypeError for a single tensor or what is not one, and for complex parameters, whose gradients it squares;
-        ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a negative
-        setting, and for an alpha outside 0 to 1.
+    Raises: TypeError for a single tensor or anything that is not a tensor, and for complex parameters, whose gradients
+        it squares; ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a
+        negative setting, and for an alpha outside 0 to 1.
     Example:
         >>> x = mg.tensor([1.0, -2.0], requires_grad=True)
         >>> descent = optim.RMSprop([x], lr=0.1, alpha=0.9)
@@ -52,13 +51,13 @@ class RMSprop(Optimizer):
         super().__init__(params, settings | {"weight_decay": weight_decay, "momentum": momentum, "centered": centered})
 
     def check(self, group: Group) -> None:
-        """A mean that forgets less than nothing is none."""
+        """Raise ValueError unless the decay rate is not negative."""
         super().check(group)
         if not 0 <= group["alpha"] <= 1:
             raise ValueError(f"RMSprop: alpha must be between 0 and 1, got {group['alpha']}")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """With momentum, the running sum is of steps that have been divided already."""
+        """Return new values; with momentum, the running sum adds steps that are already divided."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         step = gradient / self.spread(gradient, state, group)
@@ -68,7 +67,7 @@ class RMSprop(Optimizer):
         return values - group["lr"] * step
 
     def spread(self, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """The root of the running mean of squares, kept away from 0."""
+        """Return the root of the running mean of squares plus eps."""
         alpha = group["alpha"]
         if "square_avg" not in state:
             state["square_avg"] = devices.zeros_like(gradient)

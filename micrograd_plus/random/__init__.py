@@ -1,7 +1,8 @@
-"""Random draws, from one generator for each device, that can be seeded, stored and put back.
+"""Random numbers, from one generator for each device that can be seeded, saved and restored.
 
-On the CPU it is NumPy's; on other devices numbers are counted out where they are wanted, and nothing is sent. Every
-function draws from the generator of its `device`, or from NumPy's generator given as `rng`. Draws carry no graph. Two
+On the CPU it is NumPy's; on other devices a counter-based generator runs on the device, and nothing is transferred.
+Every function draws from the generator of its `device`, or from NumPy's generator given as `rng`. Draws carry no graph.
+Two
 threads that draw at the same time take turns, in no fixed order: where that matters, give each its own `rng`.
 """
 
@@ -46,9 +47,9 @@ def seed(number: int) -> None:
     """Seed the generators of all devices: the same number gives the same draws.
 
     Args:
-        number: a whole number of at least 0.
+        number: an integer of at least 0.
     Returns: nothing.
-    Raises: TypeError where number is no whole number, ValueError where it is negative.
+    Raises: TypeError if number is not an integer, ValueError if it is negative.
     Example:
         >>> mg.random.seed(1)
         >>> first = mg.random.normal(size=3).tolist()
@@ -67,12 +68,12 @@ def seed(number: int) -> None:
 
 
 def generator(device: str = "cpu") -> Any:
-    """The generator of a device, which draws where no `rng` is given.
+    """Return the generator of a device, which is used if no `rng` is given.
 
     Args:
         device: the name of a device; default "cpu".
     Returns: on the CPU a numpy.random.Generator, elsewhere a `CountingGenerator`, which has the methods used here.
-    Raises: ValueError where there is no such device.
+    Raises: ValueError if there is no such device.
     Example:
         >>> mg.random.generator() is mg.random.generator()
         True
@@ -89,7 +90,7 @@ def generator(device: str = "cpu") -> Any:
 
 
 def state() -> dict[str, Any]:
-    """Where the generators stand, by device, to come back to with `set_state`.
+    """Return the state of each generator by device, for `set_state`.
 
     Returns: a dict of plain numbers and texts, which can be stored.
     Raises: nothing.
@@ -108,12 +109,12 @@ def state() -> dict[str, Any]:
 
 @prefixes_errors
 def set_state(state: dict[str, Any]) -> None:
-    """Put the generators back to where they were when `state` was called.
+    """Restore the state of the generators from `state`.
 
     Args:
         state: what `state` returned.
     Returns: nothing.
-    Raises: ValueError where it is anything else.
+    Raises: ValueError if it is anything else.
     Example:
         >>> before = mg.random.state()
         >>> first = mg.random.integers(1000, size=4).tolist()
@@ -133,7 +134,7 @@ def set_state(state: dict[str, Any]) -> None:
 
 
 def chosen(rng: Generator | None, device: str = "cpu") -> Any:
-    """`rng`, or the generator of a device where it is None."""
+    """Return `rng`, or the generator of a device if it is None."""
     if rng is None:
         return generator(device)
     if not isinstance(rng, Generator):
@@ -144,7 +145,7 @@ def chosen(rng: Generator | None, device: str = "cpu") -> Any:
 
 
 def beside(x: Any, rng: Generator | None = None) -> Any:
-    """`rng`, or the generator of the device that a tensor or an array is on."""
+    """Return `rng`, or the generator of the device of a tensor or an array."""
     return chosen(rng, devices.device_of(getattr(x, "_data", x)).name)
 
 
@@ -158,20 +159,20 @@ def normal(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Draws from the normal distribution, the bell curve.
+    """Draw from the normal (Gaussian) distribution.
 
     Its density at x is exp(-(x - loc)² / (2 * scale²)) / (scale * √(2π)).
 
     Args:
         loc: the mean; default 0.0.
         scale: the standard deviation, not negative; default 1.0.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError for a negative scale or size, or where there is no such device. TypeError where rng is no
-        generator, or size no whole number.
+    Raises: ValueError for a negative scale or size, or if there is no such device. TypeError if rng is no
+        generator, or size no integer.
     Example:
         >>> mg.random.normal(size=3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -191,18 +192,18 @@ def uniform(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Draws from the uniform distribution: from low up to, but without, high.
+    """Draw from the uniform distribution between low (included) and high (excluded).
 
     Args:
         low: the least value; default 0.0.
         high: where values end; default 1.0.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError where high is less than low or infinite, for a negative size, or where there is no such device.
-        TypeError where rng is no generator.
+    Raises: ValueError if high is less than low or infinite, for a negative size, or if there is no such device.
+        TypeError if rng is no generator.
     Example:
         >>> mg.random.uniform(-1.0, 1.0, size=3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.2739, -0.4604, -0.9181]
@@ -222,18 +223,18 @@ def integers(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random whole numbers from low up to, but without, high, each as likely as any other.
+    """Draw integers uniformly between low (included) and high (excluded).
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
         high: where they end; default None.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default int.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: TypeError where a bound is a float, or rng no generator. ValueError where high is not more than low, for a
-        negative size, or where there is no such device.
+    Raises: TypeError if a bound is a float, or rng no generator. ValueError if high is not more than low, for a
+        negative size, or if there is no such device.
     Example:
         >>> mg.random.integers(1, 7, size=5, rng=np.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -247,15 +248,15 @@ def integers(
 
 @prefixes_errors
 def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) -> Tensor:
-    """A random permutation: the slices of x along its first axis in random order.
+    """Permute an array at random along its first axis.
 
     Args:
-        x: numbers with at least one axis; or a whole number n, for the numbers from 0 to n - 1.
+        x: numbers with at least one axis; or an integer n, for the numbers from 0 to n - 1.
         device: where the order is drawn, and the result lives; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
-    Returns: a tensor of the shape and dtype of x, or of n whole numbers, without a graph.
-    Raises: TypeError where x is a single number that is not whole, or not made of numbers, or rng is no generator.
-        ValueError where there is no such device.
+    Returns: a tensor of the shape and dtype of x, or of n integers, without a graph.
+    Raises: TypeError if x is a single number that is not whole, or not made of numbers, or rng is no generator.
+        ValueError if there is no such device.
     Example:
         >>> mg.random.permutation(5, rng=np.random.default_rng(0)).tolist()
         [2, 4, 3, 0, 1]
@@ -275,18 +276,18 @@ def choice(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random choice of entries of a row, each with its probability.
+    """Draw entries of an array, each with its probability.
 
     Args:
-        a: what is drawn from, slices along the first axis; or a whole number n, for the numbers from 0 to n - 1.
-        size: the shape of the draws, a whole number or a tuple; default None, one entry.
+        a: array to draw slices from, along its first axis; or an integer n, for the numbers from 0 to n - 1.
+        size: the shape of the draws, an integer or a tuple; default None, one entry.
         replace: whether an entry may be drawn more than once; default True.
         p: the probability of each entry, adding up to 1; default None, all alike.
         device: where they are drawn, and the result lives; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the drawn entries, without a graph.
-    Raises: ValueError where more entries are wanted than there are and none may repeat, where on the CPU p has another
-        length or another sum than 1, or where there is no such device. TypeError where a is a single number that is not
+    Raises: ValueError if more entries are wanted than there are and none may repeat, where on the CPU p has another
+        length or another sum than 1, or if there is no such device. TypeError if a is a single number that is not
         whole, or rng is no generator.
     Example:
         >>> mg.random.choice([10.0, 20.0, 30.0], size=4, p=[0.0, 0.5, 0.5], rng=np.random.default_rng(0)).tolist()
@@ -300,19 +301,19 @@ def choice(
 
 @prefixes_errors
 def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) -> Tensor:
-    """Draws from categorical distributions: one class for each row of scores.
+    """Draw from categorical distributions: one class for each row of scores.
 
     Class i is drawn with the probability exp(s_i) / Σ_j exp(s_j). The largest of the scores after Gumbel noise is added
     to each of them is such a draw, so nothing is exponentiated and a score may be minus infinity. A draw has no
     gradient.
 
     Args:
-        logits: scores; those of a tensor are drawn where it is.
+        logits: scores; for a tensor, the draws are on its device.
         axis: the axis of the classes; default -1.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
-    Returns: a tensor of whole numbers, of the shape of logits without that axis.
-    Raises: ValueError where a row has a NaN, minus infinity everywhere, or no scores; IndexError where there is no such
-        axis; TypeError where rng is no generator.
+    Returns: a tensor of integers, of the shape of logits without that axis.
+    Raises: ValueError if a row has a NaN, minus infinity everywhere, or no scores; IndexError if the axis is out of
+        range; TypeError if rng is no generator.
     Example:
         >>> mg.random.categorical([[0.0, -np.inf], [-np.inf, 0.0]]).tolist()
         [0, 1]
@@ -338,17 +339,17 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
 def rand(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Draws from the uniform distribution between 0 and 1, in a shape that is given length by length.
+    """Draw from the uniform distribution between 0 and 1, with the shape given as arguments.
 
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
         requires_grad: whether their gradient is wanted; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: ValueError for a negative length, or where there is no such device. TypeError for a length that is no whole
-        number, or where rng is no generator.
+    Raises: ValueError for a negative length, or if there is no such device. TypeError for a length that is not an
+        integer, or if rng is no generator.
     Example:
         >>> mg.random.rand(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.637, 0.2698, 0.041]
@@ -363,17 +364,17 @@ def rand(
 def randn(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Draws from the standard normal distribution, in a shape that is given length by length.
+    """Draw from the standard normal distribution, with the shape given as arguments.
 
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
         requires_grad: whether their gradient is wanted; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: ValueError for a negative length, or where there is no such device. TypeError for a length that is no whole
-        number, or where rng is no generator.
+    Raises: ValueError for a negative length, or if there is no such device. TypeError for a length that is not an
+        integer, or if rng is no generator.
     Example:
         >>> mg.random.randn(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -394,18 +395,18 @@ def randint(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random whole numbers from low up to, but without, high: `integers` under the name that PyTorch gives it.
+    """Draw integers uniformly between low (included) and high (excluded): PyTorch's name of `integers`.
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
         high: where they end; default None. A tuple in this place is the size.
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default int.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: TypeError where a bound is a float, or rng no generator. ValueError where high is not more than low, for a
-        negative size, or where there is no such device.
+    Raises: TypeError if a bound is a float, or rng no generator. ValueError if high is not more than low, for a
+        negative size, or if there is no such device.
     Example:
         >>> mg.random.randint(1, 7, (5,), rng=np.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -423,15 +424,15 @@ def randint(
 def standard_normal(
     size: Shape = None, *, dtype: Any = float, device: str = "cpu", rng: Generator | None = None
 ) -> Tensor:
-    """Draws from the normal distribution of mean 0 and standard deviation 1.
+    """Draw from the normal distribution with mean 0 and standard deviation 1.
 
     Args:
-        size: the shape of the draws, a whole number or a tuple; default None, one number.
+        size: the shape of the draws, an integer or a tuple; default None, one number.
         dtype: of the draws; default float, double precision.
-        device: where they are drawn; default "cpu".
+        device: device of the draws; default "cpu".
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of the shape `size`, without a graph.
-    Raises: ValueError for a negative size, or where there is no such device. TypeError where rng is no generator.
+    Raises: ValueError for a negative size, or if there is no such device. TypeError if rng is no generator.
     Example:
         >>> mg.random.standard_normal(3, rng=np.random.default_rng(0)).round(4).tolist()
         [0.1257, -0.1321, 0.6404]
@@ -443,15 +444,15 @@ def standard_normal(
 
 @prefixes_errors
 def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator | None = None) -> Tensor:
-    """Draws of 1 and 0: 1 with the probability p.
+    """Draw 1 with probability p, else 0.
 
     Args:
-        p: the probability of a 1, or one for each draw; those of a tensor are drawn where it is.
-        size: the shape of the draws, with which p broadcasts; default None, that of p.
+        p: the probability of a 1, or one for each draw; for a tensor, the draws are on its device.
+        size: the shape of the draws, with which p broadcasts; default None, the shape of p.
         dtype: of the draws; default float, double precision.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of ones and zeros, without a graph.
-    Raises: ValueError for a probability that is not between 0 and 1, or shapes that do not broadcast. TypeError where
+    Raises: ValueError for a probability that is not between 0 and 1, or shapes that do not broadcast. TypeError if
         rng is no generator.
     Example:
         >>> mg.random.bernoulli([0.0, 1.0, 1.0]).tolist()
@@ -469,12 +470,12 @@ def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator 
 
 @prefixes_errors
 def default_rng(seed: Any = None) -> Generator:
-    """A generator of one's own, to be given as `rng`: NumPy's, which draws on the CPU.
+    """Return a new NumPy generator, to be passed as `rng`; it draws on the CPU.
 
     Args:
-        seed: a whole number of at least 0, or several; default None, a start that nobody knows.
+        seed: an integer of at least 0, or several; default None, unpredictable.
     Returns: a numpy.random.Generator.
-    Raises: TypeError where the seed is no whole number, ValueError where it is negative.
+    Raises: TypeError if the seed is not an integer, ValueError if it is negative.
     Example:
         >>> mg.random.integers(1, 7, size=5, rng=mg.random.default_rng(0)).tolist()
         [6, 4, 4, 2, 2]
@@ -485,7 +486,7 @@ def default_rng(seed: Any = None) -> Generator:
 
 
 def _size(name: str, given: tuple[Any, ...]) -> Shape:
-    """A shape given as one tuple or as its lengths; None of nothing, for one number."""
+    """Return a shape given as one tuple or as its lengths, or None for one number."""
     lengths = tuple(given[0]) if len(given) == 1 and hasattr(given[0], "__iter__") else given
     for length in lengths:
         check_count(f"random.{name}: a length", length, 0)
@@ -498,7 +499,7 @@ def _tensor(drawn: Any, device: str, dtype: Any = None) -> Tensor:
 
 
 def _values(given: Any, rng: Generator | None, device: str) -> Any:
-    """An array where it is drawn from: on the device, or with an `rng` on the CPU. A whole number stays one."""
+    """Return an array on the device of the draws, or with an `rng` on the CPU; an integer stays one."""
     if isinstance(given, int):
         return given
     given = given if isinstance(given, Tensor) else Tensor.constant(given, "what is drawn from")

@@ -1,8 +1,8 @@
-"""Tensors from nothing but a shape: `mg.zeros((2, 3))`, `mg.arange(5)`, under NumPy's names.
+"""Creation of tensors under NumPy's names: `mg.zeros((2, 3))`, `mg.arange(5)`, `mg.array(x)`.
 
 A shape is one tuple, as NumPy takes it, or its lengths one after the other, as PyTorch does. Each makes a leaf, whose
-gradient is kept where `requires_grad` asks for it; where a tensor with a graph is given (`mg.full(3, x)`), it
-goes on through the constructor.
+gradient is computed if `requires_grad` is True; where a tensor with a graph is given (`mg.full(3, x)`), it goes on
+through the constructor.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def __dir__() -> list[str]:
 
 @prefixes_errors
 def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor of zeros.
+    """Return a tensor of zeros.
 
     Args:
-        *shape: its shape, a tuple or one length after the other; NumPy's dtype may stand last.
+        *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, or if there is no such device.
     Example:
         >>> mg.zeros(2, 3).tolist() == mg.zeros((2, 3)).tolist() == [[0.0, 0.0, 0.0]] * 2
         True
@@ -55,16 +55,16 @@ def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
 
 @prefixes_errors
 def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor of ones.
+    """Return a tensor of ones.
 
     Args:
-        *shape: its shape, a tuple or one length after the other; NumPy's dtype may stand last.
+        *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, or if there is no such device.
     Example:
         >>> mg.ones(3, dtype="float32")
         tensor([1., 1., 1.], dtype=float32)
@@ -77,18 +77,18 @@ def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 
 @prefixes_errors
 def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor to be filled: its entries are 0 until then.
+    """Return a tensor to be filled; its entries are 0.
 
     NumPy and PyTorch leave in it whatever the memory held. Here the same program gives the same numbers every time.
 
     Args:
-        *shape: its shape, a tuple or one length after the other; NumPy's dtype may stand last.
+        *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape, a leaf.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, or if there is no such device.
     Example:
         >>> mg.empty(2, 3).shape
         (2, 3)
@@ -101,19 +101,19 @@ def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
 
 @prefixes_errors
 def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor with the same value everywhere.
+    """Return a tensor filled with one value.
 
     A tensor with a graph as `fill_value` keeps it: its gradient is then the sum of what all entries receive.
 
     Args:
         shape: its shape, a length or a tuple of them.
         fill_value: the value, or several that broadcast to the shape.
-        dtype: its dtype; None (default) for that of the value.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        dtype: its dtype; None (default) for the dtype of the value.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of that shape.
-    Raises: TypeError for a length that is no whole number, or where whole numbers are to have a gradient; ValueError
-        for a negative one, for values that do not broadcast, or where there is no such device.
+    Raises: TypeError for a length that is not an integer, or if integers are to have a gradient; ValueError
+        for a negative one, for values that do not broadcast, or if there is no such device.
     Example:
         >>> mg.full((2, 2), 7.0).tolist()
         [[7.0, 7.0], [7.0, 7.0]]
@@ -127,17 +127,17 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", re
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """A matrix with ones on a diagonal and zeros elsewhere: the identity.
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Args:
         N: how many rows it has.
-        M: how many columns; None (default) for as many.
+        M: how many columns; None (default) for the number of rows.
         k: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of shape (N, M), a leaf.
-    Raises: TypeError for a length that is no whole number; ValueError for a negative one, or where there is no such
+    Raises: TypeError for a length that is not an integer; ValueError for a negative one, or if there is no such
         device.
     Example:
         >>> mg.eye(2).tolist()
@@ -151,15 +151,15 @@ def eye(
 
 @prefixes_errors
 def identity(n: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """The identity matrix: ones on its diagonal, zeros elsewhere.
+    """Return the identity matrix.
 
     Args:
         n: how many rows and columns it has.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of shape (n, n), a leaf.
-    Raises: TypeError where n is no whole number; ValueError where it is negative, or there is no such device.
+    Raises: TypeError if n is not an integer; ValueError if it is negative, or there is no such device.
     Example:
         >>> mg.identity(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
@@ -174,15 +174,15 @@ def identity(n: int, dtype: Any = None, device: str = "cpu", requires_grad: bool
 
 @prefixes_errors
 def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Zeros in the shape of another array.
+    """Return zeros with the shape of another array.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        x: tensor, array or list that gives the shape.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, a leaf without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError where there is no such device.
+    Raises: TypeError if x is not made of numbers; ValueError if there is no such device.
     Example:
         >>> mg.zeros_like(mg.tensor([[1.0, 2.0]])).tolist()
         [[0.0, 0.0]]
@@ -194,15 +194,15 @@ def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
 
 @prefixes_errors
 def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Ones in the shape of another array.
+    """Return ones with the shape of another array.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        x: tensor, array or list that gives the shape.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, a leaf without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError where there is no such device.
+    Raises: TypeError if x is not made of numbers; ValueError if there is no such device.
     Example:
         >>> mg.ones_like(mg.tensor([[1.0, 2.0]])).tolist()
         [[1.0, 1.0]]
@@ -214,15 +214,15 @@ def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_gra
 
 @prefixes_errors
 def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor to be filled, in the shape of another array: its entries are 0 until then.
+    """Return a tensor to be filled, with the shape of another array; its entries are 0.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        x: tensor, array or list that gives the shape.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, a leaf without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError where there is no such device.
+    Raises: TypeError if x is not made of numbers; ValueError if there is no such device.
     Example:
         >>> mg.empty_like(mg.tensor([[1.0, 2.0]])).shape
         (1, 2)
@@ -236,16 +236,16 @@ def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """One value everywhere, in the shape of another array.
+    """Return a tensor filled with one value, with the shape of another array.
 
     Args:
-        x: the tensor, array or list whose shape is taken.
+        x: tensor, array or list that gives the shape.
         fill_value: the value, or several that broadcast to the shape; a graph that it has goes on.
-        dtype: its dtype; None (default) for that of x.
-        device: where it lives; None (default) for where x does.
-        requires_grad: whether its gradient is wanted; default False.
+        dtype: its dtype; None (default) for the dtype of x.
+        device: its device; None (default) for the device of x.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of the shape of x, without x's graph.
-    Raises: TypeError where x is not made of numbers; ValueError for values that do not broadcast, or where there is no
+    Raises: TypeError if x is not made of numbers; ValueError for values that do not broadcast, or if there is no
         such device.
     Example:
         >>> mg.full_like(mg.tensor([[1.0, 2.0]]), 7).tolist()
@@ -268,18 +268,18 @@ def arange(
     device: str = "cpu",
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers one step apart: from start up to, but without, stop.
+    """Return evenly spaced numbers from start (included) to stop (excluded).
 
     Args:
         start: the first of them; alone, it is where they end, and they begin at 0.
         stop: where they end.
         step: how far each is from the one before; default 1.
         dtype: its dtype; None (default) for int64, or float64 where one of the three is a float.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of one axis, a leaf.
-    Raises: TypeError for bounds that are no numbers, or where whole numbers are to have a gradient; ValueError for a
-        step of 0, or where there is no such device.
+    Raises: TypeError for bounds that are no numbers, or if integers are to have a gradient; ValueError for a
+        step of 0, or if there is no such device.
     Example:
         >>> mg.arange(5), mg.arange(1.0, 2.0, 0.25)
         (tensor([0, 1, 2, 3, 4]), tensor([1.  , 1.25, 1.5 , 1.75]))
@@ -303,9 +303,9 @@ def linspace(
     device: str = "cpu",
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers spread evenly between two.
+    """Return evenly spaced numbers between two.
 
-    Where start or stop has a graph it goes on: each number moves with both, by how near it stands.
+    If start or stop has a graph, each number depends on both, by its distance from them.
 
     Args:
         start: the first number.
@@ -313,10 +313,10 @@ def linspace(
         num: how many there are; default 50.
         endpoint: whether `stop` is the last of them (default), or the one that would follow.
         dtype: its dtype; None (default) for float64.
-        device: where it lives; default "cpu".
-        requires_grad: whether its gradient is wanted; default False.
+        device: its device; default "cpu".
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor of shape (num), with the axes of start and stop behind it.
-    Raises: TypeError where num is no whole number; ValueError where it is negative, or there is no such device.
+    Raises: TypeError if num is not an integer; ValueError if it is negative, or there is no such device.
     Example:
         >>> mg.linspace(0.0, 1.0, 5)
         tensor([0.  , 0.25, 0.5 , 0.75, 1.  ])
@@ -336,17 +336,18 @@ def linspace(
 
 @prefixes_errors
 def array(values: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of numbers, nested lists, arrays, or lists that hold tensors.
+    """Create a tensor from numbers, nested lists, arrays, or lists of tensors.
 
     What tensors in it depend on goes on: a list of them is stacked, so that each receives its part of the gradient.
 
     Args:
         values: what it holds: a copy is made.
-        dtype: its dtype; None (default) for that of the values.
-        device: where it lives; None (default) for where the values are.
-        requires_grad: whether its gradient is wanted; default False.
+        dtype: its dtype; None (default) for the dtype of the values.
+        device: its device; None (default) for where the values are.
+        requires_grad: whether to compute its gradient; default False.
     Returns: a tensor; a leaf where no tensor with a graph was given.
-    Raises: TypeError for what is no number; ValueError for rows of unequal length, or where there is no such device.
+    Raises: TypeError for values that are not numbers; ValueError for rows of unequal length, or if there is no such
+        device.
     Example:
         >>> x = mg.tensor(3.0, requires_grad=True)
         >>> row = mg.array([x, x * x, 1.0])
@@ -367,14 +368,15 @@ def array(values: Any, dtype: Any = None, device: str | None = None, requires_gr
 
 @prefixes_errors
 def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor:
-    """A tensor as it is, and anything else as a tensor.
+    """Convert to a tensor; a tensor is returned unchanged.
 
     Args:
         values: a tensor, or what `mg.array` takes.
-        dtype: its dtype; None (default) for that of the values.
-        device: where it lives; None (default) for where the values are.
+        dtype: its dtype; None (default) for the dtype of the values.
+        device: its device; None (default) for where the values are.
     Returns: `values` itself where it is a tensor of that dtype on that device, else a tensor of its entries.
-    Raises: TypeError for what is no number; ValueError for rows of unequal length, or where there is no such device.
+    Raises: TypeError for values that are not numbers; ValueError for rows of unequal length, or if there is no such
+        device.
     Example:
         >>> x = mg.tensor([1.0, 2.0])
         >>> mg.asarray(x) is x, mg.asarray([1, 2])
@@ -387,14 +389,14 @@ def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor
 
 @prefixes_errors
 def from_numpy(values: Any) -> Tensor:
-    """A tensor with a copy of a NumPy array.
+    """Create a tensor from a copy of a NumPy array.
 
     PyTorch's shares the array's memory; here later writes into the array do not reach the tensor, nor its graph.
 
     Args:
         values: a NumPy array.
     Returns: a tensor of its shape and dtype, a leaf.
-    Raises: TypeError where it is no array, or none of numbers.
+    Raises: TypeError if it is no array, or none of numbers.
     Example:
         >>> mg.from_numpy(np.array([1.0, 2.0]))
         tensor([1., 2.])
@@ -407,7 +409,7 @@ def from_numpy(values: Any) -> Tensor:
 
 
 def holds_tensors(values: Any) -> bool:
-    """True for a list or a tuple with a tensor somewhere in it."""
+    """Return whether a list or a tuple contains a tensor."""
     return is_sequence(values) and any(isinstance(part, Tensor) or holds_tensors(part) for part in values)
 
 
@@ -415,7 +417,7 @@ def holds_tensors(values: Any) -> bool:
 
 
 def _lengths(given: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape, given as one tuple (or list, or tensor's shape) or as its lengths."""
+    """Return a shape given as one tuple, list or tensor's shape, or as its lengths."""
     shape = given[0] if len(given) == 1 and hasattr(given[0], "__iter__") else given
     lengths = tuple(index(length) for length in shape)
     if min(lengths, default=0) < 0:
@@ -424,7 +426,7 @@ def _lengths(given: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def _shape_and_dtype(given: tuple[Any, ...], dtype: Any) -> tuple[tuple[int, ...], Any]:
-    """What stands before the keywords: a shape, and behind it a dtype if somebody writes NumPy's `zeros(3, int)`."""
+    """Split positional arguments into a shape and a dtype, as in NumPy's `zeros(3, int)`."""
     if len(given) > 1 and isinstance(given[-1], (str, type, np.dtype)):
         if dtype is not None:
             raise TypeError(f"the dtype was given twice, as {given[-1]!r} and {dtype!r}")
@@ -433,7 +435,7 @@ def _shape_and_dtype(given: tuple[Any, ...], dtype: Any) -> tuple[tuple[int, ...
 
 
 def _plain(value: Any) -> Any:
-    """A bound as NumPy takes it."""
+    """Return a bound as NumPy takes it."""
     return value.numpy() if isinstance(value, Tensor) else value
 
 
@@ -446,7 +448,7 @@ def _leaf(values: Any, dtype: Any, device: str, requires_grad: bool) -> Tensor:
 
 
 def _filled(shape: tuple[int, ...], value: Any, dtype: Any, device: str, requires_grad: bool) -> Tensor:
-    """One value everywhere; a value with a graph is repeated by an operation."""
+    """Return a tensor filled with one value; a value with a graph is broadcast by an operation."""
     if _has_graph(value) or holds_tensors(value):
         return _finished(ops.positive(ops.broadcast_to(array(value), shape)), dtype, device)
     return _leaf(np.broadcast_to(tensor(value).numpy(), shape), dtype, device, requires_grad)
@@ -458,7 +460,7 @@ def _filled_like(x: Any, value: Any, dtype: Any, device: str | None, requires_gr
 
 
 def _finished(x: Tensor, dtype: Any, device: str | None, requires_grad: bool = False) -> Tensor:
-    """A tensor in the dtype and on the device that were asked for."""
+    """Return a tensor with a given dtype and device."""
     x = x if dtype is None or x.dtype == np.dtype(dtype) else x.astype(dtype)
     x = x if device is None else x.to(device)
     return x.requires_grad_() if requires_grad and x.node is None else x

@@ -12,14 +12,14 @@ from weakref import ref
 from .. import ops
 from ..backends import devices
 from ..core import backward
-from ..core.backward import topological_order
+from ..core.backward import add_gradient, topological_order
 from ..core.messages import MissingName, check_function
 from ..core.messages.foreign_names import FOREIGN_NAMES
 from ..core.modes import grad_enabled
 from ..core.runtime.blocks import transforming
 from ..core.runtime.hooks import Handle, add_hook, hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import array_to_write, is_real_on_cpu, lend_to_user, replace_array, snapshot
-from ..core.runtime.recorders import walk_rejected
+from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray
@@ -442,7 +442,7 @@ class Tensor(Variable):
 
             def keep(gradient: Tensor) -> None:
                 kept: Any = held()
-                kept.grad = gradient if kept.grad is None else kept.grad + gradient
+                kept.grad = add_gradient(kept.grad, gradient)
 
             add_hook(node, "hooks", keep)
         return self
@@ -908,8 +908,8 @@ class Tensor(Variable):
 
 
 Variable.public = Tensor
-for _name in {*FOREIGN_NAMES, *ops.__all__} - {*dir(Tensor)}:
-    setattr(Tensor, _name, MissingName(_name, ops.__all__))
+for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__} - {*dir(Tensor)}:
+    setattr(Tensor, _name, MissingName(_name))
 
 
 def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
@@ -918,7 +918,7 @@ def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     try:
         return _upstream_of(tensor, gradient, create_graph)
     except (RuntimeError, TypeError, ValueError):
-        walk_rejected(tensor)
+        notify_walk_rejection(tensor)
         raise
 
 
@@ -966,7 +966,7 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             before = leaf.grad
             if isinstance(before, Tensor) and before.node is None:
                 before = snapshot(before)
-            after = received if before is None else before + received
+            after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
     if nodes_with_hooks:
         for hook in [hook for leaf in found for hook in hooks_of(leaf, "after_accumulation")]:

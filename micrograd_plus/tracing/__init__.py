@@ -1,16 +1,17 @@
-"""The record of one program and its walks: made by `record`, kept as plain data, read back by `load_trace`; compared,
-and made again with a mistake."""
+"""Traces: `record` makes one of a program and its walks, `load_trace` reads one from a file, `compare` finds the first
+difference of two, and `replay` repeats one with a mistake."""
 
-from .comparing import Comparison, Difference, compare
+from .comparison import Comparison, Difference, compare
 from .finite import NotFinite
-from .loading import TraceError, load_trace
+from .json_in import TraceError, load_trace
+from .parts import Failure, Formula, Group, LeafGradient, Rule, Step, TraceNode, Walk
 from .recording import record
 from .replaying import MISTAKES, replay
 from .sites import Site
-from .trace import Failure, Formula, Group, Held, Rule, Step, Trace, TraceNode, Walk
+from .trace import Trace
 from .values import Stored
 
 __all__ = [
-    "MISTAKES", "Comparison", "Difference", "Failure", "Formula", "Group", "Held", "NotFinite", "Rule", "Site", "Step",
-    "Stored", "Trace", "TraceError", "TraceNode", "Walk", "compare", "load_trace", "record", "replay",
+    "MISTAKES", "Comparison", "Difference", "Failure", "Formula", "Group", "LeafGradient", "NotFinite", "Rule", "Site",
+    "Step", "Stored", "Trace", "TraceError", "TraceNode", "Walk", "compare", "load_trace", "record", "replay",
 ]  # fmt: skip

@@ -1,31 +1,28 @@
-"""Where nan and infinity come from: the first result and the first step that have such entries."""
+"""Origin of nan and infinity: the first result and the first step that have such entries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from ..backends import devices
-from .values import Fields, Stored, bare, is_plain_number
-
-np = devices.device("cpu").library
+from .parts import Step, TraceNode
+from .values import Stored, array_of, host_array, is_finite_float, np
 
 
-class NotFinite(Fields):
-    """A place where nan or infinity stands: a node, the step that sends it there or None for the node's own value, the
-    first such entry (None where a file keeps only a summary), and how many entries are nan and how many infinite."""
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class NotFinite:
+    """A place where nan or infinity first appears: a node's value, or the contribution of a step to it.
 
-    __slots__ = ("entry", "inf", "nan", "node", "step")
+    `step` is None for a node's own value, and `entry` (the index of the first such entry) for a value of which a file
+    has only a summary. `nan` and `inf` count the entries.
+    """
 
     node: int
-    step: int | None
+    step: int | None = None
     entry: tuple[int, ...] | None
     nan: int
     inf: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, as plain data."""
-        return super().to_dict() | {"entry": None if self.entry is None else list(self.entry)}
 
     def __repr__(self) -> str:
         counts = [f"{count} {word}" for count, word in ((self.nan, "nan"), (self.inf, "inf")) if count]
@@ -33,40 +30,50 @@ class NotFinite(Fields):
         return f"{' and '.join(counts)}{where}"
 
 
-def first_places(nodes: Mapping[int, Any], steps: Iterable[Any]) -> list[NotFinite]:
-    """The first result that is not finite though all that it was made from is, and the first step that sends such a
-    contribution; each as far as there is one. What a leaf holds is what its user gave."""
-    found: list[NotFinite] = []
+class OddEntries(NamedTuple):
+    """The first entry of an array that is not finite, and how many are nan and how many infinite."""
+
+    entry: tuple[int, ...] | None
+    nan: int
+    inf: int
+
+
+def first_not_finite(nodes: Mapping[int, TraceNode], steps: Iterable[Step]) -> list[NotFinite]:
+    """Return where nan or infinity comes from, as far as there is any.
+
+    That is the first result with such entries whose inputs are all finite, and the first step that sends them. Leaves
+    do not count, since their values come from the user.
+    """
+    places: list[NotFinite] = []
     for node in nodes.values():
-        if node.kind == "leaf" or (place := _odd(node.value)) is None:
+        if node.kind == "leaf" or (odd := _odd_entries(node.value)) is None:
             continue
-        made_from = [nodes[at].value for _, at in node.inputs if at in nodes]
-        if all(_odd(value) is None for value in made_from):
-            found.append(NotFinite(node=node.id, **place))
+        inputs = [nodes[number].value for _, number in node.inputs if number in nodes]
+        if all(_odd_entries(value) is None for value in inputs):
+            places.append(NotFinite(node=node.id, **odd._asdict()))
             break
     for step in steps:
-        if (place := _odd(step.contribution)) is not None:
-            found.append(NotFinite(node=step.target, step=step.index, **place))
+        if (odd := _odd_entries(step.contribution)) is not None:
+            places.append(NotFinite(node=step.target, step=step.index, **odd._asdict()))
             break
-    return found
+    return places
 
 
-def _odd(value: Any) -> dict[str, Any] | None:
-    """How many entries are nan and infinite, and the first of them; None where all are finite, or nothing is known."""
+def _odd_entries(value: Any) -> OddEntries | None:
+    """Return the entries that are not finite; None if all are, or if the value was not recorded."""
     if isinstance(value, Stored):
         if not value.nan + value.inf:
             return None
-        entry = None if value.data is None else _first(~np.isfinite(value.numpy()))
-        return {"entry": entry, "nan": value.nan, "inf": value.inf}
-    array = bare(value)
-    if is_plain_number(array):
+        entry = None if value.data is None else _first_index(~np.isfinite(value.numpy()))
+        return OddEntries(entry, value.nan, value.inf)
+    if is_finite_float(array_of(value)):
         return None
-    array = np.asarray(array.get() if hasattr(array, "get") else array)
+    array = host_array(value)
     if array.dtype.kind not in "fc" or (finite := np.isfinite(array)).all():
         return None
-    return {"entry": _first(~finite), "nan": int(np.isnan(array).sum()), "inf": int(np.isinf(array).sum())}
+    return OddEntries(_first_index(~finite), int(np.isnan(array).sum()), int(np.isinf(array).sum()))
 
 
-def _first(places: Any) -> tuple[int, ...] | None:
-    """The first of some places; None of none, as where a file counts what it does not hold."""
-    return next((tuple(map(int, place)) for place in np.argwhere(places)), None)
+def _first_index(mask: Any) -> tuple[int, ...] | None:
+    """Return the index of the first true entry; None if there is none."""
+    return next((tuple(map(int, index)) for index in np.argwhere(mask)), None)

@@ -1,9 +1,9 @@
-"""The formula of a rule, spelled by reading its own code on symbols."""
+"""Formulas of rules, derived by running their own code on symbols."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends import arrays, shapes
 from ..backends.shapes import is_sequence
@@ -13,10 +13,12 @@ from ..core.variable import is_complex, shape_of
 from ..formulas import notation, symbols
 from ..formulas.simplified import simplified
 from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replaced
+from .parts import Formula
 from .sites import ENGINE, kind_of
+from .values import array_of
 
 TEXTBOOK = {"logits": "z", "classes": "y"}
-"""What inputs are called where the user's program has no name for them."""
+"""Symbols of textbooks for inputs that the user's program has no name for."""
 
 RESIDUALS = {
     ("mean_class_cross_entropy", "weights"): "softmax({logits})",
@@ -32,97 +34,111 @@ RESIDUALS = {
        (("reset", "r"), ("keep", "z"), ("candidate", "n"), ("recalled", "n′"))},
     ("selective_scan", "decay"): "Ā", ("selective_scan", "state"): "h", ("gated_delta_net", "state"): "S",
 }
-"""What was kept in the forward, as it is written in books."""
-
+"""Textbook notation for values saved by a forward."""
 
 LETTERS = {
     **{(op, name): letter for op in ("eigh", "eig") for name, letter in (("values", "λ"), ("vectors", "V"))},
     ("qr", "q"): "Q", ("qr", "r"): "R", ("svd", "u"): "U", ("svd", "s"): "σ", ("svd", "vh"): "Vh",
 }  # fmt: skip
-"""What results are called in books, where the user's program has no name for them."""
+"""Symbols of textbooks for results that the user's program has no name for."""
 
 
 class Spelling:
-    """How values are spelled in a formula: by names, of which some are shown otherwise, and some as numbers."""
+    """How a formula shows values: `shown` gives some names another spelling, and `constants` gives some a number."""
 
     def __init__(self, shown: dict[str, str] | None = None, constants: dict[str, Any] | None = None):
         self.shown, self.constants = shown or {}, constants or {}
         self.numbers = shown is not None
 
     def symbol(self, name: str) -> Any:
-        """What stands for the value of a name."""
+        """Return the symbol or number that a formula shows for a name."""
         return self.constants[name] if name in self.constants else Symbol(name, self.shown.get(name))
 
     def of(self, rule: Rule, name: str, value: Any) -> Any:
-        """What stands for a value in a formula: a symbol for what varies (inputs, results, what was kept, real
-        parameters), a named tuple for shapes; whole numbers, flags and absent inputs are as they were. Where constants
-        are known, so are real parameters."""
+        """Return the symbol, shape or number that a formula shows for a value.
+
+        Inputs, results, saved values and real parameters become symbols, and shapes become tuples with names. Integers,
+        flags and absent inputs stay as they are, and so do real parameters if constants are known.
+        """
         if name.endswith("_shape"):
             owner = name.removesuffix("_shape")
             return shape_for(self.shown.get(owner, owner), value)
         if is_sequence(value) and any(hasattr(part, "shape") for part in value):
             parts = [self.symbol(f"{name}[{i}]") for i in range(len(value))]
             return tuple(parts) if isinstance(value, tuple) else parts
-        is_symbol = varies(rule, name) or (isinstance(value, float) and not self.numbers)
+        is_symbol = is_symbolic(rule, name) or (isinstance(value, float) and not self.numbers)
         return self.symbol(name) if is_symbol and value is not None else value
 
 
 BY_LETTER = Spelling()
-"""As rules spell them."""
+"""The spelling of the rules' own source."""
 
-OF_EVERY_RECORD: dict[Any, Any] = {}
-"""Formulas of steps that read the same in every record, so that a program that is run again is drawn at once."""
-MOST_REMEMBERED = 2000
+SHARED_FORMULAS: dict[Any, Any] = {}
+"""Formulas that are the same in every record, so that a program that runs again is shown at once."""
+MOST_SHARED = 2000
+
+
+class Notations(NamedTuple):
+    """The formula of a rule in three notations; None if the rule cannot be run on symbols."""
+
+    text: str | None
+    latex: str | None
+    mathml: str | None
+
+
+NO_FORMULA = Notations(None, None, None)
 
 
 def shape_for(owner: str, shape: tuple[int, ...] | list[tuple[int, ...]]) -> Any:
-    """What stands for the shape of an input, or for those of several parts."""
+    """Return the symbolic shape of an input, or the list of shapes of its parts."""
     if isinstance(shape, list):
         return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(shape)]
     return Shape(shape, owner)
 
 
-def at_hand(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> dict[str, Any]:
-    """What a rule read that was taken as its operation was applied."""
+def reads_of_application(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> dict[str, Any]:
+    """Return the values, by name, that a rule applied in the forward has read."""
     named = {**dict(zip(rule.op.inputs, inputs, strict=True)), **params, "out": out}
-    return {name: getattr(named[name], "_data", named[name]) for name in rule.reads if name != "xp"}
+    return {name: array_of(named[name]) for name in rule.reads if name != "xp"}
 
 
 def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any, by: Spelling = BY_LETTER) -> Any:
-    """What a rule sends to its `index`-th input, as an expression: for an elementwise operation upstream times the
-    local derivative. Where upstream is complex, with the conjugates that the engine takes round a rule. What was not
-    recorded stands there by its name."""
+    """Return the contribution of a rule to its input number `index` as an expression.
+
+    For an elementwise operation that is upstream times the local derivative. If upstream is complex, the expression has
+    the conjugates that the engine takes. A value that was not recorded appears by name.
+    """
     op, adjoint = rule.op, is_complex(upstream) and not isinstance(rule, ForwardRule)
     named: dict[str, Any] = {name: by.symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
     named |= {name: by.of(rule, name, value) for name, value in reads.items()}
-    sign = by.of(rule, "upstream", upstream)
+    arrived = by.of(rule, "upstream", upstream)
     if op.kind == "elementwise":
         local = rule({**named, "xp": symbols})
         if isinstance(local, (int, float)):
-            return sign if local == 1 else sign * local
-        return sign * (symbols.conj(local) if adjoint else local)
-    sent = rule({**named, "xp": symbols, "upstream": symbols.conj(sign) if adjoint else sign})
+            return arrived if local == 1 else arrived * local
+        return arrived * (symbols.conj(local) if adjoint else local)
+    sent = rule({**named, "xp": symbols, "upstream": symbols.conj(arrived) if adjoint else arrived})
     if isinstance(rule, ForwardRule):
         return sent
     sent = sent[index] if op.kind == "variadic" or len(rule.inputs) > 1 else sent
     return symbols.conj(sent) if adjoint else sent
 
 
-def formula(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> dict[str, Any]:
-    """The formula of what one input receives, in three notations; None where a rule cannot be read on symbols."""
+def formula_of_rule(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Notations:
+    """Return the formula of what one input receives, in the rule's own letters."""
     try:
-        written = notation.equation("contribution", expression(rule, index, reads, upstream))
+        equation = notation.equation("contribution", expression(rule, index, reads, upstream))
     except Exception:  # noqa: BLE001 - a rule may be any code at all, and to look at a trace never raises
-        return {"text": None, "latex": None, "mathml": None}
-    return written._asdict()
+        return NO_FORMULA
+    return Notations(**equation._asdict())
 
 
-def applied(
+def formula_of_step(
     rule: Rule, index: int, reads: dict[str, Any], upstream: Any, shown: dict[str, str], constants: dict[str, Any],
     contribution: Contribution,
-) -> dict[str, Any] | None:  # fmt: skip
-    """The formula of one step: in the names of the user's program, with the numbers that were known, and with the sum
-    along axes that broadcasting had repeated. None where a rule cannot be read on symbols."""
+) -> Formula | None:  # fmt: skip
+    """Return the formula of one step in the names of the user's program, with known numbers put in and with the sum
+    over broadcast axes. None if the rule cannot be run on symbols."""
     op = rule.op
     shown = {name: TEXTBOOK[name] for name in op.inputs if name in TEXTBOOK} | shown
     shown = {name: LETTERS[op.name, name] for name in op.outputs if (op.name, name) in LETTERS} | shown
@@ -137,69 +153,70 @@ def applied(
     flat = all(getattr(value, "ndim", 0) <= 2 for value in read)
     try:
         sent = expression(rule, index, reads, upstream, Spelling(shown, constants))
-        sent = simplified(with_shapes(sent, {**reads, "upstream": upstream}), matrices=flat, real=real)
+        sent = simplified(evaluate_shapes(sent, {**reads, "upstream": upstream}), matrices=flat, real=real)
         if contribution.summed_axes:
-            sent = added_up(sent, contribution)
+            sent = sum_over_axes(sent, contribution)
         if isinstance(rule, ForwardRule) and shape_of(contribution.raw) != shape_of(contribution.value):
             sent = symbols.broadcast(sent)
-        return notation.equation("contribution", sent)._asdict()
+        return Formula(**notation.equation("contribution", sent)._asdict())
     except Exception:  # noqa: BLE001 - as above
         return None
 
 
-def with_shapes(sent: Any, reads: dict[str, Any]) -> Any:
-    """The expression with numbers in the places of functions of shapes alone, since an application knows what those
-    come to; and with what it means to take the rows of an array."""
-    made: dict[int, Any] = {}
+def evaluate_shapes(sent: Any, reads: dict[str, Any]) -> Any:
+    """Replace functions of shapes by their numbers, which an application knows, and `rows` by the reshape that it
+    means."""
+    results: dict[int, Any] = {}
 
-    def of(part: Any) -> Any:
-        return made[id(part)]
+    def result_of(part: Any) -> Any:
+        return results[id(part)]
 
-    for whole in in_order(sent):
-        made[id(whole)] = whole
-        if isinstance(whole, Expression):
-            args = replaced(whole.args, of)
-            params = {name: replaced(param, of) for name, param in whole.params.items()}
-            made[id(whole)] = type(whole)(whole.function, args, params)
+    for part in in_order(sent):
+        results[id(part)] = part
+        if isinstance(part, Expression):
+            args = replaced(part.args, result_of)
+            params = {name: replaced(param, result_of) for name, param in part.params.items()}
+            results[id(part)] = type(part)(part.function, args, params)
             with suppress(KeyError, TypeError, AttributeError):
-                if whole.function in shapes.__all__:
-                    made[id(whole)] = evaluate(whole, arrays, reads)
-                elif whole.function == "rows":
-                    made[id(whole)] = _rows(args[0], evaluate(whole.args[0], arrays, reads))
-                elif whole.function == "sum_outer":
-                    a, b = (_rows(x, evaluate(y, arrays, reads)) for x, y in zip(args, whole.args, strict=True))
-                    made[id(whole)] = symbols.mT(a) @ b
-    return replaced(sent, of)
+                if part.function in shapes.__all__:
+                    results[id(part)] = evaluate(part, arrays, reads)
+                elif part.function == "rows":
+                    results[id(part)] = _rows(args[0], evaluate(part.args[0], arrays, reads))
+                elif part.function == "sum_outer":
+                    a, b = (_rows(x, evaluate(y, arrays, reads)) for x, y in zip(args, part.args, strict=True))
+                    results[id(part)] = symbols.mT(a) @ b
+    return replaced(sent, result_of)
 
 
 def _rows(x: Any, value: Any) -> Any:
-    """An array as the matrix of its rows."""
+    """Return the expression of an array as the matrix of its rows."""
     return x if value.ndim == 2 else symbols.reshape(x, (-1, value.shape[-1]))
 
 
-def added_up(sent: Any, contribution: Contribution) -> Any:
-    """The sum along the axes that broadcasting had repeated; along all of them, it is the sum of all entries."""
+def sum_over_axes(sent: Any, contribution: Contribution) -> Any:
+    """Return the sum of an expression over the broadcast axes: over all of them, the sum of all entries."""
     axes = contribution.summed_axes
     if len(axes) == len(getattr(contribution.raw, "shape", axes)):
         return symbols.sum(sent)
     return symbols.sum(sent, axis=axes[0] if len(axes) == 1 else axes)
 
 
-def says_all(rule: Rule) -> bool:
-    """Whether the formula of a rule is always the same: it reads neither parameters, shapes nor lists."""
+def has_one_formula(rule: Rule) -> bool:
+    """Return whether a rule's formula is always the same: it reads neither parameters, shapes nor lists."""
     op = rule.op
     if op.kind == "variadic" or op.outputs:
         return False
     return not set(rule.reads) - {"xp", "upstream", "out", *op.inputs, *op.residuals} and not op.optional
 
 
-def signature(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> tuple[Any, ...]:
-    """What decides how a rule's formula reads, to be compared."""
-    return rule, index, _kind(upstream), *((name, _kind(value, rule, name)) for name, value in reads.items())
+def rule_signature(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> tuple[Any, ...]:
+    """Return a tuple that is equal for two applications of a rule if their formulas are."""
+    kinds = ((name, _kind_in_rule(value, rule, name)) for name, value in reads.items())
+    return rule, index, _kind_in_rule(upstream), *kinds
 
 
-def _kind(value: Any, rule: Rule | None = None, name: str = "") -> Any:
-    """What of a value can be seen in a formula."""
+def _kind_in_rule(value: Any, rule: Rule | None = None, name: str = "") -> Any:
+    """Return the properties of a value that a rule's formula shows."""
     if is_sequence(value) and any(hasattr(part, "shape") for part in value):
         return type(value), len(value)
     if hasattr(value, "shape"):
@@ -209,35 +226,38 @@ def _kind(value: Any, rule: Rule | None = None, name: str = "") -> Any:
     return repr(value)
 
 
-def signature_of_step(
+def step_signature(
     rule: Rule, index: int, reads: dict[str, Any], upstream: Any, shown: dict[str, str], constants: dict[str, Any],
     contribution: Contribution,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """What decides how the formula of one step reads, to be compared: names, shapes, and every number written in it."""
-    spelled = *shown.items(), *((name, repr(value)) for name, value in constants.items())
-    read = tuple((name, _form(value, varies(rule, name))) for name, value in reads.items())
-    sent = _form(contribution.raw), shape_of(contribution.value), contribution.summed_axes
-    return rule, rule.function, index, spelled, read, _form(upstream), sent
+    """Return a tuple that is equal for two steps if their formulas are: names, shapes, and the numbers in them."""
+    names = *shown.items(), *((name, repr(value)) for name, value in constants.items())
+    read = tuple((name, _kind_in_step(value, is_symbolic(rule, name))) for name, value in reads.items())
+    sent = _kind_in_step(contribution.raw), shape_of(contribution.value), contribution.summed_axes
+    return rule, rule.function, index, names, read, _kind_in_step(upstream), sent
 
 
-def varies(rule: Rule, name: str) -> bool:
-    """Whether a formula has a symbol for what a rule reads under this name."""
+def is_symbolic(rule: Rule, name: str) -> bool:
+    """Return whether a formula has a symbol for a rule's argument of this name."""
     return name in (*rule.op.inputs, *rule.op.outputs, *rule.op.residuals, "out", "upstream")
 
 
-def _form(value: Any, varies: bool = True) -> Any:
-    """What of a value can be seen in the formula of a step: of what varies the shape; else it may be all of it."""
+def _kind_in_step(value: Any, symbolic: bool = True) -> Any:
+    """Return the properties of a value that a step's formula shows: the shape if it is symbolic, otherwise all."""
     if is_sequence(value):
-        return type(value), *(_form(part, varies) for part in value)
+        return type(value), *(_kind_in_step(part, symbolic) for part in value)
     if hasattr(value, "shape"):
-        return tuple(value.shape), is_complex(value), None if varies else id(value)
-    return (type(value), is_complex(value)) if varies and value is not None else repr(value)
+        return tuple(value.shape), is_complex(value), None if symbolic else id(value)
+    return (type(value), is_complex(value)) if symbolic and value is not None else repr(value)
 
 
-def is_of_every_record(rule: Rule, reads: dict[str, Any]) -> bool:
-    """Whether a step's formula reads the same in every record of this process: a rule of the engine reads nothing but
-    what it is handed, and nothing of that is an array whose numbers the formula may hold."""
-    function, others = rule.function, [value for name, value in reads.items() if not varies(rule, name)]
+def is_same_in_every_record(rule: Rule, reads: dict[str, Any]) -> bool:
+    """Return whether a step's formula is the same in every record of this process.
+
+    It is for a rule of the engine that reads only its arguments, if none of them is an array whose numbers the formula
+    can show.
+    """
+    function, others = rule.function, [value for name, value in reads.items() if not is_symbolic(rule, name)]
     parts = [part for value in others for part in (value if is_sequence(value) else [value])]
-    own = kind_of(function.__code__) == ENGINE and function.__closure__ is None
-    return own and not any(hasattr(part, "shape") for part in parts)
+    is_engine_rule = kind_of(function.__code__) == ENGINE and function.__closure__ is None
+    return is_engine_rule and not any(hasattr(part, "shape") for part in parts)

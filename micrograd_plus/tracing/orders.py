@@ -1,7 +1,7 @@
-"""Orders in which a walk could go back through a program, to look at and compare.
+"""Orders in which a backward pass can visit a program, to look at and compare.
 
-Every one of them visits a value before what it was made from, so each gives the same gradients (up to rounding: sums
-are added up in another order). The walk itself goes by order of creation.
+Each of them visits a value before its inputs, so all give the same gradients (up to rounding, since sums are added in
+different orders). The engine's walk uses the order of creation.
 """
 
 from __future__ import annotations
@@ -13,29 +13,27 @@ from ..core.variable import Node, Variable
 
 
 class Orders(NamedTuple):
-    """The same nodes, three times over: the result first, what it was made from later."""
+    """The same nodes in three orders, each with the result first."""
 
     by_creation: list[Node]
-    """Latest first: the exact reverse of execution. Needs no more than a sort, as a value can only be made from values
-    made before it."""
+    """Latest first: the exact reverse of execution. Sorting is enough, since a value is made from earlier ones."""
     depth_first: list[Node]
-    """The reverse of the order in which a depth-first search is done with each node: what micrograd does."""
+    """The reverse of the order in which a depth-first search finishes the nodes, as in micrograd."""
     kahn: list[Node]
-    """A node goes as soon as everything that used it has gone (Kahn 1962), generation by generation: those that could
-    go at the same time stand next to one another."""
+    """A node follows once everything that used it has been visited (Kahn 1962), generation by generation."""
 
 
 def orders(x: Any) -> Orders:
-    """Three orders in which a backward pass from `x` could visit its nodes, leaves included.
+    """Return three orders in which a backward pass from `x` can visit its nodes, including leaves.
 
-    by_creation: the latest first, which is the exact reverse of execution, and the order of the walk. depth_first: the
-    reverse of the order in which a depth-first search finishes, as in micrograd. kahn: a node goes as soon as
-    everything that used it has gone. All give the same gradients, up to rounding.
+    by_creation: latest first, the exact reverse of execution, which the engine uses. depth_first: the reverse of the
+    order in which a depth-first search finishes, as in micrograd. kahn: a node follows once everything that used it
+    has been visited. All give the same gradients, up to rounding.
 
     Args:
         x: a tensor or `Value` that has a graph.
     Returns: a named tuple of three lists of the same nodes.
-    Raises: ValueError where there is no graph.
+    Raises: ValueError if `x` has no graph.
     Example:
         >>> x = mg.tensor(2.0, requires_grad=True)
         >>> y = mg.sin(x) * mg.exp(x)
@@ -49,31 +47,31 @@ def orders(x: Any) -> Orders:
     """
     root = x.node if isinstance(x, Variable) else None
     if root is None:
-        raise ValueError("orders: there is no graph here; give a tensor that depends on one with requires_grad=True")
-    found = depth_first(root)
-    return Orders(sorted(found, key=lambda node: node.created, reverse=True), found, kahn(found))
+        raise ValueError("orders: x has no graph; give a tensor that depends on one with requires_grad=True")
+    nodes = depth_first(root)
+    return Orders(sorted(nodes, key=lambda node: node.created, reverse=True), nodes, kahn(nodes))
 
 
 def depth_first(root: Node) -> list[Node]:
-    """By depth-first search, with a stack of its own in the place of recursion: any depth will do."""
-    done: list[Node] = []
-    seen = {id(root)}
+    """Return the nodes behind `root` in depth-first order. A stack replaces recursion, so any depth will do."""
+    order: list[Node] = []
+    visited = {id(root)}
     stack = [(root, iter(root.parents))]
     while stack:
         node, parents = stack[-1]
         for parent in parents:
-            if parent is not None and id(parent) not in seen:
-                seen.add(id(parent))
+            if parent is not None and id(parent) not in visited:
+                visited.add(id(parent))
                 stack.append((parent, iter(parent.parents)))
                 break
         else:
-            done.append(node)
+            order.append(node)
             stack.pop()
-    return done[::-1]
+    return order[::-1]
 
 
 def kahn(nodes: list[Node]) -> list[Node]:
-    """By counting, for each node, the uses that have not gone yet."""
+    """Return nodes in Kahn's order, found by counting the uses of each node that were not visited yet."""
     uses = {id(node): 0 for node in nodes}
     for node in nodes:
         for parent in node.parents:

@@ -1,4 +1,4 @@
-"""The outline of a record: which values there were, where each came from, and in which order."""
+"""Outline of a record: which values there are, where each came from, and their order."""
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
 
@@ -7,17 +7,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends.shapes import is_sequence
 from ..core.backward import Part
 from ..core.variable import Leaf, Node, Variable
-from .recorder import Recorder, Seen, Told
-from .values import bare, one_by_one, same_entries
+from .events import Application, FailedResult, ValueRef, maker_of
+from .history import History
+from .values import array_of, has_same_entries, separate_arrays
 
 
 class Number:
-    """A plain number that an operation was given: a node of its own each time."""
+    """Key of a plain number that an operation was given. Each use is a separate node."""
 
     __slots__ = ("_data",)
 
@@ -26,245 +27,237 @@ class Number:
 
 
 class Constant:
-    """A tensor without a node, as it was when it held some array; written to since, it is another constant."""
+    """Key of a tensor without a node while it holds one array. Once written to, it is another constant."""
 
-    __slots__ = ("_data", "of")
+    __slots__ = ("_data", "variable")
 
-    def __init__(self, of: Any, data: Any):
-        self.of, self._data = of, data
-
-
-class Application:
-    """An application that failed: it has no node."""
-
-    __slots__ = ()
+    def __init__(self, variable: Any, data: Any):
+        self.variable, self._data = variable, data
 
 
-def results_of(told: Told) -> tuple[Any, ...]:
-    """The results of an application: one, or as many as the operation has outputs."""
-    result: Any = told[5]
-    return tuple(result) if told[0].outputs and is_sequence(result) else (result,)
+class FirstUse(NamedTuple):
+    """The first application that used a value, and the value as it was given there."""
+
+    position: int
+    value: Any
+
+
+class Write(NamedTuple):
+    """An array that a leaf held, from the application at `position` on."""
+
+    position: int
+    array: Any
+
+
+class Edges(NamedTuple):
+    """The edges of the graph as two lists of node ids, which is faster to make and to read than a list of pairs."""
+
+    starts: list[int]
+    ends: list[int]
 
 
 class Outline:
-    """Which values there were, and where each came from. A value is known by its key: its node, or what stands for it
-    where it has none."""
+    """The values of a record. Each is identified by its key: its node, or a stand-in if it has none.
 
-    def __init__(self, applications: list[Told], roots: list[Any], recorder: Recorder):
-        self.applications = applications
-        self.turns: dict[int, int] = {}
-        self.first_uses: dict[int, int] = {}
-        self.inputs_of_turn: list[Sequence[Any]] = []
+    Positions are places in the list of applications; ids are places in `keys`, where the values are sorted.
+    """
+
+    def __init__(self, history: History, roots: list[Any]):
+        self.applications = history.applications
+        self.positions: dict[int, int] = {}
+        self.inputs_at: list[Sequence[Any]] = []
+        self._first_uses: dict[int, int] = {}
         self._clocks: list[int] = []
-        self._versions: dict[int, list[Constant]] = {}
+        self._constants: dict[int, list[Constant]] = {}
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
         self._held: dict[int, Any] = {}
-        self._written: dict[int, list[tuple[int, Any]]] = {}
+        self._writes: dict[int, list[Write]] = {}
         self._saved: dict[int, Any] = {}
-        self._meet_all()
-        self._meet_saved(recorder)
-        if not roots:
-            roots = [self.output_keys(told)[0] for told in applications]
+        self._read_applications()
+        self._read_saved_values(history)
+        roots = roots or [application.output_keys[0] for application in self.applications]
         known = [self._results.get(id(root), root) for root in roots]
-        self.keys = self._in_order(known)
-        self.places = {id(key): place for place, key in enumerate(self.keys)}
-        self.places |= {id(root): self.places[id(key)] for root, key in zip(roots, known, strict=True)}
-        self.turn_at = [self.turns.get(id(key)) for key in self.keys]
+        self.keys = self._sort_behind(known)
+        self.ids = {id(key): number for number, key in enumerate(self.keys)}
+        self.ids |= {id(root): self.ids[id(key)] for root, key in zip(roots, known, strict=True)}
+        self.position_of_node = [self.positions.get(id(key)) for key in self.keys]
 
-    def output_keys(self, told: Told) -> list[Any]:
-        """What the results of an application are known by."""
-        if told[2] is not None:
-            return [told[2]]
-        return [getattr(result, "node", None) or result for result in results_of(told)]
+    # Reading ----------------------------------------------
 
-    def _input_keys(self, told: Told) -> Sequence[Any]:
-        """What the inputs of an application are known by: the nodes that its result has as parents. They are those of
-        the time: an in-place operation may have given a tensor another node since."""
-        inputs, known, data, result = told[1], told[2], told[3], told[5]
-        if known is None and hasattr(result, "made_by"):  # numbers are known by themselves
-            if all(hasattr(value, "_data") for value in inputs):
-                return inputs
-            pairs = zip(inputs, data, strict=True)
-            return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
-        if is_sequence(result):
-            nodes = (part.node for part in results_of(told))
-            known = next((node.parents[0] for node in nodes if node is not None), None)
-        parents = known.parents if known is not None else [None] * len(data)
-        found: list[Any] = []
-        for value, parent, array in zip(inputs, parents, data, strict=True):
-            if parent is not None or value is None:
-                found.append(parent)
-            elif isinstance(value, (Seen, Variable)):
-                node = value.node
-                if node is not None and known is not None and getattr(node, "created", 0) >= known.created:
-                    node = None  # `total += y` has given a constant a node since
-                found.append(node or self._constant(getattr(value, "variable", value), array))
-            elif hasattr(value, "_data"):
-                found.append(value)
-            else:
-                found.append(Number(array))
-        return found
-
-    def _meet_all(self) -> None:
-        """Note what each application was given and gave, one after the other, and the clock when it was done."""
-        clock, turns = 0, self.turns
-        for turn, told in enumerate(self.applications):
-            found = self._input_keys(told)
-            self.inputs_of_turn.append(found)
-            for key, array in zip(found, told[3], strict=True):
+    def _read_applications(self) -> None:
+        """Note the keys of each application's inputs and results, and the clock when it was done."""
+        clock, positions = 0, self.positions
+        for position, application in enumerate(self.applications):
+            keys = self._input_keys(application)
+            self.inputs_at.append(keys)
+            for key, array in zip(keys, application.arrays, strict=True):
                 if key is None:
                     continue
                 clock = max(clock, getattr(key, "created", 0))
-                if id(key) in turns:
-                    continue
-                if id(key) not in self.first_uses:
-                    self.first_uses[id(key)] = turn
-                elif (last := self._held[id(key)]) is not array:
-                    self._written.setdefault(id(key), [(0, last)]).append((turn, array))
-                self._held[id(key)] = array
-            for key in self.output_keys(told):
-                maker = key.parents[0] if type(key) is Part else key
+                if id(key) not in positions:
+                    self._note_use(key, array, position)
+            for key in application.output_keys:
+                maker = maker_of(key)
                 clock = max(clock, getattr(maker, "created", 0))
-                turns.setdefault(id(key), turn)
-                turns.setdefault(id(maker), turn)
-                if type(key) is Seen:
+                positions.setdefault(id(key), position)
+                positions.setdefault(id(maker), position)
+                if type(key) is ValueRef:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
             self._clocks.append(clock)
 
-    def first_use(self, key: Any) -> tuple[int, Any] | None:
-        """The first application that was given a value that none had made, and as what: a tensor for its node."""
-        turn = self.first_uses.get(id(key))
-        if turn is None:
-            return None
-        if hasattr(key, "_data"):  # it is known by itself
-            return turn, key
-        given = zip(self.applications[turn][1], self.inputs_of_turn[turn], strict=True)
-        return turn, next(value for value, each in given if each is key)
+    def _note_use(self, key: Any, array: Any, position: int) -> None:
+        """Note the array that a leaf held when an application used it."""
+        if id(key) not in self._first_uses:
+            self._first_uses[id(key)] = position
+        elif (last := self._held[id(key)]) is not array:
+            self._writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
+        self._held[id(key)] = array
 
-    def _constant(self, value: Any, array: Any) -> Any:
-        """What a tensor without a node is known by: the application that made its array, or itself while its array is
-        the same."""
-        versions = self._versions.setdefault(id(value), [])
-        for known in (self._arrays.get(id(array)), self._results.get(id(value)), *versions[-1:]):
-            if known is not None and (known._data is array or same_entries(known._data, array)):
+    def _input_keys(self, application: Application) -> Sequence[Any]:
+        """Return the keys of an application's inputs: the parents of its result, as they were then. An in-place
+        operation can have given a tensor another node since."""
+        inputs, node, arrays = application.inputs, application.node, application.arrays
+        if node is None and hasattr(application.result, "made_by"):  # single numbers are their own keys
+            if all(hasattr(value, "_data") for value in inputs):
+                return inputs
+            pairs = zip(inputs, arrays, strict=True)
+            return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
+        if is_sequence(application.result):
+            nodes = (part.node for part in application.results)
+            node = next((part.parents[0] for part in nodes if part is not None), None)
+        parents = node.parents if node is not None else [None] * len(arrays)
+        triples = zip(inputs, parents, arrays, strict=True)
+        return [self._input_key(value, parent, array, node) for value, parent, array in triples]
+
+    def _input_key(self, value: Any, parent: Node | None, array: Any, node: Node | None) -> Any:
+        """Return the key of one input; None for an input that is absent."""
+        if parent is not None or value is None:
+            return parent
+        if isinstance(value, (ValueRef, Variable)):
+            own = value.node
+            if own is not None and node is not None and getattr(own, "created", 0) >= node.created:
+                own = None  # `total += y` has given a constant a node since
+            return own or self._constant(getattr(value, "variable", value), array)
+        return value if hasattr(value, "_data") else Number(array)
+
+    def _constant(self, variable: Any, array: Any) -> Any:
+        """Return the key of a tensor without a node: the application that made its array, or a `Constant` that lasts
+        as long as the array is the same."""
+        constants = self._constants.setdefault(id(variable), [])
+        for known in (self._arrays.get(id(array)), self._results.get(id(variable)), *constants[-1:]):
+            if known is not None and (known._data is array or has_same_entries(known._data, array)):
                 return known
-        versions.append(Constant(value, array))
-        return versions[-1]
+        constants.append(Constant(variable, array))
+        return constants[-1]
 
-    def _meet_saved(self, recorder: Recorder) -> None:
-        """Note what is known of values made before the recording began: results, and what rules had saved."""
-        for walk in recorder.walks:
-            if id(walk.key) not in self.turns and hasattr(walk.root, "_data"):
-                self._saved.setdefault(id(walk.key), bare(walk.root))
-            for node, contribution, _, _, _ in walk.steps:
-                if id(node) in self.turns or not isinstance(node, Node):
+    def _read_saved_values(self, history: History) -> None:
+        """Note what walks reveal about values made before the recording began: results, and what rules had saved."""
+        for walk in history.walks:
+            if id(walk.key) not in self.positions and hasattr(walk.root, "_data"):
+                self._saved.setdefault(id(walk.key), array_of(walk.root))
+            for step in walk.steps:
+                if id(step.node) in self.positions or not isinstance(step.node, Node):
                     continue
-                reads = one_by_one(contribution.reads)
-                for name, parent in self.inputs(node):
-                    if name in reads and id(parent) not in self.turns:
-                        self._saved.setdefault(id(parent), bare(reads[name]))
+                reads = separate_arrays(step.contribution.reads)
+                for name, parent in self.inputs(step.node):
+                    if name in reads and id(parent) not in self.positions:
+                        self._saved.setdefault(id(parent), array_of(reads[name]))
 
-    @cached_property
-    def _same_run(self) -> tuple[set[int], set[int]]:
-        """The applications that the same run of an instruction asked for as the next one, or as the one before; of
-        those that belong to the record."""
-        there = sorted({turn for turn in self.turn_at if turn is not None})
-        run = [told[8] for told in self.applications]
-        together = [(one, other) for one, other in pairwise(there) if run[one] is run[other] is not None]
-        return {one for one, _ in together}, {other for _, other in together}
+    # Order ------------------------------------------------
 
-    def goes_on(self, turn: int) -> bool:
-        """Whether the run of the instruction that asked for an application asked for the next one as well."""
-        return turn in self._same_run[0]
+    def _sort_behind(self, roots: list[Any]) -> list[Any]:
+        """Return the keys of all that the roots depend on, in the order in which the values were made.
 
-    def went_on(self, turn: int) -> bool:
-        """Whether the run of the instruction that asked for an application had asked for the one before as well."""
-        return turn in self._same_run[1]
+        Constants and numbers come just before the first application that uses them.
+        """
+        visited: dict[int, Any] = {}
+        todo = roots[::-1]
+        while todo:
+            key = todo.pop()
+            if key is not None and id(key) not in visited:
+                visited[id(key)] = key
+                todo += self.input_keys(key)[::-1]
+        return sorted(visited.values(), key=self._birth)
 
-    def turn_of(self, key: Any) -> int | None:
-        """Which application made a value."""
-        return self.turns.get(id(key))
+    def _birth(self, key: Any) -> int:
+        """Return when a value was made, as one number: by the clock, then by the position of its application."""
+        used, made = self._first_uses.get(id(key)), self.positions.get(id(key))
+        if used is not None:
+            clock, order = self._clocks[used], 2 * used
+        elif made is not None:
+            clock, order = self._clocks[made], 2 * made + 1
+        else:
+            clock, order = getattr(key, "created", 0), 0
+        if isinstance(key, Node):
+            clock = key.created
+        return clock * (2 * len(self.applications) + 1) + order
 
-    def made_by(self, key: Any) -> Told | None:
-        """The application that made a value, as it was told."""
-        turn = self.turns.get(id(key))
-        return None if turn is None else self.applications[turn]
+    # Graph ------------------------------------------------
+
+    def application(self, key: Any) -> Application | None:
+        """Return the application that made a value."""
+        position = self.positions.get(id(key))
+        return None if position is None else self.applications[position]
 
     def inputs(self, key: Any) -> list[tuple[str, Any]]:
-        """The inputs of a node, by name."""
+        """Return the inputs of a node: pairs of a name and a key."""
         if isinstance(key, Part):
             return [("of", key.parents[0])]
-        turn = self.turns.get(id(key))
-        if turn is not None:
-            keys = self.inputs_of_turn[turn]
-            names = self.applications[turn][0].input_names(len(keys))
+        position = self.positions.get(id(key))
+        if position is not None:
+            keys = self.inputs_at[position]
+            names = self.applications[position].op.input_names(len(keys))
             return [(name, each) for name, each in zip(names, keys, strict=False) if each is not None]
         if not hasattr(key, "parents"):
             return []
         names = key.op.input_names(len(key.parents)) if key.op else map(str, range(len(key.parents)))
         return [(name, parent) for name, parent in zip(names, key.parents, strict=False) if parent is not None]
 
-    def inputs_of(self, key: Any) -> Sequence[Any]:
-        """The inputs of a node; None for one that was not given."""
+    def input_keys(self, key: Any) -> Sequence[Any]:
+        """Return the keys of a node's inputs; None for one that is absent."""
         if type(key) is Part:
             return key.parents[:1]
-        turn = self.turns.get(id(key))
-        return getattr(key, "parents", ()) if turn is None else self.inputs_of_turn[turn]
+        position = self.positions.get(id(key))
+        return getattr(key, "parents", ()) if position is None else self.inputs_at[position]
 
     @cached_property
-    def edges(self) -> tuple[list[int], list[int]]:
-        """Where the edges begin and where they end, by the numbers of the nodes: a hundred thousand pairs would take
-        more time to make than to read."""
-        starts: list[int] = []
-        ends: list[int] = []
-        for place, key in enumerate(self.keys):
-            for parent in self.inputs_of(key):
+    def edges(self) -> Edges:
+        """The edges between the nodes of the record."""
+        edges = Edges([], [])
+        for number, key in enumerate(self.keys):
+            for parent in self.input_keys(key):
                 if parent is not None:
-                    starts.append(self.places[id(parent)])
-                    ends.append(place)
-        return starts, ends
+                    edges.starts.append(self.ids[id(parent)])
+                    edges.ends.append(number)
+        return edges
 
-    def _in_order(self, roots: list[Any]) -> list[Any]:
-        """All that the roots depend on, in order of birth: by the clock, and by turns where the clock stood still.
-        Constants, and numbers that can be given another value, come just before the first application that uses
-        them."""
-        found: dict[int, Any] = {}
-        todo = roots[::-1]
-        while todo:
-            key = todo.pop()
-            if key is not None and id(key) not in found:
-                found[id(key)] = key
-                todo += self.inputs_of(key)[::-1]
-        return sorted(found.values(), key=self._birth)
+    # Values -----------------------------------------------
 
-    def _birth(self, key: Any) -> int:
-        """When a value came to be, as one number: the clock, then the turn, between those before and after it."""
-        used, made = self.first_uses.get(id(key)), self.turns.get(id(key))
-        if used is not None:
-            clock, turn = self._clocks[used], 2 * used
-        elif made is not None:
-            clock, turn = self._clocks[made], 2 * made + 1
-        else:
-            clock, turn = getattr(key, "created", 0), 0
-        if isinstance(key, Node):
-            clock = key.created
-        return clock * (2 * len(self.applications) + 1) + turn
+    def first_use(self, key: Any) -> FirstUse | None:
+        """Return the first application that used a leaf, and the leaf as it was given there."""
+        position = self._first_uses.get(id(key))
+        if position is None:
+            return None
+        if hasattr(key, "_data"):  # the key is the value
+            return FirstUse(position, key)
+        pairs = zip(self.applications[position].inputs, self.inputs_at[position], strict=True)
+        return FirstUse(position, next(value for value, each in pairs if each is key))
 
     def value(self, key: Any) -> Any:
-        """What is known of a node's value; of a leaf that was written to, the first."""
-        told = self.made_by(key)
-        if told is not None and told[2] is key:
-            return told[5]
-        if told is not None:
-            for result, known in zip(results_of(told), self.output_keys(told), strict=True):
+        """Return the value of a node, as far as it is known; for a leaf that was written to, the first value."""
+        application = self.application(key)
+        if application is not None and application.node is key:
+            return application.result
+        if application is not None:
+            for result, known in zip(application.results, application.output_keys, strict=True):
                 if known is key:
-                    return None if isinstance(result, Application) else bare(result)
+                    return None if isinstance(result, FailedResult) else array_of(result)
             return None
         if isinstance(key, (Number, Constant)):
             return key._data
-        if id(key) in self._written:
-            return self._written[id(key)][0][1]
+        if id(key) in self._writes:
+            return self._writes[id(key)][0].array
         if id(key) in self._held:
             return self._held[id(key)]
         if id(key) in self._saved:
@@ -274,7 +267,25 @@ class Outline:
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
         return saved.get("out")
 
-    def value_before(self, key: Any, turn: int) -> Any:
-        """What a leaf held when so many applications had been made."""
-        written = [array for at, array in self._written.get(id(key), ()) if at < turn]
-        return bare(written[-1]) if written else self.value(key)
+    def value_before(self, key: Any, position: int) -> Any:
+        """Return the value that a leaf had before the application at `position`."""
+        arrays = [write.array for write in self._writes.get(id(key), ()) if write.position < position]
+        return array_of(arrays[-1]) if arrays else self.value(key)
+
+    # Calls into the engine --------------------------------
+
+    @cached_property
+    def _neighbours_of_one_call(self) -> tuple[set[int], set[int]]:
+        """The positions of applications made in the same call as the next one of the record, and as the one before."""
+        positions = sorted({position for position in self.position_of_node if position is not None})
+        tokens = [application.token for application in self.applications]
+        pairs = [(one, other) for one, other in pairwise(positions) if tokens[one] is tokens[other] is not None]
+        return {one for one, _ in pairs}, {other for _, other in pairs}
+
+    def is_followed_in_call(self, position: int) -> bool:
+        """Return whether the call into the engine that made an application made the next one too."""
+        return position in self._neighbours_of_one_call[0]
+
+    def is_preceded_in_call(self, position: int) -> bool:
+        """Return whether the call into the engine that made an application made the one before too."""
+        return position in self._neighbours_of_one_call[1]

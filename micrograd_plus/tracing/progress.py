@@ -1,4 +1,4 @@
-"""What is said while a long record is looked at for the first time."""
+"""Progress line while a long record is read for the first time."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from contextlib import contextmanager
 from typing import Any
 
 MANY = 200_000
-"""Of a record of fewer operations the first look takes a few seconds, and nothing is said."""
+"""A record of fewer applications is read within a few seconds, without a progress line."""
 
 
 @contextmanager
-def said_meanwhile(operations: int, what: str) -> Generator[None]:
-    """Say on one line what is found in a record of so many operations, and take the line away when it is; where nobody
-    watches, and of a short record, nothing."""
-    if operations < MANY or not is_watched(sys.stderr):
+def report_progress(applications: int, task: str) -> Generator[None]:
+    """Show one line with the current task while a long record is read, and remove it afterwards.
+
+    Nothing is shown for a short record, or if no one watches the output.
+    """
+    if applications < MANY or not is_interactive(sys.stderr):
         yield
         return
-    line = f"A record of {operations:,} operations is looked at for the first time: {what} ..."
+    line = f"A record of {applications:,} operations is looked at for the first time: {task} ..."
     try:
         sys.stderr.write(f"\r{line}")
         sys.stderr.flush()
@@ -28,8 +30,8 @@ def said_meanwhile(operations: int, what: str) -> Generator[None]:
         sys.stderr.flush()
 
 
-def is_watched(stream: Any) -> bool:
-    """Whether somebody reads what is written as it comes: in a terminal, or in a notebook."""
+def is_interactive(stream: Any) -> bool:
+    """Return whether a person reads a stream as it is written: in a terminal or a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return stream is not None and (stream.isatty() or hasattr(shell, "kernel"))

@@ -1,6 +1,4 @@
-"""The recorder: while its block is open it notes what happens, as cheaply as it can; the trace is built when somebody
-looks.
-"""
+"""Recorder: notes events cheaply while its block is open. The trace is built from the notes later."""
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
 
@@ -9,197 +7,149 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
-from functools import cached_property
 from types import CodeType, FrameType, MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..core.apply import Op
 from ..core.backward import topological_order, walk
 from ..core.messages import prefixes_errors
 from ..core.rule import Contribution
 from ..core.runtime import recorders
-from ..core.runtime.blocks import OpenScope, scopes
+from ..core.runtime.blocks import scopes
 from ..core.runtime.ownership import snapshot
-from ..core.variable import Variable
-from .failures import Failed, caught, failed, frames_of
-from .sites import ENGINE, USER, kind_of, of_engine, of_users
+from ..core.variable import Node, Variable
+from .events import Application, AppliedRule, Call, CallToken, FrameSnapshot, ValueRef, reference_to
+from .failures import ErrorRecord, frames_of, record_of_caught_error, record_of_error
+from .sites import ENGINE, engine_code, kind_of, user_code
 from .trace import Trace
-from .values import bare
+from .values import array_of
 
-Told = tuple[Any, Sequence[Any], Any, Sequence[Any], dict[str, Any], Any, int, int, Any, Any]
-"""One application: operation, inputs, what its result was known by (its node, where it had one), the inputs' arrays,
-parameters and the result, or its array where it is known by a node; then the call in which it was made (by number), the
-instruction there; and where not the operation itself was called, but a function of the engine's, which run of the
-instruction that was, and that function's code."""
-
-NAMING = prefixes_errors(print).__code__
-"""What stands before functions whose errors begin with their name."""
+PREFIXING_WRAPPER = prefixes_errors(print).__code__
+"""The code that wraps functions whose errors begin with their name."""
 frame_at = sys._getframe
 
 
-class CallToken:
-    """Identity of one call from the user's program into the engine. Two applications that share a token were made in
-    the same call."""
+class RecordedWalk:
+    """One backward walk: where it began, which call asked for it, which gradients leaves held, and its steps.
 
-    __slots__ = ()
-
-
-class Call(NamedTuple):
-    """A call of a function of the user's or of a module, or a scope that was entered.
-
-    Its frame; the call in which it was made (by number; 0 for the outermost), and the instruction there; where it
-    stands in the order of what happened: how many applications were made before. Where the engine called it, the run of
-    the instruction that had called the engine.
+    The steps of most walks are not watched but computed when someone looks: `complete` walks once more.
     """
-
-    frame: Any
-    parent: int
-    instruction: int
-    place: int
-    run: CallToken | None = None
-    scope: OpenScope | str | None = None
-
-    @property
-    def code(self) -> CodeType:
-        """What ran."""
-        return self.frame.f_code
-
-    @property
-    def runs_users(self) -> bool:
-        """Whether it runs the user's own code, whose names are the user's."""
-        return kind_of(self.frame.f_code) == USER
-
-    @property
-    def kind(self) -> str:
-        """A module's call, a function's, or a scope."""
-        return "scope" if self.scope is not None else kind_of(self.frame.f_code)
-
-
-Noted = tuple[Any, ...]
-"""The fields of a call, as they are noted."""
-
-
-def replay(root: Any, upstream: Any, on_step: Any, kept: dict[Any, Any]) -> None:
-    """A walk that was made before, once more and step by step. Nobody's gradient is touched and no hook is called;
-    `kept` is what nodes had saved that have been freed since."""
-    walk(topological_order([root]), {root: upstream}, None, on_step=on_step, restored=kept)
-
-
-class Seen:
-    """A variable as it was: `x += y` makes the same object another result, with another node and another array."""
-
-    __slots__ = ("_data", "node", "variable")
-
-    def __init__(self, variable: Any):
-        self.variable, self.node, self._data = variable, variable.node, variable._data
-
-
-def seen(value: Any) -> Any:
-    """A variable as it is now; anything else as it is."""
-    return Seen(value) if isinstance(value, Variable) else value
-
-
-class Walk:
-    """One walk: where it began, the call that asked for it, what was held before; and its steps, of which those that
-    can be replayed are had when they are asked for."""
 
     direction = "backward"
     held: Mapping[Any, Any] = MappingProxyType({})
-    place = 0
-    failed: Failed | None = None
+    position = 0
+    error: ErrorRecord | None = None
 
     def __init__(self, root: Any, seed: Any, can_replay: bool, call: int, instruction: int):
         self.root, self.seed, self.can_replay = root, seed, can_replay
-        self.of = getattr(root, "variable", root)
+        self.variable = getattr(root, "variable", root)
         self.key = getattr(root, "node", None) or root
         self.call, self.instruction = call, instruction
-        self.kept: dict[Any, Any] = {}
-        self.steps: list[tuple[Any, Contribution, Any, Any, Any]] = []
+        self.freed: dict[Any, Any] = {}
+        self.steps: list[AppliedRule] = []
 
     def __call__(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         """Note a step."""
-        self.steps.append((node, contribution, upstream, before, after))
+        self.steps.append(AppliedRule(node, contribution, upstream, before, after))
 
     @property
     def keys(self) -> list[Any]:
-        """Nodes that belong to the record for the sake of this walk."""
+        """The nodes that the record must contain because of this walk."""
         return [self.key]
 
     def complete(self) -> None:
-        """Walk again what was not watched. What rules had saved cannot have changed, so it is the same walk; where it
-        broke off in an error, which its user has seen, so does this one."""
+        """Compute the steps of a walk that was not watched.
+
+        Saved values cannot change, so it is the same walk. If the walk failed, so does this one, and its user has seen
+        the error already.
+        """
         if self.can_replay:
-            with suppress(Exception) if self.failed else nullcontext():
-                replay(self.key, self.seed, self, self.kept)
+            with suppress(Exception) if self.error else nullcontext():
+                walk_again(self.key, self.seed, self, self.freed)
             self.can_replay = False
-            self.kept.clear()
+            self.freed.clear()
 
 
-class Forward(Walk):
-    """A walk forward: the tangents that it began with, by their nodes; and its steps, each noted as it was made."""
+class RecordedForwardWalk(RecordedWalk):
+    """One forward walk: its steps, and the tangents that it began with, by node."""
 
     direction = "forward"
 
     def __init__(self, result: Any, starts: Mapping[Any, Any], call: int, instruction: int):
         super().__init__(result, None, False, call, instruction)
-        self.starts = {node: bare(tangent) for node, tangent in starts.items()}
+        self.starts = {node: array_of(tangent) for node, tangent in starts.items()}
 
     @property
     def keys(self) -> list[Any]:
-        """The result, what moved to begin with, and what moved then."""
-        reached = [step.receiver for _, step, *_ in self.steps if isinstance(step, recorders.Push)]
+        """The result, the nodes that tangents start from, and the nodes that they reach."""
+        reached = [step.receiver for step in self.steps if isinstance(step.contribution, recorders.Push)]
         return [*([] if self.root is None else [self.key]), *self.starts, *reached]
 
 
 class Recorder(recorders.Recorder):
-    """References to everything that happened; no array is copied.
+    """References to everything that happens in a block; it copies no array.
 
-    `outermost` is the frame that opened the block: what called that one is no part of the record.
+    `outermost` is the frame that opened the block. The record contains nothing about the callers of that frame.
     """
 
-    failed: Failed | None = None
+    error: ErrorRecord | None = None
     forward: CodeType | None = None
 
     def __init__(self, outermost: FrameType | None = None) -> None:
-        self.outermost = None if outermost is None else self._of_the_user(outermost)
-        self.applications: list[Told] = []
-        self._note = self.applications.append
-        self.walks: list[Walk] = []
-        self.noted: dict[int, Noted] = {}
-        self.of_walks: dict[int, Walk] = {}
-        self.caught: dict[int, Failed] = {}   # by their own numbers, so that one of many is forgotten at once
+        self.outermost = None if outermost is None else self._user_frame(outermost)
+        self.calls: dict[int, Call] = {}
+        self.walks: list[RecordedWalk] = []
+        self.caught: dict[int, ErrorRecord] = {}  # by id, so that one of many is removed at once
+        self._notes: list[Any] = []  # plain tuples: to make an Application takes longer than to note one
+        self._note = self._notes.append
+        self._named_notes = 0
+        self._failed_walks: dict[int, RecordedWalk] = {}
         self._running: dict[int, tuple[FrameType, CallToken]] = {}
         self._tensor = Variable.public
 
+    @property
+    def applications(self) -> list[Application]:
+        """The applications so far, in order."""
+        for position in range(self._named_notes, len(self._notes)):
+            self._notes[position] = Application._make(self._notes[position])
+        self._named_notes = len(self._notes)
+        return self._notes
+
     def on_apply(
-        self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+        self, op: Op, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
-        """Note an application, and which instruction of the user's asked for it. A value is known by its node at this
-        time: an in-place operation may give the same tensor another."""
-        frame: Any = frame_at(3)  # behind `notify`, and what applied it
+        """Note an application and the user's instruction that asked for it.
+
+        The note has the result's node at this time, since an in-place operation can give the same tensor another one.
+        """
+        frame: Any = frame_at(3)  # behind `notify`, and the function that applied the operation
         inner: Any = None
         deeper: Any = None
         while frame is not None:
             code = id(frame.f_code)
-            if code not in of_engine and (code in of_users or kind_of(frame.f_code) is not ENGINE):
+            if code not in engine_code and (code in user_code or kind_of(frame.f_code) is not ENGINE):
                 break
             deeper, inner, frame = inner, frame, frame.f_back
-        place, instruction = id(frame), -1
+        call, instruction = id(frame), -1
         if frame is not None:
             instruction = frame.f_lasti
-            if place not in self.noted:
+            if call not in self.calls:
                 self._enter(frame)
             if scopes.open:
-                place = self._scope_of(frame) or place
-        between = None if inner is None else inner.f_code
-        if between is NAMING:
-            between = deeper.f_code
-        run = None if inner is None else self._token_of(inner, frame)
-        known = None
+                call = self._scope_of(frame) or call
+        function = None if inner is None else inner.f_code
+        if function is PREFIXING_WRAPPER:
+            function = deeper.f_code
+        token = None if inner is None else self._token_of(inner, frame)
+        node = None
         if type(result) is self._tensor and result.node is not None:
-            known, result = result.node, result._data
+            node, result = result.node, result._data
         elif op.outputs or type(result) is self._tensor:
-            inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else Seen(result)
-        self._note((op, inputs, known, data, params, result, place, instruction, run, between))
+            inputs = [*map(reference_to, inputs)]
+            result = tuple(map(reference_to, result)) if op.outputs else ValueRef(result)
+        self._note((op, inputs, node, data, params, result, call, instruction, token, function))
+
+    # Calls ------------------------------------------------
 
     def _token_of(self, inner: FrameType, caller: FrameType | None) -> CallToken:
         """Return the token of the call that runs in the engine's frame `inner`.
@@ -215,209 +165,207 @@ class Recorder(recorders.Recorder):
         self._running[id(caller)] = inner, token
         return token
 
-    def _of_the_user(self, frame: FrameType | None) -> FrameType | None:
-        """The frame of the user's program in or behind a frame."""
+    def _user_frame(self, frame: FrameType | None) -> FrameType | None:
+        """Return the innermost frame of the user's program, from `frame` outward."""
         while frame is not None and kind_of(frame.f_code) is ENGINE:
             frame = frame.f_back
         return frame
 
     def _enter(self, frame: FrameType) -> None:
-        """Note a call, and those in which it was made; they are held, so that their numbers stay their own. What does
-        not lead back to the frame of the block, as on another stack, is noted alone."""
-        calls, place, chain = self.noted, len(self.applications), [frame]
-        runs: list[CallToken | None] = []
+        """Note a call, and the calls that led to it. The recorder holds their frames, so that ids stay unique.
+
+        A call that does not lead back to the block's frame, as on another stack, is noted alone.
+        """
+        calls, position, chain = self.calls, len(self._notes), [frame]
+        tokens: list[CallToken | None] = []
         outer: FrameType | None = frame
         while outer is not self.outermost and id(outer) not in calls:
             below, outer = outer, outer.f_back
             if outer is None:
-                calls[id(frame)] = frame, 0, -1, place
+                calls[id(frame)] = Call(frame, 0, -1, position)
                 return
             code = id(outer.f_code)
-            users = code in of_users or (code not in of_engine and kind_of(outer.f_code) is not ENGINE)
-            if users or (scopes.open and self._scope_of(outer, note=False)):
-                runs.append(None if below is None or below is chain[-1] else self._token_of(below, outer))
+            is_users = code in user_code or (code not in engine_code and kind_of(outer.f_code) is not ENGINE)
+            if is_users or (scopes.open and self._scope_of(outer, note=False)):
+                tokens.append(None if below is chain[-1] else self._token_of(below, outer))
                 chain.append(outer)
         outer = chain.pop()
         if id(outer) not in calls:
-            calls[id(outer)] = outer, 0, -1, place
+            calls[id(outer)] = Call(outer, 0, -1, position)
         while chain:
             inner = chain.pop()
             parent = (self._scope_of(outer) if scopes.open else None) or id(outer)
-            calls[id(inner)] = inner, parent, outer.f_lasti, place, runs.pop()
+            calls[id(inner)] = Call(inner, parent, outer.f_lasti, position, tokens.pop())
             outer = inner
 
-    @cached_property
-    def calls(self) -> dict[int, Call]:
-        """Every call, by its number."""
-        return {number: Call(*noted) for number, noted in self.noted.items()}
-
     def _scope_of(self, frame: FrameType, *, note: bool = True) -> int | None:
-        """The innermost scope that a frame has opened; each is noted in the one that it was opened in."""
+        """Return the innermost scope that a frame has open, and note each of its scopes in the one around it."""
         parent = None
-        for named in scopes.all():
-            if named.frame is frame:
-                if note and id(named) not in self.noted:
-                    place, outer = len(self.applications), id(frame) if parent is None else parent
-                    self.noted[id(named)] = frame, outer, named.instruction, place, None, named
-                parent = id(named)
+        for scope in scopes.all():
+            if scope.frame is frame:
+                if note and id(scope) not in self.calls:
+                    outer = id(frame) if parent is None else parent
+                    self.calls[id(scope)] = Call(frame, outer, scope.instruction, len(self._notes), None, scope)
+                parent = id(scope)
         return parent
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Walk | None:
-        """Note a walk, who asked for it, and what leaves hold; it is watched now only where it could not be had
-        again."""
+    # Walks ------------------------------------------------
+
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> RecordedWalk | None:
+        """Note a walk, the call that asked for it, and the gradients that leaves hold. Watch it only if it cannot be
+        computed again later."""
         seed = upstream.copy() if can_replay else upstream
-        begun = Walk(seen(root), seed, can_replay, *self._asked_from(frame_at(1)))
-        begun.held = held_before(begun.key) if held is None else held
-        begun.place = len(self.applications)
-        self.walks.append(begun)
-        return None if can_replay else begun
+        recorded = RecordedWalk(reference_to(root), seed, can_replay, *self._asking_call(frame_at(1)))
+        recorded.held = accumulated_gradients(recorded.key) if held is None else held
+        self._add_walk(recorded)
+        return None if can_replay else recorded
 
-    def begin_push(self, result: Any, starts: Mapping[Any, Any]) -> Forward:
-        """Note a walk forward, and who asked for it; its steps are told as they are made."""
-        begun = Forward(seen(result), starts, *self._asked_from(frame_at(1)))
-        begun.place = len(self.applications)
-        self.walks.append(begun)
-        return begun
+    def begin_push(self, result: Any, starts: Mapping[Any, Any]) -> RecordedForwardWalk:
+        """Note a forward walk and the call that asked for it, and watch its steps."""
+        recorded = RecordedForwardWalk(reference_to(result), starts, *self._asking_call(frame_at(1)))
+        self._add_walk(recorded)
+        return recorded
 
-    def _asked_from(self, frame: FrameType) -> tuple[int, int]:
-        """The call of the user's that asked for a walk, by its number, and the instruction there."""
-        asking = self._of_the_user(frame)
-        if asking is not None and id(asking) not in self.noted:
-            self._enter(asking)
-        return id(asking), -1 if asking is None else asking.f_lasti
+    def _add_walk(self, recorded: RecordedWalk) -> None:
+        recorded.position = len(self._notes)
+        self.walks.append(recorded)
+
+    def _asking_call(self, frame: FrameType) -> tuple[int, int]:
+        """Return the user's call that asked for a walk, and the instruction in it."""
+        user_frame = self._user_frame(frame)
+        if user_frame is not None and id(user_frame) not in self.calls:
+            self._enter(user_frame)
+        return id(user_frame), -1 if user_frame is None else user_frame.f_lasti
+
+    def will_free(self, order: Sequence[Node]) -> None:
+        """Keep the saved values of the last walk's nodes, in case it must be walked again."""
+        self.walks[-1].freed.update((node, node.saved) for node in order)
+
+    # Errors -----------------------------------------------
 
     def forget_failure(self, error: BaseException | None) -> None:
-        """Forget that an operation failed whose error has ended a walk or the program: that tells it."""
+        """Forget a failed operation whose error has ended a walk or the program, which report it."""
         while error is not None:
-            self.caught.pop(id(vars(error).get("noted")), None)
+            self.caught.pop(id(vars(error).get("record")), None)
             error = error.__cause__
 
     def on_failure(self, error: Exception) -> None:
-        """Note that an operation failed, in case its user catches the error; of operations in one another the outermost
-        one."""
-        noted = caught(error, frame_at(2), self.outermost)
-        cause = sys.exception()
-        self.forget_failure(cause)
-        vars(error)["noted"] = noted
-        self.caught[id(noted)] = noted
+        """Note that an operation failed, in case the user catches the error. If an
+        operation inside caused the error, only the outer operation counts."""
+        record = record_of_caught_error(error, frame_at(2), self.outermost)
+        self.forget_failure(sys.exception())
+        vars(error)["record"] = record
+        self.caught[id(record)] = record
 
-    def walk_failed(self, root: Any, at: Any = None) -> None:
-        """Note what ended a walk."""
-        for last in [each for each in self.walks if each.of is root][-1:]:
-            self._ends_in_error(last, at)
+    def on_walk_failure(self, root: Any, at: Any = None) -> None:
+        """Note the error that ended a walk."""
+        for last in [each for each in self.walks if each.variable is root][-1:]:
+            self._end_in_error(last, at)
 
-    def walk_rejected(self, root: Any) -> None:
-        """Note a walk that was asked for, and could not begin."""
+    def on_walk_rejection(self, root: Any) -> None:
+        """Note a walk that could not begin."""
         if hasattr(root, "_data"):
-            never = Walk(seen(root), None, False, *self._asked_from(frame_at(1)))
-            never.place = len(self.applications)
-            self.walks.append(never)
-            self._ends_in_error(never, None)
+            rejected = RecordedWalk(reference_to(root), None, False, *self._asking_call(frame_at(1)))
+            self._add_walk(rejected)
+            self._end_in_error(rejected, None)
 
-    def _ends_in_error(self, walk: Walk, at: Any) -> None:
+    def _end_in_error(self, recorded: RecordedWalk, node: Any) -> None:
         error = sys.exception()
         self.forget_failure(error)
-        walk.failed = failed(error)
-        if walk.failed is not None and at is not None:
-            walk.failed.node = at
-        self.of_walks[id(error)] = walk
-
-    def will_free(self, order: Sequence[Any]) -> None:
-        """Keep what the last walk's nodes saved, if it is still to be replayed."""
-        self.walks[-1].kept.update((node, node.saved) for node in order)
+        recorded.error = record_of_error(error)
+        if recorded.error is not None and node is not None:
+            recorded.error.node = node
+        self._failed_walks[id(error)] = recorded
 
     def close(self, trace: Trace | None, error: BaseException | None = None) -> None:
-        """Note what the program that goes on calls its values, before it calls them otherwise, and what broke it off.
+        """Note the values of the program's variables, before it changes them, and the error that ended the block.
 
-        The trace itself is one of them. It must not be held, or a loop that records every step would leave its garbage
-        to the collector; nor may frames be, which hold those that called them.
+        The trace itself is one of these variables. The recorder must not hold it, or a loop that records every step
+        would leave garbage to the collector. Nor may it hold frames, which hold their callers.
         """
         if isinstance(error, Exception):
             self.forget_failure(error)
-            self._ended_by(error)
-        left: dict[int, Left] = {}
-        for number, noted in self.noted.items():
-            frame = noted[0]
-            kept = left.get(id(frame))
-            if kept is None:
-                kept = left[id(frame)] = Left()
-                kept.f_code, kept.f_globals, kept.f_locals = frame.f_code, frame.f_globals, dict(frame.f_locals)
-                if not noted[1]:
-                    kept.f_locals = {name: value for name, value in kept.f_locals.items() if value is not trace}
-            self.noted[number] = kept, *noted[1:5], *[named.name for named in noted[5:]]
+            self._end_program(error)
+        snapshots: dict[int, FrameSnapshot] = {}
+        for number, call in self.calls.items():
+            if isinstance(call.frame, FrameSnapshot):
+                continue
+            frame = snapshots.get(id(call.frame))
+            if frame is None:
+                frame = snapshots[id(call.frame)] = FrameSnapshot(call.frame)
+                if not call.parent:
+                    frame.f_locals = {name: value for name, value in frame.f_locals.items() if value is not trace}
+            scope = call.scope if call.scope is None or isinstance(call.scope, str) else call.scope.name
+            self.calls[number] = call._replace(frame=frame, scope=scope)
         self.outermost = None
         self._running.clear()
-        self.__dict__.pop("calls", None)
 
-
-    def _ended_by(self, error: Exception) -> None:
-        """Note what broke the program off, if that has not ended a walk; and the calls that it passed through, in which
-        nothing may have been applied before."""
-        ended = self.of_walks.get(id(error)) or self.of_walks.get(id(error.__cause__))
-        if ended is not None and ended.failed is not None and ended.failed.kind == type(error).__name__:
-            ended.failed.text = str(error)
+    def _end_program(self, error: Exception) -> None:
+        """Note the error that ended the program, unless it has ended a walk, and the calls that it passed through."""
+        ended = self._failed_walks.get(id(error)) or self._failed_walks.get(id(error.__cause__))
+        if ended is not None and ended.error is not None and ended.error.kind == type(error).__name__:
+            ended.error.text = str(error)
             return
-        self.failed = failed(error)
+        self.error = record_of_error(error)
         if self.outermost is not None:
-            self.noted.setdefault(id(self.outermost), (self.outermost, 0, -1, len(self.applications)))
+            self.calls.setdefault(id(self.outermost), Call(self.outermost, 0, -1, len(self._notes)))
         for frame, _ in frames_of(error.__traceback__):
-            if kind_of(frame.f_code) is not ENGINE and id(frame) not in self.noted:
+            if kind_of(frame.f_code) is not ENGINE and id(frame) not in self.calls:
                 self._enter(frame)
 
 
-class Left:
-    """What is kept of a frame: what ran, and what it calls its values."""
-
-    __slots__ = ("f_code", "f_globals", "f_locals")
-
-    f_code: CodeType
-    f_globals: dict[str, Any]
-    f_locals: dict[str, Any]
-
-
-class Inside(Recorder):
-    """A recorder that tells a composite from inside: places are those in its forward."""
+class InsideRecorder(Recorder):
+    """Recorder of the operations inside a composite. Its program is the composite's forward."""
 
     def __init__(self, forward: CodeType) -> None:
         super().__init__()
-        self.forward = forward  # the engine's code, whose lines are the program here
+        self.forward = forward
 
     def on_apply(
-        self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+        self, op: Op, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
-        """Note an application, and which instruction of the forward asked for it."""
+        """Note an application and the instruction of the forward that asked for it."""
         frame: FrameType | None = frame_at(2)
         while frame is not None and frame.f_code is not self.forward:
             frame = frame.f_back
         instruction = -1
         if frame is not None:
             instruction = frame.f_lasti
-            if id(frame) not in self.noted:
-                self.noted[id(frame)] = frame, 0, -1, 0
-        known = result.node if type(result) is self._tensor else None
-        inputs, result = [*map(seen, inputs)], tuple(map(seen, result)) if op.outputs else seen(result)
-        self.applications.append((op, inputs, known, data, params, result, id(frame), instruction, None, None))
+            if id(frame) not in self.calls:
+                self.calls[id(frame)] = Call(frame, 0, -1, 0)
+        node = result.node if type(result) is self._tensor else None
+        inputs = [*map(reference_to, inputs)]
+        result = tuple(map(reference_to, result)) if op.outputs else reference_to(result)
+        self._note((op, inputs, node, data, params, result, id(frame), instruction, None, None))
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Walk | None:
-        """Note a walk; who looks inside has asked for it, and no line of the program."""
-        begun = Walk(seen(root), upstream.copy() if can_replay else upstream, can_replay, 0, -1)
-        begun.place = len(self.applications)
-        self.walks.append(begun)
-        return None if can_replay else begun
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> RecordedWalk | None:
+        """Note a walk. No line of the program asked for it."""
+        seed = upstream.copy() if can_replay else upstream
+        recorded = RecordedWalk(reference_to(root), seed, can_replay, 0, -1)
+        self._add_walk(recorded)
+        return None if can_replay else recorded
 
 
-def held_before(root: Any) -> dict[Any, Any]:
-    """What the leaves that a walk will reach hold already."""
-    found: dict[Any, Any] = {}
-    met, todo = {root}, [root]
+def walk_again(root: Any, upstream: Any, on_step: Any, freed: dict[Any, Any]) -> None:
+    """Repeat a walk step by step. It changes no gradient and calls no hook.
+
+    `freed` has the saved values of nodes that have been freed since.
+    """
+    walk(topological_order([root]), {root: upstream}, None, on_step=on_step, restored=freed)
+
+
+def accumulated_gradients(root: Any) -> dict[Any, Any]:
+    """Return the gradients that the leaves behind `root` hold already."""
+    gradients: dict[Any, Any] = {}
+    visited, todo = {root}, [root]
     for node in todo:  # the list grows while it is read
         for parent in node.parents:
             if parent is None:
                 continue
             if parent.vjp is None:
                 if parent.grad is not None:
-                    found[parent] = snapshot(parent.grad) if isinstance(parent.grad, Variable) else parent.grad
-            elif parent not in met:
-                met.add(parent)
+                    gradients[parent] = snapshot(parent.grad) if isinstance(parent.grad, Variable) else parent.grad
+            elif parent not in visited:
+                visited.add(parent)
                 todo.append(parent)
-    return found
+    return gradients

@@ -1,21 +1,21 @@
-"""`with mg.record() as trace:`: the recorder listens, and the builder is called when somebody looks."""
+"""The block `with mg.record() as trace:`."""
 
 from __future__ import annotations
 
 from ..core.runtime.recorders import record_to
-from .builder import Builder
+from .builder import build
 from .recorder import Recorder, frame_at
 from .trace import Trace
 
 
 class record:  # noqa: N801 - it is used as a function is
-    """A block whose operations and walks are recorded: `with mg.record() as trace:`.
+    """Record the operations and walks of a block: `with mg.record() as trace:`.
 
-    Put the forward and the backward inside. Every walk made in the block is kept, one after the other. With only
-    `backward()` inside, the trace is built from what the rules had saved and what leaves are called there; the rest is
-    marked as not recorded. An error that leaves the block is the end of the record, and goes on as it was.
+    Put the forward and the backward inside. The trace has every walk of the block, in order. With only `backward()`
+    inside, the trace is built from saved values and from the names of leaves there; the rest is marked as not
+    recorded. An error that leaves the block ends the record and is raised as usual.
 
-    Raises: nothing of its own.
+    Raises: nothing.
     Example:
         >>> x = mg.tensor(3.0, requires_grad=True)
         >>> with mg.record() as trace:
@@ -31,7 +31,7 @@ class record:  # noqa: N801 - it is used as a function is
         recorder = self._recorder = Recorder(frame_at(1))
         self._block = record_to(recorder)
         self._block.__enter__()
-        self._trace = Trace(Builder(recorder))
+        self._trace = build(recorder)
         return self._trace
 
     def __exit__(self, kind: object = None, error: BaseException | None = None, _: object = None) -> None:

@@ -1,21 +1,35 @@
-"""A recorded walk, once more, with a mistake in it: what a wrong engine would have made of the same program."""
-# pyright: reportPrivateUsage=false
-# A record that was made here is asked for what it was made of.
+"""Replay of a recorded walk with a mistake in it, as a wrong engine would compute it for the same program.
+
+The replay does not call `core.backward.walk`, which applies the rules of live nodes and is never wrong. A trace from a
+file has no rules, only the steps as they were; and each mistake changes something that the walk guarantees: its order,
+the addition, the chain rule, or the sum over broadcast axes. So this module goes through recorded steps. For a single
+step it uses the engine's own functions: `apply_transpose`, `conjugate_local`, `unbroadcast_to` and `add_gradient`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeGuard
 
-from ..backends import arrays, devices, floats
-from ..core.backward import Part, apply_transpose, input_indices
-from ..core.rule import Rule as OfOp
-from ..core.variable import is_complex
+from ..backends import arrays, floats
+from ..core.backward import (
+    Part,
+    add_gradient,
+    apply_transpose,
+    conjugate_local,
+    input_indices,
+    unbroadcast_to,
+    upstreams_or_zeros,
+)
+from ..core.rule import Rule as CoreRule
+from ..core.variable import namespace_of
 from .builder import Builder
-from .formulas import formula
+from .formulas import NO_FORMULA, formula_of_rule
+from .parts import Failure, LeafGradient, Rule, Step, Walk
 from .sites import rule_source
-from .trace import Failure, Held, Rule, Step, Trace, Walk
-from .values import Stored, bare, first_of, np, of_outputs
+from .trace import Trace
+from .values import Stored, array_of, first_upstream, is_per_output, mute_warnings, np
 
 MISTAKES = {
     "replace": "what arrives replaces what had arrived before, and is not added to it",
@@ -23,25 +37,27 @@ MISTAKES = {
     "upstream": "a rule sends its local derivative alone: the upstream gradient is forgotten",
     "axes": "axes along which broadcasting had repeated an input are not summed",
 }
-"""The mistakes that go by a name, each in a sentence."""
+"""The mistakes that have a name, each with a sentence."""
 
-Send = Callable[[Any], Any]
+WrongRules = dict[str, Callable[..., Any]]
+Gradients = dict[int, Any]
+"""Gradients by node id."""
 
 
-def replay(trace: Any, mistake: Any) -> Trace:
-    """The walks of a record, made again with a mistake in them.
+def replay(trace: Trace, mistake: str | WrongRules) -> Trace:
+    """Repeat the walks of a trace with a mistake in them.
 
-    The nodes are those of the record, and so is the order, but for "no order". Where a mistake gives a shape that a
-    rule cannot take, the walk ends there with an error. A step that replaces says what was there `before`, and its
-    contribution alone is `after`. Walks forward stay as they were.
+    Nodes and order stay the same, except with "no order". If a mistake gives a shape that a
+    rule cannot take, the walk ends there with an error. A step that replaces has the old accumulator as `before`
+    and its contribution alone as `after`. Forward walks stay as they were.
 
     Args:
-        trace: a trace. One that was read from a file can be made again as far as its steps tell how: where a rule is no
-            local derivative, its upstream must be as it was, or a multiple.
+        trace: a trace. One from a file can be replayed as far as its steps say how: a rule that is not a local
+            derivative needs the same upstream as before, or a multiple of it.
         mistake: "replace", "no order", "upstream" or "axes"; or a dictionary of other rules by name, such as
-            {"tanh.x": lambda out: 1 - out}. They read what any rule of the operation may.
-    Returns: a trace, to be looked at, stored, shown and compared like any other.
-    Raises: ValueError where there is no such mistake or rule, or what a file lacks is needed.
+            {"tanh.x": lambda out: 1 - out}. They can read what any rule of the operation can.
+    Returns: a trace, to be looked at, saved, shown and compared like any other.
+    Raises: ValueError if there is no such mistake or rule, or if a file lacks values that the replay needs.
     Example:
         >>> a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
         >>> with mg.record() as trace:
@@ -51,95 +67,101 @@ def replay(trace: Any, mistake: Any) -> Trace:
 
     See: `mg.checks.museum`, wrong rules that are taught from.
     """
-    rules = mistake if _is_by_rules(mistake) else {}
+    rules = mistake if _is_rules(mistake) else {}
     if not rules and mistake not in MISTAKES:
-        raise ValueError(f"replay: {mistake!r} is no mistake; there is {', '.join(MISTAKES)}, or rules by name")
+        raise ValueError(f"replay: unknown mistake {mistake!r}; give one of {', '.join(MISTAKES)}, or rules by name")
     for name in rules:
         if name not in trace.rules:
             raise ValueError(f"replay: no rule {name!r} was applied; there was {', '.join(trace.rules)}")
-    return _Replay(trace, "rule" if rules else str(mistake), rules).made()
+    return _Replay(trace, "rule" if rules else str(mistake), rules).run()
 
 
-def _is_by_rules(mistake: Any) -> TypeGuard[dict[str, Callable[..., Any]]]:
+def _is_rules(mistake: Any) -> TypeGuard[WrongRules]:
     return isinstance(mistake, dict)
 
 
+class MissingError(LookupError):
+    """Error for a value that a replay needs and a file does not have."""
+
+
 class _Replay:
-    """One replay: the record, the mistake, and what is made."""
+    """One replay. `recorded` is the source of a trace that was recorded here, and None for one from a file."""
 
-    def __init__(self, trace: Trace, mistake: str, rules: dict[str, Any]):
+    def __init__(self, trace: Trace, mistake: str, rules: WrongRules):
         self.trace, self.mistake, self.rules = trace, mistake, rules
-        self.live = isinstance(trace._source, Builder)
-        self.out = Trace()
-        self.left: dict[int, Any] = {}
+        source = trace.source
+        self.recorded = source if isinstance(source, Builder) else None
+        self.steps: list[Step] = []
+        self.gradients: Gradients = {}
 
-    def made(self) -> Trace:
-        """The trace of the replay."""
-        out, trace = self.out, self.trace
-        out.nodes, out.groups, out.error = trace.nodes, trace.groups, trace.error
-        out.rules = {name: self._rule(name, rule) for name, rule in trace.rules.items()}
-        steps: list[Step] = []
-        out.steps = steps
-        walks: list[Walk] = []
-        for number, walk in enumerate(trace.walks):
-            first = len(steps)
-            if walk.direction == "forward":
-                same = trace.steps[walk.first : walk.first + walk.steps]
-                steps += [Step(**step.to_dict() | {"index": first + at}) for at, step in enumerate(same)]
-                walks.append(Walk(**walk.to_dict() | {"first": first}))
-                continue
-            arrived = self._held_before(number, walk)
-            before = dict(arrived)
-            with np.errstate(all="ignore"):
-                error = self._walk(number, walk, arrived, before, steps)
-            leaves = [self._leaf(leaf, before, arrived) for leaf in walk.leaves if leaf.node in arrived]
-            walks.append(
-                Walk(
-                    direction=walk.direction, root=walk.root, seed=walk.seed, first=first, steps=len(steps) - first,
-                    lines=walk.lines, leaves=leaves, error=error or walk.error,
-                )
-            )
-            self.left |= {leaf.node: leaf.after for leaf in leaves}
-        out.walks, out.gradients = walks, dict(self.left)
-        return out
+    def run(self) -> Trace:
+        """Return the trace of the replay."""
+        replayed, trace = Trace(), self.trace
+        replayed.nodes, replayed.groups, replayed.error = trace.nodes, trace.groups, trace.error
+        replayed.rules = {name: self._rule(name, rule) for name, rule in trace.rules.items()}
+        repeat = {"backward": self._repeat_backward_walk, "forward": self._copy_walk}
+        replayed.walks = [repeat[walk.direction](number, walk) for number, walk in enumerate(trace.walks)]
+        replayed.steps, replayed.gradients = self.steps, self.gradients
+        return replayed
 
-    def _held_before(self, number: int, walk: Walk) -> dict[int, Any]:
-        """What leaves hold when a walk begins: what this replay has left there, where the program had not cleared
-        it."""
-        earlier = list(self.trace.walks[:number])
-        last = {leaf.node: leaf.after for each in earlier if each.direction == "backward" for leaf in each.leaves}
-        held: dict[int, Any] = {}
+    def _copy_walk(self, number: int, walk: Walk) -> Walk:
+        """Add a walk as it was."""
+        first = len(self.steps)
+        steps = self.trace.steps[walk.first : walk.first + walk.steps]
+        self.steps += [replace(step, index=first + i) for i, step in enumerate(steps)]
+        return replace(walk, first=first)
+
+    def _repeat_backward_walk(self, number: int, walk: Walk) -> Walk:
+        """Add a backward walk with the mistake in it."""
+        first = len(self.steps)
+        before = self._gradients_before(number, walk)
+        arrived = dict(before)
+        with mute_warnings():
+            error = self._walk(number, walk, arrived, before)
+        leaves = [self._leaf(leaf, before, arrived) for leaf in walk.leaves if leaf.node in arrived]
+        self.gradients |= {leaf.node: leaf.after for leaf in leaves}
+        return replace(walk, first=first, steps=len(self.steps) - first, leaves=leaves, error=error or walk.error)
+
+    def _gradients_before(self, number: int, walk: Walk) -> Gradients:
+        """Return the gradients that leaves hold when a walk begins.
+
+        That is what this replay has left there, unless the program cleared it in between.
+        """
+        earlier = [each for each in self.trace.walks[:number] if each.direction == "backward"]
+        last = {leaf.node: leaf.after for each in earlier for leaf in each.leaves}
+        before: Gradients = {}
         for leaf in walk.leaves:
             if leaf.before is not None:
-                same = leaf.node in last and _equal(last[leaf.node], leaf.before)
-                held[leaf.node] = self.left.get(leaf.node, leaf.before) if same else _array(leaf.before)
-        return held
+                is_left_over = leaf.node in last and _is_equal(last[leaf.node], leaf.before)
+                value = self.gradients.get(leaf.node, leaf.before) if is_left_over else _full_value(leaf.before)
+                before[leaf.node] = value
+        return before
 
-    def _leaf(self, leaf: Held, before: dict[int, Any], arrived: dict[int, Any]) -> Held:
+    def _leaf(self, leaf: LeafGradient, before: Gradients, arrived: Gradients) -> LeafGradient:
         after, held = arrived[leaf.node], before.get(leaf.node)
         received = after if held is None or self.mistake == "replace" else after - held
-        return Held(node=leaf.node, value=leaf.value, before=held, received=received, after=after)
+        return replace(leaf, before=held, received=received, after=after)
 
     # The walk ---------------
 
-    def _walk(
-        self, number: int, walk: Walk, arrived: dict[int, Any], earlier: dict[int, Any], steps: list[Step]
-    ) -> Failure | None:
-        """Go back from the root; what broke it off, if something did."""
-        told: dict[int, list[Step]] = {}
+    def _walk(self, number: int, walk: Walk, arrived: Gradients, before: Gradients) -> Failure | None:
+        """Go back from the root, and return the error that ended the walk, if any."""
+        steps_of: dict[int, list[Step]] = {}
         for step in self.trace.steps[walk.first : walk.first + walk.steps]:
-            told.setdefault(step.node, []).append(step)
-        if walk.root is None or not told:
+            steps_of.setdefault(step.node, []).append(step)
+        if walk.root is None or not steps_of:
             return None
-        arrived[walk.root] = _array(walk.seed)
-        order = self._as_reached(walk.root, told) if self.mistake == "no order" else told
+        arrived[walk.root] = _full_value(walk.seed)
+        order: Iterable[int] = steps_of
+        if self.mistake == "no order":
+            order = self._visit_order(walk.root, steps_of)
         for node in order:
             upstream = self._upstream(node, arrived)
             if upstream is None:
                 continue
-            for step in told[node]:
+            for step in steps_of[node]:
                 try:
-                    self._step(number, step, upstream, arrived, earlier, steps)
+                    self._repeat(number, step, upstream, arrived, before)
                 except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
                     if isinstance(error, MissingError):
                         raise ValueError(str(error)) from None
@@ -147,182 +169,161 @@ class _Replay:
                     return Failure(kind=type(error).__name__, text=str(error), node=node, lines=lines)
         return None
 
-    def _as_reached(self, root: int, told: dict[int, list[Step]]) -> Iterator[int]:
-        """The applications as they are reached from the root, each once."""
-        todo, met = [root], {root}
+    def _visit_order(self, root: int, steps_of: dict[int, list[Step]]) -> Iterator[int]:
+        """Yield each application as it is reached from the root."""
+        todo, visited = [root], {root}
         while todo:
             node = todo.pop()
-            if node in told:
+            if node in steps_of:
                 yield node
-            below = [step.target for step in told.get(node, ())]
+            targets = [step.target for step in steps_of.get(node, ())]
             if self.trace.nodes[node].kind == "output":
-                below = [at for _, at in self.trace.nodes[node].inputs]
-            for target in reversed(below):
-                if target not in met:
-                    met.add(target)
+                targets = [parent for _, parent in self.trace.nodes[node].inputs]
+            for target in reversed(targets):
+                if target not in visited:
+                    visited.add(target)
                     todo.append(target)
 
-    def _upstream(self, node: int, arrived: dict[int, Any]) -> Any:
-        """What has arrived at an application; of one with several outputs, at each."""
+    def _upstream(self, node: int, arrived: Gradients) -> Any:
+        """Return what has arrived at an application; for several outputs, a list with what arrived at each."""
         if node in arrived:
             return arrived[node]
-        if not self.live:
+        if self.recorded is None:
             return None
-        key = self.trace._source.outline.keys[node]
-        numbers = self.trace._source.outline.places
-        parts = {part.index: numbers[id(part)] for part in self._parts(key) if numbers[id(part)] in arrived}
-        if not parts:
-            return None
-        return [arrived.get(parts.get(i, -1)) for i in range(len(key.shape_dtype))]
+        outline = self.recorded.outline
+        key = outline.keys[node]
+        outputs = [each for each in outline.keys if isinstance(each, Part) and each.parents[0] is key]
+        by_index = {each.index: arrived[outline.ids[id(each)]] for each in outputs if outline.ids[id(each)] in arrived}
+        return [by_index.get(i) for i in range(len(key.shape_dtype))] if by_index else None
 
-    def _parts(self, key: Any) -> list[Part]:
-        outline = self.trace._source.outline
-        return [each for each in outline.keys if isinstance(each, Part) and each.parents[0] is key]
-
-    def _step(
-        self, number: int, step: Step, upstream: Any, arrived: dict[int, Any], earlier: dict[int, Any],
-        steps: list[Step],
-    ) -> None:  # fmt: skip
-        """One step, with the mistake in it."""
-        told = first_of(upstream)
-        local, raw = self._sent(step, upstream)
+    def _repeat(self, number: int, step: Step, upstream: Any, arrived: Gradients, before: Gradients) -> None:
+        """Add one step with the mistake in it."""
+        local, raw = self._send(step, upstream)
         axes = step.summed_axes if self.mistake != "axes" else ()
-        contribution = _summed(raw, step) if axes else raw
-        before = arrived.get(step.target)
-        after = contribution if before is None or self.mistake == "replace" else before + contribution
+        contribution = raw
+        if axes:
+            right = _full_value(step.contribution)
+            contribution = unbroadcast_to(namespace_of(raw), raw, (right.shape, right.dtype))
+        held = arrived.get(step.target)
+        after = add_gradient(None if self.mistake == "replace" else held, contribution)
         arrived[step.target] = after
-        changed = step.rule in self.rules or self.mistake == "upstream" or (self.mistake == "axes" and step.summed_axes)
-        steps.append(
-            Step(
-                index=len(steps), walk=number, node=step.node, target=step.target, input=step.input, rule=step.rule,
-                formula=None if changed else step.formula, upstream=told, local=local, raw=raw, summed_axes=axes,
-                contribution=contribution, before=before, after=after, reads=step.reads,
-                accumulates=before is not None, earlier=step.target in earlier,
-            )
+        is_changed = (
+            step.rule in self.rules or self.mistake == "upstream" or (self.mistake == "axes" and step.summed_axes)
         )
+        self.steps.append(
+            replace(
+                step, index=len(self.steps), walk=number, formula=None if is_changed else step.formula,
+                upstream=first_upstream(upstream), local=local, raw=raw, summed_axes=axes, contribution=contribution,
+                before=held, after=after, accumulates=held is not None, earlier=step.target in before,
+            )
+        )  # fmt: skip
 
     # What is sent -----------
 
-    def _sent(self, step: Step, upstream: Any) -> tuple[Any, Any]:
-        """The local derivative, where the operation is elementwise, and what is sent."""
+    def _send(self, step: Step, upstream: Any) -> tuple[Any, Any]:
+        """Return the local derivative (None if the operation is not elementwise) and the raw contribution."""
         if self.mistake == "upstream":
-            upstream = _ones(upstream)
-        local = None if step.local is None else _array(step.local)
+            upstream = _ones_like(upstream)
+        local = None if step.local is None else _full_value(step.local)
         if step.rule in self.rules:
-            value = self._by_another_rule(step, upstream)
+            value = self._apply_wrong_rule(step, upstream)
             if self.trace.rules[step.rule].kind != "elementwise":
                 return None, value
             local = value
         if local is not None:
-            conjugate = is_complex(upstream) and is_complex(local)
-            return local, upstream * (np.conj(local) if conjugate else local)
-        return None, self._live_sent(step, upstream) if self.live else _scaled(step, upstream)
+            xp = arrays if hasattr(upstream, "dtype") else floats
+            return local, upstream * conjugate_local(xp, upstream, local)
+        if self.recorded is None:
+            return None, _scale(step, upstream)
+        return None, self._apply_rule(self.recorded, step, upstream)
 
-    def _live_sent(self, step: Step, upstream: Any) -> Any:
-        """What the rule itself sends: it is given what it had read, and this upstream."""
-        node, contribution, *_ = self.trace._source._told_steps[step.index]
-        rule, count = contribution.rule, len(node.parents)
-        where = list(input_indices(rule, count))
-        xp = devices.device_of(first_of(upstream)).namespace
-        named = {**contribution.reads, "xp": xp, "upstream": _filled(xp, upstream, node)}
-        sent = apply_transpose(rule, len(where), xp, named)
-        return sent[where.index(contribution.index)]
+    def _apply_rule(self, recorded: Builder, step: Step, upstream: Any) -> Any:
+        """Return the raw contribution of the step's own rule for another upstream."""
+        node, contribution, *_ = recorded.history.steps[step.index]
+        rule = contribution.rule
+        indices = list(input_indices(rule, len(node.parents)))
+        xp = namespace_of(first_upstream(upstream))
+        if is_per_output(upstream):
+            upstream = upstreams_or_zeros(xp, upstream, node)
+        values = {**contribution.reads, "xp": xp, "upstream": upstream}
+        return apply_transpose(rule, len(indices), xp, values)[indices.index(contribution.index)]
 
-    def _by_another_rule(self, step: Step, upstream: Any) -> Any:
-        """What another rule makes of the same application."""
+    def _apply_wrong_rule(self, step: Step, upstream: Any) -> Any:
+        """Return the result of the wrong rule for an application."""
         function = self.rules[step.rule]
-        code = function.__code__
-        named: dict[str, Any] = {"upstream": upstream}
+        reads: dict[str, Any] = {"upstream": upstream}
         node = self.trace.nodes[step.node]
-        for name, at in node.inputs:
-            named[name] = _array(self.trace.nodes[at].value)
-            named[f"{name}_shape"] = np.shape(named[name])
-        named["out"] = _array(node.value)
-        if self.live and (told := self.trace._source.outline.made_by(self._key(step.node))):
-            named |= told[4]
-        named |= {name: _array(value) for name, value in step.reads.items()}
-        named["xp"] = arrays if hasattr(first_of(upstream), "dtype") else floats
-        return function(*[named[name] for name in code.co_varnames[: code.co_argcount]])
-
-    def _key(self, node: int) -> Any:
-        return self.trace._source.outline.keys[node]
+        for name, parent in node.inputs:
+            reads[name] = _full_value(self.trace.nodes[parent].value)
+            reads[f"{name}_shape"] = np.shape(reads[name])
+        reads["out"] = _full_value(node.value)
+        if self.recorded is not None:
+            application = self.recorded.outline.application(self.recorded.outline.keys[step.node])
+            reads |= {} if application is None else application.params
+        reads |= {name: _full_value(value) for name, value in step.reads.items()}
+        reads["xp"] = arrays if hasattr(first_upstream(upstream), "dtype") else floats
+        return function(*[reads[name] for name in _parameters(function)])
 
     def _rule(self, name: str, rule: Rule) -> Rule:
-        """The rule that is applied under a name; another than before has its own source and formula."""
+        """Return the rule that is applied under a name. A wrong one has its own source and formula."""
         if name not in self.rules:
             return rule
         function = self.rules[name]
-        source, file, line = rule_source(function)
-        reads = tuple(each for each in function.__code__.co_varnames[: function.__code__.co_argcount] if each != "xp")
-        written: dict[str, Any] = {"text": None, "latex": None, "mathml": None}
-        if self.live:
-            place = next(step.index for step in self.trace.steps if step.rule == name)
-            _, contribution, upstream, _, _ = self.trace._source._told_steps[place]
-            other = OfOp(contribution.rule.op, (rule.input,), function)
-            written = formula(other, 0, contribution.reads, bare(upstream))
-        if rule.kind == "elementwise":
-            reads = ("upstream", *reads)
-        return Rule(op=rule.op, input=rule.input, kind=rule.kind, reads=reads, reason=function.__doc__, source=source,
-                    file=file, line=line, **written)  # fmt: skip
+        source = rule_source(function)
+        notations = NO_FORMULA
+        if self.recorded is not None:
+            index = next(step.index for step in self.trace.steps if step.rule == name)
+            applied = self.recorded.history.steps[index]
+            wrong = CoreRule(applied.contribution.rule.op, (rule.input,), function)
+            notations = formula_of_rule(wrong, 0, applied.contribution.reads, array_of(applied.upstream))
+        reads = tuple(each for each in _parameters(function) if each != "xp")
+        return replace(
+            rule, reads=("upstream", *reads) if rule.kind == "elementwise" else reads, reason=function.__doc__,
+            source=source.text, file=source.file, line=source.line, **notations._asdict(),
+        )  # fmt: skip
 
 
-class MissingError(LookupError):
-    """What a file does not tell, and the replay would need."""
+def _parameters(function: Any) -> tuple[str, ...]:
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
 
 
-def _scaled(step: Step, upstream: Any) -> Any:
-    """What a step of a file sends for another upstream: rules are linear in it, so a multiple gives a multiple."""
-    was, raw = _array(step.upstream), _array(step.raw)
-    if was is None or raw is None:
-        raise MissingError(f"replay: step {step.index + 1} of the file does not say what arrived or what was sent")
-    if np.shape(was) == np.shape(upstream):
-        if np.array_equal(was, upstream):
+def _scale(step: Step, upstream: Any) -> Any:
+    """Return the raw contribution of a step from a file for another upstream. Rules are linear in upstream, so both
+    scale by the same factor."""
+    recorded, raw = _full_value(step.upstream), _full_value(step.raw)
+    if recorded is None or raw is None:
+        raise MissingError(f"replay: step {step.index + 1} of the file has no upstream or no contribution")
+    if np.shape(recorded) == np.shape(upstream):
+        if np.array_equal(recorded, upstream):
             return raw
-        size = np.max(np.abs(was), initial=0.0)
-        factor = 0.0 if not size else upstream.reshape(-1)[np.abs(was).argmax()] / was.reshape(-1)[np.abs(was).argmax()]
-        if np.allclose(was * factor, upstream, rtol=1e-12, atol=0):
+        largest = np.abs(recorded).argmax() if np.max(np.abs(recorded), initial=0.0) else None
+        factor = 0.0 if largest is None else upstream.reshape(-1)[largest] / recorded.reshape(-1)[largest]
+        if np.allclose(recorded * factor, upstream, rtol=1e-12, atol=0):
             return raw * factor
     raise MissingError(
-        f"replay: step {step.index + 1} would send something else for another upstream, and a file does not tell what; "
+        f"replay: step {step.index + 1} would send something else for another upstream, and a file does not say what; "
         f"record the program again"
     )
 
 
-def _summed(raw: Any, step: Step) -> Any:
-    """What a rule sends, added up along the axes that broadcasting had repeated, in the shape of the input."""
-    shape = np.shape(_array(step.contribution))
-    return np.sum(raw, axis=step.summed_axes, keepdims=True).reshape(shape)
-
-
-def _array(value: Any) -> Any:
-    """A value as an array, or a plain number."""
+def _full_value(value: Any) -> Any:
+    """Return a value as an array or a plain number; an error if a file has only a summary of it."""
     if isinstance(value, Stored):
         if value.data is None:
             raise MissingError(f"replay: the file keeps only a summary of a value of shape {value.shape}")
         return value.numpy()
-    return bare(value)
+    return array_of(value)
 
 
-def _ones(upstream: Any) -> Any:
-    """An upstream that changes nothing."""
-    if of_outputs(upstream):
+def _ones_like(upstream: Any) -> Any:
+    """Return an upstream of ones, by which multiplication changes nothing."""
+    if is_per_output(upstream):
         return [None if part is None else np.ones_like(part) for part in upstream]
     return np.ones_like(upstream) if hasattr(upstream, "dtype") else 1.0
 
 
-def _filled(xp: Any, upstream: Any, node: Any) -> Any:
-    """One upstream for each output, zeros where nothing arrived."""
-    if not of_outputs(upstream):
-        return upstream
-    some = first_of(upstream)
-    return tuple(
-        xp.new_zeros(some, shape, dtype) if part is None else part
-        for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
-    )
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Whether two values are the same, as far as they were kept."""
+def _is_equal(a: Any, b: Any) -> bool:
+    """Return whether two values are equal; for summaries, whether these are."""
     if isinstance(a, Stored) and isinstance(b, Stored):
         return a.to_dict() == b.to_dict()
-    return bool(np.array_equal(bare(a), bare(b), equal_nan=True))
+    return bool(np.array_equal(array_of(a), array_of(b), equal_nan=True))

@@ -23,7 +23,7 @@ from ..core.messages import check_count, check_function
 from ..core.modes import Block, Mode, grad_enabled
 from ..core.runtime.blocks import enable_grad
 from ..core.runtime.ownership import snapshot
-from ..core.runtime.recorders import muted, record_to, recorders
+from ..core.runtime.recorders import mute_recorders, record_to, recorders
 from ..core.variable import Leaf, Node, Variable, clock
 from ..formulas import symbols
 from ..hidden_states import restore_states, snapshot_states
@@ -219,7 +219,7 @@ class Program:
                 ops.positive(part) if differentiable else _alike(part, wanted)
                 for part, wanted in zip(arguments, self.wanted, strict=True)
             ]
-            with Block(_running, "again"), muted():
+            with Block(_running, "again"), mute_recorders():
                 again = [value for value in leaves(self.run(given)) if isinstance(value, Variable)]
             self._refuse_different(results, again)
             ends = [value.node for value in (*given, *self.outside)]

@@ -30,7 +30,7 @@ from ..core.operation import REQUIRED
 from ..core.rule import Rule
 from ..core.runtime.blocks import enable_grad, no_grad
 from ..core.runtime.ownership import snapshot
-from ..core.runtime.recorders import muted, record_to
+from ..core.runtime.recorders import mute_recorders, record_to
 from ..core.variable import Leaf, Variable, clock
 from ..formulas import symbols
 from ..tensor import Tensor
@@ -178,7 +178,7 @@ class CustomOp(Op):
     def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
         """The function's results as arrays; it runs on tensors that want no gradient."""
         outside = Captures(clock())
-        with no_grad(), muted(), record_to(outside):
+        with no_grad(), mute_recorders(), record_to(outside):
             results = self.forward(*[as_tensor(value) for value in data], **params)
         for found in outside.found.values():
             raise RuntimeError(
@@ -255,7 +255,7 @@ class TransposedRule(Rule):
         params = {name: named[name] for name in op.params}
         start = clock()
         still: list[Any] = [None if x is None else _at_rest(x) for x in inputs]
-        with enable_grad(), nullcontext() if differentiable else muted():
+        with enable_grad(), nullcontext() if differentiable else mute_recorders():
             moved = op.tangent_rule.moved(inputs, params, results, still)
             upstreams = named["upstream"] if op.outputs else (named["upstream"],)
             starts = [(m.node, up) for m, up in zip(moved, upstreams, strict=True) if m.node is not None]

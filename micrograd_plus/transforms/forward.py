@@ -19,7 +19,7 @@ from ..core.messages import check_function
 from ..core.modes import recording
 from ..core.runtime.blocks import enable_grad
 from ..core.runtime.ownership import snapshot
-from ..core.runtime.recorders import OnStep, Recorder, muted, observe_push, record_to, walk_failed
+from ..core.runtime.recorders import OnStep, Recorder, mute_recorders, notify_walk_failure, observe_push, record_to
 from ..core.variable import clock, is_complex, namespace_of
 from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -194,7 +194,7 @@ class OnTensors:
                 self(*at)
         except Exception:
             if self.on_step is not None:
-                walk_failed(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
+                notify_walk_failure(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
             raise
 
     def __call__(
@@ -225,7 +225,7 @@ class OnTensors:
             only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
             return OnArrays({}).moved(op, inputs, data, params, results, only)
 
-        with muted():
+        with mute_recorders():
             report(application._replace(arriving=tangents), alone, on_step)
 
     def moved(
@@ -302,7 +302,7 @@ class OnArrays(OnTensors):
     ) -> Sequence[Any]:
         """An operation whose rule says what upstream becomes: that is differentiated once, on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
-        with muted() if recording.open else NO_BLOCK:
+        with mute_recorders() if recording.open else NO_BLOCK:
             moved = super().general(op, inputs, params, results, as_tensors)
         return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in moved]
 

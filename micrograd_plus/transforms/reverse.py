@@ -14,12 +14,12 @@ from typing import Any
 
 from .. import ops
 from ..backends import devices
-from ..core.backward import gradients, topological_order
+from ..core.backward import add_gradient, gradients, topological_order
 from ..core.messages import check_function, suggests_keywords
 from ..core.modes import grad_enabled
 from ..core.runtime.blocks import transforming
 from ..core.runtime.ownership import snapshot
-from ..core.runtime.recorders import walk_rejected
+from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, is_complex
 from ..pytrees import leaves, map_leaves, map_named_leaves, matching_leaves, replace_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
@@ -123,7 +123,7 @@ def value_and_grad(
             try:
                 _one_number(f, value)
             except (TypeError, ValueError):
-                walk_rejected(value)
+                notify_walk_rejection(value)
                 raise
             differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
             received = received_by(value, None, flat, differentiable=differentiable)
@@ -325,7 +325,7 @@ def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: b
             if node in found:
                 arrived = in_dtype(found[node], node)
                 received = arrived if isinstance(arrived, Tensor) else Tensor.of(arrived)
-                total[i] = received if total[i] is None else total[i] + received
+                total[i] = add_gradient(total[i], received)
     return total
 
 

@@ -1,10 +1,10 @@
-"""What grading costs: beside starting Python with NumPy once, beside nbgrader, and as a class grows.
+"""Cost of grading, compared with starting Python with NumPy, with nbgrader, and as a class grows.
 
     make bench-grade
 
-Goals: a submission of ten exercises costs at most twice as long as starting Python with NumPy in namespaces, and half
-a second by the clock; ten times as many submissions a minute as nbgrader's autograde on the same
-assignment and machine; cost grows as the class does; the process that hands out the work stays as large as it is.
+Goals: a submission of ten exercises costs at most twice a start of Python with NumPy in namespaces, and half a second
+by the clock. Ten times as many submissions per minute as nbgrader's autograde. The cost grows linearly with the class,
+and the memory of the main process stays constant.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from micrograd_plus import exercises
-from micrograd_plus.grading import mark, submissions
-from micrograd_plus.grading.assignment import load
+from micrograd_plus.grading import grade, submissions
+from micrograd_plus.grading.assignment import load_assignment
 from micrograd_plus.grading.formats import nbgrader
 from micrograd_plus.grading.sandbox import isolation
 from micrograd_plus.grading.sandbox.boxes import Sandbox
@@ -46,15 +46,15 @@ os.wait()
 
 
 def assignment(folder: Path) -> Path:
-    """Ten exercises."""
+    """Write an assignment of ten exercises."""
     path = folder / "ten.toml"
-    names = [name for name in TEN if exercise_exists(name)]
+    names = [name for name in TEN if exists(name)]
     path.write_text(f'exercises = {json.dumps(names)}\nsecret = "a-secret-of-the-benchmark"\n', encoding="utf-8")
     return path
 
 
-def exercise_exists(name: str) -> bool:
-    """Whether there is such an exercise."""
+def exists(name: str) -> bool:
+    """Return whether an exercise exists."""
     try:
         return exercises.get_exercise(name) is not None
     except (KeyError, ValueError):
@@ -62,14 +62,14 @@ def exercise_exists(name: str) -> bool:
 
 
 def submission_text() -> str:
-    """A submission: eight right answers, a turned sign, and one that stops."""
+    """Return a submission: eight right answers, a wrong sign, and an error."""
     answers = [f'@exercises.answer("{name}")\n{source}\n' for name, source in TEN.items()]
     text = "import numpy as np\nfrom micrograd_plus import exercises\n\n\n" + "\n\n".join(answers)
     return text.replace("return -1.0", "return 1.0").replace("return 2 * x", "return undefined")
 
 
-def a_class(folder: Path, count: int) -> Path:
-    """So many of them."""
+def write_class(folder: Path, count: int) -> Path:
+    """Write a class of submissions."""
     folder.mkdir()
     for number in range(count):
         (folder / f"student{number:03d}.py").write_text(submission_text(), encoding="utf-8")
@@ -77,13 +77,13 @@ def a_class(folder: Path, count: int) -> Path:
 
 
 def cpu_time() -> float:
-    """The processor's time of this process and of all that it has waited for."""
+    """Return the processor time of this process and its ended children."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def start() -> tuple[float, float]:
-    """Starting Python with NumPy in namespaces of its own: the clock's time and the processor's."""
-    flags = 0x7C020000 if isolation.is_root() and isolation.works("full") else 0
+def time_start() -> tuple[float, float]:
+    """Start Python with NumPy in new namespaces; return its time by the clock and its processor time."""
+    flags = 0x7C020000 if isolation.is_root() and isolation.is_available("full") else 0
     began, before = time.perf_counter(), cpu_time()
     subprocess.run([sys.executable, "-c", STARTED.format(flags=flags)], check=True)
     return time.perf_counter() - began, cpu_time() - before
@@ -91,8 +91,8 @@ def start() -> tuple[float, float]:
 
 @dataclass
 class Measured:
-    """What a submission and a start cost, each by the clock and by the processor; taken in turns, so that whatever else
-    the machine does meets both."""
+    """Cost of a submission and of a start, by the clock and by the processor. They alternate, so that other load on the
+    machine affects both."""
 
     wall: float
     cpu: float
@@ -101,52 +101,53 @@ class Measured:
     exercises: int
 
 
-def one_submission(folder: Path, rounds: int) -> Measured:
-    """One submission after another in one sandbox, with a start of Python before each."""
-    made = load(assignment(folder))
-    given = submissions.Submission("ada", submissions.of_program(submission_text().encode()))
+def measure_submission(folder: Path, rounds: int) -> Measured:
+    """Grade a submission several times in one sandbox, with a start of Python before each."""
+    loaded = load_assignment(assignment(folder))
+    submission = submissions.Submission("ada", submissions.read_program(submission_text().encode()))
     walls, starts, own, before_all = [], [], 0.0, cpu_time()
     with Sandbox() as sandbox:
-        mark.marked(given, made, sandbox)
+        grade.grade_submission(submission, loaded, sandbox)
         first = cpu_time() - before_all
         for attempt in range(rounds):
-            starts.append(start())
+            starts.append(time_start())
             began, before = time.perf_counter(), cpu_time()
-            marks = mark.marked(given, made, sandbox, attempt)
+            marks = grade.grade_submission(submission, loaded, sandbox, attempt)
             walls.append(time.perf_counter() - began)
             own += cpu_time() - before
-    # What the boxes used is counted once their server has ended, so all else is taken off again.
+    # The time of the boxes is counted when their server has ended, so subtract everything else.
     boxes = cpu_time() - before_all - first - own - sum(cpu for _, cpu in starts)
-    assert marks["exercises"][0]["points"] == made.worth("tanh.x"), marks["exercises"][0]["reason"]
+    assert marks["exercises"][0]["points"] == loaded.points_of("tanh.x"), marks["exercises"][0]["reason"]
     return Measured(statistics.median(walls), own / rounds + boxes / (rounds + 1),
-                    *(statistics.median(each) for each in zip(*starts, strict=True)), len(made.exercises))  # fmt: skip
+                    *(statistics.median(each) for each in zip(*starts, strict=True)),
+                    len(loaded.exercises))  # fmt: skip
 
 
-def whole_class(folder: Path, count: int) -> tuple[float, int]:
-    """A class by as many workers as there are cores: the time, and the largest memory of the process that hands out."""
+def measure_class(folder: Path, count: int) -> tuple[float, int]:
+    """Grade a class with one worker per core; return the time and the peak memory of the main process."""
     place = folder / f"class of {count}"
     place.mkdir()
     code = (
         "import resource, sys, time; from pathlib import Path; from micrograd_plus.grading import batch; "
         "from micrograd_plus.grading.store import Store; began = time.perf_counter(); "
-        "batch.graded(batch.submissions_in([Path(sys.argv[1])]), Path(sys.argv[2]), Store(Path(sys.argv[3]))); "
+        "batch.grade_class(batch.find_submissions([Path(sys.argv[1])]), Path(sys.argv[2]), Store(Path(sys.argv[3]))); "
         "print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    handed = a_class(place / "handed in", count)
-    ran = subprocess.run(
+    handed = write_class(place / "handed in", count)
+    process = subprocess.run(
         [sys.executable, "-c", code, str(handed), str(assignment(folder)), str(place / "out")],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    seconds, memory = ran.stdout.split()
+    seconds, memory = process.stdout.split()
     return float(seconds), int(memory)
 
 
-def by_nbgrader(folder: Path, count: int) -> float:
-    """The same class by nbgrader's autograde: seconds for one submission."""
+def time_nbgrader(folder: Path, count: int) -> float:
+    """Return the seconds that nbgrader's autograde needs for one submission of the same class."""
     course = folder / "course"
     (course / "source" / "ten").mkdir(parents=True)
-    made = load(assignment(folder))
-    (course / "source" / "ten" / "ten.ipynb").write_text(nbgrader.source(made), encoding="utf-8")
+    loaded = load_assignment(assignment(folder))
+    (course / "source" / "ten" / "ten.ipynb").write_text(nbgrader.source_notebook(loaded), encoding="utf-8")
     config = 'c = get_config()\nc.CourseDirectory.course_id = "c"\n'
     (course / "nbgrader_config.py").write_text(config, encoding="utf-8")
     settings = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -173,35 +174,35 @@ def by_nbgrader(folder: Path, count: int) -> float:
 
 
 def main() -> None:
-    """Measure, and print one line for each goal."""
+    """Measure, and print a line for each goal."""
     parser = argparse.ArgumentParser(prog="benchmarks.grading", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a verdict")
-    parser.add_argument("--without", default="", help="nbgrader, to leave it out")
-    chosen = parser.parse_args()
-    rounds, classes = (5, (10, 40)) if chosen.quick else (20, (30, 300))
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a quick look")
+    parser.add_argument("--without", default="", help="leave out nbgrader")
+    options = parser.parse_args()
+    rounds, classes = (5, (10, 40)) if options.quick else (20, (30, 300))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        once = one_submission(folder, rounds)
-        print(f"isolation: {isolation.best()}; Python with NumPy starts in {once.start_wall:.3f} s "
-              f"({once.start_cpu:.3f} s of the processor)")  # fmt: skip
-        by = f"a submission of {once.exercises} exercises, by the"
-        line(f"{by} processor, beside a start", once.cpu, "s", once.cpu / once.start_cpu, 2.0, "starts")
-        line(f"{by} clock, beside a start by the clock", once.wall, "s", once.wall / once.start_wall, 2.0, "starts")
-        line(f"{by} clock", once.wall, "s", once.wall, 0.5, "s")
-        (small, first), (large, second) = (whole_class(folder, each) for each in classes)
+        once = measure_submission(folder, rounds)
+        print(f"isolation: {isolation.strongest_level()}; Python with NumPy starts in {once.start_wall:.3f} s "
+              f"({once.start_cpu:.3f} s of processor time)")  # fmt: skip
+        of_ten = f"submission of {once.exercises} exercises"
+        print_goal(f"{of_ten}, processor time", once.cpu, "s", once.cpu / once.start_cpu, 2.0, "starts")
+        print_goal(f"{of_ten}, by the clock", once.wall, "s", once.wall / once.start_wall, 2.0, "starts")
+        print_goal(f"{of_ten}, by the clock", once.wall, "s", once.wall, 0.5, "s")
+        (small, first), (large, second) = (measure_class(folder, each) for each in classes)
         each = (large - small) / (classes[1] - classes[0])
         print(f"a class of {classes[1]}: {large:.1f} s, {60 / each:.0f} submissions a minute")
-        line("cost of one more as the class grows", each, "s", each / (small / classes[0]), 1.25, "of the first's")
-        line("memory of the process that hands out", second / 1024, "MB", second / first, 1.1, "of a small class's")
-        if chosen.without != "nbgrader" and find_spec("nbgrader") is not None:
-            theirs = by_nbgrader(folder, 2 if chosen.quick else 6)
-            line("nbgrader's autograde, for one submission", theirs, "s", each / theirs, 0.1, "of it is ours")
+        print_goal("each further submission", each, "s", each / (small / classes[0]), 1.25, "of one in a small class")
+        print_goal("memory of the main process", second / 1024, "MB", second / first, 1.1, "of that for a small class")
+        if options.without != "nbgrader" and find_spec("nbgrader") is not None:
+            theirs = time_nbgrader(folder, 2 if options.quick else 6)
+            print_goal("nbgrader's autograde, one submission", theirs, "s", each / theirs, 0.1, "of it is our time")
         else:
-            print("nbgrader is not installed, or was left out: nothing to compare with")
+            print("nbgrader is missing or was left out")
 
 
-def line(what: str, amount: float, unit: str, reached: float, goal: float, of: str) -> None:
-    """One goal, what was reached, and the verdict."""
+def print_goal(what: str, amount: float, unit: str, reached: float, goal: float, of: str) -> None:
+    """Print a goal, the value reached, and the verdict."""
     verdict = "reached" if reached <= goal else "MISSED"
     print(f"{what}: {amount:.3f} {unit}; {reached:.2f} {of} (goal: at most {goal:g}): {verdict}")
 

@@ -22,10 +22,12 @@ def applications() -> list[Call]:
     """Single operations on matrices of 8 x 8, with gradients wanted and without."""
     import micrograd_plus as mg
 
-    x, y = (mg.tensor(each, requires_grad=True) for each in (LEFT, RIGHT))
+    x, y, lent = (mg.tensor(each, requires_grad=True) for each in (LEFT, RIGHT, LEFT))
+    array = lent.data
     forwards = {"x * y": lambda: x * y, "tanh": lambda: mg.tanh(x), "x @ y": lambda: x @ y, "x > y": lambda: x > y}
-    return [Call(f"{name}{mode}", forward, around=around) for name, forward in forwards.items()
-            for mode, around in (("", nullcontext), (", no_grad", mg.no_grad))]
+    while_lent = Call("tanh(p), p.data held", lambda: mg.tanh(lent), lambda: [array])
+    return [while_lent, *(Call(f"{name}{mode}", forward, around=around) for name, forward in forwards.items()
+                          for mode, around in (("", nullcontext), (", no_grad", mg.no_grad)))]
 
 
 def networks(nn: Any, of: Any) -> tuple[Any, Any]:
@@ -81,6 +83,8 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("no_grad", "x > y with gradients wanted, time over x * y", single.ratio("x > y", "x * y"), at_most=1.5),
         Row("no_grad", "x > y, time over x * y with gradients wanted", single.ratio("x > y, no_grad", "x * y"),
             at_most=1.5),
+        Row("data", "tanh(p) while p.data is held, over tanh(p)", single.ratio("tanh(p), p.data held", "tanh"),
+            at_most=1.3),
         Row("no_grad", "nn.Sequential, time over the same with gradients wanted",
             inferred.ratio("micrograd_plus, no_grad", "micrograd_plus"), at_most=1.1),
         Row("no_grad", "nn.Sequential, time over torch's", inferred.ratio("micrograd_plus, no_grad", "torch, no_grad"),
@@ -89,6 +93,6 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("hook", "W3, one in another model, time over none", hooks.ratio("a hook elsewhere", "no hook"),
             at_most=1.02),
     ]
-    return [Outcome("forward of 8 x 8", "us", rows[:5], single.medians(1e6)),
-            Outcome("W3's network, forward", "us", rows[5:7], inferred.medians(1e6)),
-            Outcome("W3 with hooks, one step", "us", rows[7:], hooks.medians(1e6))]
+    return [Outcome("forward of 8 x 8", "us", rows[:6], single.medians(1e6)),
+            Outcome("W3's network, forward", "us", rows[6:8], inferred.medians(1e6)),
+            Outcome("W3 with hooks, one step", "us", rows[8:], hooks.medians(1e6))]

@@ -6,6 +6,8 @@ Beside each stands the same loop in torch.
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import w3_small_mlp as w3
 from .harness import Call, Effort, compare, gather_calls
 from .report import Outcome, Row
@@ -36,8 +38,14 @@ def data_by_data(parameters: list[Any], library: Any) -> None:
         p.data -= RATE * p.grad.data
 
 
+def plus_in_data(parameters: list[Any], library: Any) -> None:
+    for p in parameters:
+        p.data += -RATE * p.grad
+
+
 BY_DATA: dict[str, Callable[[list[Any], Any], None]] = {
     "p.data -= lr * p.grad": minus_in_data,
+    "p.data += -lr * p.grad": plus_in_data,
     "p.data = p.data - lr * p.grad": replace_data,
     "p.data -= lr * p.grad.data": data_by_data,
 }
@@ -77,6 +85,32 @@ def torchs() -> list[Call]:
     return steps(made, made.torch, "torch")
 
 
+ALONE = "p.data += -lr * p.grad, alone, float32"
+
+
+def update_alone(library: Any, name: str) -> list[Call]:
+    """Return one update of a float32 weight, without the step around it."""
+    values = np.random.default_rng(21).normal(size=(2, 16, 16)).astype(np.float32)
+    p, p_grad = (library.tensor(each) for each in values)
+    p.requires_grad, p.grad = True, p_grad
+    return [Call(f"{name} {ALONE}", lambda: plus_in_data([p], library))]
+
+
+def ours_alone() -> list[Call]:
+    """Return this engine's update."""
+    import micrograd_plus as mg
+
+    return update_alone(mg, "micrograd_plus")
+
+
+def torchs_alone() -> list[Call]:
+    """Return torch's update."""
+    import torch
+
+    torch.set_num_threads(1)
+    return update_alone(torch, "torch")
+
+
 def fails(call: Call) -> str | None:
     """The name of the error, where this way of writing the update is refused."""
     try:
@@ -97,4 +131,7 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
             for form, at_most in over.items() if at_most]
     rows += [Row("update", f"{form}, over torch's", times.ratio(f"micrograd_plus {form}", f"torch {form}"), at_most=1)
              for form in over]
-    return [Outcome("W3, every way of the update", "us", rows, times.medians(1e6) | refused)]
+    alone = compare(gather_calls({"micrograd_plus": ours_alone, "torch": torchs_alone}, without), effort, "update")
+    row = Row("update", f"{ALONE}, over torch's", alone.ratio(f"micrograd_plus {ALONE}", f"torch {ALONE}"), at_most=1)
+    return [Outcome("W3, every way of the update", "us", rows, times.medians(1e6) | refused),
+            Outcome("one update", "us", [row], alone.medians(1e6))]

@@ -1,8 +1,8 @@
-"""The 98 cases: what is handed in, and what must come of it.
+"""The 98 listed cases: a submission, and the points and the reason that it must get.
 
-Every submission answers two exercises. `tanh.x` is the one that misbehaves; `exp.x` is answered rightly beside it and
-keeps its marks. The answer that misbehaves is wrong, so its points are those of a wrong answer of the right shape
-(`WRONG`), or none where it never answers (`NONE`); where it is right, all of them (`ALL`).
+Every submission answers two exercises. The answer to `tanh.x` attacks the grader; the answer to `exp.x` is right and
+must keep its marks. An attacking answer gets the points of a wrong answer with the right shape (`WRONG`), no points if
+it returns nothing (`NONE`), or all points if it is right (`ALL`).
 """
 
 import json
@@ -16,45 +16,46 @@ from typing import Any
 
 NONE, WRONG, ALL = 0.0, 1.0, 10.0
 HEAD = "import numpy as np\nfrom micrograd_plus import exercises\n\n"
-BESIDE = '\n\n@exercises.answer("exp.x")\ndef exp_x(out):\n    return out\n'
+OTHER = '\n\n@exercises.answer("exp.x")\ndef exp_x(out):\n    return out\n'
 SEVENS = '\n\n@exercises.answer("tanh.x")\ndef tanh_x(out):\n    return np.full(np.shape(out), 7.0)\n'
 RIGHT = '\n\n@exercises.answer("tanh.x")\ndef tanh_x(out):\n    return 1 - out**2\n'
 
 
 @dataclass
 class Case:
-    """One case: its number and title, what is handed in, and what is due."""
+    """One case: the submission, and its expected marks."""
 
     number: int
     title: str
-    made: Callable[[Path], Path]
+    write: Callable[[Path], Path]
+    """Write the submission into a folder, and return its path."""
     points: float | None
-    """None where nothing may be said of the points but that they are those of no right answer."""
+    """None: any points except all of them."""
     reason: str = "."
     flagged: bool = False
     unreadable: bool = False
-    beside: float = ALL
-    """The points of the answer beside it; what cannot be read has none."""
+    other: float = ALL
+    """The points of the other answer; -1: any."""
 
 
 CASES: list[Case] = []
 
 
 def code(number: int, title: str, source: str, points: float | None = WRONG, reason: str = ".", flagged: bool = False,
-         beside: float = ALL, head: str = HEAD, after: str = BESIDE) -> None:  # fmt: skip
-    """A case that is one program."""
+         other: float = ALL, head: str = HEAD, after: str = OTHER) -> None:  # fmt: skip
+    """Add a case that is one program."""
 
-    def made(folder: Path) -> Path:
+    def write(folder: Path) -> Path:
         path = folder / f"case{number}.py"
         path.write_text(head + source + after, encoding="utf-8")
         return path
 
-    CASES.append(Case(number, title, made, points, reason, flagged, False, beside))
+    CASES.append(Case(number, title, write, points, reason, flagged, False, other))
 
 
 def answer(number: int, title: str, body: str, points: float | None = WRONG, reason: str = ".", flagged: bool = False,
            before: str = "", **more: Any) -> None:  # fmt: skip
-    """A case that is the body of a function of `out`."""
+    """Add a case that is the body of a function of `out`."""
     lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
     source = f'{before}\n@exercises.answer("tanh.x")\ndef tanh_x(out):\n{lines}\n'
     code(number, title, source, points, reason, flagged, **more)
@@ -62,16 +63,16 @@ def answer(number: int, title: str, body: str, points: float | None = WRONG, rea
 
 def files(number: int, title: str, reason: str = ".", points: float | None = NONE, flagged: bool = False,
           unreadable: bool = True) -> Callable[[Callable[[Path], Path]], None]:  # fmt: skip
-    """A case that is made by a function, of a folder, an archive or bytes."""
+    """Add a case whose files are written by the decorated function."""
 
-    def put(made: Callable[[Path], Path]) -> None:
-        CASES.append(Case(number, title, made, points, reason, flagged, unreadable, NONE if unreadable else ALL))
+    def add(write: Callable[[Path], Path]) -> None:
+        CASES.append(Case(number, title, write, points, reason, flagged, unreadable, NONE if unreadable else ALL))
 
-    return put
+    return add
 
 
 def notebook(*sources: Any, **more: Any) -> str:
-    """A notebook of code cells."""
+    """Return a notebook of code cells."""
     cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": each}
              if not isinstance(each, dict) else each for each in sources]  # fmt: skip
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells} | more)
@@ -149,7 +150,7 @@ code(19, "builtins replaced", """
 import builtins
 for name in ("open", "print", "isinstance", "float", "len", "sum", "abs"):
     setattr(builtins, name, lambda *a, **k: True)
-""" + SEVENS, None, flagged=True, beside=-1)  # fmt: skip
+""" + SEVENS, None, flagged=True, other=-1)  # fmt: skip
 code(20, "the checking helper defined anew", "class Yes:\n    def check(self, *a): return 'All tests passed!'\n"
      "grader = Yes()\ncheck = grader.check\n" + SEVENS, flagged=True)  # fmt: skip
 code(21, "errors are no longer shown", """
@@ -164,7 +165,7 @@ def _(folder: Path) -> Path:
     here.mkdir()
     (here / "conftest.py").write_text("def pytest_runtest_makereport(*a): raise SystemExit(0)\n", encoding="utf-8")
     patched = "import unittest\nunittest.TestCase.assertTrue = lambda *a: None\n"
-    (here / "work.py").write_text(HEAD + patched + SEVENS + BESIDE, encoding="utf-8")
+    (here / "work.py").write_text(HEAD + patched + SEVENS + OTHER, encoding="utf-8")
     return here
 
 
@@ -174,7 +175,7 @@ def _(folder: Path) -> Path:
     here.mkdir()
     for name in ("numpy.py", "json.py", "random.py", "sitecustomize.py", "usercustomize.py", "evil.pth"):
         (here / name).write_text("import os; os._exit(0)\n", encoding="utf-8")
-    (here / "work.py").write_text(HEAD + "import json, random\n" + SEVENS + BESIDE, encoding="utf-8")
+    (here / "work.py").write_text(HEAD + "import json, random\n" + SEVENS + OTHER, encoding="utf-8")
     return here
 
 
@@ -200,7 +201,7 @@ code(26, "settings of the process changed", """
 import os, sys, warnings
 np.seterr(all='raise'); warnings.simplefilter('error'); sys.setrecursionlimit(60)
 os.environ.clear(); os.umask(0o777)
-""" + RIGHT, None, beside=-1)  # fmt: skip
+""" + RIGHT, None, other=-1)  # fmt: skip
 code(27, "builtins taken away, then a right value", "__builtins__ = {}\n" + RIGHT, ALL, "right")
 code(28, "memory written through ctypes", "import ctypes\nctypes.memset(id(1) + 16, 255, 1) if False else None\n"
      "ctypes.string_at(id(1), 32)\n" + SEVENS, flagged=True)  # fmt: skip
@@ -354,7 +355,7 @@ return np.full(np.shape(out), 7.0)
 
 # D. Ending early, skipping, writing the result ------------------------------------------------------------------------
 
-answer(46, "os._exit(0)", "import os\nos._exit(0)", NONE, "ended before it had answered", True)
+answer(46, "os._exit(0)", "import os\nos._exit(0)", NONE, "ended before it returned an answer", True)
 answer(47, "sys.exit(0)", "import sys\nsys.exit(0)", NONE, "SystemExit")
 answer(48, "KeyboardInterrupt", "raise KeyboardInterrupt", NONE, "KeyboardInterrupt")
 answer(49, "the result file written, then the end", """
@@ -386,7 +387,7 @@ for n in range(3, 9):
     except OSError:
         pass
 os._exit(0)
-""", NONE, "no answer|ended", True)  # fmt: skip
+""", NONE, "not a valid answer|ended", True)  # fmt: skip
 answer(53, "the name of the result file guessed", """
 import os
 for place, folders, names in os.walk('/'):
@@ -426,14 +427,14 @@ os.write(3, b'R' + struct.pack('<I', 500004) + struct.pack('<I', 0))
 os.write(3, b'L\\x01\\x00\\x00\\x00' * 100000)
 os.write(3, b'[' * 4 + b'D' + struct.pack('<I', 0))
 os._exit(0)
-""", NONE, "no answer|ended", True)  # fmt: skip
+""", NONE, "not a valid answer|ended", True)  # fmt: skip
 answer(58, "numbers that JSON cannot hold", """
 import os, struct, json
 for text in ('NaN', 'Infinity', '1e999', '{"a": 1, "a": 2}', '9' * 5000):
     data = text.encode()
     os.write(3, b'M' + struct.pack('<I', len(data) + 4) + struct.pack('<I', len(data)) + data)
 os._exit(0)
-""", NONE, "no answer|ended", True)  # fmt: skip
+""", NONE, "not a valid answer|ended", True)  # fmt: skip
 answer(59, "a loop without end", "while True: pass", NONE, "longer than")
 answer(60, "a loop without end in C", "import re\nre.match(r'(a+)+$', 'a' * 64 + 'b')", NONE, "longer than")
 answer(61, "signals are ignored", """
@@ -517,8 +518,8 @@ return np.full(np.shape(out), 7.0)
 # G. Submission packages and stored objects ----------------------------------------------------------------------------
 
 
-def zipped(folder: Path, number: int, entries: dict[str, Any]) -> Path:
-    """A zip of entries whose names may be anything."""
+def write_zip(folder: Path, number: int, entries: dict[str, Any]) -> Path:
+    """Write a zip file with arbitrary names of entries."""
     path = folder / f"case{number}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in entries.items():
@@ -526,9 +527,9 @@ def zipped(folder: Path, number: int, entries: dict[str, Any]) -> Path:
     return path
 
 
-@files(78, "paths that lead out of an archive", "unsafe path")
+@files(78, "paths that lead out of an archive", "path is unsafe")
 def _(folder: Path) -> Path:
-    return zipped(folder, 78, {"../../evil.py": "x = 1", "work.py": HEAD + RIGHT})
+    return write_zip(folder, 78, {"../../evil.py": "x = 1", "work.py": HEAD + RIGHT})
 
 
 @files(79, "links in an archive", "a link")
@@ -543,10 +544,10 @@ def _(folder: Path) -> Path:
 
 @files(80, "a zip bomb", "larger than")
 def _(folder: Path) -> Path:
-    return zipped(folder, 80, {"work.py": b"#" + b"0" * (60 << 20)})
+    return write_zip(folder, 80, {"work.py": b"#" + b"0" * (60 << 20)})
 
 
-@files(81, "a FIFO, and names that no system keeps", "no plain file|cannot be kept")
+@files(81, "a FIFO, and names that no system keeps", "not a regular file|cannot be stored")
 def _(folder: Path) -> Path:
     here = folder / "case81"
     here.mkdir()
@@ -567,7 +568,7 @@ answer(82, "a pickle that runs code when loaded", "return pickle.dumps(Payload()
 def _(folder: Path) -> Path:
     header = b"{'descr': '|O', 'fortran_order': False, 'shape': (1000000000000,), }"
     head = b"\x93NUMPY\x01\x00" + len(header + b"\n").to_bytes(2, "little") + header + b"\n"
-    return zipped(folder, 83, {"answer.npy": head, "answers.npz": b"PK\x03\x04"})
+    return write_zip(folder, 83, {"answer.npy": head, "answers.npz": b"PK\x03\x04"})
 
 
 @files(84, "a stored walk that says what it likes", "no Python file")
@@ -594,7 +595,7 @@ code(86, "letters that look alike", "\ndef t\u0430nh_x(out):\n    return 1 - out
 @files(87, "syntax errors and depth", "line 4")
 def _(folder: Path) -> Path:
     path = folder / "case87.py"
-    path.write_text(HEAD + "x = (" * 300 + "\n" + RIGHT + BESIDE, encoding="utf-8")
+    path.write_text(HEAD + "x = (" * 300 + "\n" + RIGHT + OTHER, encoding="utf-8")
     return path
 
 
@@ -614,7 +615,7 @@ def _(folder: Path) -> Path:
     path = folder / "case90.ipynb"
     path.write_text(notebook(
         "%matplotlib inline\n!pip install torch\nimport matplotlib.pyplot as plt\n" + HEAD, "%%bash\nrm -rf ~\n",
-        "name = input('Name? ')", "plt.plot([1, 2]); plt.show(); display(plt)", "%%time\n" + RIGHT, BESIDE,
+        "name = input('Name? ')", "plt.plot([1, 2]); plt.show(); display(plt)", "%%time\n" + RIGHT, OTHER,
     ), encoding="utf-8")  # fmt: skip
     return path
 
@@ -623,7 +624,7 @@ def _(folder: Path) -> Path:
 def _(folder: Path) -> Path:
     path = folder / "case91.ipynb"
     path.write_text(notebook(HEAD, "deleted_elsewhere + 1", "@not_defined_anymore" + RIGHT.strip("\n").partition(")")[2],
-                             BESIDE), encoding="utf-8")  # fmt: skip
+                             OTHER), encoding="utf-8")  # fmt: skip
     return path
 
 
@@ -631,18 +632,18 @@ def _(folder: Path) -> Path:
 def _(folder: Path) -> Path:
     path = folder / "case92.ipynb"
     text = {"cell_type": "markdown", "metadata": {}, "source": RIGHT}
-    path.write_text(notebook(HEAD, text, BESIDE, BESIDE), encoding="utf-8")
+    path.write_text(notebook(HEAD, text, OTHER, OTHER), encoding="utf-8")
     return path
 
 
 code(93, "the template as it was", '@exercises.answer("tanh.x")\ndef tanh_x(xp, x, out):\n    """The local derivative, for x."""\n'
-     "    # YOUR CODE HERE\n    raise NotImplementedError\n", NONE, "nothing was changed yet")  # fmt: skip
+     "    # YOUR CODE HERE\n    raise NotImplementedError\n", NONE, "starter code was not changed")  # fmt: skip
 
-# I. What the grader prints --------------------------------------------------------------------------------------------
+# I. The grader's output ------------------------------------------------------------------------------------------------
 
 NASTY = "<script>alert(1)</script> \\x1b[31m [a](javascript:x) $\\\\LaTeX$ ]]> \\x00 \\u202e =cmd|'/c calc'!A1"
 answer(94, "text that other programs would run", f'print("{NASTY}")\nraise ValueError("{NASTY}")', NONE, "ValueError")
-answer(95, "an error that cannot be told", "raise Untold()", NONE, "Untold.*not available", before="""
+answer(95, "an error whose message raises", "raise Untold()", NONE, "Untold.*not available", before="""
 class Untold(Exception):
     def __str__(self): raise RuntimeError('no')
     __repr__ = __str__

@@ -1,10 +1,10 @@
-"""Attacks that stand in no list, in the form of those that do; their numbers go on from 101."""
+"""Attacks that are in no published list, numbered from 101."""
 
 import json
 import zipfile
 from pathlib import Path
 
-from cases import ALL, BESIDE, CASES, HEAD, NONE, RIGHT, SEVENS, WRONG, answer, code, files, notebook
+from cases import ALL, CASES, HEAD, NONE, OTHER, RIGHT, SEVENS, WRONG, answer, code, files, notebook
 
 LISTED = len(CASES)
 
@@ -50,7 +50,7 @@ for n in range(60):
         pass
 return np.full(np.shape(out), 7.0)
 """, WRONG, flagged=True)  # fmt: skip
-answer(104, "rings of the kernel in the place of system calls", """
+answer(104, "io_uring instead of system calls", """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.syscall(425, 8, ctypes.create_string_buffer(256)) >= 0:
@@ -93,7 +93,7 @@ for module in list(__import__('sys').modules.values()):
         if getattr(module, '__name__', '').startswith('numpy') and hasattr(module, name):
             try: setattr(module, name, lambda *a, **k: True)
             except (AttributeError, TypeError): pass
-""" + SEVENS, None, flagged=True, beside=-1)  # fmt: skip
+""" + SEVENS, None, flagged=True, other=-1)  # fmt: skip
 answer(108, "an object that takes over every function of NumPy", "return Over()", NONE, "type Over", True, """
 class Over:
     shape, dtype, size, ndim = (2, 3), np.dtype(float), 6, 2
@@ -103,7 +103,7 @@ class Over:
     __array_interface__ = {'shape': (10**9,), 'typestr': '<f8', 'data': (0, False), 'version': 3}
     __array_priority__ = 1e9
 """)  # fmt: skip
-answer(109, "an array that lies about its shape", "return np.full(np.shape(out), 7.0).view(Lying)", None,
+answer(109, "an array with a false shape", "return np.full(np.shape(out), 7.0).view(Lying)", None,
        "type Lying|differ|times", True, """
 class Lying(np.ndarray):
     shape = property(lambda self: (2, 3))
@@ -155,7 +155,7 @@ for number in range(40):
     os.write(3, frame(b'R', struct.pack('<I', number) + b'D' + struct.pack('<I', 0)))
 os.write(3, frame(b'L', b'') + frame(b'D', b''))
 os._exit(0)
-""" + SEVENS, NONE, ".", True, beside=-1)  # fmt: skip
+""" + SEVENS, NONE, ".", True, other=-1)  # fmt: skip
 code(117, "clocks set back, sleep taken away", """
 import time
 time.time = time.monotonic = time.perf_counter = time.process_time = lambda: 0.0
@@ -179,7 +179,7 @@ def deeper(n): return deeper(n + 1)
 import sys
 sys.setrecursionlimit(10**8)
 deeper(0)
-""" + SEVENS, None, ".", True, beside=-1)  # fmt: skip
+""" + SEVENS, None, ".", True, other=-1)  # fmt: skip
 answer(120, "the end of the process taken over by threads", """
 import os, threading, time
 def late():
@@ -199,7 +199,7 @@ for module in list(sys.modules.values()):
             if callable(vars(module)[name]) and not name.startswith('__'):
                 try: setattr(module, name, lambda *a, **k: {'values': {'x': np.zeros(2)}, 'error': None, 'wrote': []})
                 except (AttributeError, TypeError): pass
-""" + SEVENS, None, ".", True, beside=-1)  # fmt: skip
+""" + SEVENS, None, ".", True, other=-1)  # fmt: skip
 code(122, "every array that the collector knows written over", """
 import gc
 for thing in gc.get_objects():
@@ -227,19 +227,19 @@ def _(folder: Path) -> Path:
     return path
 
 
-@files(125, "names in other letters, twice the same on other systems", "two files of one name")
+@files(125, "names in other letters, twice the same on other systems", "two files have the same name")
 def _(folder: Path) -> Path:
     path = folder / "case125.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("wo\u0308rk.py", HEAD + RIGHT + BESIDE)
-        archive.writestr("w\u00f6rk.py", HEAD + SEVENS + BESIDE)
+        archive.writestr("wo\u0308rk.py", HEAD + RIGHT + OTHER)
+        archive.writestr("w\u00f6rk.py", HEAD + SEVENS + OTHER)
     return path
 
 
 @files(126, "a cell that is a million lines", points=ALL, unreadable=False, reason="right")
 def _(folder: Path) -> Path:
     path = folder / "case126.ipynb"
-    path.write_text(notebook(HEAD + RIGHT + "\n" * 200_000, BESIDE), encoding="utf-8")
+    path.write_text(notebook(HEAD + RIGHT + "\n" * 200_000, OTHER), encoding="utf-8")
     return path
 
 

@@ -236,7 +236,7 @@ def _register() -> None:
         return
     from micrograd_plus.tracing import Trace
 
-    Trace.shown_by(
+    Trace.set_display(
         lambda trace: show(trace, index=getattr(trace, "opens_at", 0))._repr_mimebundle_(),
         marimo=lambda trace: show(trace, index=getattr(trace, "opens_at", 0))._mime_(),
     )

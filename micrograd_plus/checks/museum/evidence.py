@@ -6,7 +6,7 @@ from typing import Any
 
 from ...backends import devices
 from ...core.rule import Rule
-from ...tracing.formulas import formula
+from ...tracing.formulas import formula_of_rule
 from ...transforms.reverse import grad
 from .. import promises as check
 from ..samples import Sample
@@ -149,6 +149,6 @@ def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:
     upstream = tuple(part * 0 for part in out) if op.outputs else out * 0
     reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
     try:
-        return formula(rule, place, reads, upstream)
+        return formula_of_rule(rule, place, reads, upstream)._asdict()
     except (AttributeError, ValueError, IndexError):  # it speaks of arrays, not of functions of a namespace
         return NO_FORMULA

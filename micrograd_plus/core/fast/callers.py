@@ -4,10 +4,9 @@
 the same steps are written out here as straight-line code: `print(mg.tanh.source)` shows it, and so do tracebacks. Names
 that begin with an underscore belong to the text, all others to the operation.
 
-The public function of an operation must stay one object, since anyone may hold it (`from micrograd_plus import tanh`).
-So its code is replaced, at its first call and when a rule changes: Python lets a function have another `__code__`.
-Writing all texts at import would take a tenth of a second. Looking the compiled function up at each call would cost 60
-of the 1000 ns that a small operation takes.
+The public function must stay one object, since anyone may hold it: `from micrograd_plus import tanh`. So its code is
+replaced, at its first call and when a rule changes. Compiling all texts at import would take a tenth of a second;
+looking the compiled function up at each call would cost 60 of the 1000 ns that a small operation takes.
 """
 
 from __future__ import annotations
@@ -31,11 +30,10 @@ from ..backward import (
 from ..messages import explain_error
 from ..modes import grad_enabled, recording, unfused
 from ..operation import REQUIRED
+from ..runtime.ownership import lent_array
 from ..runtime.recorders import notify, notify_failure
 from ..variable import Gradient, Namespace, Node, Variable, clock
 from .vjps import function_name, indent, vjp_text
-
-# The public function --------------------------------------
 
 
 def public_function(op: Op) -> FunctionType:
@@ -53,8 +51,6 @@ def public_function(op: Op) -> FunctionType:
 class Source:
     """The compiled text of an operation (`print(mg.tanh.source)`), and the signature that `help` shows."""
 
-    __slots__ = ("_op",)
-
     def __init__(self, op: Op):
         self._op = op
 
@@ -63,7 +59,7 @@ class Source:
         return self._op.apply(*args, **params)
 
     def __repr__(self) -> str:
-        if not can_compile(self._op):
+        if not is_compilable(self._op):
             return f"{self._op!r} is interpreted"
         texts = [caller_text(self._op)]
         texts += [vjp_text(self._op), vjp_text(self._op, on_tensors=True)] if self._op.rules else []
@@ -85,13 +81,13 @@ def _uncompiled(*args: Any, **params: Any) -> Any:
 
 def first_call(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compile an operation, if that is possible, and call it."""
-    if _interpreting or not can_compile(op):
+    if _interpreting or not is_compilable(op):
         return op.apply(*args, **params)
     install(op)
     return op.call(*args, **params)
 
 
-def can_compile(op: Op) -> bool:
+def is_compilable(op: Op) -> bool:
     """Return True if an operation is applied as `Op` says, and has its rules or needs none."""
     return type(op) is Op and op.can_compile and bool(op.rules or op.kind == "non-differentiable")
 
@@ -101,7 +97,8 @@ def install(op: Op) -> None:
     call, namespace = op.call, op.call.__globals__
     namespace.update(
         REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error,
-        _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _make_node=make_node, _Node=Node,
+        _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _lent_array=lent_array,
+        _make_node=make_node, _Node=Node,
         _no_grad_blocks=grad_enabled.open, _notify=notify, _notify_failure=notify_failure, _op=op,
         _output_variables=output_variables, _recorders=recording.open, _Tensor=Variable.public, _unfused=unfused,
         _unfuse_blocks=unfused.open, _xp=arrays,
@@ -140,7 +137,6 @@ def uninstall(op: Op) -> None:
 
 
 Op.on_rules_changed.append(uninstall)
-
 _interpreting: list[bool] = []
 
 
@@ -160,13 +156,9 @@ def compile_text(name: str, text: str, namespace: dict[str, Any]) -> FunctionTyp
     """Return the function that a text defines; tracebacks show its lines."""
     filename = f"<compiled: {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    defined = text[4 : text.index("(")]
-    before = namespace.get(defined)
-    exec(compile(text, filename, "exec"), namespace)
-    function = namespace.pop(defined)
-    if before is not None:
-        namespace[defined] = before
-    return function
+    defined: dict[str, Any] = {}
+    exec(compile(text, filename, "exec"), namespace, defined)
+    return defined.popitem()[1]
 
 
 # The caller -----------------------------------------------
@@ -175,20 +167,19 @@ def compile_text(name: str, text: str, namespace: dict[str, Any]) -> FunctionTyp
 def caller_text(op: Op) -> str:
     """Return the text of a public function."""
     tracked = [name for name in op.inputs if op.has_rule_for(name)]
-    lines = [_suggest_keywords(op)] if suggests_keywords(op) else []
+    lines = [_hand_on_keywords(op)] if takes_any_keyword(op) else []
     if op.composite:
         lines.append(f"if _unfuse_blocks and _unfused(): return _apply({', '.join(op.arguments)})")
-    lines += _take_parts(op) if op.kind == "variadic" else [
-        line for name in op.inputs for line in _take(op, name, is_tracked=name in tracked)
-    ]
-    lines += _compute(op)
+    each = (line for name in op.inputs for line in _take(op, name, is_tracked=name in tracked))
+    lines += _take_parts(op) if op.kind == "variadic" else each
+    lines += [*_compute(op), "_node = None"]
     if tracked:
         needed = " or ".join(f"_{name}_node is not None" for name in tracked)
         needed = "any(_nodes)" if op.kind == "variadic" else f"({needed})" if len(tracked) > 1 else needed
-        lines.append(f"if {needed} and (not _no_grad_blocks or _grad_enabled()):")
-        lines += [*indent(_result_with_node(op, tracked)), "else:", *indent(_result_without_node(op))]
-    else:
-        lines += _result_without_node(op)
+        lines += [f"if {needed} and (not _no_grad_blocks or _grad_enabled()):", *indent(_make_node(op, tracked))]
+    lines += ["_result = _output_variables(_node, _out)"] if op.outputs else [
+        "_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, _node, True"
+    ]  # fmt: skip
     inputs = op.inputs[0] if op.kind == "variadic" else f"({', '.join(op.inputs)},)"
     lines.append(f"if _recorders: _notify(_op, {inputs}, {_arrays(op)}, {_params(op)}, _result)")
     return "\n".join([f"def {op.name}({', '.join(_signature(op))}):", *indent([*lines, "return _result"])])
@@ -203,23 +194,22 @@ def _signature(op: Op) -> Iterator[str]:
         elif default is not REQUIRED:
             yield f"{name}={default!r}" if type(default) in (bool, int, str, type(None)) else f"{name}=_default_{name}"
         else:
-            yield f"{name}=REQUIRED" if suggests_keywords(op) else name
-    if suggests_keywords(op):
+            yield f"{name}=REQUIRED" if takes_any_keyword(op) else name
+    if takes_any_keyword(op):
         yield "**_unknown"
 
 
-def suggests_keywords(op: Op) -> bool:
-    """Return True if the caller suggests keywords, such as `axis=` for `dim=`.
+def takes_any_keyword(op: Op) -> bool:
+    """Return True if the caller takes any keyword, so that the error for `dim=` can suggest `axis=`.
 
-    PyTorch and NumPy have other names for axes and for parameters with a default. Python's own error for an unknown
-    keyword cannot be changed afterwards, so these callers accept any keyword. That costs 17 ns of a call; a wrapper
-    that catches the error costs 100.
+    Other libraries have other names for axes and optional parameters. Python's own error for an unknown keyword cannot
+    be changed. Taking any keyword costs 17 ns of a call; a wrapper that catches the error costs 100.
     """
     return "axis" in op.params or any(value is not REQUIRED for value in op.params.values())
 
 
-def _suggest_keywords(op: Op) -> str:
-    """Return the line for unknown keywords. They may replace a required parameter, so none is missed before."""
+def _hand_on_keywords(op: Op) -> str:
+    """Return the line for unknown keywords, which may name a required parameter."""
     required = [name for name, value in op.params.items() if value is REQUIRED]
     missing = "".join(f" or {name} is REQUIRED" for name in required)
     return f"if _unknown{missing}: return _apply({', '.join(op.arguments)}, **_unknown)"
@@ -229,13 +219,15 @@ def _take(op: Op, name: str, *, is_tracked: bool) -> Iterator[str]:
     """Yield the lines that take the array (and the node) of an input; anything that is not fast goes to `Op.apply`."""
     array, nothing = (f"_{name}, _{name}_node", "None, None") if is_tracked else (f"_{name}", "None")
     node = f", {name}.node" if is_tracked else ""
+    lent = f"_{name}_node = {name}.node" if is_tracked else "pass"
     yield f"if type({name}) is _Tensor and {name}.is_fast: {array} = {name}._data{node}"
+    yield f"elif type({name}) is _Tensor and (_{name} := _lent_array({name})) is not None: {lent}"
     if name in op.optional:
         yield f"elif {name} is None: {array} = {nothing}"
     others = " or ".join(f"type({other}) is _Tensor" for other in op.inputs if other != name)
     if op.kind in KEEP_NUMBERS and others:
-        number = f"{array} = {name}, None" if is_tracked else f"{array} = {name}"
-        yield f"elif (type({name}) is float or type({name}) is int) and ({others}): {number}"
+        number = f"{name}, None" if is_tracked else name
+        yield f"elif (type({name}) is float or type({name}) is int) and ({others}): {array} = {number}"
     yield f"else: return _apply({', '.join(op.arguments)})"
 
 
@@ -267,27 +259,17 @@ def _compute(op: Op) -> list[str]:
     return lines
 
 
-def _result_without_node(op: Op) -> list[str]:
-    if op.outputs:
-        return ["_result = tuple([_Tensor.of(_part) for _part in _out])"]
-    return ["_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, None, True"]
-
-
-def _result_with_node(op: Op, tracked: list[str]) -> list[str]:
-    parents = "_nodes" if op.kind == "variadic" else (
-        f"({', '.join(f'_{n}_node' if n in tracked else 'None' for n in op.inputs)},)"
-    )
+def _make_node(op: Op, tracked: list[str]) -> list[str]:
+    """Return the lines that make the node."""
+    inputs = ", ".join(f"_{name}_node" if name in tracked else "None" for name in op.inputs)
+    parents = "tuple(_nodes)" if op.kind == "variadic" else f"({inputs},)"
     saved = f"({''.join(f'{_saved(op, name, tracked)}, ' for name in op.saves).rstrip()})"
-    if op.outputs or op.kind == "variadic":
-        node = f"_make_node(_op.vjp_for(_out), {parents}, {saved}, _out)"
-        result = "_output_variables(_node, _out)" if op.outputs else "_Tensor.of(_out, _node)"
-        return [f"_node = {node}", f"_result = {result}"]
+    if op.outputs:
+        return [f"_node = _make_node(_op.vjp_for(_out), {parents}, {saved}, _out)"]
     return [
         "_node = _Node()",
         f"_node.vjp, _node.parents, _node.saved = _vjp, {parents}, {saved}",
         "_node.created, _node.shape_dtype = _clock(), (_out.shape, _out.dtype)",
-        "_result = _Tensor()",
-        "_result._data, _result.node, _result.is_fast = _out, _node, True",
     ]
 
 

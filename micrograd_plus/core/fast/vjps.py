@@ -37,9 +37,6 @@ def vjp_text(op: Op, *, on_tensors: bool = False) -> str:
     return "\n".join([f"def vjp_{op.name}{suffix}(xp, upstream, _node, arrived):", *indent(lines)])
 
 
-# What was saved -------------------------------------------
-
-
 def _unpack_arrays(op: Op) -> list[str]:
     """Return the lines that name what was saved."""
     return [f"({', '.join(op.saves)},) = _node.saved"] if op.saves else []
@@ -58,10 +55,7 @@ def _unpack_tensors(op: Op) -> list[str]:
     return [f"{names} = _node.saved", *attach]
 
 
-# What is sent to an input ---------------------------------
-
-
-def _add(name: str, on_tensors: bool, node: str = "") -> list[str]:
+def _add_lines(name: str, on_tensors: bool, node: str = "") -> list[str]:
     """Return the lines that add a contribution to what has arrived at a node."""
     node, gradient = node or f"_{name}_node", f"_grad_{name}"
     if on_tensors:
@@ -72,7 +66,7 @@ def _add(name: str, on_tensors: bool, node: str = "") -> list[str]:
     ]
 
 
-def _unbroadcast(name: str, on_tensors: bool, is_shared: str) -> list[str]:
+def _shape_lines(name: str, on_tensors: bool, is_shared: str) -> list[str]:
     """Return the lines that undo broadcasting, keep the dtype, and copy what `is_shared` says the walk may not own."""
     gradient, meta = f"_grad_{name}", f"_meta_{name}"
     array = f"{gradient}._data" if on_tensors else gradient
@@ -89,36 +83,34 @@ def _unbroadcast(name: str, on_tensors: bool, is_shared: str) -> list[str]:
 def _products_on_tensors(rule: Rule) -> list[str]:
     (name,) = rule.inputs
     product = "upstream" if call_of(rule) == "1" else f"upstream * {call_of(rule)}"
-    lines = [f"_grad_{name}, _meta_{name} = {product}, _{name}_node.shape_dtype", *_unbroadcast(name, True, "")]
-    return [f"if _{name}_node is not None:", *indent([*lines, *_add(name, True)])]
+    lines = [f"_grad_{name}, _meta_{name} = {product}, _{name}_node.shape_dtype", *_shape_lines(name, True, "")]
+    return [f"if _{name}_node is not None:", *indent([*lines, *_add_lines(name, True)])]
 
 
 def _product_in_place(rule: Rule) -> list[str]:
     """Return the lines for an only input."""
     (name,) = rule.inputs
     test = f"if _{name}_node.shape_dtype == _node.shape_dtype: {_in_upstream(rule)}"
-    return [test, f"else: {_summed_product(rule)}", *_add(name, False)]
+    return [test, f"else: {_summed_product(rule)}", *_add_lines(name, False)]
 
 
 def _products_on_arrays(rules: list[Rule]) -> list[str]:
     """Return the lines for several inputs.
 
-    An input of another shape or dtype receives a sum, which is a new array. After those, the inputs with the shape and
-    dtype of the output receive products; the last product is made in upstream itself.
+    Inputs of another shape or dtype receive sums, which are new arrays. Then the inputs with the shape and dtype of the
+    output receive products; the last product is made in upstream itself.
     """
     names = [rule.inputs[0] for rule in rules]
     lines = [f"_same_shape_{n} = _{n}_node is not None and _{n}_node.shape_dtype == _node.shape_dtype" for n in names]
     for rule, name in zip(rules, names, strict=True):
-        lines.append(f"if _{name}_node is not None and not _same_shape_{name}:")
-        lines += indent([_summed_product(rule), *_add(name, False)])
+        lines += [f"if _{name}_node is not None and not _same_shape_{name}:"]
+        lines += indent([_summed_product(rule), *_add_lines(name, False)])
     for place, (rule, name) in enumerate(zip(rules, names, strict=True)):
         local, later = call_of(rule), " or ".join(f"_same_shape_{n}" for n in names[place + 1 :])
         new = "_own_gradient(xp, upstream, upstream)" if local == "1" else f"xp.multiply_as(upstream, {local})"
-        lines.append(f"if _same_shape_{name}:")
-        lines += indent([f"if {later}: _grad_{name} = {new}", f"else: {_in_upstream(rule)}"] if later else [
-            _in_upstream(rule)
-        ])  # fmt: skip
-        lines += indent(_add(name, False))
+        last = _in_upstream(rule)
+        product = [f"if {later}: _grad_{name} = {new}", f"else: {last}"] if later else [last]
+        lines += [f"if _same_shape_{name}:", *indent([*product, *_add_lines(name, False)])]
     return lines
 
 
@@ -135,8 +127,6 @@ def _summed_product(rule: Rule) -> str:
     return f"_grad_{name} = _unbroadcast_to({arguments})"
 
 
-# Other kinds: the rule returns the contribution -----------
-
 VIEW_OR_UPSTREAM = "{0}.base is not None or {0} is upstream"
 """What the walk may not own without a look: a view, or upstream itself."""
 
@@ -150,49 +140,43 @@ def _to_inputs(rule: Rule, on_tensors: bool, *, is_only: bool) -> Iterator[str]:
     for place, name in enumerate(rule.inputs):
         value = f"_all[{place}]" if len(rule.inputs) > 1 else call_of(rule)
         lines = [f"_grad_{name}, _meta_{name} = {value}, _{name}_node.shape_dtype"]
-        lines += [*_unbroadcast(name, on_tensors, _is_shared(rule, is_only)), *_add(name, on_tensors)]
+        lines += [*_shape_lines(name, on_tensors, _is_shared(rule, is_only)), *_add_lines(name, on_tensors)]
         yield from lines if is_only else [f"if _{name}_node is not None:", *indent(lines)]
 
 
 def _to_each_part(rule: Rule, on_tensors: bool) -> list[str]:
     """Return the lines for the parts of a variadic operation."""
-    lines = ["_meta_part = _parent.shape_dtype", *_unbroadcast("part", on_tensors, VIEW_OR_UPSTREAM)]
+    lines = ["_meta_part = _parent.shape_dtype", *_shape_lines("part", on_tensors, VIEW_OR_UPSTREAM)]
     return [
         f"_all = {call_of(rule)}",
         _count_check(rule, "len(_node.parents)"),
         "for _parent, _grad_part in zip(_node.parents, _all):",
         "    if _parent is None: continue",
-        *indent([*lines, *_add("part", on_tensors, "_parent")]),
+        *indent([*lines, *_add_lines("part", on_tensors, "_parent")]),
     ]
 
 
 def _is_shared(rule: Rule, is_only: bool) -> str:
-    """Return the test for a result that must be copied, because a later rule or someone else may read its memory.
-
-    What the rule of an only input returns belongs to the walk, unless it cannot be written into.
-    """
+    """Return the test for a result whose memory a later rule or someone else may read, so that it must be copied.
+    What the rule of an only input returns belongs to the walk, unless it cannot be written into."""
     later = rule.op.rules[rule.op.rules.index(rule) + 1 :]
     if _returns_upstream(rule):
         return " or ".join(f"_{name}_node is not None" for other in later for name in other.inputs)
     return "{0}.base is not None and not xp.is_writeable({0})" if is_only else VIEW_OR_UPSTREAM
 
 
-def _upstream(upstream: object) -> object:
-    return upstream
+_IDENTITY = (lambda upstream: upstream).__code__.co_code
 
 
 def _returns_upstream(rule: Rule) -> bool:
     """Return True for `lambda upstream: upstream`."""
-    return rule.reads == ("upstream",) and rule.function.__code__.co_code == _upstream.__code__.co_code
+    return rule.reads == ("upstream",) and rule.function.__code__.co_code == _IDENTITY
 
 
 def _count_check(rule: Rule, count: str) -> str:
     """Return the line that checks how many contributions a rule returned."""
     number = rule.op.rules.index(rule)
     return f"if type(_all) is not tuple or len(_all) != {count}: _check_count(_rules[{number}], _all, {count})"
-
-
-# What all texts share -------------------------------------
 
 
 def call_of(rule: Rule, xp: str = "xp") -> str:

@@ -11,14 +11,16 @@ from .errors import (
     MIXED_GRAPH,
     annotate_rule_error,
     explain_error,
+    explains,
     freed_graph_error,
     missing_rule_error,
     rerun_interpreted,
+    whole_numbers,
 )
 from .missing_names import MissingName, missing_name
 
 __all__ = [
     "MIXED_GRAPH", "NONE_HINT", "MissingName", "annotate_rule_error", "check_count", "check_function", "check_mapping",
-    "explain_error", "freed_graph_error", "missing_name", "missing_rule_error", "prefixes_errors", "rerun_interpreted",
-    "suggests_keywords", "tensor_expected", "unknown_keyword",
+    "explain_error", "explains", "freed_graph_error", "missing_name", "missing_rule_error", "prefixes_errors",
+    "rerun_interpreted", "suggests_keywords", "tensor_expected", "unknown_keyword", "whole_numbers",
 ]  # fmt: skip

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from .foreign_names import FOREIGN_NAMES
+from .foreign_names import FOREIGN_NAMES, HOMONYMS
+
+PACKAGE = __name__.partition(".")[0]
+CALLED = {"tensor": "a tensor", "module": "a module", "mg": PACKAGE}
+"""What messages call an owner; a module of the package has its full name."""
 
 
 class MissingName:
@@ -14,27 +19,33 @@ class MissingName:
     A class with `__getattr__` would need no descriptors, but every attribute of it would be slower.
     """
 
-    def __init__(self, name: str, names: Iterable[str] = (), owner: str = "a tensor"):
-        self.name, self.names, self.owner = name, names, owner
+    def __init__(self, name: str, owner: str = "tensor", names: Iterable[str] = ()):
+        self.name, self.owner, self.names = name, owner, names
 
-    def __get__(self, tensor: Any, owner: Any) -> NoReturn:
+    def __get__(self, instance: Any, owner: Any) -> NoReturn:
         raise missing_name(self.owner, self.name, self.names)
 
 
 def missing_name(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError:
-    """Return the error for a name that `owner` does not have, with a hint if there is one."""
-    return AttributeError(f"{owner} has no {name!r}{next(_hints(name, names))}")
+    """Return the error for a name that `owner` does not have, with a hint if there is one.
+
+    `owner` is "tensor", "module", or the dotted name of a module of the package, and `names` are its real names.
+    """
+    owner = owner.removeprefix(f"{PACKAGE}.").replace(PACKAGE, "mg")
+    called = CALLED.get(owner, f"{PACKAGE}.{owner}")
+    return AttributeError(f"{called} has no {name!r}{next(_hints(owner, name, names))}")
 
 
-def _hints(name: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield what a message can say about a missing name, the best first."""
-    if name in FOREIGN_NAMES:
-        yield f": write {FOREIGN_NAMES[name]}"
-    if name in names:
-        yield f": write mg.{name}(x, ...)"
+def _hints(owner: str, name: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield what a message can say about a missing name, the best first: real names come before the table."""
+    public = getattr(sys.modules.get(PACKAGE), "__all__", ())
+    if owner != "mg" and name in public and (owner, name) not in HOMONYMS:
+        yield f": write mg.{name}(x, ...)" if owner == "tensor" else f": write mg.{name}"
+    if hint := FOREIGN_NAMES.get(owner, {}).get(name):
+        yield f". {hint}" if hint.endswith(".") else f": write {hint}"
     if not name.startswith("_"):  # only programs ask for such names
         from difflib import get_close_matches  # most programs never need it
 
-        near = get_close_matches(name, names, n=1, cutoff=0.83)
+        near = get_close_matches(name, names or public, n=1, cutoff=0.83)
         yield f"; did you mean {near[0]}?" if near else ""
     yield ""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import wraps
 from types import CodeType, FrameType
 from typing import Any
 
-from ..modes import Block, Mode, Token, decorate, grad_enabled, recording, unfused
+from ..modes import Block, Mode, Token, grad_enabled, recording, unfused
 
 module_calls: set[CodeType] = set()
 """The code of the methods that call a module. Operations applied in such a call belong to the module."""
@@ -26,7 +28,7 @@ transforming = Mode("transforming", None)
 """The list of nodes that the innermost running transform differentiates by."""
 
 
-def no_grad() -> Block:
+def no_grad() -> UserBlock:
     """Disable gradients in a block or in a function.
 
     Only this thread and task are affected. Results computed in the block have no graph, and leaves may be written
@@ -42,10 +44,10 @@ def no_grad() -> Block:
 
     See: torch.no_grad.
     """
-    return Block(grad_enabled, False)
+    return UserBlock(grad_enabled, False)
 
 
-def enable_grad() -> Block:
+def enable_grad() -> UserBlock:
     """Enable gradients again in a block inside `no_grad`.
 
     Returns: a context manager, which also decorates functions, generators and coroutines.
@@ -58,7 +60,7 @@ def enable_grad() -> Block:
 
     See: torch.enable_grad.
     """
-    return Block(grad_enabled, True)
+    return UserBlock(grad_enabled, True)
 
 
 def is_grad_enabled() -> bool:
@@ -76,7 +78,7 @@ def is_grad_enabled() -> bool:
     return grad_enabled()
 
 
-def set_grad_enabled(mode: bool) -> Block:
+def set_grad_enabled(mode: bool) -> UserBlock:
     """Enable or disable gradients in a block, as `mode` says.
 
     It is a block, not a switch: called as a statement it changes nothing, and warns.
@@ -96,7 +98,7 @@ def set_grad_enabled(mode: bool) -> Block:
     return WarningBlock(grad_enabled, bool(mode))
 
 
-def unfuse() -> Block:
+def unfuse() -> UserBlock:
     """Run composites as the operations they are made of, in a block or in a function.
 
     `softmax`, for example, then runs as its own forward, step by step, instead of one closed-form rule. Its gradient is
@@ -113,7 +115,7 @@ def unfuse() -> Block:
 
     See: "decompositions" in the documentation of torch.export.
     """
-    return Block(unfused, True)
+    return UserBlock(unfused, True)
 
 
 def scope(name: str) -> Scope:
@@ -142,7 +144,17 @@ def scope(name: str) -> Scope:
     return Scope(name)
 
 
-class WarningBlock(Block):
+class UserBlock(Block):
+    """Block that also decorates functions: `with no_grad(): ...`, or `@no_grad()`."""
+
+    __slots__ = ()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function, generator function or coroutine function with its body in such a block."""
+        return decorate(function, lambda: UserBlock(self.mode, self.value))
+
+
+class WarningBlock(UserBlock):
     """Block that warns if it is never entered."""
 
     __slots__ = ("is_used",)
@@ -166,7 +178,7 @@ class WarningBlock(Block):
             warnings.warn(f"{call} is a block, and changes nothing by itself: write `with {call}:`", stacklevel=2)
 
 
-class Scope(Block):
+class Scope(UserBlock):
     """Block with a name, which records show as a group."""
 
     __slots__ = ("name",)
@@ -191,3 +203,46 @@ class OpenScope:
 
     def __init__(self, name: str, frame: FrameType):
         self.name, self.frame, self.instruction = name, frame, frame.f_lasti
+
+
+def decorate(function: Callable[..., Any], block: Callable[[], UserBlock]) -> Callable[..., Any]:
+    """Return a function, generator function or coroutine function that runs its body in a block of its own."""
+    if inspect.isasyncgenfunction(function):
+        raise TypeError(
+            f"{function.__name__} is an asynchronous generator, whose caller would run in the block as well; "
+            f"open the block inside it, between two yields"
+        )
+    if inspect.isgeneratorfunction(function):
+        return wraps(function)(lambda *args, **options: _run_generator(function(*args, **options), block))
+
+    @wraps(function)
+    def inside(*args: Any, **options: Any) -> Any:
+        with block():
+            return function(*args, **options)
+
+    @wraps(function)
+    async def awaited(*args: Any, **options: Any) -> Any:
+        with block():
+            return await function(*args, **options)
+
+    return awaited if inspect.iscoroutinefunction(function) else inside
+
+
+def _run_generator(steps: Generator[Any, Any, Any], block: Callable[[], UserBlock]) -> Generator[Any, Any, Any]:
+    """Run a generator whose own steps are in the block, while its caller's code is not."""
+    step: Any = steps.send
+    received: Any = None
+    while True:
+        try:
+            with block():
+                item = step(received)
+        except StopIteration as end:
+            return end.value
+        try:
+            step, received = steps.send, (yield item)
+        except GeneratorExit:
+            with block():
+                steps.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever was thrown in is passed on
+            step, received = steps.throw, error

@@ -48,6 +48,13 @@ def snapshot(variable: Variable) -> Array:
     return variable._data
 
 
+def lent_array(variable: Variable) -> Array | None:
+    """Return a snapshot of a lent array that compiled code can use; None for any other variable."""
+    if variable.is_fast or not getattr(variable, "is_lent", False) or not is_real_on_cpu(variable._data):
+        return None
+    return variable._data.copy() if has_other_owners(variable) else snapshot(variable)
+
+
 def array_to_write(variable: Variable) -> Array:
     """Return the array of a variable to be written into now.
 

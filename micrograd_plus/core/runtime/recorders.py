@@ -55,10 +55,10 @@ class Recorder:
     def on_failure(self, error: Exception) -> None:
         """Note that an operation failed with an error, which the user may catch."""
 
-    def walk_failed(self, root: Any, at: Any = None) -> None:
+    def on_walk_failure(self, root: Any, at: Any = None) -> None:
         """Note that the last walk from `root` ended in an error, at the node `at` if that is known."""
 
-    def walk_rejected(self, root: Any) -> None:
+    def on_walk_rejection(self, root: Any) -> None:
         """Note that a walk from `root` was requested but could not begin."""
 
     def will_free(self, order: Sequence[Any]) -> None:
@@ -70,19 +70,19 @@ def record_to(recorder: Recorder) -> Block:
     return Block(recording, recorder)
 
 
-def muted() -> Block:
+def mute_recorders() -> Block:
     """Return a block whose events no recorder outside it receives."""
-    return Block(recording, SILENT)
+    return Block(recording, MUTED)
 
 
-SILENT = Recorder()
+MUTED = Recorder()
 
 
 def recorders() -> list[Recorder]:
-    """Return the recorders that listen here: those opened since the last `muted` block, the outermost first."""
+    """Return the recorders that listen here: those inside the innermost `mute_recorders` block, the outermost first."""
     listening: list[Recorder] = recording.all()
-    while SILENT in listening:
-        del listening[: listening.index(SILENT) + 1]
+    while MUTED in listening:
+        del listening[: listening.index(MUTED) + 1]
     return listening
 
 
@@ -117,16 +117,16 @@ def observe_push(result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
     return _call_all([recorder.begin_push(result, starts) for recorder in recorders()])
 
 
-def walk_failed(root: Any, at: Any = None) -> None:
+def notify_walk_failure(root: Any, at: Any = None) -> None:
     """Notify the recorders, from an except block, that its error ended a walk."""
     for recorder in recorders():
-        recorder.walk_failed(root, at)
+        recorder.on_walk_failure(root, at)
 
 
-def walk_rejected(root: Any) -> None:
+def notify_walk_rejection(root: Any) -> None:
     """Notify the recorders, from an except block, that its error kept a walk from beginning."""
     for recorder in recorders():
-        recorder.walk_rejected(root)
+        recorder.on_walk_rejection(root)
 
 
 def _call_all(observers: Sequence[OnStep | None]) -> OnStep | None:

@@ -1,8 +1,9 @@
-"""How the exercises that come along are declared: a rule by its name, a program by hand, a step to predict, a wrong
-rule to find.
+"""Builders of the catalogue's exercises: a rule by its name, gradients by hand, a step to predict, a rule to find.
+
+A program is a function of named tensors that returns everything it computes by name, in order. The last is the result.
 """
 
-# ruff: noqa: A002 - an exercise is known by its `id`
+# ruff: noqa: A002 - `id` is the name of the field in files and in calls
 
 from __future__ import annotations
 
@@ -13,172 +14,172 @@ from ...backends import devices
 from ...core.backward import gradients
 from ...tensor import Tensor, tensor
 from ...tracing import Trace
-from ..from_functions import function_exercise, of_row
+from ..from_functions import function_exercise
 from ..from_rules import rule_exercise
-from ..question import array
-from ..registered import register
-from ..spec import Exercise, Part
+from ..mistakes import mistake, wrong_answers
+from ..question import to_array
+from ..rule_answers import takes_all_values
+from ..spec import PLAIN, Exercise, Mistake, Part
 from ..student_key import own_walk_number
-from .planted_walks import ELSEWHERE, Planted, Program, accused_behind, recorded
+from .planted_walks import PlantedWalks, Program, draw_inputs, record_walk
 
 np = devices.device("cpu").library
+Draws = dict[str, Callable[[Any], Any]]
+"""The inputs of a program: for each name a function that draws an array."""
 
 
-def rules(group: str, *names: str) -> None:
-    """Declare the exercises of rules of the engine."""
-    for name in names:
-        register(rule_exercise(name, group=group))
+def rules(group: str, *names: str) -> list[Exercise]:
+    """Return the exercises of rules of the engine."""
+    return [rule_exercise(name, group=group) for name in names]
 
 
-def twice(group: str, *names: str) -> None:
-    """Declare the exercises of rules that are read on numbers that move as well, under `NAME.twice`."""
-    for name in names:
-        register(rule_exercise(name, group=group, twice=True, id=f"{name}.twice"))
+def second_order(group: str, *names: str) -> list[Exercise]:
+    """Return the exercises `NAME.twice`, which also check the gradient of the gradient."""
+    return [rule_exercise(name, group=group, second_order=True, id=f"{name}.twice") for name in names]
 
 
-def whole_rule(group: str, name: str, title: str) -> None:
-    """Declare the exercise of a rule that undoes broadcasting itself, under `NAME.whole`."""
-    register(rule_exercise(name, group=group, whole=True, id=f"{name}.whole", title=title))
+def whole_rule(group: str, name: str, title: str) -> Exercise:
+    """Return the exercise `NAME.whole`, in which the student undoes broadcasting."""
+    return rule_exercise(name, group=group, whole=True, id=f"{name}.whole", title=title)
 
 
-def by_hand(
-    id: str, group: str, program: Program, inputs: dict[str, Any], *, title: str, prompt: str, wrong: Sequence[Any] = ()
-) -> None:
-    """Declare an exercise of every gradient by hand. Who solves it is given everything that the program computes, and
-    returns the gradients in the order of the walk: of what was computed last first. Wrong answers are pairs of a row
-    and a function of all that and of the right gradients."""
-    trial = computed(program, {name: tensor(draw(np.random.default_rng(0))) for name, draw in inputs.items()})
+# Gradients by hand ----------
+
+
+def gradients_by_hand(id: str, group: str, program: Program, inputs: Draws, *, title: str, prompt: str) -> Exercise:
+    """Return an exercise in which the student writes every gradient of a program, the last one first.
+
+    The student's function can read every value of the program.
+    """
+    trial = program({name: tensor(draw(np.random.default_rng(0))) for name, draw in inputs.items()})
     names = [*reversed(list(trial)[:-1]), *inputs]
-
-    def everything(rng: Any) -> dict[str, Any]:
-        given = {name: draw(rng) for name, draw in inputs.items()}
-        made = computed(program, {name: tensor(value) for name, value in given.items()})
-        return given | {name: value.numpy() for name, value in list(made.items())}
-
-    def right(named: dict[str, Any], xp: Any) -> dict[str, Any]:
-        return gradients_of(program, {name: named[name] for name in inputs}, names)
-
-    right.takes_everything = True
-    mistakes = [of_row(row, spoilt(right, change)) for row, change in wrong]
     reads = [*inputs, *trial]
-    made = function_exercise(
-        id, right, kind="gradients", group=group, title=title, inputs=everything, answers=names, mistakes=mistakes,
-        count=3,
+
+    def draw_values(rng: Any) -> dict[str, Any]:
+        arrays = {name: draw(rng) for name, draw in inputs.items()}
+        computed = program({name: tensor(value) for name, value in arrays.items()})
+        return arrays | {name: value.numpy() for name, value in list(computed.items())}
+
+    @takes_all_values
+    def right(values: dict[str, Any], xp: Any) -> dict[str, Any]:
+        return program_gradients(program, {name: values[name] for name in inputs}, names)
+
+    def known_mistakes() -> list[Mistake]:
+        return [mistake(name, replace_gradients(right, change))
+                for name, change in wrong_answers(id, right, [*reads, "right"])]  # fmt: skip
+
+    exercise = function_exercise(
+        id, right, kind="gradients", group=group, title=title, inputs=draw_values, answers=names, reads=reads, count=3,
+        mistakes=known_mistakes, summary="Return every gradient, the last one first.",
         prompt=f"{prompt}\nReturn a dictionary with the gradient of each of these, in this order: {', '.join(names)}.\n"
-               f"Your function may read {', '.join(reads)}.",
+               f"Your function can use any of these parameters, by name: {', '.join(reads)}.",
     )  # fmt: skip
-    made.reads = tuple(reads)
-    made.starter = (
-        f'@exercises.answer("{id}")\n'
-        f"def {made.function_name}({', '.join(reads)}):\n"
-        f'    """The gradient of everything, the latest first."""\n'
-        f"    # YOUR CODE HERE\n"
-        f"    return {{{', '.join(f'{name!r}: None' for name in names)}}}\n"
-    )
-    register(made)
+    blanks = f"return {{{', '.join(f'{name!r}: None' for name in names)}}}"
+    exercise.starter = exercise.starter.replace("raise NotImplementedError", blanks)
+    return exercise
 
 
-def computed(program: Program, given: dict[str, Any]) -> dict[str, Any]:
-    """What a program computes of named tensors."""
-    return program(given)
-
-
-def gradients_of(program: Program, inputs: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """The gradient of every named value, by one walk of the engine."""
+def program_gradients(program: Program, inputs: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the gradient of every named value of a program, from one walk of the engine."""
     leaves: dict[str, Any] = {name: tensor(value, requires_grad=True) for name, value in inputs.items()}
-    made = computed(program, leaves)
-    everything = {**leaves, **made}
-    result: Tensor = list(made.values())[-1]
-    nodes = {name: everything[name].node for name in names}
+    computed = program(leaves)
+    values = {**leaves, **computed}
+    result: Tensor = list(computed.values())[-1]
+    nodes = {name: values[name].node for name in names}
     arrived = gradients(result, np.ones(result.shape), through=set(nodes.values()))
     return {name: np.asarray(arrived[node]) for name, node in nodes.items()}
 
 
-def spoilt(right: Any, change: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]) -> Any:
-    """A wrong answer: the right gradients with some of them changed."""
+def replace_gradients(right: Any, change: Callable[..., dict[str, Any]]) -> Any:
+    """Return a wrong answer: the right gradients, with those replaced that `change` returns."""
+    names = change.__code__.co_varnames[: change.__code__.co_argcount]
 
-    def wrong(named: dict[str, Any], xp: Any) -> dict[str, Any]:
-        found = right(named, xp)
-        return {**found, **change(named, found)}
+    @takes_all_values
+    def wrong(values: dict[str, Any], xp: Any) -> dict[str, Any]:
+        found = right(values, xp)
+        available = {**values, "right": found}
+        return {**found, **change(*[available[name] for name in names])}
 
-    wrong.takes_everything = True
     return wrong
 
 
 # Walks ----------------------
 
 
-def predict(
-    id: str, group: str, program: Program, inputs: dict[str, Any], *, step: int, word: str, title: str, prompt: str
-) -> None:
-    """Declare an exercise of what a step sends: of any inputs, so that it is a formula that is found."""
+def predict_step(
+    id: str, group: str, program: Program, inputs: Draws, *, step: int, word: str, title: str, prompt: str
+) -> Exercise:
+    """Return an exercise in which the student predicts a value of a step, as a formula of the inputs."""
 
-    def trace_of(named: dict[str, Any]) -> Trace:
-        return recorded(program, {name: named[name] for name in inputs})
+    def asked_step(values: dict[str, Any]) -> Any:
+        trace: Trace = record_walk(program, {name: values[name] for name in inputs})
+        return trace.steps[step]
 
-    def right(named: dict[str, Any], xp: Any) -> Any:
-        return array(getattr(trace_of(named).steps[step], word))
+    @takes_all_values
+    def right(values: dict[str, Any], xp: Any) -> Any:
+        return to_array(getattr(asked_step(values), word))
 
-    def forgotten(named: dict[str, Any], xp: Any) -> Any:
-        asked = trace_of(named).steps[step]
-        before = 0.0 if asked.before is None or word != "after" else array(asked.before)
-        return array(asked.local) + before
+    @takes_all_values
+    def without_upstream(values: dict[str, Any], xp: Any) -> Any:
+        asked = asked_step(values)
+        before = 0.0 if asked.before is None or word != "after" else to_array(asked.before)
+        return to_array(asked.local) + before
 
-    def overwritten(named: dict[str, Any], xp: Any) -> Any:
-        return array(trace_of(named).steps[step].contribution)
+    @takes_all_values
+    def overwrite(values: dict[str, Any], xp: Any) -> Any:
+        return to_array(asked_step(values).contribution)
 
-    for each in (right, forgotten, overwritten):
-        each.takes_everything = True
-    mistakes = [of_row("M6", forgotten)] + ([of_row("M1", overwritten)] if word == "after" else [])
-    made = function_exercise(
-        id, right, kind="predict", group=group, title=title, prompt=prompt, inputs=inputs, mistakes=mistakes,
+    exercise = function_exercise(
+        id, right, kind="predict", group=group, title=title, prompt=prompt, inputs=inputs, reads=tuple(inputs),
+        mistakes=[("M6", without_upstream)] + ([("M1", overwrite)] if word == "after" else []),
     )  # fmt: skip
-    made.reads = tuple(inputs)
-    made.starter = (
-        f'@exercises.answer("{id}")\n'
-        f"def {made.function_name}({', '.join(inputs)}):\n"
-        f'    """{title}."""\n'
-        f"    # YOUR CODE HERE\n"
-        f"    raise NotImplementedError\n"
-    )
-    made.show = lambda seed=0: recorded(program, drawn(inputs, seed))
-    register(made)
+    exercise.show = lambda seed=0: record_walk(program, draw_inputs(inputs, np.random.default_rng(seed)))
+    return exercise
 
 
-def drawn(inputs: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Inputs of a seed."""
-    rng = np.random.default_rng(seed)
-    return {name: draw(rng) for name, draw in inputs.items()}
+def find_wrong_rule(id: str, group: str, program: Program, inputs: Draws, *, exhibits: Sequence[str]) -> Exercise:
+    """Return an exercise in which the student finds the wrong rule of a walk.
 
+    The wrong rule is one of some exhibits of the museum. Each number of a walk makes another walk. The answer is the
+    number of the first step that applies the wrong rule, counted from 1 as in the player.
+    """
+    walks = PlantedWalks(program, inputs, exhibits)
 
-def find(id: str, group: str, program: Program, inputs: dict[str, Any], *, exhibits: Sequence[str]) -> None:
-    """Declare an exercise of finding the wrong rule of a walk, in which an exhibit of the museum is planted. The answer
-    is the number of the step at which it is applied first, counted from 1, as the player counts. Each number of a walk
-    makes another one."""
-    walks = Planted(program, inputs, exhibits)
+    @takes_all_values
+    def right(values: dict[str, Any], xp: Any) -> int:
+        return walks.wrong_step(values["walk"])
 
-    def right(named: dict[str, Any], xp: Any) -> int:
-        return walks.place(named["walk"])
+    @takes_all_values
+    def later_step(values: dict[str, Any], xp: Any) -> int:
+        return walks.misled_steps(values["walk"])[0]
 
-    def accused(named: dict[str, Any], xp: Any) -> int:
-        return walks.behind(named["walk"])[0]
-
-    right.takes_everything = accused.takes_everything = True
-    made = function_exercise(
+    exercise = function_exercise(
         id, right, kind="wrong rule", group=group, title="one rule of this walk is wrong", driver="value", count=1,
-        inputs=lambda number: {"walk": number}, about="one rule of the walk is wrong", judge=walks.judged,
-        mistakes=[accused_behind(accused), ELSEWHERE], parts=[Part("plain values", 10, "it is that step")],
-        prompt=f"Look at `exercises.get_exercise({id!r}).show()`. One rule of it is not the engine's: at which step is "
-               f"it applied first? Answer with the step's number, as the player counts them, from 1.",
+        inputs=lambda number: {"walk": number}, about="one rule of the walk is wrong", judge=walks.judge, reads=(),
+        parts=[Part(PLAIN, 10, "it is that step")],
+        mistakes=[
+            mistake("behind", later_step, recognizes=all_of_kind("behind")),
+            mistake("elsewhere", 0, recognizes=all_of_kind("entries")),
+        ],
+        prompt=f"Look at the walk `exercises.get_exercise({id!r}).show()`. One of its rules is not the engine's. At "
+               f"which step is that rule first applied? Answer with the number of the step as the player shows it, "
+               f"counted from 1.",
     )  # fmt: skip
-    made.reads, made.has_own_walk = (), True
-    made.starter = (
-        f"{made.function_name} = None  # YOUR ANSWER in the place of None\n"
-        f'exercises.check("{id}", {made.function_name})\n'
+    exercise.has_own_walk = True
+    exercise.starter = (
+        f"{exercise.function_name} = None  # YOUR ANSWER instead of None\n"
+        f'exercises.check("{id}", {exercise.function_name})\n'
     )
-    made.show = lambda number=None: walks.walk(own_walk_number(id) if number is None else number)
-    made.show_right = lambda number=None: walks.walk(own_walk_number(id) if number is None else number, wrong=False)
-    register(made)
+    exercise.show = lambda number=None: walks.walk(own_walk_number(id) if number is None else number)
+    exercise.show_right = lambda number=None: walks.walk(own_walk_number(id) if number is None else number, wrong=False)
+    return exercise
 
 
-__all__ = ["Exercise", "by_hand", "find", "predict", "rules", "twice", "whole_rule"]
+def all_of_kind(kind: str) -> Callable[[Any, Any], bool]:
+    """Return a function that recognizes a mistake if all differences are of one kind."""
+    return lambda exercise, wrongs: all(wrong.kind == kind for wrong in wrongs)
+
+
+__all__ = [
+    "find_wrong_rule", "gradients_by_hand", "predict_step", "rules", "second_order", "whole_rule",
+]  # fmt: skip

@@ -1,13 +1,13 @@
-"""What runs beside a student's code: it needs NumPy alone, and knows no answer.
+"""The part of an exercise that runs in the process of a student's code. It needs only NumPy and contains no answers.
 
-    outcome = carry_out(function, request)
+    outcome = carry_out(answer, request)
 
-A request and an outcome are plain data. The folder can be copied as it is to where student code runs: it imports
-nothing of the engine, and what it hands to the student leads to no operation and to no rule.
+A request and an outcome are plain data. The grader copies this folder into the sandbox, so nothing here imports the
+engine, and no object that the student receives refers to an operation or to a rule.
 """
 
 from .execution import carry_out
-from .namespace import ALL, OWN, Words
-from .values import Refused
+from .namespace import FUNCTIONS, OWN_FUNCTIONS, Namespace
+from .values import InvalidAnswer
 
-__all__ = ["ALL", "OWN", "Refused", "Words", "carry_out"]
+__all__ = ["FUNCTIONS", "OWN_FUNCTIONS", "InvalidAnswer", "Namespace", "carry_out"]

@@ -1,5 +1,7 @@
-"""The ways in which a student's code is run: a rule is called, a class is made to compute a small program, an optimiser
-takes several steps. A driver gives arguments and collects what comes back; it compares nothing.
+"""Drivers: the ways in which a student's code is run.
+
+One driver calls a rule, another computes a small program with a class, another takes several steps of an optimizer. A
+driver passes arguments and collects results; it compares nothing.
 """
 
 from __future__ import annotations
@@ -9,80 +11,84 @@ from typing import Any
 
 import numpy as np
 
-from .dual import Moving, MovingWords, moves_of, set_moving
-from .values import Refused, called
+from .dual import Dual, DualNamespace, attach_tangents, tangent_of
+from .values import InvalidAnswer, call_by_name
 
 Driver = Callable[[Any, dict[str, Any], Any], Any]
 drivers: dict[str, Driver] = {}
-"""Every driver by its name."""
+"""Every driver by name."""
 
 
 def driver(function: Driver) -> Driver:
-    """List a driver under its own name."""
+    """Add a function to `drivers` under its own name."""
     drivers[function.__name__] = function
     return function
 
 
 @driver
-def call(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A function, called with what it asks for by name."""
-    return called(thing, arguments, xp)
+def call(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Call a function with the arguments that its parameters name."""
+    return call_by_name(answer, arguments, xp)
 
 
 @driver
-def moving(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A function that is called with numbers that move, each as `along` says: how fast what it sends moves."""
-    along = arguments["along"]
-    given = {name: set_moving(value, along.get(name)) for name, value in arguments.items() if name != "along"}
-    return all_moves(called(thing, given, MovingWords(xp)))
+def dual(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Call a function on dual numbers, whose tangents are the argument `tangents`, and return the result's tangents."""
+    values = dict(arguments)
+    tangents = values.pop("tangents")
+    duals = {name: attach_tangents(each, tangents.get(name)) for name, each in values.items()}
+    return all_tangents(call_by_name(answer, duals, DualNamespace(xp)))
 
 
-def all_moves(sent: Any) -> Any:
-    """How fast everything moves that was sent; what is no array of numbers stays as it is."""
-    if isinstance(sent, dict):
-        return {name: all_moves(each) for name, each in sent.items()}
-    if isinstance(sent, (list, tuple)):
-        return [all_moves(each) for each in sent]
-    plain = isinstance(sent, (Moving, np.ndarray, np.number, float, int)) and not isinstance(sent, bool)
-    return moves_of(sent) if plain else sent
-
-
-@driver
-def value(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A plain answer; of a function, what it returns."""
-    if thing is None:
-        raise Refused("there is no answer yet")
-    if not callable(thing) and (isinstance(thing, bool) or not isinstance(thing, (int, float, np.number, np.ndarray))):
-        raise Refused(f"a number is asked for, and an object of type {type(thing).__name__} came")
-    return called(thing, arguments, xp) if callable(thing) else thing
+def all_tangents(returned: Any) -> Any:
+    """Replace every array of numbers in a returned value by its tangent."""
+    if isinstance(returned, dict):
+        return {name: all_tangents(each) for name, each in returned.items()}
+    if isinstance(returned, (list, tuple)):
+        return [all_tangents(each) for each in returned]
+    numeric = isinstance(returned, (Dual, np.ndarray, np.number, float, int)) and not isinstance(returned, bool)
+    return tangent_of(returned) if numeric else returned
 
 
 @driver
-def program(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A class of numbers with a graph, made to compute a small program: each line is an operation and the places of its
-    operands among the lines before it. Then `backward` is called on the last line, so many times, and the gradients of
-    all lines are what comes back."""
-    made: list[Any] = []
+def value(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Return a number or an array, or the result of a function."""
+    if answer is None:
+        raise InvalidAnswer("there is no answer yet")
+    is_number = isinstance(answer, (int, float, np.number, np.ndarray)) and not isinstance(answer, bool)
+    if not callable(answer) and not is_number:
+        raise InvalidAnswer(f"the answer must be a number, got an object of type {type(answer).__name__}")
+    return call_by_name(answer, arguments, xp) if callable(answer) else answer
+
+
+@driver
+def program(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Compute a small program with a class of scalars that have a graph, and return all values and gradients.
+
+    Each line of the program is an operation and the indices of its operands among the earlier lines. `backward` is
+    called on the last line, `times` times; with `cleared` the leaves' gradients are reset in between.
+    """
+    nodes: list[Any] = []
     for name, *operands in arguments["lines"]:
         if name == "leaf":
-            made.append(thing(operands[0]))
+            nodes.append(answer(operands[0]))
         else:
-            first, *others = [made[place] for place in operands]
+            first, *others = [nodes[index] for index in operands]
             if not hasattr(type(first), METHODS[name]):
-                raise Refused(f"your class has no {METHODS[name]}")
-            made.append(getattr(first, METHODS[name])(*others))
-    for place, number in arguments.get("changes", []):
-        made[place].data = number
-    for again in range(arguments.get("times", 1)):
-        if again and arguments.get("cleared"):
-            for (name, *_), each in zip(arguments["lines"], made, strict=True):
+                raise InvalidAnswer(f"your class has no {METHODS[name]}")
+            nodes.append(getattr(first, METHODS[name])(*others))
+    for index, number in arguments.get("changes", []):
+        nodes[index].data = number
+    for round_ in range(arguments.get("times", 1)):
+        if round_ and arguments.get("cleared"):
+            for (name, *_), node in zip(arguments["lines"], nodes, strict=True):
                 if name == "leaf":
-                    each.grad = 0.0
-        made[-1].backward()
-    wanted = arguments.get("wanted", range(len(made)))
+                    node.grad = 0.0
+        nodes[-1].backward()
+    wanted = arguments.get("wanted", range(len(nodes)))
     return [
-        np.asarray([float(made[place].data) for place in wanted]),
-        np.asarray([float(made[p].grad) for p in wanted]),
+        np.asarray([float(nodes[index].data) for index in wanted]),
+        np.asarray([float(nodes[index].grad) for index in wanted]),
     ]
 
 
@@ -90,52 +96,54 @@ METHODS = {
     "add": "__add__", "multiply": "__mul__", "tanh": "tanh", "relu": "relu", "exp": "exp", "negative": "__neg__",
     "subtract": "__sub__",
 }  # fmt: skip
-"""What a line of a program is called on the class."""
+"""The method of the class for each operation of a program."""
 
 
 @driver
-def steps(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """An optimiser's step, taken once for each gradient: the parameter after every one. What the function returns
-    beside the parameter is its state, and it is handed it again the next time."""
+def steps(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Call an optimizer's step once for each gradient, and return the parameter after each step.
+
+    A step returns the new parameter, or the parameter and a state that is passed to the next step.
+    """
     parameter, state, path = arguments["parameter"], {}, []
-    rest = {name: given for name, given in arguments.items() if name not in ("parameter", "gradients")}
+    settings = {name: each for name, each in arguments.items() if name not in ("parameter", "gradients")}
     for number, gradient in enumerate(arguments["gradients"], start=1):
-        given = {**rest, "parameter": parameter, "gradient": gradient, "state": state, "step": number}
-        returned = called(thing, given, xp)
+        step = {**settings, "parameter": parameter, "gradient": gradient, "state": state, "step": number}
+        returned = call_by_name(answer, step, xp)
         parameter, state = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, state)
         path.append(np.asarray(parameter, float))
     return np.stack(path)
 
 
 @driver
-def forward_then_back(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A function that returns its result and how to go back. Between the two, what it was given is written over."""
-    inputs = {name: np.array(value) for name, value in arguments.items() if name != "upstream"}
-    returned = called(thing, inputs, xp)
+def forward_then_back(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Call a function that returns its result and its backward function, and overwrite its inputs in between."""
+    inputs = {name: np.array(each) for name, each in arguments.items() if name != "upstream"}
+    returned = call_by_name(answer, inputs, xp)
     if not isinstance(returned, tuple) or len(returned) != 2 or not callable(returned[1]):
-        raise Refused("two things are asked for: the result, and a function that takes upstream back")
-    out, back = returned
+        raise InvalidAnswer("your function must return two things: the result, and a function that takes upstream")
+    out, backward = returned
     out = np.array(out)
-    for value in inputs.values():
-        value[...] = 10.0
-    sent = back(np.array(arguments["upstream"]))
-    return [out, *(sent if isinstance(sent, (tuple, list)) else (sent,))]
+    for each in inputs.values():
+        each[...] = 10.0
+    contributions = backward(np.array(arguments["upstream"]))
+    return [out, *(contributions if isinstance(contributions, (tuple, list)) else (contributions,))]
 
 
 class Tracked:
-    """A number that knows which inputs it was made from, and nothing of gradients."""
+    """A number that remembers which inputs it was computed from, and has no gradient."""
 
-    def __init__(self, data: float, made_from: frozenset[str]):
-        self.data, self.made_from = data, made_from
+    def __init__(self, data: float, sources: frozenset[str]):
+        self.data, self.sources = data, sources
 
-    def _with(self, other: Any, data: float) -> Tracked:
-        return Tracked(data, self.made_from | getattr(other, "made_from", frozenset()))
+    def _combine(self, other: Any, data: float) -> Tracked:
+        return Tracked(data, self.sources | getattr(other, "sources", frozenset()))
 
     def __add__(self, other: Any) -> Tracked:
-        return self._with(other, self.data + getattr(other, "data", other))
+        return self._combine(other, self.data + getattr(other, "data", other))
 
     def __mul__(self, other: Any) -> Tracked:
-        return self._with(other, self.data * getattr(other, "data", other))
+        return self._combine(other, self.data * getattr(other, "data", other))
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -143,56 +151,56 @@ class Tracked:
         return self + other * -1
 
     def relu(self) -> Tracked:
-        """The number where it is positive, else 0."""
-        return Tracked(max(self.data, 0.0), self.made_from)
+        """Return the number if it is positive, else 0."""
+        return Tracked(max(self.data, 0.0), self.sources)
 
     def tanh(self) -> Tracked:
-        """The hyperbolic tangent."""
-        return Tracked(float(np.tanh(self.data)), self.made_from)
+        """Return the hyperbolic tangent."""
+        return Tracked(float(np.tanh(self.data)), self.sources)
 
     def __float__(self) -> float:
         return float(self.data)
 
 
 @driver
-def graph_kept(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A function of numbers that remember what they were made from: its value, and of which inputs it still knows."""
-    made: dict[str, Any] = {}
-    for name, value in arguments.items():
-        if isinstance(value, np.ndarray):
-            made[name] = [Tracked(each, frozenset({f"{name}{i}"})) for i, each in enumerate(value.tolist())]
+def graph_sources(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Call a function with tracked numbers, and return its value and, for each input, whether the result knows it."""
+    inputs: dict[str, Any] = {}
+    for name, each in arguments.items():
+        if isinstance(each, np.ndarray):
+            inputs[name] = [Tracked(entry, frozenset({f"{name}{i}"})) for i, entry in enumerate(each.tolist())]
         else:
-            made[name] = Tracked(value, frozenset({name}))
-    known = sorted(
-        {one for each in made.values() for t in (each if isinstance(each, list) else [each]) for one in t.made_from}
-    )
-    out = called(thing, made, xp)
-    mine = getattr(out, "made_from", frozenset())
-    return [np.asarray(float(out)), np.asarray([float(name in mine) for name in known])]
+            inputs[name] = Tracked(each, frozenset({name}))
+    tracked = [entry for each in inputs.values() for entry in (each if isinstance(each, list) else [each])]
+    sources = sorted({source for each in tracked for source in each.sources})
+    out = call_by_name(answer, inputs, xp)
+    known = getattr(out, "sources", frozenset())
+    return [np.asarray(float(out)), np.asarray([float(source in known) for source in sources])]
 
 
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+EXAMPLE_FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "cube": lambda x: x**3, "wave": np.sin, "bend": lambda x: x / (1 + x * x), "rows": lambda x: x.sum(axis=-1) ** 2,
 }  # fmt: skip
-"""Functions that a student's code is handed to call, by name."""
+"""Functions that are passed to a student's code, by name."""
 
 
 @driver
-def with_function(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A function that is handed another to call, as `f`."""
-    return called(thing, {**arguments, "f": FUNCTIONS[arguments["f"]]}, xp)
+def with_function(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Call a function that receives another function as `f`."""
+    return call_by_name(answer, {**arguments, "f": EXAMPLE_FUNCTIONS[arguments["f"]]}, xp)
 
 
 @driver
-def walk_once(thing: Any, arguments: dict[str, Any], xp: Any) -> Any:
-    """A training loop that is handed the gradient of its loss, as a function that adds to what it is given, as engines
-    do: who does not clear it walks on old gradients."""
+def training(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
+    """Call a training loop with a `backward` that adds the gradient to an array, as engines do.
+
+    A loop that does not clear the array uses the sum of all earlier gradients.
+    """
     x, y = arguments["x"], arguments["y"]
 
     def backward(weight: Any, gradient: Any) -> Any:
         gradient += 2 / len(x) * (x.T @ (x @ weight - y))
         return gradient
 
-    given = {"weight": arguments["weight"].copy(), "rate": arguments["rate"], "steps": arguments["steps"],
-             "backward": backward}  # fmt: skip
-    return called(thing, given, xp)
+    settings = {"rate": arguments["rate"], "steps": arguments["steps"], "backward": backward}
+    return call_by_name(answer, {"weight": arguments["weight"].copy(), **settings}, xp)

@@ -1,10 +1,10 @@
-"""Numbers that move: each array with how fast every entry of it changes, through everything that NumPy does with it.
+"""Dual numbers: arrays that carry a tangent, the rate at which every entry changes, through NumPy's functions.
 
-A rule that is right may still cut off its past, and then the gradient of its gradient is wrong. Read on numbers that
-move, it says how fast what it sends changes; what was turned into plain numbers on its way does not move.
+A rule can send the right numbers and still cut them off from its inputs; the gradient of its gradient is then wrong.
+Run on dual numbers, a rule shows how fast its result changes. Plain numbers that it made on the way have the tangent 0.
 
->>> x = Moving(np.array([3.0]), np.array([1.0]))
->>> (x * x).moves.round(6)
+>>> x = Dual(np.array([3.0]), np.array([1.0]))
+>>> (x * x).tangent.round(6)
 array([6.])
 """
 
@@ -17,68 +17,65 @@ from typing import Any
 import numpy as np
 
 STEP = 1e-4
-"""How far a function is followed to every side, to see what it makes of moving numbers: four places give 10 digits."""
-CUT = ("stop_gradient",)
-"""Words that are there to make plain numbers of moving ones."""
-PLAIN = ("item", "tolist", "tobytes")
+"""The distance between the points at which a function is sampled. Five points give tangents of 10 digits."""
+CUTS_TANGENT = ("stop_gradient",)
+"""Functions of `xp` that are meant to drop the tangent."""
+PLAIN_METHODS = ("item", "tolist", "tobytes")
 
 
-class Moving(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array, and how fast it moves."""
+class Dual(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array and its tangent."""
 
-    __slots__ = ("moves", "value")
+    __slots__ = ("tangent", "value")
     __array_priority__ = 1000
 
-    def __init__(self, value: Any, moves: Any):
-        self.value, self.moves = value, moves
+    def __init__(self, value: Any, tangent: Any):
+        self.value, self.tangent = value, tangent
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         if method == "at":
-            self.added_at(ufunc, *inputs)
+            self._add_at(ufunc, *inputs)
             return None
-        made = lifted(getattr(ufunc, method))(*inputs, **options)
+        result = lift(getattr(ufunc, method))(*inputs, **options)
         if out is None:
-            return made
-        (place,) = out
-        if isinstance(place, Moving):
-            place[...] = made
-        else:
-            place[...] = still(made)
-        return place
+            return result
+        (target,) = out
+        target[...] = result if isinstance(target, Dual) else without_tangents(result)
+        return target
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         function = np.zeros_like if function is np.empty_like else function
-        return lifted(function)(*arguments, **options)
+        return lift(function)(*arguments, **options)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.array(self.value, dtype=dtype)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.value, name)
-        if callable(found) and name not in PLAIN:
-            method = lifted(lambda array, *arguments, **options: getattr(array, name)(*arguments, **options))
+        attribute = getattr(self.value, name)
+        if callable(attribute) and name not in PLAIN_METHODS:
+            method = lift(lambda array, *arguments, **options: getattr(array, name)(*arguments, **options))
             return lambda *arguments, **options: method(self, *arguments, **options)
-        return lifted(operator.attrgetter(name))(self) if isinstance(found, np.ndarray) else found
+        return lift(operator.attrgetter(name))(self) if isinstance(attribute, np.ndarray) else attribute
 
-    def __getitem__(self, place: Any) -> Any:
-        return lifted(operator.getitem)(self, place)
+    def __getitem__(self, index: Any) -> Any:
+        return lift(operator.getitem)(self, index)
 
-    def __setitem__(self, place: Any, given: Any) -> None:
-        place = still(place)
-        self.value[place], self.moves[place] = still(given), moves_of(given)
+    def __setitem__(self, index: Any, values: Any) -> None:
+        index = without_tangents(index)
+        self.value[index], self.tangent[index] = without_tangents(values), tangent_of(values)
 
-    def added_at(self, ufunc: Any, array: Any, place: Any, given: Any) -> None:
-        """What `np.add.at` does; into plain numbers nothing that moves can be added."""
-        place = still(place)
-        ufunc.at(still(array), place, still(given))
-        if isinstance(array, Moving):
-            ufunc.at(array.moves, place, moves_of(given))
+    def _add_at(self, ufunc: Any, array: Any, index: Any, values: Any) -> None:
+        """Run `np.add.at`. A plain array that it writes to cannot hold a tangent."""
+        index = without_tangents(index)
+        ufunc.at(without_tangents(array), index, without_tangents(values))
+        if isinstance(array, Dual):
+            ufunc.at(array.tangent, index, tangent_of(values))
 
     def __len__(self) -> int:
         return len(self.value)
 
     def __iter__(self) -> Any:
-        return (self[place] for place in range(len(self.value)))
+        return (self[i] for i in range(len(self.value)))
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -90,77 +87,78 @@ class Moving(np.lib.mixins.NDArrayOperatorsMixin):
         return int(self.value)
 
     def __repr__(self) -> str:
-        return f"{self.value!r}, moving"
+        return f"dual({self.value!r})"
 
 
-def at(given: Any, step: float) -> Any:
-    """Plain data a little later: everything in it that moves, so far on."""
-    if isinstance(given, Moving):
-        return given.value + step * given.moves if step else given.value
-    if isinstance(given, (list, tuple)):
-        return type(given)(at(each, step) for each in given)
-    if isinstance(given, dict):
-        return {name: at(each, step) for name, each in given.items()}
-    return given
+def shift(data: Any, step: float) -> Any:
+    """Replace every dual array in nested plain data by the array `value + step * tangent`."""
+    if isinstance(data, Dual):
+        return data.value + step * data.tangent if step else data.value
+    if isinstance(data, (list, tuple)):
+        return type(data)(shift(each, step) for each in data)
+    if isinstance(data, dict):
+        return {name: shift(each, step) for name, each in data.items()}
+    return data
 
 
-def still(given: Any) -> Any:
-    """The same without its movement."""
-    return at(given, 0)
+def without_tangents(data: Any) -> Any:
+    """Replace every dual array in nested plain data by its value."""
+    return shift(data, 0)
 
 
-def moves_of(given: Any) -> Any:
-    """How fast something moves; what is plain does not."""
-    return given.moves if isinstance(given, Moving) else np.zeros(np.shape(given))
+def tangent_of(array: Any) -> Any:
+    """Return the tangent of an array; zeros for a plain array."""
+    return array.tangent if isinstance(array, Dual) else np.zeros(np.shape(array))
 
 
-def is_moving(given: Any) -> bool:
-    """Whether anything in plain data moves."""
-    if isinstance(given, dict):
-        return any(map(is_moving, given.values()))
-    return any(map(is_moving, given)) if isinstance(given, (list, tuple)) else isinstance(given, Moving)
+def has_dual(data: Any) -> bool:
+    """Return whether nested plain data contains a dual array."""
+    if isinstance(data, dict):
+        return any(map(has_dual, data.values()))
+    return any(map(has_dual, data)) if isinstance(data, (list, tuple)) else isinstance(data, Dual)
 
 
-def lifted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of plain arrays as one of arrays that move."""
+def lift(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn a function of arrays into a function of dual arrays."""
 
-    def of_moving(*arguments: Any, **options: Any) -> Any:
-        if not is_moving((arguments, options)):
+    def on_duals(*arguments: Any, **options: Any) -> Any:
+        if not has_dual((arguments, options)):
             return function(*arguments, **options)
-        near = {step: function(*at(arguments, step * STEP), **at(options, step * STEP)) for step in (0, 1, -1, 2, -2)}
-        return following(*near.values())
+        return from_samples(*[
+            function(*shift(arguments, step * STEP), **shift(options, step * STEP)) for step in (0, 1, -1, 2, -2)
+        ])
 
-    return of_moving
+    return on_duals
 
 
-def following(now: Any, after: Any, before: Any, long_after: Any, long_before: Any) -> Any:
-    """What a function gave in five places as one thing that moves."""
-    if isinstance(now, (list, tuple)):
-        return type(now)(following(*each) for each in zip(now, after, before, long_after, long_before, strict=True))
-    if not isinstance(now, (float, np.floating, np.ndarray)) or np.asarray(now).dtype.kind not in "fc":
-        return now
+def from_samples(here: Any, after: Any, before: Any, two_after: Any, two_before: Any) -> Any:
+    """Return the dual array of a function that was sampled at five points (a central difference of fourth order)."""
+    if isinstance(here, (list, tuple)):
+        return type(here)(from_samples(*each) for each in zip(here, after, before, two_after, two_before, strict=True))
+    if not isinstance(here, (float, np.floating, np.ndarray)) or np.asarray(here).dtype.kind not in "fc":
+        return here
     with np.errstate(all="ignore"):
-        moves = (8 * (after - before) - (long_after - long_before)) / (12 * STEP)
-    return Moving(np.array(now), np.array(moves))
+        tangent = (8 * (after - before) - (two_after - two_before)) / (12 * STEP)
+    return Dual(np.array(here), np.array(tangent))
 
 
-def set_moving(given: Any, along: Any) -> Any:
-    """Plain data with the movement that is told of each array in it."""
-    if isinstance(given, np.ndarray):
-        return given if along is None else Moving(given, along)
-    if isinstance(given, (list, tuple)) and isinstance(along, (list, tuple)):
-        return type(given)(set_moving(*each) for each in zip(given, along, strict=True))
-    return given
+def attach_tangents(data: Any, tangents: Any) -> Any:
+    """Return nested plain data in which every array with a tangent is a dual array."""
+    if isinstance(data, np.ndarray):
+        return data if tangents is None else Dual(data, tangents)
+    if isinstance(data, (list, tuple)) and isinstance(tangents, (list, tuple)):
+        return type(data)(attach_tangents(*each) for each in zip(data, tangents, strict=True))
+    return data
 
 
-class MovingWords:
-    """Words that know what to do with numbers that move."""
+class DualNamespace:
+    """A namespace whose functions accept dual arrays."""
 
-    def __init__(self, words: Any):
-        self.words = words
+    def __init__(self, xp: Any):
+        self.xp = xp
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.words, name)
-        if name in CUT:
-            return lambda x, *rest, **options: found(still(x), *rest, **options)
-        return lifted(found) if callable(found) else found
+        function = getattr(self.xp, name)
+        if name in CUTS_TANGENT:
+            return lambda x, *rest, **options: function(without_tangents(x), *rest, **options)
+        return lift(function) if callable(function) else function

@@ -1,6 +1,6 @@
-"""Carrying out a request: the student's function (or class, or plain answer) run on one case, and what came of it.
+"""Running a student's answer (a function, a class or a value) on one case.
 
-request   {"driver": name, "arguments": {name: plain}, "functions": [name], "answers": [name]}
+request   {"driver": name, "arguments": {name: data}, "functions": [name], "answers": [name]}
 outcome   {"values": {answer: array} or None, "error": None or {"kind", "message", "line"}, "wrote": [argument]}
 """
 
@@ -12,36 +12,39 @@ from typing import Any
 import numpy as np
 
 from .drivers import drivers
-from .namespace import Words
-from .values import copied, same, values_of
+from .namespace import Namespace
+from .values import collect_answers, copy_data, is_same_data
 
 LONGEST_MESSAGE = 300
 
 
-def carry_out(thing: Any, request: dict[str, Any], xp: Any = None, watched: bool = True) -> dict[str, Any]:
-    """The outcome of one request. Whatever the student's code raises is part of it. Code that is known to write over
-    nothing need not be `watched`."""
-    arguments = copied(request["arguments"]) if watched else request["arguments"]
+def carry_out(answer: Any, request: dict[str, Any], xp: Any = None, check_writes: bool = True) -> dict[str, Any]:
+    """Run an answer on a request and return the outcome, which includes any exception that the answer raises.
+
+    With `check_writes=False` the arguments are not copied, and the outcome lists no overwritten arguments.
+    """
+    arguments = copy_data(request["arguments"]) if check_writes else request["arguments"]
     values, error = None, None
     try:
         with np.errstate(all="ignore"):
-            returned = drivers[request["driver"]](thing, arguments, Words(request["functions"]) if xp is None else xp)
-            values = values_of(returned, request["answers"])
+            namespace = Namespace(request["functions"]) if xp is None else xp
+            returned = drivers[request["driver"]](answer, arguments, namespace)
+            values = collect_answers(returned, request["answers"])
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # noqa: BLE001 - a student's code may raise anything
-        error = told(raised)
-    given = request["arguments"] if watched else {}
-    wrote = [name for name, value in given.items() if not same(value, arguments.get(name))]
+        error = describe_error(raised)
+    originals = request["arguments"] if check_writes else {}
+    wrote = [name for name, value in originals.items() if not is_same_data(value, arguments.get(name))]
     return {"values": values, "error": error, "wrote": wrote}
 
 
-def told(raised: BaseException) -> dict[str, Any]:
-    """An error as plain data: its kind, its first words, and the line of the student's code it came from."""
-    here = __file__.rpartition("carrying")[0]
+def describe_error(raised: BaseException) -> dict[str, Any]:
+    """Return an exception as plain data: its type, the start of its message, and the line of the student's code."""
+    here = __file__.rpartition("execution")[0]
     frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(here)]
     try:
         message = str(raised)[:LONGEST_MESSAGE]
-    except BaseException:  # noqa: BLE001 - an error of the student's own class
+    except BaseException:  # noqa: BLE001 - an exception class that the student wrote
         message = ""
     return {"kind": type(raised).__name__, "message": message, "line": frames[0].lineno if frames else None}

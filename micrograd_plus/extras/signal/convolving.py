@@ -1,4 +1,4 @@
-"""Convolution as mathematics has it: one signal turned round and moved along another. Public as `mg.signal`.
+"""Convolution of signals, as in mathematics. Public as `mg.signal`.
 
 The layers of networks move the kernel without turning it: see `mg.conv2d`.
 """
@@ -13,7 +13,7 @@ from ...ops.shape import flip, getitem, moveaxis, pad
 
 
 def _inner(of, kernel):
-    """Where, in a convolution with everything that overlaps, the places stand of what a kernel was moved along."""
+    """Return where, in a full convolution, the positions of the longer input are."""
     return tuple(slice(k - 1, k - 1 + n) for n, k in zip(of, kernel, strict=True))
 
 
@@ -22,26 +22,26 @@ def _inner(of, kernel):
     b=lambda xp, upstream, a, a_shape, b_shape: xp.convolve(upstream, xp.flip(a))[_inner(b_shape, a_shape)],
 )
 def _convolve(xp, a, b):
-    """Convolution with everything that overlaps."""
+    """Compute the full convolution."""
     return xp.convolve(a, b)
 
 
 @wraps_op(_convolve, namespace=True)
 @prefixes_errors
 def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
-    """Convolution: one array turned round and moved along another, the products added up at each place.
+    """Convolve two arrays.
 
     out[i] = Σ_k a[k] b[i - k], along every axis.
     Shapes: a (m), b (n), mode="full" -> (m + n - 1); "same" -> (m); "valid" -> (m - n + 1).
     Args:
-        a, b: numbers, with as many axes as each other unless `axes` says which belong together.
-        mode: "full" (default) for every place where the two overlap, "same" for as many in the middle as a has,
-            "valid" for those where one lies whole within the other.
-        axes: which axes move along each other, as a pair of lists, one for a and one for b; None (default) for all.
-        dot_axes: with `axes`, those over which products are added up, as such a pair. The axes of a and of b that
-            are in neither list stay: they stand first in the result, those of a before those of b.
-    Raises: ValueError for another mode, axes that do not pair up, an array without entries, or with "valid" where
-        neither lies within the other.
+        a, b: numbers, with equally many axes unless `axes` is given.
+        mode: "full" (default) for all positions where the two overlap, "same" for the middle ones, as many as a has,
+            "valid" for positions where one is completely inside the other.
+        axes: the axes to convolve along, as a pair of lists, one for a and one for b; None (default) for all.
+        dot_axes: with `axes`, the axes to sum the products over, as such a pair. Axes in neither list come first in the
+            result, first those of a, then those of b.
+    Raises: ValueError if mode is unknown, axes do not pair up, an array is empty, or with "valid" if neither fits
+        inside the other.
     >>> mg.signal.convolve([1.0, 2.0, 3.0], [1.0, 10.0]).tolist()
     [1.0, 12.0, 23.0, 30.0]
     See: scipy.signal.convolve, numpy.convolve; `autograd.scipy.signal.convolve`, which has the axes."""
@@ -59,7 +59,7 @@ def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
 
 
 def _cut(whole, of, kernel, mode):
-    """The part of a convolution, along its last axes, that a mode keeps."""
+    """Return the part of a convolution, along its last axes, that a mode keeps."""
     if mode == "full":
         return whole
     lengths = of
@@ -75,7 +75,7 @@ def _cut(whole, of, kernel, mode):
 
 
 def _along(a, b, moved, dotted, mode):
-    """The convolution along some axes, the others added up over or kept: for each place of the kernel a product."""
+    """Convolve along some axes, and sum over or keep the others: one product for each position of the kernel."""
     of, kernel = (tuple(shape(x)[i] for i in each) for x, each in zip((a, b), moved, strict=True))
     if mode == "valid" and any(m < n for m, n in zip(of, kernel, strict=True)):
         raise ValueError(f"b {kernel} does not lie within a {of}, along the axes that move")

@@ -16,15 +16,15 @@ devices.add_kernels(kernels)
 
 @linear(x=lambda xp, upstream, x_shape, hop: xp.overlap_add(upstream, size=x_shape[-1], hop=hop))
 def frames(xp, x, *, length, hop):
-    """Overlapping frames of a signal.
+    """Split a signal into overlapping frames.
 
-    Stretches of `length` entries, one beginning every `hop` entries: frames[t, i] = x[t * hop + i]; what remains at the
-    end is left out: there are ⌊(T - length) / hop⌋ + 1.
+    Each frame has `length` entries and starts `hop` entries after the one before: frames[t, i] = x[t * hop + i]. A
+    remainder at the end is dropped, so there are ⌊(T - length) / hop⌋ + 1 frames.
     Shapes: x (..., T) -> (..., frames, length).
     Args:
         x: signals, time on the last axis.
         length: entries of a frame, at least 1 and at most T.
-        hop: entries from the beginning of one frame to the next, at least 1.
+        hop: distance from the start of one frame to the next, at least 1.
     Raises: ValueError if a frame is longer than the signal, or a number is less than 1.
     >>> mg.signal.frames([1.0, 2.0, 3.0, 4.0, 5.0], length=3, hop=2).tolist()
     [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]
@@ -34,15 +34,14 @@ def frames(xp, x, *, length, hop):
 
 @linear(x=lambda xp, upstream, x_shape, hop: xp.frames(upstream, length=x_shape[-1], hop=hop))
 def overlap_add(xp, x, *, size, hop):
-    """Overlap-add: frames put back where they were in a signal, the transpose of `frames`.
+    """Add overlapping frames into a signal: the transpose of `frames`.
 
-    Where frames overlap, entries add up.
     Shapes: x (..., frames, length) -> (..., size).
     Args:
         x: frames.
         size: entries of the signal.
-        hop: entries from the beginning of one frame to the next, at least 1.
-    Raises: ValueError if a signal of that size has not as many frames.
+        hop: distance from the start of one frame to the next, at least 1.
+    Raises: ValueError if the number of frames does not match the size.
     >>> mg.signal.overlap_add([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]], size=5, hop=2).tolist()
     [1.0, 1.0, 2.0, 1.0, 1.0]
     See: `frames`; torch.nn.functional.fold."""
@@ -54,14 +53,14 @@ def overlap_add(xp, x, *, size, hop):
 
 @nondifferentiable
 def hann_window(xp, x, *, length):
-    """Hann window: a bell that begins at 0 and would be back there one entry after its end.
+    """Return a periodic Hann window.
 
-    w[i] = sin²(π * i / length), a periodic window. There is no gradient.
+    w[i] = sin²(π * i / length). There is no gradient.
     Shapes: x any -> (length,).
     Args:
-        x: any tensor; the result lives where it is.
+        x: a tensor that determines the device.
         length: the number of entries, at least 1.
-    Returns: a tensor of the dtype of x; beside integers, float64.
+    Returns: a tensor of the dtype of x; float64 for integers.
     Raises: ValueError if length is less than 1.
     >>> mg.signal.hann_window([0.0], length=4).round(6).tolist()
     [0.0, 0.5, 1.0, 0.5]
@@ -71,21 +70,21 @@ def hann_window(xp, x, *, length):
 
 @nondifferentiable
 def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
-    """Mel filter bank: triangles over frequencies, at equal distances on the mel scale.
+    """Return a mel filter bank: triangular filters, equally spaced on the mel scale.
 
-    The frequencies are those of an `rfft`. On that scale, mel(f) = 2595 log10(1 + f / 700), pitch sounds equally
-    spaced. Each triangle rises from its left neighbour's peak to a height of 1, and falls to its right one's. There is
-    no gradient.
+    The frequencies are as in `rfft`. On the mel scale, mel(f) = 2595 log10(1 + f / 700), pitches sound equally
+    spaced. Each triangle rises from its left neighbour's peak to a height of 1 and falls to its right neighbour's.
+    There is no gradient.
     Shapes: x any -> (n_mels, n_fft // 2 + 1).
     Args:
-        x: any tensor; the result lives where it is.
+        x: a tensor that determines the device.
         n_mels: the number of triangles, each a row.
-        n_fft: entries of the frames that are transformed.
-        sample_rate: entries of the signal per second.
-        fmin: where the first triangle begins, in hertz; default 0.0.
-        fmax: where the last one ends, in hertz; default None, half the sample rate.
-    Returns: a tensor of the dtype of x; beside integers, float64.
-    Raises: ValueError if fmin and fmax do not lie in this order between 0 and half the sample rate.
+        n_fft: length of the transformed frames.
+        sample_rate: samples per second.
+        fmin: the lowest frequency, in hertz; default 0.0.
+        fmax: the highest frequency, in hertz; None (default) for half the sample rate.
+    Returns: a tensor of the dtype of x; float64 for integers.
+    Raises: ValueError unless 0 <= fmin < fmax <= sample_rate / 2.
     >>> mg.signal.mel_filters([0.0], n_mels=2, n_fft=8, sample_rate=8000).shape
     (2, 5)
     See: torchaudio.functional.melscale_fbanks; librosa.filters.mel, with htk=True; O'Shaughnessy, "Speech
@@ -95,21 +94,21 @@ def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
 
 @composite(public=False)
 def windowed_spectra(xp, x, window, *, hop_length, center=True, pad_mode="reflect", normalized=False, onesided=True):
-    """The Fourier transforms of the frames of a signal, each seen through a window.
+    """Compute the Fourier transforms of the windowed frames of a signal.
 
         out[f, t] = Σ_n x[t * hop_length + n] * window[n] * exp(-2πi * f * n / length)
     Shapes: x (..., T), window (length,) -> (..., frequencies, frames).
     Args:
         x: signals, time on the last axis.
-        window: what each frame is multiplied by.
-        hop_length: entries from the beginning of one frame to the next, at least 1.
-        center: whether the ends are padded so that the middle of frame t is at entry t * hop_length; default True.
+        window: factors for each frame.
+        hop_length: distance from the start of one frame to the next, at least 1.
+        center: whether to pad the ends so that frame t is centred at entry t * hop_length; default True.
         pad_mode: a mode of `mg.pad`; default "reflect".
         normalized: whether to divide by √length; default False.
-        onesided: whether to leave out the frequencies that mirror others; default True.
-    Returns: a complex tensor; frequencies are length // 2 + 1, or with `onesided=False` length.
-    Raises: ValueError if a frame is longer than the signal, or for another pad_mode or a hop_length less than 1.
-        TypeError for complex signals with onesided.
+        onesided: whether to omit the frequencies that mirror others; default True.
+    Returns: a complex tensor with length // 2 + 1 frequencies, or length with `onesided=False`.
+    Raises: ValueError if a frame is longer than the signal, pad_mode is unknown, or hop_length is less than 1;
+        TypeError if the signal is complex and onesided is True.
     >>> wave = np.cos(np.pi / 2 * np.arange(8))
     >>> spectra = mg.extras.signal.spectra.windowed_spectra(wave, np.ones(4), hop_length=4, center=False)
     >>> mg.abs(spectra).round(6).tolist()
@@ -128,26 +127,25 @@ def stft(
     x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False,
     onesided=True,
 ):  # fmt: skip
-    """Short-time Fourier transform: how much of each wave there is at each time.
+    """Compute the short-time Fourier transform of a signal.
 
         out[f, t] = Σ_n x[t * hop_length + n] * window[n] * exp(-2πi * f * n / n_fft)
 
-    Here x is the padded signal, where it is padded. A window shorter than n_fft stands in the middle of a frame.
+    Here x is the padded signal, where it is padded. A window shorter than n_fft is centred in a frame.
     Shapes: x (..., T) -> (..., frequencies, frames).
     Args:
         x: signals, time on the last axis.
-        n_fft: entries of a frame.
-        hop_length: entries from the beginning of one frame to the next, at least 1; default n_fft // 4.
-        win_length: entries of the window, at most n_fft; default n_fft.
-        window: "hann", or an array of win_length entries; default None, all entries count as they are.
-        center: whether the ends are padded so that the middle of frame t is at entry t * hop_length; default True.
-        pad_mode: a mode of `mg.pad` for those ends; default "reflect".
+        n_fft: length of a frame.
+        hop_length: distance from the start of one frame to the next, at least 1; default n_fft // 4.
+        win_length: length of the window, at most n_fft; default n_fft.
+        window: "hann", or an array of win_length entries; None (default) for all ones.
+        center: whether to pad the ends so that frame t is centred at entry t * hop_length; default True.
+        pad_mode: a mode of `mg.pad`; default "reflect".
         normalized: whether to divide by √n_fft; default False.
-        onesided: whether to leave out the frequencies that mirror others, of which complex signals have none;
-            default True.
-    Returns: a complex tensor; frequencies are n_fft // 2 + 1, or with `onesided=False` n_fft.
-    Raises: ValueError for another window, one of another length, or a frame longer than the signal. TypeError for
-        complex signals with onesided.
+        onesided: whether to omit the frequencies that mirror others, only for real signals; default True.
+    Returns: a complex tensor with n_fft // 2 + 1 frequencies, or n_fft with `onesided=False`.
+    Raises: ValueError if the window is unknown or has the wrong length, or a frame is longer than the signal; TypeError
+        if the signal is complex and onesided is True.
     >>> wave = np.cos(np.pi / 2 * np.arange(8))
     >>> mg.abs(mg.signal.stft(wave, n_fft=4, hop_length=4, center=False)).round(6).tolist()
     [[0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
@@ -175,24 +173,23 @@ def stft(
 
 @composite
 def log_mel(xp, x, *, sample_rate=16000, n_fft=400, hop_length=160, n_mels=80, fmin=0.0, fmax=None, floor=1e-10):
-    """Log-mel spectrogram: how loud each pitch is at each time.
+    """Compute the log-mel spectrogram of a signal.
 
         out = log(max(mel_filters @ |stft(x)|², floor))
 
-    With a Hann window, centred frames, and the natural logarithm. What is fainter than `floor` receives no gradient.
+    With a Hann window, centred frames, and the natural logarithm. Entries below `floor` receive no gradient.
     Shapes: x (..., T) -> (..., n_mels, frames).
     Args:
         x: signals of real numbers, time on the last axis.
-        sample_rate: entries per second; default 16000.
-        n_fft: entries of a frame; default 400.
-        hop_length: entries from the beginning of one frame to the next; default 160.
-        n_mels: the number of pitches; default 80.
-        fmin: where the first begins, in hertz; default 0.0.
-        fmax: where the last ends, in hertz; default None, half the sample rate.
-        floor: what fainter powers count as; default 1e-10.
+        sample_rate: samples per second; default 16000.
+        n_fft: length of a frame; default 400.
+        hop_length: distance from the start of one frame to the next; default 160.
+        n_mels: the number of mel bands; default 80.
+        fmin: the lowest frequency, in hertz; default 0.0.
+        fmax: the highest frequency, in hertz; None (default) for half the sample rate.
+        floor: lower bound for the power; default 1e-10.
     Returns: a tensor of the dtype of x.
-    Raises: TypeError for complex signals. ValueError if fmin and fmax do not lie in this order between 0 and half the
-        sample rate.
+    Raises: TypeError if x is complex; ValueError unless 0 <= fmin < fmax <= sample_rate / 2.
     >>> wave = np.sin(2 * np.pi * 1000 * np.arange(1600) / 16000)
     >>> loud = mg.signal.log_mel(wave, n_mels=10)
     >>> loud.shape, np.argmax(loud.tolist(), axis=0)[5].item()

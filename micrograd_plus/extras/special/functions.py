@@ -28,9 +28,9 @@ MOST_ORDER = 10_000
 
 @elementwise(x=lambda xp, x: xp.digamma(x))
 def gammaln(xp, x):
-    """Logarithm of the size of the gamma function.
+    """Compute the logarithm of the absolute value of the gamma function.
 
-    log |Γ(x)|, Γ(x) = ∫₀^∞ t^(x - 1) exp(-t) dt; of whole numbers Γ(n) = (n - 1)!. Infinite at 0, -1, -2, ….
+    log |Γ(x)|, Γ(x) = ∫₀^∞ t^(x - 1) exp(-t) dt; for integers Γ(n) = (n - 1)!. Infinite at 0, -1, -2, ….
     >>> mg.special.gammaln([1.0, 5.0]).round(4).tolist()
     [0.0, 3.1781]
     See: scipy.special.gammaln, torch.lgamma."""
@@ -39,7 +39,7 @@ def gammaln(xp, x):
 
 @elementwise(x=lambda xp, x: xp.polygamma(1, x))
 def digamma(xp, x):
-    """Digamma function: the slope of log Γ.
+    """Compute the digamma function, the derivative of log Γ.
 
     ψ(x) = Γ'(x) / Γ(x). `mg.special.psi` is the same function.
     >>> mg.special.digamma([1.0, 2.0]).round(4).tolist()
@@ -50,7 +50,7 @@ def digamma(xp, x):
 
 @elementwise(x=lambda xp, x, out: out * xp.digamma(x))
 def gamma(xp, x):
-    """Gamma function: the factorial of whole numbers, and what lies between them.
+    """Compute the gamma function, which extends the factorial to real numbers.
 
     Γ(x) = ∫₀^∞ t^(x - 1) exp(-t) dt; Γ(n) = (n - 1)!.
     >>> mg.special.gamma([1.0, 5.0]).round(4).tolist()
@@ -61,9 +61,9 @@ def gamma(xp, x):
 
 @elementwise(x=lambda xp, out: HALF_ROOT_PI * xp.exp(out * out))
 def erfinv(xp, x):
-    """Inverse of the error function: the number whose erf is x.
+    """Compute the inverse of the error function.
 
-    From -1 to 1, where it is infinite; nan beyond.
+    It is infinite at -1 and 1, and nan outside.
     >>> mg.special.erfinv([0.0, 0.5]).round(4).tolist()
     [0.0, 0.4769]
     See: scipy.special.erfinv, torch.erfinv."""
@@ -72,9 +72,9 @@ def erfinv(xp, x):
 
 @elementwise(x=lambda xp, out: -HALF_ROOT_PI * xp.exp(out * out))
 def erfcinv(xp, x):
-    """Inverse of the complementary error function: the number whose erfc is x.
+    """Compute the inverse of the complementary error function.
 
-    From 0 to 2, where it is infinite; nan beyond.
+    It is infinite at 0 and 2, and nan outside.
     >>> mg.special.erfcinv([1.0, 0.5]).round(4).tolist()
     [0.0, 0.4769]
     See: scipy.special.erfcinv."""
@@ -83,9 +83,9 @@ def erfcinv(xp, x):
 
 @elementwise(x=lambda xp, x, out: xp.exp(-0.5 * x * x - out) / ROOT_TWO_PI)
 def log_ndtr(xp, x):
-    """Logarithm of the share that the standard normal distribution has up to x.
+    """Compute the logarithm of the standard normal distribution function.
 
-    log Φ(x), exact also where Φ(x) itself would be 0.
+    log Φ(x), accurate even where Φ(x) itself would be 0.
     >>> mg.special.log_ndtr([0.0, -40.0]).round(4).tolist()
     [-0.6931, -804.6084]
     See: scipy.special.log_ndtr, torch.special.log_ndtr."""
@@ -94,9 +94,9 @@ def log_ndtr(xp, x):
 
 @elementwise(x=lambda xp, out: ROOT_TWO_PI * xp.exp(0.5 * out * out))
 def ndtri(xp, x):
-    """Quantile of the standard normal distribution: the number up to which it has the share x.
+    """Compute the quantile function of the standard normal distribution.
 
-    Φ⁻¹(x), from 0 to 1, where it is infinite; nan beyond.
+    Φ⁻¹(x), infinite at 0 and 1, and nan outside.
     >>> mg.special.ndtri([0.5, 0.975]).round(4).tolist()
     [-0.0, 1.96]
     See: scipy.special.ndtri, torch.special.ndtri."""
@@ -105,7 +105,7 @@ def ndtri(xp, x):
 
 @elementwise(x=lambda xp, x: xp.i1(x))
 def i0(xp, x):
-    """Modified Bessel function of order 0.
+    """Compute the modified Bessel function of order 0.
 
     I₀(x) = 1/π ∫₀^π exp(x cos θ) dθ.
     >>> mg.special.i0([0.0, 1.0]).round(4).tolist()
@@ -116,7 +116,7 @@ def i0(xp, x):
 
 @elementwise(x=lambda xp, x, out: xp.i0(x) - xp.where(x == 0, 0.5, out / xp.where(x == 0, 1.0, x)))
 def i1(xp, x):
-    """Modified Bessel function of order 1.
+    """Compute the modified Bessel function of order 1.
 
     I₁(x) = 1/π ∫₀^π exp(x cos θ) cos θ dθ.
     >>> mg.special.i1([0.0, 1.0]).round(4).tolist()
@@ -127,7 +127,7 @@ def i1(xp, x):
 
 @elementwise(x=lambda xp, x, out: xp.i1e(x) - xp.sign(x) * out)
 def i0e(xp, x):
-    """Modified Bessel function of order 0, scaled so that it does not overflow.
+    """Compute the modified Bessel function of order 0, scaled to avoid overflow.
 
     I₀(x) exp(-|x|).
     >>> mg.special.i0e([0.0, 1000.0]).round(4).tolist()
@@ -138,7 +138,7 @@ def i0e(xp, x):
 
 @elementwise(x=lambda xp, x, out: xp.i0e(x) - xp.sign(x) * out - xp.where(x == 0, 0.5, out / xp.where(x == 0, 1.0, x)))
 def i1e(xp, x):
-    """Modified Bessel function of order 1, scaled so that it does not overflow.
+    """Compute the modified Bessel function of order 1, scaled to avoid overflow.
 
     I₁(x) exp(-|x|).
     >>> mg.special.i1e([0.0, 1000.0]).round(4).tolist()
@@ -149,9 +149,9 @@ def i1e(xp, x):
 
 @elementwise(x=lambda xp, x: -xp.j1(x))
 def j0(xp, x):
-    """Bessel function of the first kind, of order 0.
+    """Compute the Bessel function of the first kind of order 0.
 
-    J₀(x) = 1/π ∫₀^π cos(x sin θ) dθ: how a round drum swings.
+    J₀(x) = 1/π ∫₀^π cos(x sin θ) dθ.
     >>> mg.special.j0([0.0, 1.0]).round(4).tolist()
     [1.0, 0.7652]
     See: scipy.special.j0, torch.special.bessel_j0."""
@@ -160,7 +160,7 @@ def j0(xp, x):
 
 @elementwise(x=lambda xp, x, out: xp.j0(x) - xp.where(x == 0, 0.5, out / xp.where(x == 0, 1.0, x)))
 def j1(xp, x):
-    """Bessel function of the first kind, of order 1.
+    """Compute the Bessel function of the first kind of order 1.
 
     J₁(x) = 1/π ∫₀^π cos(θ - x sin θ) dθ.
     >>> mg.special.j1([0.0, 1.0]).round(4).tolist()
@@ -171,9 +171,9 @@ def j1(xp, x):
 
 @elementwise(x=lambda xp, x: -xp.y1(x))
 def y0(xp, x):
-    """Bessel function of the second kind, of order 0.
+    """Compute the Bessel function of the second kind of order 0.
 
-    Y₀(x), the solution of the same equation as J₀ that is infinite at 0; nan below.
+    Y₀(x) solves the same equation as J₀ and is infinite at 0; nan below.
     >>> mg.special.y0([1.0, 2.0]).round(4).tolist()
     [0.0883, 0.5104]
     See: scipy.special.y0, torch.special.bessel_y0."""
@@ -182,9 +182,9 @@ def y0(xp, x):
 
 @elementwise(x=lambda xp, x, out: xp.y0(x) - out / x)
 def y1(xp, x):
-    """Bessel function of the second kind, of order 1.
+    """Compute the Bessel function of the second kind of order 1.
 
-    Y₁(x), the solution of the same equation as J₁ that is infinite at 0; nan below.
+    Y₁(x) solves the same equation as J₁ and is infinite at 0; nan below.
     >>> mg.special.y1([1.0, 2.0]).round(4).tolist()
     [-0.7812, -0.107]
     See: scipy.special.y1, torch.special.bessel_y1."""
@@ -195,7 +195,7 @@ def y1(xp, x):
 
 
 def _order(name, v):
-    """An order, as a number: one that wants a gradient is refused, and so is an array of several."""
+    """Return an order as a number. Arrays are rejected, and so are tensors that need a gradient."""
     if getattr(v, "requires_grad", False) is True:
         raise TypeError(f"{name} has no gradient by its order v: give it mg.stop_gradient(v).item()")
     if getattr(v, "shape", ()) != () or isinstance(v, (list, tuple)):
@@ -208,21 +208,21 @@ def _order(name, v):
 
 @elementwise(x=lambda xp, x, v: 0.5 * (xp.iv(v - 1, x) + xp.iv(v + 1, x)))
 def _iv(xp, x, *, v):
-    """Modified Bessel function of any real order."""
+    """Compute the modified Bessel function of real order."""
     return xp.iv(v, x)
 
 
 @wraps_op(_iv, namespace=True)
 @prefixes_errors
 def iv(v, x):
-    """Modified Bessel function of any real order.
+    """Compute the modified Bessel function of real order.
 
-    I_v(x) = (x / 2)^v Σₖ (x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 where v is no whole number.
-    Shapes: x of any shape -> the same.
+    I_v(x) = (x / 2)^v Σₖ (x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 unless v is an integer.
+    Shapes: x any -> the same.
     Args:
-        v: the order, a number, which receives no gradient.
+        v: the order, a number without a gradient.
         x: real numbers.
-    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    Raises: TypeError if x is complex, or v is an array or requires a gradient; ValueError if |v| is above 10,000.
     >>> mg.special.iv(0.5, [1.0, 2.0]).round(4).tolist()
     [0.9377, 2.0462]
     See: scipy.special.iv."""
@@ -231,21 +231,21 @@ def iv(v, x):
 
 @elementwise(x=lambda xp, x, v, out: 0.5 * (xp.ive(v - 1, x) + xp.ive(v + 1, x)) - xp.sign(x) * out)
 def _ive(xp, x, *, v):
-    """Modified Bessel function of any real order, scaled so that it does not overflow."""
+    """Compute the modified Bessel function of real order, scaled to avoid overflow."""
     return xp.ive(v, x)
 
 
 @wraps_op(_ive, namespace=True)
 @prefixes_errors
 def ive(v, x):
-    """Modified Bessel function of any real order, scaled so that it does not overflow.
+    """Compute the modified Bessel function of real order, scaled to avoid overflow.
 
-    I_v(x) exp(-|x|); nan for x < 0 where v is no whole number.
-    Shapes: x of any shape -> the same.
+    I_v(x) exp(-|x|); nan for x < 0 unless v is an integer.
+    Shapes: x any -> the same.
     Args:
-        v: the order, a number, which receives no gradient.
+        v: the order, a number without a gradient.
         x: real numbers.
-    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    Raises: TypeError if x is complex, or v is an array or requires a gradient; ValueError if |v| is above 10,000.
     >>> mg.special.ive(2.5, [1.0, 1000.0]).round(4).tolist()
     [0.021, 0.0126]
     See: scipy.special.ive."""
@@ -254,22 +254,22 @@ def ive(v, x):
 
 @elementwise(x=lambda xp, x, v: 0.5 * (xp.jv(v - 1, x) - xp.jv(v + 1, x)))
 def _jv(xp, x, *, v):
-    """Bessel function of the first kind, of any real order."""
+    """Compute the Bessel function of the first kind of real order."""
     return xp.jv(v, x)
 
 
 @wraps_op(_jv, namespace=True)
 @prefixes_errors
 def jv(v, x):
-    """Bessel function of the first kind, of any real order.
+    """Compute the Bessel function of the first kind of real order.
 
-    J_v(x) = (x / 2)^v Σₖ (-x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 where v is no whole number. `mg.special.jn` is
-    the same function.
-    Shapes: x of any shape -> the same.
+    J_v(x) = (x / 2)^v Σₖ (-x² / 4)ᵏ / (k! Γ(v + k + 1)); nan for x < 0 unless v is an integer. `mg.special.jn` is the
+    same function.
+    Shapes: x any -> the same.
     Args:
-        v: the order, a number, which receives no gradient.
+        v: the order, a number without a gradient.
         x: real numbers.
-    Raises: TypeError if x is complex, or v is an array or wants a gradient; ValueError if |v| is above 10,000.
+    Raises: TypeError if x is complex, or v is an array or requires a gradient; ValueError if |v| is above 10,000.
     >>> mg.special.jv(0.5, [1.0, 2.0]).round(4).tolist()
     [0.6714, 0.513]
     See: scipy.special.jv."""
@@ -281,21 +281,21 @@ jn = jv
 
 @elementwise(x=lambda xp, x, n: 0.5 * (xp.yn(n - 1, x) - xp.yn(n + 1, x)))
 def _yn(xp, x, *, n):
-    """Bessel function of the second kind, of a whole order."""
+    """Compute the Bessel function of the second kind of integer order."""
     return xp.yn(n, x)
 
 
 @wraps_op(_yn, namespace=True)
 @prefixes_errors
 def yn(n, x):
-    """Bessel function of the second kind, of a whole order.
+    """Compute the Bessel function of the second kind of integer order.
 
-    Y_n(x), the solution of the same equation as J_n that is infinite at 0; nan below.
-    Shapes: x of any shape -> the same.
+    Y_n(x) solves the same equation as J_n and is infinite at 0; nan below.
+    Shapes: x any -> the same.
     Args:
         n: the order, an integer.
         x: real numbers.
-    Raises: TypeError if x is complex, or n no integer; ValueError if |n| is above 10,000.
+    Raises: TypeError if x is complex, or n is not an integer; ValueError if |n| is above 10,000.
     >>> mg.special.yn(2, [1.0, 2.0]).round(4).tolist()
     [-1.6507, -0.6174]
     See: scipy.special.yn."""
@@ -312,9 +312,9 @@ log_expit = logsigmoid
 
 @elementwise(x=lambda x: 1 / (x * (1 - x)))
 def logit(xp, x):
-    """Logarithm of the odds: the inverse of `expit`, the sigmoid.
+    """Compute the logit, the logarithm of the odds: the inverse of `expit`, the sigmoid.
 
-    log(x / (1 - x)), from 0 to 1, where it is infinite; nan beyond.
+    log(x / (1 - x)), infinite at 0 and 1, and nan outside.
     Args:
         x: real numbers.
     >>> mg.special.logit([0.5, 0.9]).round(4).tolist()
@@ -325,7 +325,7 @@ def logit(xp, x):
 
 @nondifferentiable
 def gammasgn(xp, x):
-    """The sign of the gamma function: 1 or -1, and nan at -1, -2, ….
+    """Return the sign of the gamma function: 1 or -1, and nan at -1, -2, ….
 
     Returns: a tensor of the dtype of x, without a graph.
     >>> mg.special.gammasgn([1.5, -0.5]).tolist()
@@ -335,9 +335,8 @@ def gammasgn(xp, x):
 
 
 def rgamma(x):
-    """One over the gamma function: 0 where that is infinite.
+    """Compute the reciprocal of the gamma function; 0 where the gamma function is infinite.
 
-    Shapes: any -> the same.
     Args:
         x: real numbers.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -351,18 +350,18 @@ def rgamma(x):
 
 @elementwise(x=lambda xp, x, n: xp.polygamma(n + 1, x))
 def _polygamma(xp, x, *, n):
-    """Polygamma function: a derivative of the digamma function."""
+    """Compute the polygamma function: a derivative of the digamma function."""
     return xp.polygamma(n, x)
 
 
 @wraps_op(_polygamma, namespace=True)
 @prefixes_errors
 def polygamma(n, x):
-    """Polygamma function: the n-th derivative of the digamma function.
+    """Compute the polygamma function: the n-th derivative of the digamma function.
 
     ψ⁽ⁿ⁾(x); for n = 0 it is `digamma`.
     Args:
-        n: which derivative, an integer of at least 0.
+        n: the order of the derivative, a non-negative integer.
     Raises: TypeError if n is not an integer, or x complex; ValueError if n is negative.
     >>> mg.special.polygamma(1, [1.0, 2.0]).round(4).tolist()
     [1.6449, 0.6449]
@@ -374,14 +373,14 @@ def polygamma(n, x):
 
 
 def multigammaln(a, d):
-    """Logarithm of the gamma function of matrices.
+    """Compute the logarithm of the multivariate gamma function.
 
     log Γ_d(a) = d (d - 1) / 4 log π + Σ_j log Γ(a - j / 2), j from 0 to d - 1.
     Shapes: any -> the same.
     Args:
         a: real numbers above (d - 1) / 2.
-        d: the number of rows the matrices have, an integer of at least 1.
-    Returns: a tensor of the shape and dtype of a; float64 for integers.
+        d: the dimension, a positive integer.
+    Returns: a tensor of the dtype of a; float64 for integers.
     Raises: TypeError if a is complex; ValueError if d is less than 1.
     >>> mg.special.multigammaln([2.0, 3.0], 2).round(4).tolist()
     [0.4516, 1.5502]
@@ -395,10 +394,9 @@ def multigammaln(a, d):
 
 
 def ndtr(x):
-    """The share that the standard normal distribution has up to x.
+    """Compute the standard normal distribution function.
 
     Φ(x) = erfc(-x / √2) / 2.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -417,9 +415,9 @@ def ndtr(x):
     y=lambda x, y: x / y,
 )
 def xlogy(xp, x, y):
-    """A number times a logarithm: 0 where the number is 0, whatever the logarithm.
+    """Compute x log y, with 0 if x is 0.
 
-    x log y. Its slope by x is log y, and taken to be 0 where x is 0 and y has no logarithm.
+    The derivative with respect to x is log y, and defined as 0 if x is 0 and y has no logarithm.
     >>> mg.special.xlogy([0.0, 2.0], [0.0, np.e]).tolist()
     [0.0, 2.0]
     See: scipy.special.xlogy, torch.xlogy."""
@@ -431,9 +429,9 @@ def xlogy(xp, x, y):
     y=lambda x, y: x / (1 + y),
 )
 def xlog1py(xp, x, y):
-    """A number times the logarithm of 1 + y: 0 where the number is 0, whatever the logarithm.
+    """Compute x log(1 + y), with 0 if x is 0.
 
-    x log(1 + y). Its slope by x is log(1 + y), and taken to be 0 where x is 0 and 1 + y has no logarithm.
+    The derivative with respect to x is log(1 + y), and defined as 0 if x is 0 and 1 + y has no logarithm.
     Args:
         x, y: real numbers.
     >>> mg.special.xlog1py([0.0, 2.0], [-1.0, 0.0]).tolist()
@@ -447,7 +445,7 @@ def xlog1py(xp, x, y):
     b=lambda xp, a, b: xp.digamma(b) - xp.digamma(a + b),
 )
 def betaln(xp, a, b):
-    """Logarithm of the size of the beta function.
+    """Compute the logarithm of the absolute value of the beta function.
 
     log |B(a, b)|, B(a, b) = Γ(a) Γ(b) / Γ(a + b).
     >>> mg.special.betaln(2.0, 3.0).round(decimals=4).item()
@@ -461,7 +459,7 @@ def betaln(xp, a, b):
     b=lambda xp, a, b, out: out * (xp.digamma(b) - xp.digamma(a + b)),
 )
 def beta(xp, a, b):
-    """Beta function.
+    """Compute the beta function.
 
     B(a, b) = Γ(a) Γ(b) / Γ(a + b) = ∫₀¹ t^(a - 1) (1 - t)^(b - 1) dt.
     >>> mg.special.beta(2.0, 3.0).round(decimals=4).item()
@@ -474,7 +472,7 @@ def beta(xp, a, b):
 
 
 def _fixed(name, letter, value):
-    """A parameter by which there is no gradient: refused where one would be wanted."""
+    """Return an input that has no gradient rule. Tensors that need a gradient are rejected."""
     if getattr(positive(multiply(value, 1.0)), "node", None) is not None:
         raise TypeError(f"{name} has no gradient by {letter}: give it mg.stop_gradient({letter})")
     return value
@@ -482,20 +480,20 @@ def _fixed(name, letter, value):
 
 @elementwise(x=lambda xp, a, x: xp.exp(xp.xlogy(a - 1, x) - x - xp.gammaln(a)))
 def _gammainc(xp, a, x):
-    """Lower incomplete gamma function, as a share of the whole."""
+    """Compute the regularised lower incomplete gamma function."""
     return xp.gammainc(a, x)
 
 
 @wraps_op(_gammainc, namespace=True)
 @prefixes_errors
 def gammainc(a, x):
-    """Lower incomplete gamma function, as a share of the whole.
+    """Compute the regularised lower incomplete gamma function.
 
-    P(a, x) = 1 / Γ(a) ∫₀ˣ t^(a - 1) exp(-t) dt. It has a gradient by x; one by a is refused, as in PyTorch.
+    P(a, x) = 1 / Γ(a) ∫₀ˣ t^(a - 1) exp(-t) dt. It has a gradient only with respect to x, as in PyTorch.
     Args:
         a: real numbers of at least 0, which receive no gradient.
         x: real numbers of at least 0.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a wants a gradient.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a requires a gradient.
     >>> mg.special.gammainc(1.0, 2.0).round(decimals=4).item()
     0.8647
     See: scipy.special.gammainc, torch.special.gammainc."""
@@ -504,21 +502,21 @@ def gammainc(a, x):
 
 @elementwise(x=lambda xp, a, x: -xp.exp(xp.xlogy(a - 1, x) - x - xp.gammaln(a)))
 def _gammaincc(xp, a, x):
-    """Upper incomplete gamma function, as a share of the whole."""
+    """Compute the regularised upper incomplete gamma function."""
     return xp.gammaincc(a, x)
 
 
 @wraps_op(_gammaincc, namespace=True)
 @prefixes_errors
 def gammaincc(a, x):
-    """Upper incomplete gamma function, as a share of the whole.
+    """Compute the regularised upper incomplete gamma function.
 
-    Q(a, x) = 1 / Γ(a) ∫ₓ^∞ t^(a - 1) exp(-t) dt = 1 - P(a, x). It has a gradient by x; one by a is refused, as in
-    PyTorch and autograd.
+    Q(a, x) = 1 / Γ(a) ∫ₓ^∞ t^(a - 1) exp(-t) dt = 1 - P(a, x). It has a gradient only with respect to x, as in PyTorch
+    and autograd.
     Args:
         a: real numbers of at least 0, which receive no gradient.
         x: real numbers of at least 0.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a wants a gradient.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a requires a gradient.
     >>> mg.special.gammaincc(1.0, 2.0).round(decimals=4).item()
     0.1353
     See: scipy.special.gammaincc, torch.special.gammaincc."""
@@ -527,21 +525,20 @@ def gammaincc(a, x):
 
 @elementwise(x=lambda xp, a, b, x: xp.exp(xp.xlogy(a - 1, x) + xp.xlog1py(b - 1, -x) - xp.betaln(a, b)))
 def _betainc(xp, a, b, x):
-    """Incomplete beta function, as a share of the whole."""
+    """Compute the regularised incomplete beta function."""
     return xp.betainc(a, b, x)
 
 
 @wraps_op(_betainc, namespace=True)
 @prefixes_errors
 def betainc(a, b, x):
-    """Incomplete beta function, as a share of the whole.
+    """Compute the regularised incomplete beta function.
 
-    I_x(a, b) = 1 / B(a, b) ∫₀ˣ t^(a - 1) (1 - t)^(b - 1) dt. It has a gradient by x; one by a or b is refused, as in
-    autograd.
+    I_x(a, b) = 1 / B(a, b) ∫₀ˣ t^(a - 1) (1 - t)^(b - 1) dt. It has a gradient only with respect to x, as in autograd.
     Args:
         a, b: real numbers above 0, which receive no gradient.
         x: real numbers from 0 to 1.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a or b wants a gradient.
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is complex, or a or b requires a gradient.
     >>> mg.special.betainc(2.0, 3.0, 0.5).round(decimals=4).item()
     0.6875
     See: scipy.special.betainc."""
@@ -553,16 +550,16 @@ def betainc(a, b, x):
 
 @prefixes_errors
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
-    """Logarithm of a sum of exponentials, each times a factor.
+    """Compute the logarithm of a weighted sum of exponentials.
 
     log Σ_i b_i exp(a_i), without overflow.
     Shapes: a (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
     Args:
         a: numbers.
-        b: the factors, of a shape that broadcasts with a's; None (default) for 1.
-        return_sign: whether the sign of the sum comes back too, and the logarithm of its size; default False, and
-            the logarithm of a negative sum is nan.
-    Returns: a tensor; with `return_sign` a pair of tensors.
+        b: the weights, of a shape that broadcasts with a; None (default) for 1.
+        return_sign: whether to return the logarithm of the absolute value of the sum, and its sign; default False,
+            where the logarithm of a negative sum is nan.
+    Returns: a tensor; a pair of tensors with `return_sign`.
     Raises: ValueError if the shapes do not broadcast; IndexError if the axis is out of range.
     >>> mg.special.logsumexp([0.0, 0.0], b=[1.0, 3.0]).round(decimals=4).item()
     1.3863

@@ -8,7 +8,7 @@ from ...core.define import op, real_only
 
 @op(residuals=("bell",))
 def gaussian_alpha(xp, across, down, conic, opacity, *, cutoff=1 / 255, ceiling=0.99):
-    """How much each projected Gaussian covers each pixel.
+    """Compute the opacity of each projected Gaussian at each pixel.
 
         alpha[g, i, j] = opacity * exp(-½ * (a * x² + c * y²) - b * x * y), with x = across[g, j] and y = down[g, i]
 
@@ -16,14 +16,14 @@ def gaussian_alpha(xp, across, down, conic, opacity, *, cutoff=1 / 255, ceiling=
     back.
     Shapes: across (G, W), down (G, H), conic (G, 3), opacity (G,) -> (G, H, W).
     Args:
-        across: distances of columns from the centre of each Gaussian, in pixels.
-        down: distances of rows from it.
+        across: horizontal distances of the columns from the centre of each Gaussian, in pixels.
+        down: vertical distances of the rows from it.
         conic: a, b and c of the inverse covariance [[a, b], [b, c]], in 1 / pixels².
-        opacity: the height of the middle, from 0 to 1.
-        cutoff: what is too faint to count; default 1 / 255, the least step of a picture of 8 bits.
-        ceiling: the most that one Gaussian covers; default 0.99, so that some light goes on.
-    Raises: TypeError for complex numbers, IndexError if conic has fewer than three columns, ValueError if the shapes do
-        not broadcast.
+        opacity: the opacity at the centre, from 0 to 1.
+        cutoff: opacities below it count as 0; default 1 / 255, the smallest step of an 8-bit image.
+        ceiling: the largest opacity; default 0.99, so that some light passes.
+    Raises: TypeError if an input is complex; IndexError if conic has fewer than three columns; ValueError if the shapes
+        do not broadcast.
     >>> mg.splat.gaussian_alpha([[-1.0, 0.0, 1.0]], [[0.0]], [[1.0, 0.0, 1.0]], [0.5]).round(3).tolist()
     [[[0.303, 0.5, 0.303]]]
     See: Kerbl, Kopanas, Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023.
@@ -56,18 +56,18 @@ def _(xp, upstream, across, down, conic, opacity, bell, cutoff, ceiling):
 @op(residuals=("weights", "light"))
 @real_only
 def blend(xp, alpha, colours, background, *, stop=1e-4):
-    """Alpha blending: layers over one another, the first in front.
+    """Blend layers over one another, the first in front (alpha blending).
 
-        light_g = Π_{h < g} (1 - alpha_h), what those in front let through
+        light_g = Π_{h < g} (1 - alpha_h), light that passes the layers in front
         out = Σ_g alpha_g * light_g * colours_g + (1 - Σ_g alpha_g * light_g) * background
 
-    Where less light than `stop` is left, the rest is not drawn, and receives no gradient.
-    Shapes: alpha (G, P), colours (G, C), background (C,) -> (P, C), for G layers, P pixels and C channels of colour.
+    If less light than `stop` is left, the rest is not drawn and receives no gradient.
+    Shapes: alpha (G, P), colours (G, C), background (C,) -> (P, C), for G layers, P pixels and C colour channels.
     Args:
-        alpha: how much each layer covers each pixel, from 0 to 1.
+        alpha: opacity of each layer at each pixel, from 0 to 1.
         colours: one colour for each layer.
-        background: the colour behind all.
-        stop: the least light that counts; default 1e-4.
+        background: the colour behind all layers.
+        stop: the smallest amount of light that counts; default 1e-4.
     >>> mg.splat.blend([[0.5], [0.5]], [[1.0, 0.0], [0.0, 1.0]], background=[0.0, 0.0]).tolist()
     [[0.5, 0.25]]
     See: Porter and Duff, "Compositing digital images", 1984; Kerbl, Kopanas, Leimkühler and Drettakis, "3D Gaussian
@@ -80,7 +80,7 @@ def blend(xp, alpha, colours, background, *, stop=1e-4):
 
 @blend.rule("alpha")
 def _(xp, upstream, alpha, colours, background, light, stop):
-    """A layer shows its own colour in the place of what would be seen without it: that is carried along from the
+    """A layer shows its own colour instead of what would be seen without it: that is carried along from the
     back. Nothing is divided, so a layer may let no light through."""
     drawn = alpha * (light >= stop)
     towards = xp.matmul(colours - background, xp.mT(upstream))
@@ -96,5 +96,5 @@ def _(xp, upstream, weights):
 
 @blend.rule("background")
 def _(xp, upstream, weights):
-    """The background is seen by the light that is left."""
+    """The background is weighted by the light that is left."""
     return xp.matmul(1 - xp.sum(weights, axis=0), upstream)

@@ -1,6 +1,6 @@
-"""Gradescope: `results.json`, and the zip that it builds an autograder from.
+"""Gradescope: `results.json`, and the zip file that it builds an autograder from.
 
-The fields are those of gradescope-autograders.readthedocs.io/en/latest/specs.
+The fields are documented at gradescope-autograders.readthedocs.io/en/latest/specs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from ..assignment import load
+from ..assignment import load_assignment
 
 SETUP = """#!/usr/bin/env bash
 set -e
@@ -26,10 +26,10 @@ fi
 chmod 700 /autograder/source
 """
 RUN = """#!/usr/bin/env bash
-# Whatever happens, there is a results.json: this one says that the grader failed, until the true one takes its place.
+# There is always a results.json: this one says that the grader failed, until the real one replaces it.
 mkdir -p /autograder/results
 cat > /autograder/results/results.json <<'END'
-{"score": 0, "output": "The grader itself failed; it was not your doing, and your teacher will look at it."}
+{"score": 0, "output": "The grader failed; this is not your fault, and your teacher will see it."}
 END
 cd /autograder/source
 exec /autograder/venv/bin/python -m micrograd_plus grade --one /autograder/submission \\
@@ -39,8 +39,10 @@ exec /autograder/venv/bin/python -m micrograd_plus grade --one /autograder/submi
 
 
 def student_in(metadata: Path) -> str:
-    """The id of the student in `submission_metadata.json`: the address by which Gradescope knows them; of a group, the
-    first of the alphabet. Where that cannot be read, all students are one."""
+    """Return the student's ID from `submission_metadata.json`: the email address, for a group the first by alphabet.
+
+    If the file cannot be read, every student gets the ID `submission`.
+    """
     try:
         users = json.loads(metadata.read_text(encoding="utf-8"))["users"]
         return min(each["email"].strip().casefold() for each in users)
@@ -49,12 +51,12 @@ def student_in(metadata: Path) -> str:
 
 
 def results(marks: dict[str, Any]) -> dict[str, Any]:
-    """`results.json` of one submission. Everything is text, so nothing that a student wrote is taken for a page."""
+    """Return the data of `results.json`. All output has the format text, so student output is never shown as HTML."""
     output = [marks["problem"]] if marks["problem"] else []
     output += marks["remarks"]
     if marks["provisional"]:
         output.append(f"These marks are provisional (isolation: {marks['isolation']}).")
-    tests = [test(each, f"{number}.{place}", part) for number, each in enumerate(marks["exercises"], start=1)
+    tests = [test_entry(each, f"{number}.{place}", part) for number, each in enumerate(marks["exercises"], start=1)
              for place, part in enumerate(each["parts"], start=1)]  # fmt: skip
     return {
         "score": marks["score"],
@@ -69,11 +71,10 @@ def results(marks: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test(exercise: dict[str, Any], number: str, part: dict[str, Any]) -> dict[str, Any]:
-    """One part of an exercise. Flags on an exercise take points from the whole of it, so from each of its parts
-    alike."""
-    whole = sum(each["points"] for each in exercise["parts"])
-    share = exercise["points"] / whole if whole else 0.0
+def test_entry(exercise: dict[str, Any], number: str, part: dict[str, Any]) -> dict[str, Any]:
+    """Return the test for one part of an exercise. A flaw that costs points of the exercise reduces all its parts."""
+    total = sum(each["points"] for each in exercise["parts"])
+    share = exercise["points"] / total if total else 0.0
     points = round(part["points"] * share, 6)
     hints = exercise["mistake"]["hints"][:1] if exercise["mistake"] and points < part["of"] else []
     return {
@@ -89,10 +90,9 @@ def test(exercise: dict[str, Any], number: str, part: dict[str, Any]) -> dict[st
     }
 
 
-def package(assignment: Path, place: Path) -> None:
-    """The zip: `setup.sh`, `run_autograder`, the assignment, its own exercises, and a wheel of this package if one lies
-    beside the assignment."""
-    loaded = load(assignment)
+def write_package(assignment: Path, place: Path) -> None:
+    """Write the zip file: scripts, the assignment, its own exercises, and the wheel beside the assignment if any."""
+    loaded = load_assignment(assignment)
     files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode(), "assignment.toml": assignment.read_bytes()}
     files |= {name: (assignment.parent / name).read_bytes() for name in loaded.files}
     files |= {wheel.name: wheel.read_bytes() for wheel in sorted(assignment.parent.glob("micrograd_plus-*.whl"))}

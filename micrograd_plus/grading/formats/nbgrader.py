@@ -1,7 +1,7 @@
-"""nbgrader: the source notebook that `generate_assignment` makes the release of, and marks written into its gradebook.
+"""nbgrader: the source notebook for `generate_assignment`, and writing marks into its gradebook.
 
-What its autograder makes of a notebook comes from the student's own kernel, so it is feedback. The marks of `grade`
-take its place, where nbgrader keeps those that a person gave.
+nbgrader's own scores come from the student's kernel, so they are feedback only. The marks of `grade` replace them as
+manual scores.
 """
 
 from __future__ import annotations
@@ -18,28 +18,29 @@ from ..assignment import Assignment
 STUB = re.compile(r"^( *)(?:# YOUR CODE HERE *\n *)?raise NotImplementedError(?:\(\))? *$", re.MULTILINE)
 
 
-def source(assignment: Assignment) -> str:
-    """The notebook for a course's `source` folder. It holds no answer: where nbgrader takes a solution out and puts its
-    own stub, there is nothing between the marks."""
-    points = {name: assignment.worth(name) for name in assignment.exercises}
-    chosen = list(assignment.found.values())
-    sheet = identify_line(chosen, derive_key(assignment.secret))
-    book = starter_notebook(chosen, assignment.title or assignment.id, points=points, scored=True, identify=sheet)
+def source_notebook(assignment: Assignment) -> str:
+    """Return the notebook for a course's `source` folder. Its solution regions are empty, so it contains no answers."""
+    points = {name: assignment.points_of(name) for name in assignment.exercises}
+    exercises = list(assignment.definitions.values())
+    identify = identify_line(exercises, derive_key(assignment.secret))
+    book = starter_notebook(exercises, assignment.title or assignment.id, points=points, scored=True, identify=identify)
     for cell in book["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("solution"):
-            cell["source"] = marked(cell["source"])
+            cell["source"] = add_solution_region(cell["source"])
     return json.dumps(book, indent=1) + "\n"
 
 
-def marked(starter: str) -> str:
-    """A starter with nbgrader's marks where its stub is; one without a stub is made of comments that stay."""
-    made, count = STUB.subn(r"\1### BEGIN SOLUTION\n\1### END SOLUTION", starter, count=1)
-    return made if count else starter + "\n\nif False:\n    ### BEGIN SOLUTION\n    ### END SOLUTION"
+def add_solution_region(starter: str) -> str:
+    """Replace the stub of a starter by an empty solution region; add a region if it has no stub."""
+    source, count = STUB.subn(r"\1### BEGIN SOLUTION\n\1### END SOLUTION", starter, count=1)
+    return source if count else starter + "\n\nif False:\n    ### BEGIN SOLUTION\n    ### END SOLUTION"
 
 
-def written_back(all_marks: Iterable[dict[str, Any]], assignment: str, database: str) -> list[str]:
-    """Put marks into the gradebook at an address such as `sqlite:///gradebook.db`, as manual scores of the scoring
-    cells; the students whose submissions nbgrader does not know are returned."""
+def write_back(all_marks: Iterable[dict[str, Any]], assignment: str, database: str) -> list[str]:
+    """Write marks into nbgrader's gradebook as manual scores, and return the students that it does not know.
+
+    `database` is an address such as `sqlite:///gradebook.db`.
+    """
     from nbgrader.api import Gradebook, MissingEntry
 
     unknown = []
@@ -50,7 +51,7 @@ def written_back(all_marks: Iterable[dict[str, Any]], assignment: str, database:
             except MissingEntry:
                 unknown.append(marks["student"])
                 continue
-            points = {cell_of(each["exercise"]): each["points"] for each in marks["exercises"]}
+            points = {cell_id(each["exercise"]): each["points"] for each in marks["exercises"]}
             for notebook in submission.notebooks:
                 for grade in notebook.grades:
                     if grade.name in points:
@@ -59,6 +60,6 @@ def written_back(all_marks: Iterable[dict[str, Any]], assignment: str, database:
     return unknown
 
 
-def cell_of(exercise: str) -> str:
-    """The id of an exercise's scoring cell in a released notebook."""
+def cell_id(exercise: str) -> str:
+    """Return the ID of an exercise's scoring cell in a released notebook."""
     return exercise.replace(".", "_").replace("+", "_and_").replace("-", "_") + "_score"

@@ -1,4 +1,4 @@
-"""CSV, with the columns that a course names."""
+"""CSV tables, with columns chosen by the teacher."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-USUAL = {"student": "student", "score": "score", "max_score": "max_score", "provisional": "provisional"}
-STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+DEFAULT_COLUMNS = {"student": "student", "score": "score", "max_score": "max_score", "provisional": "provisional"}
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def rows(all_marks: Iterable[dict[str, Any]], columns: dict[str, str] | None = None) -> str:
-    """One row for each submission. A column holds `student`, `score`, `max_score`, `percent`, `assignment`,
-    `isolation`, `provisional`, `problem`, `flags`, an exercise's id for its points, or a text of its own in quotation
-    marks."""
-    made = io.StringIO()
-    writer = csv.writer(made, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
+def marks_table(all_marks: Iterable[dict[str, Any]], columns: dict[str, str] | None = None) -> str:
+    """Return a table with one row for each submission.
+
+    A column contains `student`, `score`, `max_score`, `percent`, `assignment`, `isolation`, `provisional`, `problem`,
+    `flags`, the points of the exercise with this ID, or a fixed text in quotation marks.
+    """
+    output = io.StringIO()
+    writer = csv.writer(output, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
     names: dict[str, str] | None = columns
     for marks in all_marks:
         if names is None:
-            names = USUAL | {each["exercise"]: each["exercise"] for each in marks["exercises"]}
-        if made.tell() == 0:
-            writer.writerow([safe(name) for name in names])
-        writer.writerow([safe(value(marks, what)) for what in names.values()])
-    return made.getvalue()
+            names = DEFAULT_COLUMNS | {each["exercise"]: each["exercise"] for each in marks["exercises"]}
+        if output.tell() == 0:
+            writer.writerow([escape_formula(name) for name in names])
+        writer.writerow([escape_formula(cell_value(marks, what)) for what in names.values()])
+    return output.getvalue()
 
 
-def value(marks: dict[str, Any], what: str) -> Any:
-    """What a column holds of some marks."""
+def cell_value(marks: dict[str, Any], what: str) -> Any:
+    """Return the value of a column for some marks."""
     if what.startswith(("'", '"')):
         return what.strip("'\"")
     if what == "percent":
@@ -40,18 +42,18 @@ def value(marks: dict[str, Any], what: str) -> Any:
     return next((each["points"] for each in marks["exercises"] if each["exercise"] == what), "")
 
 
-def safe(each: Any) -> Any:
-    """A value that no table program takes for a formula; numbers stay numbers."""
-    if isinstance(each, str) and each.startswith(STARTS_A_FORMULA):
+def escape_formula(each: Any) -> Any:
+    """Return a value that no spreadsheet program reads as a formula. Numbers stay numbers."""
+    if isinstance(each, str) and each.startswith(FORMULA_STARTS):
         return "'" + each
     return "" if each is None else f"{each:g}" if isinstance(each, float) else each
 
 
-def sheet(head: Sequence[str], body: Iterable[Sequence[Any]]) -> str:
-    """Any table, with the same care."""
-    made = io.StringIO()
-    writer = csv.writer(made, lineterminator="\r\n")
+def csv_text(head: Sequence[str], body: Iterable[Sequence[Any]]) -> str:
+    """Return any table as CSV, with formulas escaped."""
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\r\n")
     writer.writerow(head)
     for row in body:
-        writer.writerow([safe(each) for each in row])
-    return made.getvalue()
+        writer.writerow([escape_formula(each) for each in row])
+    return output.getvalue()

@@ -1,8 +1,9 @@
-"""Isolation of student code: a run goes in, values come back, and nothing else leaves.
+"""Sandbox for student code: a `Run` goes in, values and exit status come back as a `RunResult`.
 
-boxes       `Sandbox`, which runs one answer on one exercise's inputs; what is asked and what came of it
-isolation   the three levels, and which of them this machine has
-chroot      the root folder that student processes see: Python's library and NumPy
-uid_pool    Unix user IDs for student processes
-inside      what runs in the student's process and around it
+boxes       `Sandbox`: starts boxes, hands them runs, enforces limits
+runs        `Run`, `Limits`, `RunResult`, and how a result is read from the student's bytes
+isolation   the three levels of isolation, and which of them work on this machine
+chroot      the folder that student processes see as the root: Python's library and NumPy
+uid_pool    the Unix user IDs of student processes
+inside      code that runs in the student's process and around it
 """

@@ -1,7 +1,7 @@
-"""Slots: the user ids that students have on this machine, each in one hand at a time, and what dead hands left.
+"""Pool of Unix user IDs for student processes. Each ID is leased to one grader at a time.
 
-A slot is held by a lock on a file. The grader takes it, and the server of its boxes and their wardens hold it with it:
-where a grader is killed, its slot is taken until the last process of its boxes has ended.
+A lease is a lock on a file. The grader's boxes inherit the lock, so if the grader is killed, its user ID becomes free
+when the last process of its boxes has ended. The next grader removes the folders that stale leases left.
 """
 
 from __future__ import annotations
@@ -11,35 +11,34 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from .chroot import cache
+from .chroot import cache_folder
 
-FIRST_USER, MOST_SLOTS = 64100, 400
-"""The user ids that students have on this machine: one for each slot."""
-OF_THE_MACHINE = Path("/run")
-"""Where all graders of a machine find the same locks, since user ids are those of the machine."""
-
-
-class SlotError(Exception):
-    """There is no slot to be had."""
+USER_IDS = range(64100, 64500)
+MACHINE_FOLDER = Path("/run")
+"""All graders of a machine find the same locks here, since user IDs belong to the machine."""
 
 
-def folder() -> Path:
-    """Where the locks lie: in a folder of root's own."""
-    for place in (OF_THE_MACHINE / "micrograd_plus", cache() / "slots"):
+class UidPoolError(Exception):
+    """No user ID can be leased."""
+
+
+def lock_folder() -> Path:
+    """Return the folder of the locks, which belongs to root."""
+    for folder in (MACHINE_FOLDER / "micrograd_plus", cache_folder() / "user-ids"):
         with contextlib.suppress(OSError):
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if place.stat().st_uid == os.geteuid() and os.access(place, os.W_OK):
-                return place
-    raise SlotError("there is no folder for the locks of slots")
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_uid == os.geteuid() and os.access(folder, os.W_OK):
+                return folder
+    raise UidPoolError("there is no folder for the locks of user IDs")
 
 
-def locked(path: Path) -> IO[str] | None:
-    """A file that nobody else has locked, locked; None where somebody has."""
+def try_lock(uid: int) -> IO[str] | None:
+    """Return the locked file of a user ID; None if another process has locked it."""
     import fcntl
 
-    file = path.open("w", encoding="ascii")
+    file = (lock_folder() / str(uid)).open("w", encoding="ascii")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -48,41 +47,38 @@ def locked(path: Path) -> IO[str] | None:
     return file
 
 
-def free_slot() -> tuple[int, Any]:
-    """A slot that nobody holds and whose user has no process left, with the lock that holds it."""
-    place, busy = folder(), users_with_processes()
-    for number in range(MOST_SLOTS):
-        if FIRST_USER + number in busy:
-            continue
-        lock = locked(place / str(number))
+def lease() -> tuple[int, IO[str]]:
+    """Return a free user ID that has no processes, and its lock."""
+    busy = user_ids_in_use()
+    for uid in USER_IDS:
+        lock = try_lock(uid) if uid not in busy else None
         if lock is not None:
-            return number, lock
-    raise SlotError("every slot is taken")
+            return uid, lock
+    raise UidPoolError("every user ID of the pool is in use")
 
 
-def swept(jail: Path) -> None:
-    """Clear away the folders of slots that nobody holds: their graders were killed."""
-    for box in boxes_in(jail):
-        lock = locked(folder() / str(int(box.name) - FIRST_USER))
+def remove_stale_boxes(root: Path) -> None:
+    """Remove the box folders of user IDs that are not leased: their graders were killed."""
+    for folder in box_folders(root):
+        lock = try_lock(int(folder.name))
         if lock is not None:
             with lock:
-                if int(box.name) not in users_with_processes():
-                    shutil.rmtree(box, ignore_errors=True)
+                if int(folder.name) not in user_ids_in_use():
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
-def boxes_in(jail: Path) -> Iterator[Path]:
-    """The folders of slots at the level *user*, each named by its user id."""
-    last = FIRST_USER + MOST_SLOTS
-    for each in (jail / "boxes").iterdir():
-        if each.name.isdecimal() and FIRST_USER <= int(each.name) < last:
-            yield each
+def box_folders(root: Path) -> Iterator[Path]:
+    """Yield the folders of boxes at the level *user*, each named by its user ID."""
+    for folder in (root / "boxes").iterdir():
+        if folder.name.isdecimal() and int(folder.name) in USER_IDS:
+            yield folder
 
 
-def users_with_processes() -> set[int]:
-    """The user ids of everything that runs."""
-    found = set()
+def user_ids_in_use() -> set[int]:
+    """Return the user IDs of all processes."""
+    users = set()
     for entry in os.scandir("/proc"):
         with contextlib.suppress(OSError):
             if entry.name.isdecimal():
-                found.add(entry.stat().st_uid)
-    return found
+                users.add(entry.stat().st_uid)
+    return users

@@ -1,4 +1,4 @@
-"""Convolutions along lines, images and volumes, and the columns of windows that they are made of.
+"""Convolutions of lines, images and volumes, and `unfold` and `fold`.
 
 A setting such as `stride` is one number, or one for each axis. `groups` parts the channels: each group of outputs sees
 its own group of inputs.
@@ -21,7 +21,7 @@ __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
 def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """1-D convolution (cross-correlation) of lines with learned filters.
+    """Compute the 1-D convolution (cross-correlation) of lines with learned filters.
 
         out[n, o, i] = bias[o] + Σ_c,p weight[o, c, p] · padded[n, c, s · i + d · p]
 
@@ -36,13 +36,13 @@ def conv1d(
         weight: a tensor, one filter for each of O output channels.
         bias: a tensor, added to each output channel; None by default.
         stride: how far the filter moves from place to place, a number; 1 by default.
-        padding: how many zeros stand before and behind each axis, a number, or "valid" (none), or "same" (the result is
+        padding: zeros added on both sides of each axis, a number, or "valid" (none), or "same" (the result is
             as large as the input; for stride 1 only); 0 by default.
-        dilation: how far neighbouring weights lie apart, a number; 1 by default.
-        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+        dilation: step between neighbouring weights, a number; 1 by default.
+        groups: number of groups of channels; each group of outputs sees one group of inputs; 1 by default.
     Returns: a tensor (N, O, L') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
-        TypeError where input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError if input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv1d(mg.tensor([[[0.0, 0.0, 1.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]]), padding="same").tolist()
         [[[0.0, 3.0, 2.0, 1.0]]]
@@ -57,7 +57,7 @@ def conv1d(
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """2-D convolution (cross-correlation) of images with learned filters.
+    """Compute the 2-D convolution (cross-correlation) of images with learned filters.
 
         out[n, o, i, j] = bias[o] + Σ_c,p,q weight[o, c, p, q] · padded[n, c, s · i + d · p, s · j + d · q]
 
@@ -72,13 +72,13 @@ def conv2d(
         weight: a tensor, one filter for each of O output channels.
         bias: a tensor, added to each output channel; None by default.
         stride: how far the filter moves from place to place, a number or a pair; 1 by default.
-        padding: how many zeros stand before and behind each axis, a number or a pair, or "valid" (none), or "same" (the
+        padding: zeros added on both sides of each axis, a number or a pair, or "valid" (none), or "same" (the
             result is as large as the input; for stride 1 only); 0 by default.
-        dilation: how far neighbouring weights lie apart, a number or a pair; 1 by default.
-        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+        dilation: step between neighbouring weights, a number or a pair; 1 by default.
+        groups: number of groups of channels; each group of outputs sees one group of inputs; 1 by default.
     Returns: a tensor (N, O, H', W') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
-        TypeError where input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError if input or weight is not a tensor, or a setting no integer.
     Example:
         >>> image, weight = mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), mg.tensor([[[[1.0, 0.0], [0.0, 1.0]]]])
         >>> F.conv2d(image, weight).tolist()
@@ -95,10 +95,11 @@ def conv2d(
 def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """3-D convolution (cross-correlation) of volumes with learned filters.
+    """Compute the 3-D convolution (cross-correlation) of volumes with learned filters.
 
     A small volume of weights slides over each volume, as in conv2d with depth as one more axis: at every place its
-    products with what lies below it are summed over channels and window, and bias is added; the filter is not flipped.
+        products with the entries below are summed over channels and window, and bias is added; the filter is not
+        flipped.
     The size of the result is
 
         D' = floor((D + 2 · padding - dilation · (kD - 1) - 1) / stride) + 1,   and H', W' alike
@@ -109,13 +110,13 @@ def conv3d(
         weight: a tensor, one filter for each of O output channels.
         bias: a tensor, added to each output channel; None by default.
         stride: how far the filter moves from place to place, a number or three; 1 by default.
-        padding: how many zeros stand before and behind each axis, a number or three, or "valid" (none), or "same" (the
+        padding: zeros added on both sides of each axis, a number or three, or "valid" (none), or "same" (the
             result is as large as the input; for stride 1 only); 0 by default.
-        dilation: how far neighbouring weights lie apart, a number or three; 1 by default.
-        groups: parts C and O: each group of outputs sees its own group of inputs; 1 by default.
+        dilation: step between neighbouring weights, a number or three; 1 by default.
+        groups: number of groups of channels; each group of outputs sees one group of inputs; 1 by default.
     Returns: a tensor (N, O, D', H', W') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
-        TypeError where input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, the filter is larger than the padded input, or a setting is not allowed;
+        TypeError if input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv3d(mg.tensor(np.ones((1, 1, 2, 2, 2))), mg.tensor(np.ones((1, 1, 2, 2, 1)))).tolist()
         [[[[[4.0, 4.0]]]]]
@@ -129,7 +130,7 @@ def conv3d(
 def _convolution(
     axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> tuple[Any, dict[str, tuple[int, ...]]]:
-    """The input, with its border where "same" asks for one, and a number for each axis. Refuses what does not fit."""
+    """Return the input, padded for "same", and the settings for each axis; raise if they do not fit."""
     name = f"conv{axes}d"
     refuse_places(name, axes, input)
     fits = weight.ndim == axes + 2 and groups >= 1 and weight.shape[0] % groups == 0
@@ -144,14 +145,14 @@ def _convolution(
 
 
 def plain_padding(name: str, padding: Any) -> Any:
-    """A padding in numbers."""
+    """Return a padding as numbers."""
     if isinstance(padding, str) and padding != "valid":
         raise ValueError(f"{name}: padding must be a number, one for each axis, 'valid' or 'same', got {padding!r}")
     return 0 if padding == "valid" else padding
 
 
 def _bordered(name: str, input: Any, weight: Any, stride: Any, dilation: Any) -> Tensor:
-    """A border so wide that there is one window for each entry; an odd one is wider at the end."""
+    """Pad so that there is one window for each entry; an odd padding is wider at the end."""
     axes = weight.ndim - 2
     if any(step != 1 for step in each_axis(stride, axes, "stride", 1)):
         raise ValueError(f"{name}: stride must be 1 with padding='same', got {stride}")
@@ -165,7 +166,7 @@ def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """1-D transposed convolution: each entry writes the filter, times itself.
+    """Compute the 1-D transposed convolution: each entry adds the filter, scaled by it, to the result.
 
     It is the transpose of conv1d as a linear map: what that convolution gathers to one entry, this one spreads from it;
     overlapping entries add up, and bias is added. The size of the result is
@@ -177,15 +178,15 @@ def conv_transpose1d(
         input: a tensor, N lines of C channels.
         weight: a tensor, one filter for each input channel and each output channel of its group.
         bias: a tensor, added to each output channel; None by default.
-        stride: how far apart neighbouring entries write, a number; 1 by default.
+        stride: step between the outputs of neighbouring entries, a number; 1 by default.
         padding: how many entries are cut off before and behind each axis, a number; 0 by default.
         output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number,
             smaller than the stride; 0 by default.
-        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
-        dilation: how far neighbouring weights lie apart, a number; 1 by default.
+        groups: number of groups of channels; each group of inputs writes to one group of outputs; 1 by default.
+        dilation: step between neighbouring weights, a number; 1 by default.
     Returns: a tensor (N, O, L') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError where
-        input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError if
+        input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv_transpose1d(mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])).tolist()
         [[[1.0, 12.0, 23.0, 30.0]]]
@@ -201,7 +202,7 @@ def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """2-D transposed convolution: each entry writes the filter, times itself.
+    """Compute the 2-D transposed convolution: each entry adds the filter, scaled by it, to the result.
 
     It is the transpose of conv2d as a linear map: what that convolution gathers to one entry, this one spreads from it;
     overlapping entries add up, and bias is added. The size of the result is
@@ -213,15 +214,15 @@ def conv_transpose2d(
         input: a tensor, N images of C channels.
         weight: a tensor, one filter for each input channel and each output channel of its group.
         bias: a tensor, added to each output channel; None by default.
-        stride: how far apart neighbouring entries write, a number or a pair; 1 by default.
+        stride: step between the outputs of neighbouring entries, a number or a pair; 1 by default.
         padding: how many entries are cut off before and behind each axis, a number or a pair; 0 by default.
         output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number
             or a pair, smaller than the stride; 0 by default.
-        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
-        dilation: how far neighbouring weights lie apart, a number or a pair; 1 by default.
+        groups: number of groups of channels; each group of inputs writes to one group of outputs; 1 by default.
+        dilation: step between neighbouring weights, a number or a pair; 1 by default.
     Returns: a tensor (N, O, H', W') of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError where
-        input or weight is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes do not fit, padding leaves nothing, or a setting is not allowed; TypeError if
+        input or weight is not a tensor, or a setting no integer.
     Example:
         >>> F.conv_transpose2d(mg.tensor([[[[1.0, 10.0]]]]), mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])).tolist()
         [[[[1.0, 12.0, 20.0], [3.0, 34.0, 40.0]]]]
@@ -237,10 +238,10 @@ def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """3-D transposed convolution: each entry writes the filter, times itself.
+    """Compute the 3-D transposed convolution: each entry adds the filter, scaled by it, to the result.
 
     It is the convolution of the volume with zeros between its entries and a border round them, the filter turned round.
-    The size of the result is that of `conv_transpose2d`, along the depth as well.
+    The result has the size of `conv_transpose2d`, along the depth as well.
 
     Shapes: input (N, C, D, H, W), weight (C, O / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W'); without N the
         same.
@@ -248,15 +249,15 @@ def conv_transpose3d(
         input: a tensor, N volumes of C channels.
         weight: a tensor, one filter for each input channel and each output channel of its group.
         bias: a tensor, added to each output channel; None by default.
-        stride: how far apart neighbouring entries write, a number or three; 1 by default.
+        stride: step between the outputs of neighbouring entries, a number or three; 1 by default.
         padding: how many entries are cut off before and behind each axis, a number or three; 0 by default.
         output_padding: a stride leaves several lengths possible; this says how much longer than the shortest, a number
             or three, smaller than the stride; 0 by default.
-        groups: parts C and O: each group of inputs writes to its own group of outputs; 1 by default.
-        dilation: how far neighbouring weights lie apart, a number or three; 1 by default.
+        groups: number of groups of channels; each group of inputs writes to one group of outputs; 1 by default.
+        dilation: step between neighbouring weights, a number or three; 1 by default.
     Returns: a tensor of the dtype that holds input and weight.
-    Raises: ValueError where shapes or groups do not fit, or the result would be empty; TypeError where input or weight
-        is no tensor, or a setting no whole number.
+    Raises: ValueError if shapes or groups do not fit, or the result would be empty; TypeError if input or weight
+        is not a tensor, or a setting no integer.
     Example:
         >>> F.conv_transpose3d(mg.ones(1, 1, 1, 1, 2), mg.ones(1, 1, 1, 1, 2)).tolist()
         [[[[[1.0, 2.0, 1.0]]]]]
@@ -292,7 +293,7 @@ def _transposed(
     axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int,
     dilation: Any,
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
-    """A number for each axis. Refuses what does not fit."""
+    """Return the settings for each axis; raise if they do not fit."""
     name = f"conv_transpose{axes}d"
     refuse_places(name, axes, input)
     if weight.ndim != axes + 2 or input.shape[1] != weight.shape[0] or groups < 1 or weight.shape[0] % groups:
@@ -308,7 +309,7 @@ def _transposed(
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """Sliding windows of images as columns (im2col).
+    """Extract the sliding windows of images as columns (im2col).
 
     Column l of the result holds the entries of window l, channel by channel, each window row by row; windows go along
     each row of the image, then down. Over height and width, there are
@@ -319,12 +320,12 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     Args:
         input: a tensor, N images of C channels.
         kernel_size: height and width of the windows, (kH, kW) or one number for both.
-        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
-        padding: how many zeros stand around the image, a number or a pair; 0 by default.
-        stride: how far neighbouring windows lie apart, a number or a pair; 1 by default.
+        dilation: step between the entries of a window, a number or a pair; 1 by default.
+        padding: zeros added around the image, a number or a pair; 0 by default.
+        stride: step from one window to the next, a number or a pair; 1 by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not four axes, a window is larger than the padded image, or a setting is not
-        allowed; TypeError where input is no tensor.
+    Raises: ValueError if input does not have four axes, a window is larger than the padded image, or a setting is not
+        allowed; TypeError if input is not a tensor.
     Example:
         >>> F.unfold(mg.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), kernel_size=2).tolist()
         [[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]]
@@ -339,9 +340,9 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns of windows added up into images (col2im), the transpose of unfold.
+    """Add columns of windows into images (col2im), the transpose of unfold.
 
-    Each column is put back where unfold took it from; overlapping entries add up, and what falls on the padding is
+    Each column goes back to the position of its window; overlapping entries add up, and what falls on the padding is
     dropped.
 
     Shapes: (N, C · kH · kW, windows) -> (N, C, H, W).
@@ -349,12 +350,12 @@ def fold(
         input: a tensor, one column for each window.
         output_size: height and width of the images, (H, W) or one number for both.
         kernel_size: height and width of the windows, (kH, kW) or one number for both.
-        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
-        padding: how many zeros stood around the image, a number or a pair; 0 by default.
-        stride: how far neighbouring windows lie apart, a number or a pair; 1 by default.
+        dilation: step between the entries of a window, a number or a pair; 1 by default.
+        padding: zeros that were added around the image, a number or a pair; 0 by default.
+        stride: step from one window to the next, a number or a pair; 1 by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not as many columns as there are windows, or a setting is not allowed; TypeError
-        where input is no tensor.
+    Raises: ValueError if the number of columns is not the number of windows, or a setting is not allowed; TypeError if
+        input is not a tensor.
     Example:
         >>> columns = mg.tensor([[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]])
         >>> F.fold(columns, output_size=(2, 3), kernel_size=2).tolist()

@@ -1,4 +1,4 @@
-"""Images of another size, pixels laid out anew, and borders."""
+"""Resizing, pixel shuffling and padding of images."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ BORDERS = {"constant": "constant", "replicate": "edge", "reflect": "reflect", "c
 def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """Resizing of images, by nearest neighbours or bilinear interpolation.
+    """Resize images by nearest neighbours or bilinear interpolation.
 
-    With scale_factor, the size is floor(length · scale_factor) along each axis. Entry i of an axis stands, counted in
-    old entries, at
+    With scale_factor, the size is floor(length · scale_factor) along each axis. Entry i of an axis is at this position,
+    in old entries:
 
         "nearest":                        floor(i · step)
         "bilinear":                       (i + 1/2) · step - 1/2, held inside the image
@@ -34,12 +34,12 @@ def interpolate(
     Args:
         input: a tensor, N images of C channels.
         size: height and width of the result, (H', W') or one number for both.
-        scale_factor: in the place of size, how many times as large, a positive number or a pair.
+        scale_factor: instead of size, how many times as large, a positive number or a pair.
         mode: "nearest" (the default) or "bilinear".
         align_corners: for "bilinear": whether the outermost entries stay where they are; False unless given.
-    Returns: a tensor of the dtype of input (float64 of whole numbers in bilinear mode).
-    Raises: ValueError where input has not four axes, mode is another, not exactly one of size and scale_factor is
-        given, or nothing is left of the image; TypeError where input is no tensor, or size holds no whole numbers.
+    Returns: a tensor of the dtype of input (float64 for integers in bilinear mode).
+    Raises: ValueError if input does not have four axes, mode is another, not exactly one of size and scale_factor is
+        given, or nothing is left of the image; TypeError if input is not a tensor, or size holds no integers.
     Example:
         >>> F.interpolate(mg.tensor([[[[0.0, 4.0]]]]), size=(1, 4), mode="bilinear").tolist()
         [[[[0.0, 1.0, 3.0, 4.0]]]]
@@ -64,17 +64,17 @@ def interpolate(
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """Pixel shuffle (depth to space): channels laid out as places.
+    """Rearrange channels into space (pixel shuffle, depth to space).
 
     out[n, c, h · r + i, w · r + j] = input[n, c · r² + i · r + j, h, w], with r the upscale_factor.
 
     Shapes: (N, C · r², H, W) -> (N, C, H · r, W · r).
     Args:
         input: a tensor, N images.
-        upscale_factor: how many times as high and as wide, r, a whole number of at least 1.
+        upscale_factor: how many times as high and as wide, r, an integer of at least 1.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not four axes, or its channels are no multiple of r²; TypeError where input is no
-        tensor, or r no whole number.
+    Raises: ValueError if input does not have four axes, or its channels are not a multiple of r²; TypeError if input is
+        not a tensor, or r no integer.
     Example:
         >>> F.pixel_shuffle(mg.tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), upscale_factor=2).tolist()
         [[[[1.0, 2.0], [3.0, 4.0]]]]
@@ -90,7 +90,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """Pixel unshuffle (space to depth): places laid out as channels.
+    """Rearrange space into channels (pixel unshuffle, space to depth).
 
     The inverse of pixel_shuffle: out[n, c · r² + i · r + j, h, w] = input[n, c, h · r + i, w · r + j], with r the
     downscale_factor.
@@ -98,10 +98,10 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
     Shapes: (N, C, H · r, W · r) -> (N, C · r², H, W).
     Args:
         input: a tensor, N images.
-        downscale_factor: by how much height and width are divided, r, a whole number of at least 1.
+        downscale_factor: by how much height and width are divided, r, an integer of at least 1.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not four axes, or height and width are no multiples of r; TypeError where input
-        is no tensor, or r no whole number.
+    Raises: ValueError if input does not have four axes, or height and width are not multiples of r; TypeError if input
+        is not a tensor, or r no integer.
     Example:
         >>> F.pixel_unshuffle(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), downscale_factor=2).tolist()
         [[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]
@@ -115,21 +115,21 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Padding: a border around the last axes, in PyTorch's form.
+    """Pad the last axes, with PyTorch's arguments.
 
-    NumPy's form, and NumPy's names of modes, are those of mg.pad.
+    `mg.pad` takes NumPy's arguments and modes.
 
     Shapes: any -> the same with longer last axes.
     Args:
         input: a tensor.
-        pad: how much, (before, after) of the last axis, then of the one before it, and so on; whole numbers, not
+        pad: how much, (before, after) of the last axis, then of the one before it, and so on; integers, not
             negative.
         mode: "constant" (the default), "replicate" (the outermost entry again), "reflect" (mirrored about the outermost
             entry, which is not repeated) or "circular" (going on at the other end).
-        value: what a constant border holds; 0 unless given; a whole number where input holds such.
+        value: the number in a constant border; 0 unless given; an integer where input holds such.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where mode is another, pad is odd or too long, or holds a negative number, or a fraction is to
-        stand round whole numbers; TypeError where input is no tensor, or pad no tuple.
+    Raises: ValueError if mode is another, pad is odd or too long, or holds a negative number, or value is a fraction
+        and input holds integers; TypeError if input is not a tensor, or pad no tuple.
     Example:
         >>> F.pad(mg.tensor([[1.0, 2.0]]), (1, 0, 0, 1)).tolist()
         [[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]

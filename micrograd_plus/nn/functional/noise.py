@@ -1,4 +1,4 @@
-"""Noise that a gradient passes through: entries silenced, and draws from classes."""
+"""Dropout and Gumbel-softmax."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["dropout", "dropout1d", "dropout2d", "gumbel_softmax"]
 def dropout(
     input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, *, rng: np.random.Generator | None = None
 ) -> Tensor:
-    """Dropout: entries silenced at random, the others scaled up to make up for it.
+    """Set entries to 0 at random and scale up the others (dropout).
 
     out_i = input_i · m_i / (1 - p), where m_i is 0 with probability p and else 1, drawn for each entry by itself.
 
     Shapes: any -> the same.
     Args:
         input: a tensor of numbers.
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        training: whether anything is done at all; True by default.
-        inplace: as in PyTorch, and without effect: a tensor that a rule may read is never written over.
-        rng: draws what is silenced; the generator of mg.random by default.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        training: whether to change the input at all; True by default.
+        inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: a tensor of the shape of input; input itself where training is False or p is 0.
-    Raises: ValueError where p is no probability; TypeError where input is no tensor.
+    Raises: ValueError if p is not a probability; TypeError if input is not a tensor.
     Example:
         >>> sorted(set(F.dropout(mg.tensor([1.0] * 1000), 0.75).tolist()))
         [0.0, 4.0]
@@ -41,18 +41,18 @@ def dropout(
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
-    """Dropout of whole channels of lines.
+    """Set whole channels of lines to 0 at random.
 
     out[n, c, :] = input[n, c, :] · m[n, c] / (1 - p), where m[n, c] is 0 with probability p and else 1.
 
     Shapes: (N, C, L) -> the same.
     Args:
         input: a tensor, N lines of C channels.
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        training: whether anything is done at all; True by default.
-        rng: draws what is silenced; the generator of mg.random by default.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        training: whether to change the input at all; True by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: a tensor of the shape of input; input itself where training is False or p is 0.
-    Raises: ValueError where p is no probability, or input has another number of axes; TypeError where input is no
+    Raises: ValueError if p is not a probability, or input has another number of axes; TypeError if input is not a
         tensor.
     Example:
         >>> ones = mg.tensor(np.ones((50, 2, 3)))
@@ -67,18 +67,18 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
-    """Dropout of whole channels of images.
+    """Set whole channels of images to 0 at random.
 
     out[n, c, :, :] = input[n, c, :, :] · m[n, c] / (1 - p), where m[n, c] is 0 with probability p and else 1.
 
     Shapes: (N, C, H, W) -> the same.
     Args:
         input: a tensor, N images of C channels.
-        p: the probability of silence, from 0 to 1; 0.5 by default.
-        training: whether anything is done at all; True by default.
-        rng: draws what is silenced; the generator of mg.random by default.
+        p: the probability that an entry is set to 0, from 0 to 1; 0.5 by default.
+        training: whether to change the input at all; True by default.
+        rng: generator of the draws; the generator of mg.random by default.
     Returns: a tensor of the shape of input; input itself where training is False or p is 0.
-    Raises: ValueError where p is no probability, or input has another number of axes; TypeError where input is no
+    Raises: ValueError if p is not a probability, or input has another number of axes; TypeError if input is not a
         tensor.
     Example:
         >>> out = F.dropout2d(mg.tensor(np.ones((50, 2, 3, 3))))
@@ -93,7 +93,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
 
 
 def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training: bool, rng: Any) -> Tensor:
-    """The input times one draw for each entry of `shape`, which broadcasts to it: 0, or 1 / (1 - p)."""
+    """Multiply the input by one draw for each entry of `shape`, which broadcasts: 0, or 1 / (1 - p)."""
     wants_probability(f"{name}: p", p)
     if not training or p == 0:
         return input
@@ -104,7 +104,7 @@ def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training:
 def gumbel_softmax(
     logits: Any, tau: float = 1.0, hard: bool = False, *, dim: int = -1, rng: np.random.Generator | None = None
 ) -> Tensor:
-    """Gumbel-softmax: a draw from classes that a gradient can pass through.
+    """Draw from classes with a gradient (Gumbel-softmax).
 
     out = softmax((logits + g) / tau), with g drawn for each entry from the Gumbel distribution. Its largest entry is
     class i with probability softmax(logits)_i; the smaller tau, the closer the row to a single 1. With hard the row has
@@ -118,7 +118,7 @@ def gumbel_softmax(
         dim: the axis of the classes, the last by default.
         rng: draws the noise; the generator of mg.random by default.
     Returns: a tensor of the shape of logits.
-    Raises: ValueError where tau is not positive; IndexError where there is no such axis; TypeError where logits are
+    Raises: ValueError if tau is not positive; IndexError if the axis is out of range; TypeError if logits are
         complex or no tensor.
     Example:
         >>> F.gumbel_softmax(mg.tensor([0.0, 1000.0, 0.0]), hard=True).tolist()

@@ -1,6 +1,6 @@
-"""Pooling: each window of a line or an image as one number.
+"""Pooling: reduction of each window to one number.
 
-A setting such as `stride` is one number, or one for each axis. Windows stand next to each other unless `stride` says
+A setting such as `stride` is one number, or one for each axis. Windows do not overlap unless `stride` says
 otherwise. With `ceil_mode` a last window that hangs over the end is one more; nothing counts there.
 """
 
@@ -27,7 +27,7 @@ __all__ = [
 def max_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """1-D max pooling: the largest entry of each window of lines.
+    """Compute 1-D max pooling: the largest entry of each window of lines.
 
     Among equal entries of a window, the first gets the gradient. A border of padding never wins. The size of the result
     is
@@ -39,14 +39,14 @@ def max_pool1d(
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         input: a tensor of real numbers, N lines of C channels; floats where ceil_mode adds a window.
-        kernel_size: how large windows are, a number.
-        stride: how far neighbouring windows lie apart, a number; kernel_size by default.
-        padding: how wide a border stands on either side, a number, at most half of kernel_size; 0 by default.
-        dilation: how far neighbouring entries of a window lie apart, a number; 1 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number.
+        stride: step from one window to the next, a number; kernel_size by default.
+        padding: width of the border on each side, a number, at most half of kernel_size; 0 by default.
+        dilation: step between the entries of a window, a number; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 3 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 3 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is complex or not a tensor, or a setting no integer.
     Example:
         >>> F.max_pool1d(mg.tensor([[[3.0, 1.0, 5.0]]]), 2).tolist()
         [[[3.0]]]
@@ -63,7 +63,7 @@ def max_pool1d(
 def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """2-D max pooling: the largest entry of each window of images.
+    """Compute 2-D max pooling: the largest entry of each window of images.
 
     Among equal entries of a window, the first gets the gradient. A border of padding never wins. The size of the result
     is
@@ -75,14 +75,14 @@ def max_pool2d(
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         input: a tensor of real numbers, N images of C channels; floats where ceil_mode adds a window.
-        kernel_size: how large windows are, a number or a pair.
-        stride: how far neighbouring windows lie apart, a number or a pair; kernel_size by default.
-        padding: how wide a border stands on either side, a number or a pair, at most half of kernel_size; 0 by default.
-        dilation: how far neighbouring entries of a window lie apart, a number or a pair; 1 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or a pair.
+        stride: step from one window to the next, a number or a pair; kernel_size by default.
+        padding: width of the border on each side, a number or a pair, at most half of kernel_size; 0 by default.
+        dilation: step between the entries of a window, a number or a pair; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 4 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 4 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is complex or not a tensor, or a setting no integer.
     Example:
         >>> F.max_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).tolist()
         [[[[4.0]]]]
@@ -98,7 +98,7 @@ def avg_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """1-D average pooling: the mean of each window of lines.
+    """Compute 1-D average pooling: the mean of each window of lines.
 
     The size of the result is
 
@@ -110,14 +110,14 @@ def avg_pool1d(
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         input: a tensor, N lines of C channels.
-        kernel_size: how large windows are, a number.
-        stride: how far neighbouring windows lie apart, a number; kernel_size by default.
-        padding: how many zeros stand on either side, a number, at most half of kernel_size; 0 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number.
+        stride: step from one window to the next, a number; kernel_size by default.
+        padding: zeros added on each side, a number, at most half of kernel_size; 0 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
         count_include_pad: whether the zeros of padding count as entries; True by default.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 3 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is no tensor, or a setting no whole number.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 3 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is not a tensor, or a setting no integer.
     Example:
         >>> F.avg_pool1d(mg.tensor([[[1.0, 3.0, 5.0]]]), 2, padding=1).tolist()
         [[[0.5, 4.0]]]
@@ -134,7 +134,7 @@ def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """2-D average pooling: the mean of each window of images.
+    """Compute 2-D average pooling: the mean of each window of images.
 
     The size of the result is
 
@@ -146,15 +146,15 @@ def avg_pool2d(
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         input: a tensor, N images of C channels.
-        kernel_size: how large windows are, a number or a pair.
-        stride: how far neighbouring windows lie apart, a number or a pair; kernel_size by default.
-        padding: how many zeros stand on either side, a number or a pair, at most half of kernel_size; 0 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or a pair.
+        stride: step from one window to the next, a number or a pair; kernel_size by default.
+        padding: zeros added on each side, a number or a pair, at most half of kernel_size; 0 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
         count_include_pad: whether the zeros of padding count as entries; True by default.
-        divisor_override: what sums are divided by, in the place of how many entries count; None by default.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 4 axes, a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is no tensor, or a setting no whole number.
+        divisor_override: divisor of the sums, instead of the number of entries; None by default.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 4 axes, a window is larger than the padded input, or a setting is not
+        allowed; TypeError if input is not a tensor, or a setting no integer.
     Example:
         >>> F.avg_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).tolist()
         [[[[2.5]]]]
@@ -170,22 +170,22 @@ def avg_pool2d(
 def max_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """3-D max pooling: the largest entry of each window of volumes.
+    """Compute 3-D max pooling: the largest entry of each window of volumes.
 
     It goes over height and width first, and over depth then. Among equal entries of a window, the first gets the
-    gradient. The size of the result is that of `max_pool2d`, along the depth as well.
+    gradient. The result has the size of `max_pool2d`, along the depth as well.
 
     Shapes: (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         input: a tensor of real numbers, N volumes of C channels; floats where ceil_mode adds a window.
-        kernel_size: how large windows are, a number or three.
-        stride: how far neighbouring windows lie apart, a number or three; kernel_size by default.
-        padding: how wide a border stands on either side, a number or three, at most half of kernel_size; 0 by default.
-        dilation: how far neighbouring entries of a window lie apart, a number or three; 1 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or three.
+        stride: step from one window to the next, a number or three; kernel_size by default.
+        padding: width of the border on each side, a number or three, at most half of kernel_size; 0 by default.
+        dilation: step between the entries of a window, a number or three; 1 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 5 axes (or 4), a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is complex or no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 5 axes (or 4), a window is larger than the padded input, or a setting is
+        not allowed; TypeError if input is complex or not a tensor, or a setting no integer.
     Example:
         >>> F.max_pool3d(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2)), 2).tolist()
         [[[[[7.0]]]]]
@@ -202,23 +202,23 @@ def avg_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """3-D average pooling: the mean of each window of volumes.
+    """Compute 3-D average pooling: the mean of each window of volumes.
 
-    It goes over height and width first, and over depth then: the mean of means. The size of the result is that of
+    It goes over height and width first, and over depth then: the mean of means. The result has the size of
     `avg_pool2d`, along the depth as well.
 
     Shapes: (N, C, D, H, W) -> (N, C, D', H', W'); without N the same.
     Args:
         input: a tensor, N volumes of C channels.
-        kernel_size: how large windows are, a number or three.
-        stride: how far neighbouring windows lie apart, a number or three; kernel_size by default.
-        padding: how many zeros stand on either side, a number or three, at most half of kernel_size; 0 by default.
-        ceil_mode: whether a last window that hangs over the end counts; False by default.
+        kernel_size: size of the windows, a number or three.
+        stride: step from one window to the next, a number or three; kernel_size by default.
+        padding: zeros added on each side, a number or three, at most half of kernel_size; 0 by default.
+        ceil_mode: whether to add a last window that extends past the end; False by default.
         count_include_pad: whether the zeros of padding count as entries; True by default.
-        divisor_override: what sums are divided by, in the place of how many entries count; None by default.
+        divisor_override: divisor of the sums, instead of the number of entries; None by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError where input has not 5 axes (or 4), a window is larger than the padded input, or a setting is not
-        allowed; TypeError where input is no tensor, or a setting no whole number.
+    Raises: ValueError if input does not have 5 axes (or 4), a window is larger than the padded input, or a setting is
+        not allowed; TypeError if input is not a tensor, or a setting no integer.
     Example:
         >>> F.avg_pool3d(mg.tensor(np.arange(8.0).reshape(1, 1, 2, 2, 2)), 2).tolist()
         [[[[[3.5]]]]]
@@ -233,7 +233,7 @@ def avg_pool3d(
 
 
 def _by_plane_and_depth(kernel_size: Any, stride: Any, *others: Any) -> tuple[list[Any], list[Any]]:
-    """Settings of windows in volumes as those for height and width, and those for the depth beside a width of 1."""
+    """Split settings for volumes into those for height and width, and those for depth with a width of 1."""
     each = [each_axis(value, 3, "a setting") for value in (kernel_size, kernel_size if stride is None else stride)]
     each += [each_axis(value, 3, "a setting") for value in others]
     alone = (1, 1, 0, 1)
@@ -241,7 +241,7 @@ def _by_plane_and_depth(kernel_size: Any, stride: Any, *others: Any) -> tuple[li
 
 
 def _over_volumes(pool: Callable[[Any, Any], Tensor], input: Any, settings: tuple[list[Any], list[Any]]) -> Tensor:
-    """Volumes pooled as images of all depths, and the result as images of depth and place."""
+    """Pool volumes as images of all depths, then the result as images of depth and place."""
     n, c, depth, height, width = input.shape
     plane = pool(ops.reshape(input, shape=(n, c * depth, height, width)), settings[0])
     rows, columns = plane.shape[2:]
@@ -253,7 +253,7 @@ def _divided(
     name: str, pool: Callable[..., Tensor], axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, divisor: int,
 ) -> Tensor:  # fmt: skip
-    """The sum of each window, divided by a number that was asked for."""
+    """Return the sum of each window divided by a given number."""
     if divisor == 0:
         raise ValueError(f"{name}: divisor_override is a number other than 0")
     kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
@@ -267,8 +267,8 @@ def _pooled(
     name: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     beyond: float,
 ) -> tuple[Any, dict[str, tuple[int, ...]]]:  # fmt: skip
-    """The input, made so long by what is `beyond` it that no window hangs over, and how large windows are and how they
-    go over it: a number for each axis. Refuses what does not fit."""
+    """Return the input, extended by `beyond` so that no window extends past it, and the settings for each axis; raise
+    if they do not fit."""
     refuse_places(name, axes, input)
     kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
     if any(border > length // 2 for border, length in zip(borders, kernel, strict=True)):
@@ -286,7 +286,7 @@ def _pooled(
 
 
 def _overhang(length: int, size: int, step: int, border: int, between: int) -> int:
-    """How far the last window hangs over the border behind; it begins in the entries, or in the border before them."""
+    """Return how far the last window extends past the border; it begins in the entries or in the border before them."""
     reach = between * (size - 1) + 1
     last = ceil((length + 2 * border - reach) / step) * step
     last = last if last < length + border else last - step
@@ -297,7 +297,7 @@ def _averaged(
     name: str, axes: int, pool: Callable[..., Tensor], input: Any, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, count_include_pad: bool,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window; where one hangs over, of the entries that it has."""
+    """Return the mean of each window, over the entries that are inside."""
     whole, settings = _pooled(name, axes, input, kernel_size, stride, padding, 1, ceil_mode, 0.0)
     kernel, steps, borders = settings["kernel_size"], settings["stride"], settings["padding"]
     del settings["dilation"]
@@ -311,25 +311,26 @@ def _averaged(
 
 
 def _counts(length: int, places: int, size: int, step: int, border: int, counted: int) -> np.ndarray:
-    """How many entries each window has along one axis, and `counted` ones of the border on either side."""
+    """Count the entries of each window along one axis, with `counted` entries of the border on each side."""
     starts = np.arange(places) * step - border
     return np.minimum(starts + size, length + counted) - np.maximum(starts, -counted)
 
 
 @one_or_many(1)
 def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
-    """1-D adaptive average pooling: means of as many windows as the result has entries.
+    """Compute 1-D adaptive average pooling: means of a given number of windows.
 
     Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
-    new), old and new being its lengths. Where new does not divide old, neighbours share an entry.
+    new), old and new being its lengths. If the new size does not divide the old one, neighbouring windows share an
+    entry.
 
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         input: a tensor, N lines of C channels.
-        output_size: L', how long lines become, a whole number of at least 1.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 3 axes, or output_size is below 1; TypeError where input is no tensor, or
-        output_size no whole number.
+        output_size: L', how long lines become, an integer of at least 1.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 3 axes, or output_size is below 1; TypeError if input is not a tensor, or
+        output_size no integer.
     Example:
         >>> F.adaptive_avg_pool1d(mg.tensor([[[1.0, 2.0, 6.0]]]), 2).tolist()
         [[[1.5, 4.0]]]
@@ -342,18 +343,19 @@ def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
 
 @one_or_many(2)
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """2-D adaptive average pooling: means of as many windows as the result has entries.
+    """Compute 2-D adaptive average pooling: means of a given number of windows.
 
     Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
-    new), old and new being its lengths. Where new does not divide old, neighbours share an entry.
+    new), old and new being its lengths. If the new size does not divide the old one, neighbouring windows share an
+    entry.
 
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
         input: a tensor, N images of C channels.
-        output_size: (H', W'), whole numbers of at least 1, or one number for both; None keeps an axis as it is.
-    Returns: a tensor of the dtype of input (float64 of whole numbers).
-    Raises: ValueError where input has not 4 axes, or output_size is below 1 or not two numbers; TypeError where input
-        is no tensor, or output_size no whole number.
+        output_size: (H', W'), integers of at least 1, or one number for both; None keeps an axis as it is.
+    Returns: a tensor of the dtype of input (float64 for integers).
+    Raises: ValueError if input does not have 4 axes, or output_size is below 1 or not two numbers; TypeError if input
+        is not a tensor, or output_size no integer.
     Example:
         >>> F.adaptive_avg_pool2d(mg.tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (None, 1)).tolist()
         [[[[1.5], [3.5]]]]

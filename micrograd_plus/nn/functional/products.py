@@ -15,7 +15,7 @@ __all__ = ["cosine_similarity", "linear"]
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """Linear (affine, fully connected) layer: input @ weightᵀ + bias.
+    """Apply a linear (fully connected) layer: input @ weightᵀ + bias.
 
     out_o = Σ_i weight_oi · input_i + bias_o.
 
@@ -25,7 +25,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
         weight: the matrix, one row for each output.
         bias: added to each output; None by default.
     Returns: a tensor (..., out) of the dtype of input and weight together.
-    Raises: ValueError where shapes do not fit; TypeError where any of them is not made of numbers.
+    Raises: ValueError if shapes do not fit; TypeError if any of them is not made of numbers.
     Example:
         >>> F.linear(mg.tensor([1.0, 2.0]), mg.tensor([[1.0, 1.0], [1.0, -1.0]]), mg.tensor([0.0, 10.0])).tolist()
         [3.0, 9.0]
@@ -36,17 +36,17 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Cosine similarity: the cosine of the angle between vectors.
+    """Compute the cosine similarity: the cosine of the angle between vectors.
 
     cos = Σ_i x1_i · x2_i / (max(‖x1‖, eps) · max(‖x2‖, eps)), with i along dim. Beside a vector of zeros it is 0.
 
     Shapes: x1 and x2 broadcast to one shape -> that shape without dim.
     Args:
         x1, x2: real numbers, vectors along dim.
-        dim: the axis along which vectors lie, of the shape that both broadcast to; 1 by default.
+        dim: the axis of the vectors, of the shape that both broadcast to; 1 by default.
         eps: the least that counts as a length; 1e-8 by default.
-    Returns: a tensor of the dtype of x1 and x2 together (float64 of whole numbers).
-    Raises: ValueError where shapes do not broadcast; IndexError where there is no such axis; TypeError for complex
+    Returns: a tensor of the dtype of x1 and x2 together (float64 for integers).
+    Raises: ValueError if shapes do not broadcast; IndexError if the axis is out of range; TypeError for complex
         numbers.
     Example:
         >>> F.cosine_similarity(mg.tensor([[1.0, 0.0]]), mg.tensor([[3.0, 4.0]])).tolist()

@@ -94,10 +94,10 @@ def _replay_with(right: Any, mistake: Any, description: str, least: float = 0.0)
 
 def _later(right: Any, wrong: Any, first: int) -> Iterable[int]:
     """Yield the steps after the first wrong one that also differ."""
-    from micrograd_plus.tracing.comparing import largest
+    from micrograd_plus.tracing.comparison import largest_difference
 
     for at in range(first + 1, min(len(right.steps), len(wrong.steps))):
         one, other = right.steps[at], wrong.steps[at]
-        apart = [largest(getattr(one, word), getattr(other, word)) for word in ("contribution", "after")]
+        apart = [largest_difference(getattr(one, word), getattr(other, word)) for word in ("contribution", "after")]
         if any(each is None or each > 0 for each in apart):
             yield at

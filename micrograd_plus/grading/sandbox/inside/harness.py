@@ -1,7 +1,7 @@
-"""The student's side: run the cells of a submission one by one, find the answer, call it, and write what it returns.
+"""Runs a submission in the student's process: run its cells, find the answer, call it, send back its values.
 
-Everything here may be read, replaced or forged by the code that it runs. What is written is a student's word for a
-value and is compared elsewhere; so forging it gains what guessing would.
+Student code can read, replace or forge everything here. That gains nothing: the grader treats the values as the
+student's claim, and compares them in another process.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from typing import Any
 import numpy as np
 
 from . import stubs
-from .wire import Reader, frame, frames, text_of, written
+from .wire import Reader, encode, encode_frame, encode_text, read_frames
 
-MUCH = 1 << 15
-"""How many bytes of outcomes are held back at most."""
+MOST_BUFFERED = 1 << 15
+"""Outcomes wait in a buffer of about this many bytes."""
 
 
 def run(values: int, feed: int, carry_out: Any) -> None:
-    """Do the job that stands in `feed`, write to `values`, and end the process without asking what else would run."""
-    kinds = list(frames(taken(feed)))
-    job = json.loads(kinds[0][1])
-    shared = next(Reader(data).value() for kind, data in kinds if kind == b"S")
-    calls = [data for kind, data in kinds if kind == b"C"]
-    say = speaker(values)
+    """Carry out the run described in `feed`, write frames to `values`, and end the process without exit handlers."""
+    frames = list(read_frames(read_all(feed)))
+    head = json.loads(frames[0][1])
+    shared = next(Reader(data).value() for kind, data in frames if kind == b"S")
+    calls = [data for kind, data in frames if kind == b"C"]
+    send = frame_sender(values)
     try:
-        begin(job)
-        found = stubs.install()
-        place = loaded(job["units"], job["name"], job["future"], say)
-        answer, problem = chosen(job, found, place)
+        prepare(head["seed"])
+        answers = stubs.install()
+        names = run_cells(head["cells"], head["name"], head["future"], send)
+        answer, problem = find_answer(head, answers, names)
         if problem:
-            say((b"M", text_of(json.dumps(problem))))
+            send((b"M", encode_text(json.dumps(problem))))
         else:
-            say((b"L",))
-            each_called(answer, calls, shared, say, job["most_bytes"], carry_out)
-        say((b"D",))
+            send((b"L",))
+            call_answer(answer, calls, shared, send, head["most_bytes"], carry_out)
+        send((b"D",))
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(BaseException):  # a student may have put anything there
+            with contextlib.suppress(BaseException):  # student code may have replaced the stream
                 stream.flush()
         os._exit(0)
 
 
-def taken(feed: int) -> bytes:
-    """All that is in a file from where it stands."""
+def read_all(feed: int) -> bytes:
+    """Read a file from its current position to its end, and close it."""
     parts = []
     while part := os.read(feed, 1 << 20):
         parts.append(part)
@@ -58,21 +58,21 @@ def taken(feed: int) -> bytes:
     return b"".join(parts)
 
 
-def speaker(values: int, write: Any = os.write, length: Any = len) -> Any:
-    """What writes frames, and goes on where the pipe took a part of them."""
+def frame_sender(values: int, write: Any = os.write, length: Any = len) -> Any:
+    """Return a function that writes frames to a pipe, also when the pipe accepts only a part at a time."""
 
-    def say(*told: tuple[bytes, ...]) -> None:
-        data = b"".join([frame(*each) for each in told])
+    def send(*frames: tuple[bytes, ...]) -> None:
+        data = b"".join([encode_frame(*each) for each in frames])
         while data:
             data = data[write(values, data) :]
 
-    return say
+    return send
 
 
-def begin(job: dict[str, Any]) -> None:
-    """The same numbers for a student's own dice at every run, and room for deep but finite recursion."""
-    random.seed(job["dice"])
-    np.random.seed(job["dice"])  # noqa: NPY002 - students may ask the old generator
+def prepare(seed: int) -> None:
+    """Seed the student's random numbers, and reset the recursion limit and the arguments."""
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - students may use the legacy generator
     sys.setrecursionlimit(1000)
     sys.argv[:] = ["submission"]
 
@@ -80,99 +80,103 @@ def begin(job: dict[str, Any]) -> None:
 # The cells ------------------------------------------------------------------------------------------------------------
 
 
-def loaded(units: list[Any], name: str, future: int, say: Any) -> dict[str, Any]:
-    """The names that the cells define. One that raises is reported, and the next is run."""
+def run_cells(cells: list[Any], name: str, future: int, send: Any) -> dict[str, Any]:
+    """Run the cells in one module and return its names. If a cell raises, report it and run the next one."""
     module = types.ModuleType(name)
     sys.modules[name] = sys.modules["__main__"] = module
-    place = module.__dict__
-    place.update(stubs.names())
-    for number, (where, source, before) in enumerate(units):
-        say((b"U", number.to_bytes(4, "little")))
-        source = "\n" * before + source  # so that lines are those of the file
-        keep_lines(where, source)
+    names = module.__dict__
+    names.update(stubs.notebook_names())
+    for number, (where, source, line) in enumerate(cells):
+        send((b"U", number.to_bytes(4, "little")))
+        source = "\n" * line + source  # so that line numbers are those of the file
+        register_source(where, source)
         try:
-            exec(compile(source, where, "exec", future, dont_inherit=True), place)  # noqa: S102 - this is what the box is for
-        except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are errors of a cell as well
-            report(lambda *frame: say(frame), b"E", number, error)
-    return place
+            exec(compile(source, where, "exec", future, dont_inherit=True), names)  # noqa: S102 - the sandbox is for this
+        except BaseException as error:  # noqa: BLE001 - SystemExit and KeyboardInterrupt are errors of a cell, too
+            report_error(lambda *frame: send(frame), b"E", number, error)
+    return names
 
 
-def keep_lines(where: str, source: str) -> None:
-    """Let tracebacks and `inspect` show a cell's lines."""
+def register_source(where: str, source: str) -> None:
+    """Make the lines of a cell available to tracebacks and `inspect`."""
     import linecache
 
     linecache.cache[where] = (len(source), None, source.splitlines(keepends=True), where)
 
 
-def report(say: Any, kind: bytes, number: int, error: BaseException) -> None:
-    """Report an error: first its type alone, as its text may take for ever to make."""
+def report_error(send: Any, kind: bytes, number: int, error: BaseException) -> None:
+    """Send an error twice: first its type only, since computing its message may never end, then with its message."""
     head, name = number.to_bytes(4, "little"), type(error).__name__
-    line = line_of(error)
-    say(kind, head, text_of(name), text_of(""), text_of("1"), line.to_bytes(4, "little"))
+    line = student_line(error).to_bytes(4, "little")
+    send(kind, head, encode_text(name), encode_text(""), encode_text("1"), line)
     try:
-        message, whole = str(error), "1"
+        message, has_message = str(error), "1"
         message = message if type(message) is str else ""
     except BaseException:  # noqa: BLE001 - a student's __str__ may raise anything
-        message, whole = "", "0"
-    say(kind, head, text_of(name), text_of(message), text_of(whole), line.to_bytes(4, "little"))
+        message, has_message = "", "0"
+    send(kind, head, encode_text(name), encode_text(message), encode_text(has_message), line)
 
 
-def line_of(error: BaseException) -> int:
-    """The last line of the student's own that an error passed; 0 where there is none."""
+def student_line(error: BaseException) -> int:
+    """Return the last line of student code in a traceback; 0 if there is none."""
     if isinstance(error, SyntaxError) and type(error.lineno) is int:
         return max(0, min(error.lineno, 2**31))
-    lines = [line for frame_, line in traceback.walk_tb(error.__traceback__)
-             if frame_.f_code.co_filename.startswith("<your")]  # fmt: skip
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__)
+             if frame.f_code.co_filename.startswith("<your")]  # fmt: skip
     return lines[-1] if lines else 0
 
 
 # The answer -----------------------------------------------------------------------------------------------------------
 
 
-def chosen(job: dict[str, Any], found: dict[str, Any], place: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
-    """The answer to the exercise: what was given under its id, or what bears its name; or why there is none."""
-    for exercise in job["ids"]:
-        if exercise in found:
-            return found[exercise], None
-    for name in job["functions"]:
-        if name in place and not isinstance(place[name], stubs.Inert):
-            return place[name], None
-    mine = [name for name, value in list(place.items()) if type(name) is str and callable(value)]
-    return None, {"given": [str(each)[:80] for each in found][:50], "names": [name[:80] for name in mine][:100]}
+def find_answer(
+    head: dict[str, Any], answers: dict[str, Any], names: dict[str, Any]
+) -> tuple[Any, dict[str, Any] | None]:
+    """Return the answer to the exercise, or why there is none.
+
+    The answer is the object registered under the exercise's ID, or else the function with its name.
+    """
+    for exercise in head["ids"]:
+        if exercise in answers:
+            return answers[exercise], None
+    for name in head["functions"]:
+        if name in names and not isinstance(names[name], stubs.Inert):
+            return names[name], None
+    functions = [name for name, value in list(names.items()) if type(name) is str and callable(value)]
+    return None, {"names": [name[:80] for name in functions][:100]}
 
 
-def each_called(
-    answer: Any, calls: list[bytes], shared: dict[str, Any], say: Any, most_bytes: int, carry_out: Any
+def call_answer(
+    answer: Any, calls: list[bytes], shared: dict[str, Any], send: Any, most_bytes: int, carry_out: Any
 ) -> None:
-    """Have each request carried out on the answer, and say what came of all of them together: who reads along is woken
-    once, not at each."""
-    told = Gathered(say)
+    """Call the answer for each request and send the outcomes together, so that the grader is woken up only once."""
+    buffer = FrameBuffer(send)
     for number, data in enumerate(calls):
         head = number.to_bytes(4, "little")
         try:
             outcome = carry_out(answer, shared | Reader(data).value())
-            told(b"R", head, written(outcome, most_bytes))
+            buffer.add(b"R", head, encode(outcome, most_bytes))
             if outcome["error"] and outcome["error"]["kind"] == "MemoryError":
-                break  # the next call would only spend the time that is left
-        except BaseException as error:  # noqa: BLE001 - whatever a rule raises is its answer to this call
-            report(told, b"X", number, error)
-    told.out()
+                break  # the next call would only use up the time
+        except BaseException as error:  # noqa: BLE001 - student code may raise anything
+            report_error(buffer.add, b"X", number, error)
+    buffer.flush()
 
 
-class Gathered:
-    """Frames that are held back until there are many, or the last has come."""
+class FrameBuffer:
+    """Buffer of frames. It sends them when it is full or flushed."""
 
-    def __init__(self, say: Any) -> None:
-        self.say, self.held, self.size = say, [], 0
+    def __init__(self, send: Any) -> None:
+        self.send, self.frames, self.size = send, [], 0
 
-    def __call__(self, kind: bytes, *parts: bytes) -> None:
-        """Hold a frame back."""
-        self.held.append((kind, *parts))
+    def add(self, kind: bytes, *parts: bytes) -> None:
+        """Add a frame."""
+        self.frames.append((kind, *parts))
         self.size += sum(map(len, parts))
-        if self.size > MUCH:
-            self.out()
+        if self.size > MOST_BUFFERED:
+            self.flush()
 
-    def out(self) -> None:
-        """Say what was held back."""
-        held, self.held, self.size = self.held, [], 0
-        self.say(*held)
+    def flush(self) -> None:
+        """Send all frames."""
+        frames, self.frames, self.size = self.frames, [], 0
+        self.send(*frames)

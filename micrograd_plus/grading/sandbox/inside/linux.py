@@ -1,5 +1,4 @@
-"""What Linux's kernel is asked for that Python 3.11 has no name for: namespaces, mounts, and filters of system
-calls."""
+"""Linux system calls that Python 3.11 does not wrap: namespaces, mounts, capabilities and seccomp filters."""
 
 from __future__ import annotations
 
@@ -19,10 +18,10 @@ DETACH = 2
 SET_PARENT_DEATH_SIGNAL, SET_DUMPABLE, DROP_BOUND, SET_SECCOMP, SUBREAPER, NO_NEW_RIGHTS = 1, 4, 24, 22, 36, 38
 CAPABILITY_VERSION, LAST_CAPABILITY = 0x20080522, 63
 
-# By machine: its audit number, then the number of each system call. What is refused is what no exercise needs and what
-# reaches beyond the process: sockets, memory that no limit counts, other processes and how they are run, namespaces,
-# the kernel itself. No process is started, so what one may use is all that an answer may use.
-CALLS = {
+# For each machine, its audit number and the numbers of the system calls that the filter refuses. No exercise needs
+# them, and they reach beyond the process: sockets, memory that no limit counts, other processes and their scheduling,
+# namespaces, the kernel itself. An answer cannot start a process, so the limits of its process hold for all it does.
+REFUSED_CALLS = {
     "x86_64": (0xC000003E, {
         "socket": 41, "memfd_create": 319, "memfd_secret": 447, "shmget": 29, "shmat": 30, "msgget": 68, "semget": 64,
         "mq_open": 240, "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "process_madvise": 440,
@@ -45,93 +44,93 @@ CALLS = {
     }),
 }  # fmt: skip
 THREAD = 0x00010000
-"""Of `clone`: what is started belongs to the process that starts it."""
+"""Flag of `clone` for a thread of the same process."""
 
 libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-def asked(answer: int, what: str) -> int:
-    """What the kernel answered, or its error as Python's."""
-    if answer < 0:
+def check(status: int, call: str) -> int:
+    """Return the result of a system call; raise OSError if it failed."""
+    if status < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-    return answer
+        raise OSError(number, f"{call}: {os.strerror(number)}")
+    return status
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces of the parent for new ones; of processes, for the children that come."""
-    asked(libc.unshare(flags), "unshare")
+    """Move to new namespaces. A new PID namespace holds only for children started later."""
+    check(libc.unshare(flags), "unshare")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    """Show a file system at a place."""
-    given = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
-    asked(libc.mount(*given, ctypes.c_ulong(flags), os.fsencode(options)), f"mount {target}")
+    """Mount a file system."""
+    names = [None if text is None else os.fsencode(text) for text in (source, target, kind)]
+    check(libc.mount(*names, ctypes.c_ulong(flags), os.fsencode(options)), f"mount {target}")
 
 
 def unmount(target: str) -> None:
-    """Let go of a file system, which ends with those who still use it."""
-    asked(libc.umount2(os.fsencode(target), DETACH), f"umount {target}")
+    """Detach a file system. It disappears with its last user."""
+    check(libc.umount2(os.fsencode(target), DETACH), f"umount {target}")
 
 
-def pivot(root: str) -> None:
-    """Make a folder the root, and let go of all that lay outside it."""
-    number = CALLS[platform.machine()][1]["pivot_root"]
+def pivot_root(root: str) -> None:
+    """Make a folder the root of the file system, and detach everything outside it."""
+    number = REFUSED_CALLS[platform.machine()][1]["pivot_root"]
     os.chdir(root)
-    asked(libc.syscall(number, b".", b"."), "pivot_root")
+    check(libc.syscall(number, b".", b"."), "pivot_root")
     unmount(".")
     os.chdir("/")
 
 
-def control(option: int, value: int = 0) -> int:
-    """`prctl`, with one number."""
+def prctl(option: int, value: int = 0) -> int:
+    """Call `prctl` with one number."""
     return libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
 
 
-def drop_bound() -> None:
-    """Give up every capability for whatever is started, for good; those that this process has, it keeps."""
+def clear_bounding_set() -> None:
+    """Prevent programs started later from gaining any capability. This process keeps the ones that it has."""
     for number in range(LAST_CAPABILITY + 1):
-        control(DROP_BOUND, number)  # those beyond the kernel's last are refused, and none are missing
+        prctl(DROP_BOUND, number)  # numbers above the kernel's last capability fail, which is fine
 
 
-def drop_rights() -> None:
-    """Give up every capability, for good, and what programs with the set-user-id bit would give."""
-    asked(control(NO_NEW_RIGHTS, 1), "no_new_privs")
+def drop_capabilities() -> None:
+    """Drop every capability permanently, and ignore set-user-ID bits."""
+    check(prctl(NO_NEW_RIGHTS, 1), "no_new_privs")
     head = struct.pack("Ii", CAPABILITY_VERSION, 0)
-    asked(libc.capset(head, bytes(24)), "capset")
+    check(libc.capset(head, bytes(24)), "capset")
 
 
-def machine_is_known() -> bool:
-    """Whether the numbers of this machine's system calls are in the table."""
-    return sys.platform == "linux" and platform.machine() in CALLS and sys.maxsize > 2**32
+def is_supported() -> bool:
+    """Return whether this is Linux on a machine for which the numbers of system calls are known."""
+    return sys.platform == "linux" and platform.machine() in REFUSED_CALLS and sys.maxsize > 2**32
 
 
 @cache
-def prepare_filter() -> tuple[Any, bytes]:
-    """The program that looks at each system call, in memory that stays, and its description for the kernel."""
-    audit, numbers = CALLS[platform.machine()]
-    load, equal, many, answer, masked = 0x20, 0x15, 0x45, 0x06, 0x80000000
-    allow, kill, refuse, unknown = 0x7FFF0000, masked, 0x00050000 | 1, 0x00050000 | 38
-    code = [(load, 0, 0, 4), (equal, 1, 0, audit), (answer, 0, 0, kill), (load, 0, 0, 0)]
-    if platform.machine() == "x86_64":  # the calls of the x32 interface have other numbers
-        code += [(0x35, 0, 1, 0x40000000), (answer, 0, 0, kill)]
+def build_filter() -> tuple[Any, bytes]:
+    """Return the seccomp program, in memory that must stay alive, and the structure that describes it."""
+    audit, numbers = REFUSED_CALLS[platform.machine()]
+    load, equal, any_bit, give = 0x20, 0x15, 0x45, 0x06
+    allow, kill, refuse, unknown = 0x7FFF0000, 0x80000000, 0x00050000 | 1, 0x00050000 | 38
+    code = [(load, 0, 0, 4), (equal, 1, 0, audit), (give, 0, 0, kill), (load, 0, 0, 0)]
+    if platform.machine() == "x86_64":  # system calls of the x32 ABI have other numbers
+        code += [(0x35, 0, 1, 0x40000000), (give, 0, 0, kill)]
     for name, number in numbers.items():
-        if name == "clone":  # threads are allowed; processes are not, nor new namespaces
+        if name == "clone":  # allows threads; refuses processes and new namespaces
             spaces = EVERY_NAMESPACE | NEW_USER
-            code += [(equal, 0, 5, number), (load, 0, 0, 16), (many, 1, 0, spaces), (many, 1, 0, THREAD),
-                     (answer, 0, 0, refuse), (answer, 0, 0, allow)]  # fmt: skip
-        elif name == "prlimit64":  # a process's own limits are its to lower
-            code += [(equal, 0, 4, number), (load, 0, 0, 16), (equal, 1, 0, 0), (answer, 0, 0, refuse),
-                     (answer, 0, 0, allow)]  # fmt: skip
+            code += [(equal, 0, 5, number), (load, 0, 0, 16), (any_bit, 1, 0, spaces), (any_bit, 1, 0, THREAD),
+                     (give, 0, 0, refuse), (give, 0, 0, allow)]  # fmt: skip
+        elif name == "prlimit64":  # allows a process to lower its own limits
+            code += [(equal, 0, 4, number), (load, 0, 0, 16), (equal, 1, 0, 0), (give, 0, 0, refuse),
+                     (give, 0, 0, allow)]  # fmt: skip
         else:
-            code += [(equal, 0, 1, number), (answer, 0, 0, unknown if name == "clone3" else refuse)]
-    code.append((answer, 0, 0, allow))
+            code += [(equal, 0, 1, number), (give, 0, 0, unknown if name == "clone3" else refuse)]
+    code.append((give, 0, 0, allow))
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in code))
     return program, struct.pack("HxxxxxxP", len(code), ctypes.addressof(program))
 
 
-def filter_calls() -> None:
-    """Refuse the calls of the table to this process and to all that it starts, for good."""
-    described = prepare_filter()[1]
-    asked(control(NO_NEW_RIGHTS, 1), "no_new_privs")
-    asked(libc.prctl(SET_SECCOMP, ctypes.c_ulong(2), ctypes.c_char_p(described), 0, 0), "seccomp")
+def install_filter() -> None:
+    """Refuse the calls in the table permanently, in this process and its children."""
+    program = build_filter()[1]
+    check(prctl(NO_NEW_RIGHTS, 1), "no_new_privs")
+    check(libc.prctl(SET_SECCOMP, ctypes.c_ulong(2), ctypes.c_char_p(program), 0, 0), "seccomp")

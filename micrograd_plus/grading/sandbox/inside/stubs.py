@@ -1,5 +1,7 @@
-"""What a submission finds under the names of the lesson's packages while it is marked: where answers are handed in, the
-functions a rule is given, and nothing that holds an answer."""
+"""Stand-ins for the packages that a submission may import: they collect answers, and hold none.
+
+`micrograd_plus.exercises` collects answers. Drawing libraries do nothing. Importing an engine raises.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from typing import Any
 DRAWING = ("matplotlib", "IPython", "ipywidgets", "tqdm", "seaborn", "plotly", "micrograd_plus_viz", "anywidget")
 ENGINES = ("torch", "jax", "jaxlib", "autograd", "tensorflow", "tinygrad", "micrograd", "mygrad", "theano", "keras",
            "sympy", "casadi", "numdifftools")  # fmt: skip
-WRITE_IT = "this exercise asks you to write it yourself: {} is not there while your work is marked"
+WRITE_IT = "this exercise asks you to write it yourself: {} is not available while your work is graded"
 
 
 class Inert:
-    """What takes every call and every name, and does nothing: a drawing library while nobody looks."""
+    """An object that accepts every call and attribute, and does nothing."""
 
     def __getattr__(self, name: str) -> Inert:
         if name.startswith("__"):
@@ -24,7 +26,7 @@ class Inert:
         return Inert()
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """The function it is given, where it stands as a decorator."""
+        """Return the function if this is used as a decorator."""
         return arguments[0] if len(arguments) == 1 and callable(arguments[0]) else Inert()
 
     def __iter__(self) -> Any:
@@ -41,26 +43,26 @@ class Inert:
 
 
 class InertModule(types.ModuleType):
-    """A module of such names."""
+    """A module with every name, each of them inert."""
 
-    __path__: list[str] = []  # noqa: RUF012 - a package says so by having one
+    __path__: list[str] = []  # noqa: RUF012 - this attribute makes it a package
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return list if name == "tqdm_list" else passed_on if name in ("tqdm", "trange") else Inert()
+        return list if name == "tqdm_list" else pass_through if name in ("tqdm", "trange") else Inert()
 
 
-def passed_on(each: Any = (), *arguments: Any, **named: Any) -> Any:
-    """A progress bar without the bar."""
+def pass_through(each: Any = (), *arguments: Any, **named: Any) -> Any:
+    """Return the iterable of a progress bar."""
     return range(each) if isinstance(each, int) else each
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """What answers imports of packages that are not here."""
+class StubFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Import hook for packages that are not in the sandbox."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        """A spec for a drawing library; a sentence for an engine."""
+        """Return a spec for a drawing library; raise for an engine."""
         first = name.partition(".")[0]
         if first in DRAWING:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
@@ -69,45 +71,45 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def create_module(self, spec: Any) -> types.ModuleType:
-        """An inert one."""
+        """Return an inert module."""
         return InertModule(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Nothing is run."""
+        """Do nothing."""
 
 
 def install() -> dict[str, Any]:
-    """Put the stand-ins where imports look, and return where answers are gathered, by exercise."""
-    found: dict[str, Any] = {}
+    """Install the stubs, and return the dict that collects answers by exercise."""
+    answers: dict[str, Any] = {}
 
     def answer(exercise: str, *arguments: Any, **named: Any) -> Any:
-        def kept(value: Any) -> Any:
-            found[exercise] = value
+        def register(value: Any) -> Any:
+            answers[exercise] = value
             return value
 
-        return kept(arguments[0]) if arguments else kept
+        return register(arguments[0]) if arguments else register
 
     def check(exercise: str, value: Any = None, *arguments: Any, **named: Any) -> Inert:
         if value is not None:
-            found[exercise] = value
+            answers[exercise] = value
         return Inert()
 
     exercises = InertModule("micrograd_plus.exercises")
     vars(exercises).update(answer=answer, check=check)
-    house = types.ModuleType("micrograd_plus", "What stands here while work is marked.")
-    vars(house).update(exercises=exercises, __path__=[], __getattr__=missing)
-    sys.modules.update({"micrograd_plus": house, "micrograd_plus.exercises": exercises})
-    sys.meta_path.insert(0, Finder())
-    return found
+    package = types.ModuleType("micrograd_plus", "Stub of micrograd_plus, used while work is graded.")
+    vars(package).update(exercises=exercises, __path__=[], __getattr__=raise_unavailable)
+    sys.modules.update({"micrograd_plus": package, "micrograd_plus.exercises": exercises})
+    sys.meta_path.insert(0, StubFinder())
+    return answers
 
 
-def missing(name: str) -> Any:
-    """What the engine would have had."""
+def raise_unavailable(name: str) -> Any:
+    """Raise ImportError for a name of the engine."""
     if name.startswith("__"):
         raise AttributeError(name)
     raise ImportError(WRITE_IT.format(f"micrograd_plus.{name}"))
 
 
-def names() -> dict[str, Any]:
-    """What a notebook has without an import."""
+def notebook_names() -> dict[str, Any]:
+    """Return the names that a notebook has without importing them."""
     return {"display": Inert(), "get_ipython": Inert()}

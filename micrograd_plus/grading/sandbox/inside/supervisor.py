@@ -1,9 +1,8 @@
-"""The warden: a process of the grader's own that keeps the box of one submission, in which its exercises are run one
-after the other, and clears it away with everything that was started in it.
+"""Supervisor of one box: runs the exercises of one submission one after the other, and removes everything they leave.
 
-Warden and students are forks of one server, so Python and NumPy are started once for many. At the level *full* there is
-one more between them, the first process of a namespace of its own: when it ends, the kernel ends everything else there.
-Each exercise has a process and a folder of its own, and no process of a student can start another.
+Supervisors and student processes are forks of one server, so Python and NumPy start once for many runs. At the level
+*full* there is one process between them, the init process of a PID namespace: when it ends, the kernel ends every
+process in the namespace. Each run has its own process and folder, and a student process cannot start another.
 """
 
 from __future__ import annotations
@@ -26,204 +25,202 @@ from typing import Any
 from . import linux
 
 BOX = "/box"
-INSIDE = 0
-"""The user id that a student has inside a user namespace, where the grader is nobody in particular outside."""
+ID_IN_NAMESPACE = 0
+"""User and group ID of a student in a user namespace, which is used if the grader does not run as root."""
 
 
-def guard(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
-    """Keep a box until the grader lets go of `watch`; whoever holds its other end then knows that all is cleared
-    away."""
-    linux.control(linux.SUBREAPER, 1)
-    as_all_find_it(box)
+def supervise(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
+    """Keep a box until the grader closes its end of `watch`. The other end closes when everything is removed."""
+    linux.prctl(linux.SUBREAPER, 1)
+    prepare_environment(box)
     if box["level"] == "user":
-        linux.drop_bound()
-        attend(box, watch, student)
+        linux.clear_bounding_set()
+        serve_runs(box, watch, student)
         return
-    into_namespaces(box)
+    enter_namespaces(box["uid"])
     child = os.fork()
     if child == 0:
-        fenced(partial(first_of_namespace, box, watch, student), watch)
+        run_and_exit(partial(run_as_init, box, watch, student), watch)
     os.waitpid(child, 0)
 
 
-def as_all_find_it(box: dict[str, Any]) -> None:
-    """What every student's process finds, put there once, since a fork pays for all that it changes itself: the
-    environment, what signals do, and no way to rights."""
+def prepare_environment(box: dict[str, Any]) -> None:
+    """Set the environment, the signal handlers and the seccomp program once for all student processes.
+
+    A fork pays for all memory that it changes, so this is not done in each of them.
+    """
     home = BOX if box["level"] == "full" else f"/boxes/{box['uid']}"
     os.environ.clear()
     os.environ.update({"HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"})
     for number in range(1, signal.NSIG):
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_IGN if number in (signal.SIGINT, signal.SIGPIPE) else signal.SIG_DFL)
-    linux.prepare_filter()
+    linux.build_filter()
 
 
-def attend(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
-    """Run the jobs that come in over `watch`, one after the other, each in a process and a folder of its own.
+def serve_runs(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
+    """Carry out the runs that arrive over `watch`, each in a new process and a new folder.
 
-    What became of each goes back as JSON: the exit status or signal, the processor time, the largest memory.
+    The reply is the status of the process as JSON: exit code or signal, processor time, peak memory.
     """
     while True:
         message, numbers, _, _ = socket.recv_fds(watch, 65536, 3)
         if not message:
             return
-        job = {**box, **json.loads(message)}
-        furnish(job)
+        run = {**box, **json.loads(message)}
+        make_folder(run)
         child = os.fork()
         if child == 0:
             values, feed, output = numbers
             files = {"values": values, "feed": feed, "output": output}
-            fenced(partial(as_student, job, files, student), watch)
+            run_and_exit(partial(become_student, run, files, student), watch)
         for number in numbers:
             os.close(number)
-        told, goes_on = waited(job, child, watch)
-        clear(job)
-        with contextlib.suppress(OSError):  # a grader that has ended wants to hear nothing
-            watch.sendall(json.dumps(told).encode())
-        if not goes_on:
+        status, by_itself = wait_for_student(run, child, watch)
+        clean_up(run)
+        with contextlib.suppress(OSError):  # the grader may have ended
+            watch.sendall(json.dumps(status).encode())
+        if not by_itself:
             return
 
 
-def fenced(body: Callable[[], Any], watch: socket.socket) -> None:
-    """Run the grader's own part of a fork, which never returns into the program that was forked."""
+def run_and_exit(body: Callable[[], Any], watch: socket.socket) -> None:
+    """Run the body of a forked process, and exit; report an exception to the grader."""
     try:
         body()
         os._exit(0)
-    except BaseException as error:  # noqa: BLE001 - whatever went wrong before the student's code began is the grader's
+    except BaseException as error:  # noqa: BLE001 - errors before the student's code starts are the grader's own
         with contextlib.suppress(OSError):
             watch.sendall(json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}).encode())
     finally:
         os._exit(70)
 
 
-def waited(job: dict[str, Any], child: int, watch: socket.socket) -> tuple[dict[str, Any], bool]:
-    """How the student's process ended, and whether it did so by itself: else the grader let go of the box, or its time
-    was long over, and it was ended from here."""
+def wait_for_student(run: dict[str, Any], child: int, watch: socket.socket) -> tuple[dict[str, Any], bool]:
+    """Wait for a student process, and return its status and whether it ended by itself.
+
+    It is killed if the grader closes the box, or if it runs long after its time limit.
+    """
     handle = os.pidfd_open(child)
-    looked_at = select.poll()
+    poll = select.poll()
     for each in (handle, watch.fileno()):
-        looked_at.register(each, select.POLLIN | select.POLLHUP)
-    happened = dict(looked_at.poll(1000 * (job["wall"] + 5)))  # the grader keeps the time; this is for when it cannot
+        poll.register(each, select.POLLIN | select.POLLHUP)
+    events = dict(poll.poll(1000 * (run["wall"] + 5)))  # the grader enforces the limit; this is for when it cannot
     os.close(handle)
-    if handle not in happened:
+    if handle not in events:
         os.kill(child, signal.SIGKILL)
     _, status, used = os.wait4(child, 0)
-    return described(status, used), handle in happened
+    return exit_status(status, used), handle in events
 
 
-def described(status: int, used: Any) -> dict[str, Any]:
-    """How a process ended, in numbers."""
-    told: dict[str, Any] = {"cpu": round(used.ru_utime + used.ru_stime, 3), "memory": used.ru_maxrss}
-    told["signal" if os.WIFSIGNALED(status) else "code"] = (
-        os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    )
-    return told
+def exit_status(status: int, used: Any) -> dict[str, Any]:
+    """Return how a process ended: exit code or signal, processor time, peak memory."""
+    end = ("signal", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else ("code", os.WEXITSTATUS(status))
+    return {"cpu": round(used.ru_utime + used.ru_stime, 3), "memory": used.ru_maxrss, end[0]: end[1]}
 
 
 # The box ------------------------------------------------------------------------------------------------------------
 
 
-def furnish(job: dict[str, Any]) -> None:
-    """A folder for one exercise: at *full* one that exists in memory alone, of a fixed size and number of files, at
-    *user* one on the disk."""
-    if job["level"] == "full":
-        size = f"size={job['disk']},nr_inodes={job['inodes']},mode=0700"
-        if job["uid"] is not None:
-            size += f",uid={job['uid']},gid={job['uid']}"
-        linux.mount("box", BOX, "tmpfs", linux.NO_SUID | linux.NO_DEV, size)
+def make_folder(run: dict[str, Any]) -> None:
+    """Make the folder of a run: at *full* in memory, with limited size and number of files; at *user* on disk."""
+    if run["level"] == "full":
+        options = f"size={run['disk']},nr_inodes={run['inodes']},mode=0700"
+        if run["uid"] is not None:
+            options += f",uid={run['uid']},gid={run['uid']}"
+        linux.mount("box", BOX, "tmpfs", linux.NO_SUID | linux.NO_DEV, options)
         return
-    box = folder_of(job)
-    shutil.rmtree(box, ignore_errors=True)
-    box.mkdir(mode=0o700)
-    os.chown(box, job["uid"], job["uid"])
+    folder = folder_on_disk(run)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    os.chown(folder, run["uid"], run["uid"])
 
 
-def clear(job: dict[str, Any]) -> None:
-    """End what a student may have left, and take the folder away. The filter lets no student's process start another,
-    so there should be none: here is seen to it."""
-    if job["level"] == "full":
+def clean_up(run: dict[str, Any]) -> None:
+    """Kill all processes that a student left, and remove the folder. The filter should have prevented processes."""
+    if run["level"] == "full":
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
-        bury(wait=True)
+        reap_children(wait=True)
         linux.unmount(BOX)
         return
-    if lives(job["uid"]):
-        end_all_of(job["uid"])
+    if has_processes(run["uid"]):
+        kill_all_of(run["uid"])
     for kind, remove in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
-        remove_shared(kind, remove, job["uid"])
-    shutil.rmtree(folder_of(job), ignore_errors=True)
+        remove_ipc_objects(kind, remove, run["uid"])
+    shutil.rmtree(folder_on_disk(run), ignore_errors=True)
 
 
-def folder_of(job: dict[str, Any]) -> Path:
-    """Where the folder of a slot lies at *user*."""
-    return Path(job["jail"], "boxes", str(job["uid"]))
+def folder_on_disk(run: dict[str, Any]) -> Path:
+    """Return the folder of a box at the level *user*."""
+    return Path(run["root"], "boxes", str(run["uid"]))
 
 
-def into_namespaces(job: dict[str, Any]) -> None:
-    """Leave every namespace; without root's rights into a user namespace first, in which one user id is known."""
-    if job["uid"] is not None:
+def enter_namespaces(uid: int | None) -> None:
+    """Move to new namespaces of every kind; without root's rights (`uid` is None) to a user namespace first."""
+    if uid is not None:
         linux.unshare(linux.EVERY_NAMESPACE)
         return
     user, group = os.geteuid(), os.getegid()
     linux.unshare(linux.EVERY_NAMESPACE | linux.NEW_USER)
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
-    Path("/proc/self/uid_map").write_text(f"{INSIDE} {user} 1", encoding="ascii")
-    Path("/proc/self/gid_map").write_text(f"{INSIDE} {group} 1", encoding="ascii")
+    Path("/proc/self/uid_map").write_text(f"{ID_IN_NAMESPACE} {user} 1", encoding="ascii")
+    Path("/proc/self/gid_map").write_text(f"{ID_IN_NAMESPACE} {group} 1", encoding="ascii")
 
 
-def first_of_namespace(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
-    """The first process of the namespace: it has the jail as its root, and runs what comes in."""
-    linux.control(linux.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    linux.control(linux.SET_DUMPABLE, 0)
+def run_as_init(box: dict[str, Any], watch: socket.socket, student: Callable[[], None]) -> None:
+    """Serve runs as the first process of the PID namespace, with the chroot folder as the root."""
+    linux.prctl(linux.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    linux.prctl(linux.SET_DUMPABLE, 0)
     os.setsid()
-    enter(box["jail"])
-    linux.drop_bound()
-    attend(box, watch, student)
+    enter_chroot(box["root"])
+    linux.clear_bounding_set()
+    serve_runs(box, watch, student)
 
 
-def enter(root: str) -> None:
-    """Make the jail the root; it cannot be written."""
+def enter_chroot(root: str) -> None:
+    """Make the chroot folder the root of the file system, read-only."""
     linux.mount("none", "/", None, linux.RECURSIVE | linux.PRIVATE)
     linux.mount(root, root, None, linux.BIND)
     linux.mount("none", root, None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | linux.NO_SUID | linux.NO_DEV)
-    linux.pivot(root)
+    linux.pivot_root(root)
     socket.sethostname("box")
 
 
 # The student's process ----------------------------------------------------------------------------------------------
 
 
-def as_student(job: dict[str, Any], files: dict[str, int], student: Callable[[], None]) -> None:
-    """Become the student: another user without rights, with limits, in its folder, holding three files; then begin."""
+def become_student(run: dict[str, Any], files: dict[str, int], student: Callable[[], None]) -> None:
+    """Drop all rights: another user, no capabilities, limits, its own folder, three open files. Then run `student`."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if job["level"] == "user":
-        os.chroot(job["jail"])
+    if run["level"] == "user":
+        os.chroot(run["root"])
     os.chdir(os.environ["HOME"])
-    limited(job)
-    if job["uid"] is not None:
+    set_limits(run)
+    if run["uid"] is not None:
         os.setgroups([])
-        os.setresgid(job["uid"], job["uid"], job["uid"])
-        os.setresuid(job["uid"], job["uid"], job["uid"])
-    linux.drop_rights()
-    linux.control(linux.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    linux.control(linux.SET_DUMPABLE, 1)
+        os.setresgid(run["uid"], run["uid"], run["uid"])
+        os.setresuid(run["uid"], run["uid"], run["uid"])
+    linux.drop_capabilities()
+    linux.prctl(linux.SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    linux.prctl(linux.SET_DUMPABLE, 1)
     os.umask(0o077)
-    held(files)
-    linux.filter_calls()
+    set_descriptors(files)
+    linux.install_filter()
     student()
 
 
-def limited(job: dict[str, Any]) -> None:
-    """The limits that the kernel itself keeps."""
-    seconds = max(1, round(job["cpu"]))
-    now = job["base"]
+def set_limits(run: dict[str, Any]) -> None:
+    """Set the resource limits of this process."""
+    seconds = max(1, round(run["cpu"]))
+    memory = run["base"] + run["memory"]
     for name, soft, hard in (
         ("CPU", seconds, seconds + 1),
-        ("AS", now + job["memory"], now + job["memory"]),
-        ("FSIZE", job["disk"], job["disk"]),
-        ("NPROC", job["processes"], job["processes"]),
-        ("NOFILE", job["files"], job["files"]),
+        ("AS", memory, memory),
+        ("FSIZE", run["disk"], run["disk"]),
+        ("NPROC", run["processes"], run["processes"]),
+        ("NOFILE", run["files"], run["files"]),
         ("CORE", 0, 0),
         ("MEMLOCK", 0, 0),
         ("STACK", 1 << 23, 1 << 23),
@@ -232,28 +229,28 @@ def limited(job: dict[str, Any]) -> None:
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (soft, hard))
 
 
-def held(files: dict[str, int]) -> None:
-    """Hold nothing open but the answers' pipe, the job, and the pipe of what is printed, under fixed numbers."""
-    wanted = {0: os.open(os.devnull, os.O_RDONLY) if Path(os.devnull).exists() else nothing(), 1: files["output"],
-              2: files["output"], 3: files["values"], 4: files["feed"]}  # fmt: skip
-    kept = {number: os.dup2(source, 20 + number, inheritable=False) for number, source in wanted.items()}
-    for number, source in kept.items():
+def set_descriptors(files: dict[str, int]) -> None:
+    """Close every file except empty input, output, the pipe for values, and the feed, which get fixed numbers."""
+    empty = os.open(os.devnull, os.O_RDONLY) if Path(os.devnull).exists() else empty_pipe()
+    wanted = {0: empty, 1: files["output"], 2: files["output"], 3: files["values"], 4: files["feed"]}
+    copies = {number: os.dup2(source, 20 + number, inheritable=False) for number, source in wanted.items()}
+    for number, source in copies.items():
         os.dup2(source, number, inheritable=False)
     os.closerange(5, 1 << 16)
 
 
-def nothing() -> int:
-    """A file that is at its end: what `input()` reads."""
+def empty_pipe() -> int:
+    """Return a file descriptor at the end of its file, for `input()` to read."""
     read_end, write_end = os.pipe()
     os.close(write_end)
     return read_end
 
 
-# Clearing up at *user*, where no namespace does -----------------------------------------------------------------------
+# Cleaning up at the level *user*, without namespaces ------------------------------------------------------------------
 
 
-def end_all_of(user: int) -> None:
-    """End every process of a user id, which one slot has to itself: as that user, who may signal no others."""
+def kill_all_of(user: int) -> None:
+    """Kill every process of a user ID. A child with that ID sends the signal, so it cannot reach other processes."""
     for _ in range(50):
         child = os.fork()
         if child == 0:
@@ -262,17 +259,14 @@ def end_all_of(user: int) -> None:
                 os.kill(-1, signal.SIGKILL)
             os._exit(0)
         os.waitpid(child, 0)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        if not lives(user):
+        reap_children(wait=False)
+        if not has_processes(user):
             break
         time.sleep(0.01)
 
 
-def lives(user: int) -> bool:
-    """Whether a process of that user id is left. One that has ended is, until its parent knows: this process takes in
-    orphans and must not leave before it has buried them, or they stay where nobody looks after them."""
+def has_processes(user: int) -> bool:
+    """Return whether a user ID has processes, including zombies. This process adopts and must reap those."""
     for entry in os.scandir("/proc"):
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and entry.stat().st_uid == user:
@@ -280,8 +274,8 @@ def lives(user: int) -> bool:
     return False
 
 
-def remove_shared(kind: str, remove: str, user: int) -> None:
-    """Remove memory, queues and semaphores of the older kind, which outlive processes."""
+def remove_ipc_objects(kind: str, remove: str, user: int) -> None:
+    """Remove a user's System V shared memory, queues or semaphores, which outlive processes."""
     with contextlib.suppress(OSError):
         header, *lines = Path(f"/proc/sysvipc/{kind}").read_text(encoding="ascii").splitlines()
         names = header.split()
@@ -296,25 +290,25 @@ def remove_shared(kind: str, remove: str, user: int) -> None:
 
 
 def serve(control: socket.socket, student: Callable[[int], None]) -> None:
-    """Fork a warden for each box that is asked for, until the grader goes away."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader, which gets it too, decides what is to end
+    """Fork a supervisor for each box that the grader requests, until the grader closes the socket."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the grader, which decides what ends
     base = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     control.sendall(b"ready")
     while True:
         message, numbers, _, _ = socket.recv_fds(control, 65536, 1)
-        bury(wait=not message)
+        reap_children(wait=not message)
         if not message:
             return
         if os.fork() == 0:
             control.close()
             with socket.socket(fileno=numbers[0]) as watch:
-                fenced(partial(guard, json.loads(message) | {"base": base}, watch, partial(student, 3)), watch)
+                box = json.loads(message) | {"base": base}
+                run_and_exit(partial(supervise, box, watch, partial(student, 3)), watch)
         os.close(numbers[0])
 
 
-def bury(wait: bool) -> None:
-    """Take note of the children that have ended: what they used is then counted as this process's."""
+def reap_children(wait: bool) -> None:
+    """Reap the children that have ended; with `wait`, wait for all."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, 0 if wait else os.WNOHANG)[0]:
             pass
-

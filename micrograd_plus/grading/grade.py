@@ -1,0 +1,301 @@
+"""Marks of one submission: each exercise runs in the sandbox, its values are compared here, every point has a reason.
+
+Marks are plain data. They depend only on the submission, the assignment, the attempt and the level of isolation: they
+contain no times, paths or memory addresses, so they are equal to the byte in every run.
+"""
+
+from __future__ import annotations
+import __future__ as future_features
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from ..exercises.reply import walk_with_answer
+from .assignment import Assignment
+from .cells import cells_to_run, exercises_of, is_starter, required_cells, split_answers
+from .reasons import escape_invisible, reason
+from .sandbox.boxes import Sandbox, SandboxError
+from .sandbox.isolation import is_at_least
+from .sandbox.runs import Limits, Run, RunResult
+from .submissions import Submission
+from .tampering import find_tampering
+
+SCHEMA = "micrograd_plus/marks/1"
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+PROGRAM_ONLY = re.compile(r"__name__\s*==\s*['\"]__main__")
+EMPTY_OUTCOME = {"values": None, "error": None, "wrote": []}
+ANSWER_DTYPES = ("f8", "f4", "c16", "c8")
+PATIENCE, SLOW = 3.0, 0.25
+"""An answer may take `PATIENCE` times its processor time by the clock. If it is stopped by the clock after using at
+least the fraction `SLOW` of its processor time, the machine was busy, and it runs once more."""
+
+
+def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sandbox, attempt: int = 1,
+                     limits: Callable[[Any], Limits] | None = None,
+                     walks: dict[str, str] | None = None) -> dict[str, Any]:  # fmt: skip
+    """Return the marks of a submission. Add to `walks` the walk through the first wrong call of each exercise."""
+    level = sandbox.level
+    marks: dict[str, Any] = {
+        "schema": SCHEMA, "assignment": assignment.id, "student": submission.student, "attempt": attempt,
+        "isolation": level, "provisional": not is_at_least(level, assignment.isolation),
+        "gradable": submission.problem is None, "problem": submission.problem, "score": 0.0,
+        "max_score": assignment.total_points(), "exercises": [], "remarks": list(submission.remarks), "tampering": [],
+    }  # fmt: skip
+    if submission.problem is not None:
+        why = reason("not_gradable", problem=submission.problem)
+        marks["exercises"] = [zero_marks(assignment, name, why) for name in assignment.exercises]
+        marks["tampering"] = submission.tampering
+        return marks
+    grading = SubmissionGrading(submission, assignment, sandbox, attempt, limits or limits_of)
+    try:
+        marks["exercises"] = [grading.mark_or_zero(name) for name in assignment.exercises]
+    finally:
+        sandbox.close_box()
+    if walks is not None:
+        walks.update(grading.walks)
+    marks["score"] = round(sum(each["points"] for each in marks["exercises"]), 6)
+    marks["remarks"] += grading.remarks
+    marks["tampering"] = submission.tampering + find_tampering(grading.cells)
+    return marks
+
+
+def limits_of(exercise: Any) -> Limits:
+    """Return the limits that an exercise declares."""
+    seconds, megabytes = float(exercise.limits["seconds"]), int(exercise.limits["megabytes"])
+    return Limits(cpu=seconds, wall=PATIENCE * seconds, memory=megabytes << 20)
+
+
+class SubmissionGrading:
+    """State of grading one submission, exercise by exercise."""
+
+    def __init__(self, submission: Submission, assignment: Assignment, sandbox: Sandbox, attempt: int,
+                 limits: Callable[[Any], Limits]) -> None:  # fmt: skip
+        self.submission, self.assignment, self.sandbox, self.attempt = submission, assignment, sandbox, attempt
+        self.limits = limits
+        functions = {name: exercise.function_name for name, exercise in assignment.definitions.items()}
+        self.cells = [part for cell in submission.cells if not cell.is_test
+                      for part in split_answers(cell, set(functions.values()))]  # fmt: skip
+        self.owners = exercises_of(self.cells, functions)
+        self.deadly: dict[int, str] = {}
+        """The cells that ended the process, each with the end of its run."""
+        self.remarks: list[str] = []
+        self.walks: dict[str, str] = {}
+
+    def mark_or_zero(self, name: str) -> dict[str, Any]:
+        """Return the marks of an exercise; no points if the exercise itself fails. Faults of the machine are raised."""
+        try:
+            return self.mark(name)
+        except (SandboxError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a faulty exercise must not cost the marks of the others
+            self.remarks.append(f"{name}: {type(error).__name__}: {clean(str(error))[:300]}")
+            return zero_marks(self.assignment, name, reason("failed"))
+
+    def mark(self, name: str) -> dict[str, Any]:
+        """Return the marks of an exercise."""
+        exercise = self.assignment.definitions[name]
+        own = "\n".join(cell.source for cell, owners in zip(self.cells, self.owners, strict=True) if name in owners)
+        if own and is_starter(own, exercise.starter):
+            return zero_marks(self.assignment, name, reason("unchanged"))
+        cases = exercise.cases(self.assignment.seed(self.submission.student, name, self.attempt))
+        result, places = self.run(name, exercise, [case.request for case in cases])
+        if result.end != "done":
+            return zero_marks(self.assignment, name, self.reason_for_end(exercise, result, places))
+        return self.compare(name, exercise, cases, result)
+
+    # Running ----------------------------------------------------------------------------------------------------------
+
+    def run(self, name: str, exercise: Any, requests: list[Any]) -> tuple[RunResult, list[int]]:
+        """Run the answer on all requests, and return the result and the cells that ran.
+
+        A cell that ends the process is left out if the exercise does not depend on it.
+        """
+        is_answered = any(name in owners for owners in self.owners)
+        if self.deadly and not is_answered:
+            return RunResult(end=next(iter(self.deadly.values()))), []
+        while True:
+            places = cells_to_run(self.owners, name, set(self.deadly))
+            result = self.run_patiently(self.build_run(name, exercise, requests, places))
+            if result.end in ("done", "missing") or result.has_answer or not 0 <= result.last_cell < len(places):
+                return result, places
+            blamed = places[result.last_cell]
+            if blamed in required_cells(self.cells, self.owners, name):
+                return result, places
+            self.deadly[blamed] = result.end
+            if not is_answered:
+                return result, places
+            self.remarks.append(reason("left_out_cell", where=self.cells[blamed].where, what=verb_for(result)))
+
+    def build_run(self, name: str, exercise: Any, requests: list[Any], places: list[int]) -> Run:
+        """Return the run of an exercise with these cells."""
+        seed = hashlib.sha256(f"{self.submission.student}\0{name}".encode()).digest()[:4]
+        postponed = "from __future__ import annotations" in "\n".join(cell.source for cell in self.cells)
+        return Run(
+            cells=[(f"<your {self.cells[place].where}>", self.cells[place].source, self.cells[place].line)
+                   for place in places],
+            ids=[name], functions=[exercise.function_name], requests=requests, limits=self.limits(exercise),
+            seed=int.from_bytes(seed, "little"), name="__main__" if self.submission.notebook else "submission",
+            future=future_features.annotations.compiler_flag if postponed else 0,
+        )  # fmt: skip
+
+    def run_patiently(self, run: Run) -> RunResult:
+        """Carry out a run; once more with twice the time if the machine was busy."""
+        result, limits = self.sandbox.run(run), run.limits
+        if result.end == "time" and limits.cpu * SLOW <= result.cpu < limits.cpu:
+            return self.sandbox.run(replace(run, limits=replace(limits, wall=2 * limits.wall)))
+        return result
+
+    # Comparing --------------------------------------------------------------------------------------------------------
+
+    def compare(self, name: str, exercise: Any, cases: list[Any], result: RunResult) -> dict[str, Any]:
+        """Return the marks for the values that came back."""
+        outcomes = [check_outcome(result, place, case.request) for place, case in enumerate(cases)]
+        with np.errstate(all="ignore"):
+            comparison = exercise.mark(cases, outcomes)
+            if (wrong := comparison.first_wrong) is not None:
+                self.save_walk(name, exercise, wrong, outcomes[cases.index(wrong.case)])
+        marks, scale = comparison.to_dict(), self.assignment.scale_of(name)
+        for part in marks["parts"]:
+            part.update(points=round(part["points"] * scale, 6), of=round(part["of"] * scale, 6),
+                        reason=clean(part["reason"]))  # fmt: skip
+        if marks["first_wrong"]:
+            marks["first_wrong"]["sentence"] = clean(marks["first_wrong"]["sentence"])
+        marks.update(points=round(marks["points"] * scale, 6), of=self.assignment.points_of(name), title=exercise.title,
+                     reason=reason_for_marks(marks))  # fmt: skip
+        return marks
+
+    def save_walk(self, name: str, exercise: Any, wrong: Any, outcome: dict[str, Any]) -> None:
+        """Save the walk through the first wrong call. The values that came back replace the rule; no code runs."""
+        if outcome["values"] is None:
+            return
+        values = list(outcome["values"].values())
+
+        def returned_values() -> Any:
+            return values[0] if len(values) == 1 else tuple(values)
+
+        trace = walk_with_answer(exercise, wrong, returned_values)
+        if trace is not None:
+            self.walks[name] = trace.to_json()
+
+    # Reasons ----------------------------------------------------------------------------------------------------------
+
+    def reason_for_end(self, exercise: Any, result: RunResult, places: list[int]) -> str:
+        """Return why there are no values to compare."""
+        if result.end == "missing":
+            return self.reason_for_missing(exercise, result, places)
+        limits = self.limits(exercise)
+        return reason(result.end, seconds=f"{limits.cpu:g}", disk=limits.disk >> 20,
+                      signal=result.detail.get("signal", ""))  # fmt: skip
+
+    def reason_for_missing(self, exercise: Any, result: RunResult, places: list[int]) -> str:
+        """Return why there is no answer: the cell that failed to define it, or a function with a similar name."""
+        name, names = exercise.function_name, result.detail["names"]
+        for number, error in result.cell_errors.items():
+            if number >= len(places):
+                continue
+            cell = self.cells[places[number]]
+            if exercise.id in self.owners[places[number]] or name in cell.analysis.binds:
+                if cell.analysis.problem:
+                    return reason("broken_syntax", name=name, where=cell.where, problem=cell.analysis.problem)
+                message = clean(f": {error['message']}" if error["has_message"] else "")
+                return reason("broken_cell", name=name, where=cell.where, kind=error["kind"], message=message)
+        if any(PROGRAM_ONLY.search(cell.source) and name in cell.analysis.binds
+               for cell in map(self.cells.__getitem__, places)):  # fmt: skip
+            return reason("only_as_program", name=name)
+        look_alike = next((each for each in names if to_latin(each) == to_latin(name)), None)
+        if look_alike:
+            return reason("look_alike", name=name, other=look_alike)
+        similar = get_close_matches(name, names, 1, 0.75)
+        return reason("similar", name=name, other=similar[0]) if similar else reason("missing", name=name)
+
+
+def reason_for_marks(marks: dict[str, Any]) -> str:
+    """Return the reason for an exercise's marks as one sentence, with a hint if the mistake is known."""
+    if marks["right"]:
+        return reason("right")
+    wrong, mistake = marks["first_wrong"], marks["mistake"]
+    flaws = dict.fromkeys(part["reason"].removeprefix("right; ") for part in marks["parts"])
+    first = f"{wrong['part']}, {wrong['case']}: {wrong['sentence']}" if wrong else "; ".join(
+        each for each in flaws if each != "right")  # fmt: skip
+    return clean(f"{first}. {mistake['hints'][0]}" if mistake else first)
+
+
+CYRILLIC_TO_LATIN = str.maketrans("аеорсухіѕԁһјӏ", "aeopcyxisdhjl")
+"""Cyrillic letters and the Latin ones that look the same."""
+
+
+def to_latin(name: str) -> str:
+    """Return a name in lower case, with Latin letters for Cyrillic ones that look the same."""
+    return name.translate(CYRILLIC_TO_LATIN).lower()
+
+
+def verb_for(result: RunResult) -> str:
+    """Return the verb for the sentence "your program …"."""
+    return {"time": "never ended", "cpu": "never ended", "crash": "crashed", "left": "ended too early",
+            "flood": "sent too much data"}.get(result.end, "failed")  # fmt: skip
+
+
+def clean(text: str) -> str:
+    """Return text without memory addresses, which differ in every run, and without invisible characters."""
+    return escape_invisible(ADDRESS.sub("0x…", text))
+
+
+def zero_marks(assignment: Assignment, name: str, why: str) -> dict[str, Any]:
+    """Return marks of 0 points for an exercise."""
+    exercise, scale = assignment.definitions[name], assignment.scale_of(name)
+    parts = [{"name": part.name, "points": 0.0, "of": round(part.points * scale, 6), "reason": why}
+             for part in exercise.parts]  # fmt: skip
+    return {"exercise": name, "title": exercise.title, "right": False, "points": 0.0, "of": assignment.points_of(name),
+            "parts": parts, "first_wrong": None, "mistake": None, "flags": [], "reason": why}  # fmt: skip
+
+
+# Checking data from the student's process ----------------------------------------------------------------------------
+
+
+def check_outcome(result: RunResult, place: int, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the outcome of one call in the form that exercises compare. Anything of another form is no answer."""
+    if place in result.errors:
+        error = result.errors[place]
+        message = clean(error["message"] if error["has_message"] else missing_message(error["kind"]))
+        return EMPTY_OUTCOME | {"error": {"kind": error["kind"], "message": message, "line": error["line"]}}
+    outcome = result.outcomes.get(place)
+    if type(outcome) is not dict or outcome.keys() != EMPTY_OUTCOME.keys():
+        return dict(EMPTY_OUTCOME)
+    error, wrote = check_error(outcome["error"]), outcome["wrote"]
+    if type(wrote) is not list or not all(type(each) is str for each in wrote):
+        wrote = []
+    return {"values": None if error else check_values(outcome["values"], request["answers"]), "error": error,
+            "wrote": [name for name in wrote if name in request["arguments"]]}  # fmt: skip
+
+
+def missing_message(kind: str) -> str:
+    """Return the text for an error without a message."""
+    return reason("memory" if kind == "MemoryError" else "no_message")
+
+
+def check_error(error: Any) -> dict[str, Any] | None:
+    """Return the error of an outcome with the right types; None if there is none."""
+    if error is None:
+        return None
+    if type(error) is not dict or type(error.get("kind")) is not str or type(error.get("message")) is not str:
+        return {"kind": "InvalidAnswer", "message": "the data sent is not a valid answer", "line": None}
+    line = error.get("line")
+    return {"kind": escape_invisible(error["kind"][:80]),
+            "message": clean(error["message"][:300]) or missing_message(error["kind"]),
+            "line": line if type(line) is int else None}  # fmt: skip
+
+
+def check_values(values: Any, answers: list[str]) -> dict[str, np.ndarray] | None:
+    """Return the arrays of an outcome; None if one is missing or is not an array of numbers."""
+    if type(values) is not dict:
+        return None
+    arrays: dict[str, Any] = {name: values.get(name) for name in answers}
+    if not all(type(each) is np.ndarray and each.dtype.str[1:] in ANSWER_DTYPES for each in arrays.values()):
+        return None
+    return arrays

@@ -1,0 +1,230 @@
+"""Writing a trace as plain data in the published format: the complete trace, or a part of its steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .finite import NotFinite, first_not_finite
+from .parts import Failure, Formula, Group, LazyLeaves, LeafGradient, Rule, Step, TraceNode, TraceParts, Walk
+from .sites import Site
+from .values import ValueTable
+
+FORMAT, VERSION = "micrograd_plus/trace", 2
+MOST_GROUPS = 200
+"""How many groups a part lists so that the graph around it can be drawn."""
+
+Data = dict[str, Any]
+"""Plain data: what JSON can hold."""
+
+
+def trace_to_dict(trace: TraceParts, start: int = 0, length: int | None = None, insides: bool = True) -> Data:
+    """Return a trace as plain data, or with `length` the steps from `start` on with what they touch.
+
+    A part has the numbers of the complete trace.
+    """
+    return Writer(trace, insides).write(start, length)
+
+
+def fields_of(entry: Any) -> Data:
+    """Return the fields of a part of a trace as a dictionary, by name in alphabetical order."""
+    return {name: getattr(entry, name) for name in sorted(entry.__slots__)}
+
+
+def rule_to_dict(rule: Rule) -> Data:
+    """Return a rule as plain data."""
+    return fields_of(rule) | {"reads": list(rule.reads)}
+
+
+def not_finite_to_dict(place: NotFinite) -> Data:
+    """Return a place that is not finite as plain data."""
+    return fields_of(place) | {"entry": None if place.entry is None else list(place.entry)}
+
+
+class Table:
+    """Rows that are written once and referred to by index."""
+
+    def __init__(self) -> None:
+        self.rows: list[Data] = []
+        self._indices: dict[Any, int] = {}
+        self._index_of_entry: dict[int, int] = {}
+        self._entries: list[Any] = []  # so that ids stay unique
+
+    def index(self, entry: Site | Formula | None) -> int | None:
+        """Return the index of an entry's row, which is added if it is new; None for None."""
+        if entry is None:
+            return None
+        if id(entry) not in self._index_of_entry:
+            row = fields_of(entry)
+            index = self._index_of_entry[id(entry)] = self._indices.setdefault(tuple(row.values()), len(self.rows))
+            self._entries.append(entry)
+            if index == len(self.rows):
+                self.rows.append(row)
+        return self._index_of_entry[id(entry)]
+
+
+class Writer:
+    """Writer of one trace, with its tables of values, sites and formulas."""
+
+    def __init__(self, trace: TraceParts, insides: bool):
+        self.trace, self.insides = trace, insides
+        self.values, self.sites, self.formulas = ValueTable(), Table(), Table()
+
+    def write(self, start: int, length: int | None) -> Data:
+        """Return the data of the complete trace, or of a part."""
+        trace = self.trace
+        is_all = start == 0 and length is not None and len(trace.steps) <= length and len(trace.nodes) <= 2 * length
+        if length is None or is_all:
+            numbers, groups = range(len(trace.nodes)), range(len(trace.groups))
+            return self._write(trace.steps[:], numbers, trace.rules.keys(), groups, None)
+        if not 0 <= start < max(1, len(trace.steps)):
+            raise ValueError(f"start is {start}, but the steps are numbered 0 to {len(trace.steps) - 1}")
+        steps = trace.steps[start : start + length]
+        numbers = self._nodes_of_part(steps, start, length)
+        groups = self._groups_of_part([trace.nodes[number] for number in numbers])
+        return self._write(steps, numbers, {step.rule for step in steps}, groups, start)
+
+    def _write(
+        self, steps: Sequence[Step], numbers: Sequence[int], rules: Any, groups: Sequence[int], start: int | None
+    ) -> Data:
+        """Return the data of these steps, nodes, rules and groups. `start` is None for the complete trace."""
+        trace, listed = self.trace, set(numbers)
+        nodes = [trace.nodes[number] for number in numbers]
+        applied = {step.node for step in steps}
+        index = self.values.index
+        node_rows = [self._node(node, listed, all_inputs=start is None or node.id in applied) for node in nodes]
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "walks": [self._walk(walk, listed) for walk in trace.walks],
+            "error": self._failure(trace.error, listed),
+            "nodes": node_rows,
+            "groups": [self._group(trace.groups[number]) for number in groups],
+            "steps": [self._step(step) for step in steps],
+            "rules": {name: rule_to_dict(rule) for name, rule in trace.rules.items() if name in rules},
+            "formulas": self.formulas.rows,
+            "gradients": [{"node": node, "value": index(value)} for node, value in trace.gradients.items()
+                          if node in listed],
+            "sites": self.sites.rows,
+            "values": self.values.rows,
+            "caught": [self._failure(each, listed) for each in trace.caught],
+            "not_finite": [*map(not_finite_to_dict, first_not_finite({node.id: node for node in nodes}, steps))],
+            "part": None if start is None else self._part(start, len(steps), groups),
+        }  # fmt: skip
+
+    def _lines(self, lines: list[Site]) -> list[int | None]:
+        return [self.sites.index(line) for line in lines]
+
+    def _walk(self, walk: Walk, listed: set[int]) -> Data:
+        index = self.values.index
+        return {
+            "direction": walk.direction, "root": walk.root if walk.root in listed else None, "seed": index(walk.seed),
+            "first": walk.first, "steps": walk.steps, "lines": self._lines(walk.lines),
+            "leaves": [
+                {"node": leaf.node, "value": index(leaf.value), "before": index(leaf.before),
+                 "received": index(leaf.received), "after": index(leaf.after)}
+                for leaf in self._leaves(walk.leaves, listed)
+            ],
+            "error": self._failure(walk.error, listed),
+        }  # fmt: skip
+
+    def _leaves(self, leaves: Sequence[LeafGradient], listed: set[int]) -> Iterator[LeafGradient]:
+        """Yield the leaves whose nodes are listed. Of lazy leaves no others are made."""
+        nodes = leaves.nodes if isinstance(leaves, LazyLeaves) else [leaf.node for leaf in leaves]
+        return (leaves[at] for at, node in enumerate(nodes) if node in listed)
+
+    def _failure(self, failure: Failure | None, listed: set[int]) -> Data | None:
+        if failure is None:
+            return None
+        node = failure.node if failure.node in listed else None
+        return {"kind": failure.kind, "text": failure.text, "node": node, "input": failure.input,
+                "lines": self._lines(failure.lines)}  # fmt: skip
+
+    def _node(self, node: TraceNode, listed: set[int], *, all_inputs: bool) -> Data:
+        inside = self.trace.inside(node) if self.insides and node.inside is not None else None
+        return {
+            "id": node.id, "kind": node.kind, "op": node.op, "called": node.called, "name": node.name,
+            "label": node.label, "summary": node.summary,
+            "inputs": [{"name": name, "node": at} for name, at in node.inputs if all_inputs or at in listed],
+            "params": node.params, "requires_grad": node.requires_grad, "value": self.values.index(node.value),
+            "lines": self._lines(node.lines), "group": node.group, "failed": node.failed,
+            "opens": node.inside is not None, "inside": None if inside is None else inside.to_dict(),
+        }  # fmt: skip
+
+    def _group(self, group: Group) -> Data:
+        return {
+            "id": group.id, "parent": group.parent, "kind": group.kind, "name": group.name, "path": group.path,
+            "of": group.of, "round": group.round, "rounds": group.rounds, "line": self.sites.index(group.line),
+            "nodes": group.nodes, "steps": group.steps,
+        }  # fmt: skip
+
+    def _step(self, step: Step) -> Data:
+        index = self.values.index
+        return {
+            "index": step.index, "walk": step.walk, "node": step.node, "input": step.input, "target": step.target,
+            "rule": step.rule, "formula": self.formulas.index(step.formula),
+            "upstream": index(step.upstream), "local": index(step.local), "raw": index(step.raw),
+            "summed_axes": list(step.summed_axes), "contribution": index(step.contribution),
+            "before": index(step.before), "after": index(step.after),
+            "reads": {name: index(value) for name, value in step.reads.items()},
+            "accumulates": step.accumulates, "earlier": step.earlier,
+        }  # fmt: skip
+
+    # A part -------------------
+
+    def _nodes_of_part(self, steps: Sequence[Step], start: int, length: int) -> list[int]:
+        """Return the ids of the nodes that steps touch; without steps, of the first nodes.
+
+        One of several outputs comes with its application. So do the nodes where walks begin and end in the part.
+        """
+        nodes = self.trace.nodes
+        touched = {step.target for step in steps}
+        for step in steps:
+            touched |= {step.node, *(at for _, at in nodes[step.node].inputs)}
+        if not steps:
+            touched |= set(range(min(len(nodes), 2 * length)))
+        for walk in self.trace.walks:
+            if walk.root is not None and start <= walk.first < start + max(length, 1):
+                touched.add(walk.root)
+            if walk.error and walk.error.node is not None and start <= walk.first + walk.steps <= start + length:
+                touched.add(walk.error.node)
+        if self.trace.error and self.trace.error.node is not None:
+            touched |= {self.trace.error.node, *(at for _, at in nodes[self.trace.error.node].inputs)}
+        touched |= {at for number in touched if nodes[number].kind == "output" for _, at in nodes[number].inputs}
+        return sorted(touched)
+
+    def _groups_of_part(self, nodes: list[TraceNode]) -> list[int]:
+        """Return the numbers of the groups of these nodes, of those around them, and of others from the outside in, as
+        long as there is room."""
+        parents = self.trace.parents
+        listed: set[int] = set()
+        for node in nodes:
+            group = node.group
+            while group is not None and group not in listed:
+                listed.add(group)
+                group = parents[group]
+        children: dict[int | None, list[int]] = {}
+        for group, parent in enumerate(parents):
+            children.setdefault(parent, []).append(group)
+        level = children.get(None, [])
+        while level and len(listed | set(level)) <= max(MOST_GROUPS, len(listed)):
+            listed |= set(level)
+            level = [child for group in level for child in children.get(group, ())]
+        return sorted(listed)
+
+    def _part(self, start: int, count: int, groups: Sequence[int]) -> Data:
+        """Return which part this is, with the edges between its groups in the complete trace."""
+        trace, listed = self.trace, set(groups)
+        shown: dict[int | None, int | None] = {None: None}
+        for group, parent in enumerate(trace.parents):
+            shown[group] = group if group in listed else shown[parent]
+        links: Counter[tuple[int, int]] = Counter()
+        for (source, target), edges in trace.edge_counts().items():
+            a, b = shown[source], shown[target]
+            if a is not None and b is not None and a != b:
+                links[a, b] += edges
+        return {
+            "first": start, "steps": count, "of_steps": len(trace.steps), "of_nodes": len(trace.nodes),
+            "of_groups": len(trace.groups), "links": [[a, b, number] for (a, b), number in sorted(links.items())],
+        }  # fmt: skip

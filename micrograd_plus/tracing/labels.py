@@ -1,0 +1,255 @@
+"""Labels of values: the names that the user's program has for them."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from ..backends.shapes import is_sequence
+from ..core.backward import Part
+from .outline import Constant, Number, Outline
+from .recorder import Recorder
+from .sites import USER
+from .values import param_text
+
+MOST_MEMBERS = 64
+"""How many members of a list get a label with their index."""
+STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
+
+
+@lru_cache(maxsize=256)
+def assigned_names(code: CodeType) -> dict[int, str]:
+    """Return the variable that the result of each instruction is assigned to at once, by instruction."""
+    names: dict[int, str] = {}
+    start = 0
+    for each in dis.get_instructions(code):
+        if each.opname != "COPY":  # as in a = b = x * y
+            if each.opname in STORES and not str(each.argval).startswith(("_", ".")):
+                names |= dict.fromkeys(range(start, each.offset), str(each.argval))
+            start = each.offset
+    return names
+
+
+def submodules(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the modules inside a module with their dotted names."""
+    if hasattr(module, "named_modules"):
+        yield from ((prefix + name, each) for name, each in module.named_modules() if name)
+        return
+    for name, child in module.named_children():
+        yield prefix + name, child
+        yield from submodules(child, f"{prefix}{name}.")
+
+
+def _is_module(value: object) -> bool:
+    """Return whether a value has parameters. It looks at the class, since an object can answer to any name."""
+    return hasattr(type(value), "named_parameters")
+
+
+class Namespace:
+    """The names in one namespace of the program: paths of parameters, variables and modules, by the value's id.
+
+    With `lists`, members of lists have names too: `weights[3]`.
+    """
+
+    def __init__(self, variables: dict[str, Any], *, lists: bool = True):
+        self.paths: dict[int, str] = {}
+        self.variables: dict[int, str] = {}
+        self.modules: dict[int, str] = {}
+        self.values: dict[int, Any] = {}
+        members: dict[int, str] = {}
+        for name, value in variables.items():
+            if _is_module(value):
+                self._add_module(name, value)
+            elif hasattr(value, "_data"):
+                self.values[id(value)] = value
+                if not name.startswith("_"):
+                    self.variables.setdefault(id(value), name)
+            elif lists and is_sequence(value) and not name.startswith("_"):
+                for index, each in enumerate(value[:MOST_MEMBERS]):
+                    if hasattr(each, "_data"):
+                        self.values[id(each)] = each
+                        members.setdefault(id(each), f"{name}[{index}]")
+        self.variables = members | self.variables
+
+    def _add_module(self, name: str, module: Any) -> None:
+        prefix = "" if name == "self" else f"{name}."
+        self.modules.setdefault(id(module), name)
+        for path, each in submodules(module):
+            self.modules.setdefault(id(each), prefix + path)
+        for path, parameter in module.named_parameters():
+            self.values[id(parameter)] = parameter
+            self.paths.setdefault(id(parameter), prefix + path)
+
+
+class ProgramNames:
+    """The names that each call of the user's program has for values and modules."""
+
+    def __init__(self, recorder: Recorder):
+        self.calls = recorder.calls
+        self._of_calls: dict[int, list[Namespace]] = {}
+        self._globals: dict[int, Namespace] = {}
+        self._chains: dict[int, list[Namespace]] = {}
+        self._submodules: dict[int, dict[int, str]] = {}
+
+    def _namespaces(self, number: int) -> list[Namespace]:
+        """Return the namespaces of a call: its variables, and its module's global names."""
+        if number not in self._of_calls:
+            frame = self.calls[number].frame
+            if id(frame.f_globals) not in self._globals:
+                self._globals[id(frame.f_globals)] = Namespace(frame.f_globals, lists=False)
+            namespaces = [Namespace(frame.f_locals)]  # at a module's top level: as they were when the recording ended
+            if frame.f_code.co_name != "<module>":
+                namespaces.append(self._globals[id(frame.f_globals)])
+            self._of_calls[number] = namespaces
+        return self._of_calls[number]
+
+    def chain(self, number: int) -> list[Namespace]:
+        """Return the namespaces of a call and of those around it, the innermost first."""
+        if number not in self._chains:
+            chain: list[Namespace] = []
+            each = number
+            while each in self.calls:
+                call = self.calls[each]
+                if call.kind == USER:
+                    chain += [namespace for namespace in self._namespaces(each) if namespace not in chain]
+                each = call.parent
+            self._chains[number] = chain
+        return self._chains[number]
+
+    def of_value(self, value: Any, number: int) -> str | None:
+        """Return the name of a value in a call.
+
+        A path in a model comes first, as the outermost call knows it (`net.0.weight`), then the value's label, then a
+        variable. A variable comes last because one that is left over from a loop can hold any parameter.
+        """
+        chain = self.chain(number)
+        for namespace in reversed(chain):
+            if id(value) in namespace.paths:
+                return namespace.paths[id(value)]
+        label = getattr(value, "label", None)
+        return label or next((each.variables[id(value)] for each in chain if id(value) in each.variables), None)
+
+    def of_module(self, module: Any, owner: Any, number: int) -> str:
+        """Return the name of a module: its path in the module that called it, or a name from the program."""
+        if owner is not None and id(owner) not in self._submodules:
+            named = submodules(owner) if hasattr(owner, "named_children") else ()
+            self._submodules[id(owner)] = {id(each): name for name, each in reversed([*named])}
+        if name := self._submodules.get(id(owner), {}).get(id(module)):
+            return name
+        for namespace in reversed(self.chain(number)):
+            if id(module) in namespace.modules and namespace.modules[id(module)] != "self":
+                return namespace.modules[id(module)]
+        return type(module).__name__
+
+    def namespaces(self) -> Iterator[Namespace]:
+        """Yield the namespaces of all calls of the user's, the innermost calls first."""
+        for number, call in reversed(self.calls.items()):
+            if call.kind == USER:
+                yield from self._namespaces(number)
+
+
+class Labels:
+    """The label of each value of a record."""
+
+    def __init__(self, outline: Outline, names: ProgramNames):
+        self.outline, self.names = outline, names
+        self.applications, self.calls = outline.applications, names.calls
+        self._variables = self._names_of_variables()
+        self._assigned = {number: assigned_names(call.code) for number, call in self.calls.items() if call.runs_users}
+        self._returned = self._names_of_return_values()
+        pairs = zip(outline.keys, outline.position_of_node, strict=True)
+        self.labels = [self._label(key, position) for key, position in pairs]
+
+    def _label(self, key: Any, position: int | None) -> str | None:
+        if position is None:
+            return self._leaf_label(key)
+        return self._result_label(key, position) or (output_name(key) if isinstance(key, Part) else None)
+
+    def _leaf_label(self, key: Any, position: int | None = None) -> str | None:
+        """Return the label of a leaf in the application at `position`, or in the first one that used it."""
+        if isinstance(key, Number):
+            return None
+        use = self.outline.first_use(key)
+        value = key if use is None else use.value
+        value = key.variable if isinstance(key, Constant) else getattr(value, "variable", value)
+        if position is None and use is not None:
+            position = use.position
+        if position is not None:
+            return self.names.of_value(value, self.applications[position].call)
+        if label := getattr(value, "label", None):
+            return label
+        return self._variables.get(id(key))
+
+    def _result_label(self, key: Any, position: int) -> str | None:
+        application = self.applications[position]
+        if not application.op.outputs:
+            if label := getattr(application.result, "label", None):
+                return label
+            name = self._assigned_name(application.call, application.instruction)
+            if name and not self.outline.is_followed_in_call(position):
+                return name
+        if name := self._variables.get(id(key)) or self._returned.get(position):
+            return name
+        if application.op.name == "getitem" and (whole := self._sliced_parameter(position)):
+            return f"{whole}[{index_text(application.params.get('index'))}]"
+        return None
+
+    def _assigned_name(self, number: int, instruction: int) -> str | None:
+        """Return the variable that a call assigns the result of an instruction to: `loss = mse(x, y)`."""
+        return self._assigned[number].get(instruction) if number in self._assigned else None
+
+    def _sliced_parameter(self, position: int) -> str | None:
+        """Return the label of the leaf that the application at `position` takes a part of."""
+        key = self.outline.inputs_at[position][0]
+        if key is None or id(key) in self.outline.positions:
+            return None
+        return self._leaf_label(key, position)
+
+    def _names_of_variables(self) -> dict[int, str]:
+        """Return the names in the user's program of the values that its variables held at the end."""
+        names: dict[int, str] = {}
+        paths: dict[int, str] = {}
+        for namespace in self.names.namespaces():
+            for each, name in namespace.variables.items():
+                value = namespace.values[each]
+                names.setdefault(id(getattr(value, "node", None) or value), getattr(value, "label", None) or name)
+            for each, path in namespace.paths.items():
+                value = namespace.values[each]
+                paths[id(getattr(value, "node", None) or value)] = path
+        return names | paths
+
+    def _names_of_return_values(self) -> dict[int, str]:
+        """Return the names of the last applications of calls whose results are assigned at once, by position."""
+        last: dict[int, int] = {application.call: at for at, application in enumerate(self.applications)}
+        names: dict[int, str] = {}
+        for number, call in sorted(self.calls.items(), key=lambda each: -each[1].position):
+            position, outer = last.get(number), self.calls.get(call.parent)
+            if position is None or outer is None:
+                continue
+            last[call.parent] = max(position, last.get(call.parent, -1))
+            name = call.code.co_name
+            returns = call.scope is None and (name[0] != "<" or name == "<lambda>")
+            if returns and outer.runs_users and (name := self._assigned_name(call.parent, call.instruction)):
+                names.setdefault(position, name)
+        return names
+
+
+def output_name(part: Part) -> str:
+    """Return the label of one of several outputs that the program has no name for: `eigh.values`, `unstack[2]`."""
+    application: Any = part.parents[0]
+    names = application.op.outputs
+    return f"{application.op.name}.{names[part.index]}" if len(names) > 1 else f"{application.op.name}[{part.index}]"
+
+
+def index_text(index: Any) -> str:
+    """Return an index as Python writes it."""
+    cut: Any = index
+    if isinstance(index, tuple):
+        return ", ".join(map(index_text, cut))
+    if isinstance(index, slice):
+        ends = ["" if end is None else str(end) for end in (cut.start, cut.stop)]
+        return ":".join([*ends, *([] if cut.step is None else [str(cut.step)])])
+    return "..." if index is Ellipsis else param_text(index)
