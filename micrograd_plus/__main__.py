@@ -126,7 +126,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     exercises_parser.add_argument("-o", "--output", metavar="PATH", help="the notebook, or the folder of a release")
     exercises_parser.add_argument("--students", metavar="FILE", help="of a release: write one for each id in a list")
     grade_command.add_arguments(command(
-        "grade", grade, "mark submissions, each in a box of its own", grade_command.EXAMPLES))  # fmt: skip
+        "grade", grade, "grade submissions in a sandbox", grade_command.EXAMPLES))  # fmt: skip
     command("version", version, "say which versions are in use", "micrograd-plus version")
     return parser
 

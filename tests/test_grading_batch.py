@@ -71,13 +71,13 @@ def test_a_right_answer_gets_all_points_and_a_wrong_sign_a_reason(sandbox, tmp_p
 def test_marks_are_reproducible_and_inputs_differ_by_student(sandbox, tmp_path):
     first, second = (json.dumps(marks_of(SIGN, sandbox, tmp_path)) for _ in range(2))
     assert first == second
-    made = load_assignment(assignment(tmp_path))
+    loaded = load_assignment(assignment(tmp_path))
     seeds = {
-        tuple(made.seed(*who))
+        tuple(loaded.seed(*who))
         for who in (("ada", "tanh.x", 1), ("ada", "tanh.x", 2), ("bob", "tanh.x", 1), ("ada", "exp.x", 1))
     }
     assert len(seeds) == 4
-    assert made.seed("ada", "tanh.x", 1) == load_assignment(assignment(tmp_path)).seed("ada", "tanh.x", 1)
+    assert loaded.seed("ada", "tanh.x", 1) == load_assignment(assignment(tmp_path)).seed("ada", "tanh.x", 1)
 
 
 @pytest.mark.parametrize(("expression", "points"), [
@@ -107,8 +107,8 @@ def test_points_of_the_assignment_replace_those_of_the_exercise(tmp_path):
     with Sandbox() as sandbox:
         path = assignment(tmp_path)
         path.write_text(path.read_text(encoding="utf-8") + '[points]\n"tanh.x" = 3\n', encoding="utf-8")
-        made = submissions.Submission("ada", submissions.read_program(RIGHT.encode()))
-        marks = grade.grade_submission(made, load_assignment(path), sandbox)
+        submission = submissions.Submission("ada", submissions.read_program(RIGHT.encode()))
+        marks = grade.grade_submission(submission, load_assignment(path), sandbox)
     assert marks["exercises"][0]["points"] == pytest.approx(3)
     assert marks["max_score"] == 13
 
@@ -127,8 +127,8 @@ def test_an_invalid_assignment_raises_an_error(tmp_path, text, message):
 
 
 def test_each_student_gets_their_own_walk_and_keeps_it(tmp_path):
-    made = Assignment("walks", ["means.find"], SECRET)
-    exercise, key = made.definitions["means.find"], student_key.derive_key(SECRET)
+    walks = Assignment("walks", ["means.find"], SECRET)
+    exercise, key = walks.definitions["means.find"], student_key.derive_key(SECRET)
     students = ["a17", "b02", "c33@x.edu"]
     steps = {}
     for each in students:
@@ -138,23 +138,23 @@ def test_each_student_gets_their_own_walk_and_keeps_it(tmp_path):
     with Sandbox() as sandbox:
         for each in students:
             cells = submissions.read_program(f"means_find = {steps[each]:g}\n".encode())
-            again = [grade.grade_submission(submissions.Submission(name, cells), made, sandbox)["score"]
+            again = [grade.grade_submission(submissions.Submission(name, cells), walks, sandbox)["score"]
                      for name in (each, each.upper(), *students)]  # fmt: skip
             assert again == [10, 10, *[10 * (name == each) for name in students]]
-        wrong = grade.grade_submission(submissions.Submission("a17", cells), made, sandbox)["exercises"][0]
+        wrong = grade.grade_submission(submissions.Submission("a17", cells), walks, sandbox)["exercises"][0]
     assert f"walk number {student_key.walk_number(key, 'a17', 'means.find')}" in wrong["reason"]
 
 
 def test_second_derivatives_are_marked_by_values_only(tmp_path):
-    made = Assignment("twice", ["tanh.x.twice", "softmax.x.twice"], SECRET)
+    twice = Assignment("twice", ["tanh.x.twice", "softmax.x.twice"], SECRET)
     answers = (
         "import numpy as np\ndef tanh_x_twice(out):\n    return 1 - np.array(out)**2\n"
         "def softmax_x_twice(upstream, out, axis):\n"
         "    return out * (upstream - (upstream * out).sum(axis, keepdims=True))\n"
     )
     with Sandbox() as sandbox:
-        given = submissions.Submission("ada", submissions.read_program(answers.encode()))
-        first, second = grade.grade_submission(given, made, sandbox)["exercises"]
+        submission = submissions.Submission("ada", submissions.read_program(answers.encode()))
+        first, second = grade.grade_submission(submission, twice, sandbox)["exercises"]
     assert [part["points"] for part in first["parts"]] == [1, 5, 2, 0]
     assert first["mistake"]["title"] == "slope cut off from its output"
     assert second["right"]
@@ -163,8 +163,8 @@ def test_second_derivatives_are_marked_by_values_only(tmp_path):
 def test_a_flaw_of_all_parts_is_reported_once(tmp_path):
     with Sandbox() as sandbox:
         cells = submissions.read_program((HEAD + TANH.format("(1 - out**2).astype('f4')")).encode())
-        given = submissions.Submission("ada", cells)
-        first = grade.grade_submission(given, Assignment("single", ["tanh.x"], SECRET), sandbox)["exercises"][0]
+        submission = submissions.Submission("ada", cells)
+        first = grade.grade_submission(submission, Assignment("single", ["tanh.x"], SECRET), sandbox)["exercises"][0]
     assert first["reason"].count("single precision") == 1
     assert not first["reason"].startswith("right")
 
@@ -200,13 +200,13 @@ def test_grading_again_skips_unchanged_submissions(tmp_path, capsys):
 
 
 def test_broken_submissions_do_not_change_other_marks(tmp_path):
-    made = assignment(tmp_path)
-    whole = write_class(tmp_path / "whole", 12, broken=len(BROKEN))
+    path = assignment(tmp_path)
+    folder = write_class(tmp_path / "whole", 12, broken=len(BROKEN))
     store = Store(tmp_path / "with")
-    batch.grade_class(batch.find_submissions([whole]), made, store, jobs=2)
+    batch.grade_class(batch.find_submissions([folder]), path, store, jobs=2)
     for number in range(3, 12):
-        (whole / f"student{number:03d}.py").unlink()
-    batch.grade_class(batch.find_submissions([whole]), made, Store(tmp_path / "without"), jobs=1)
+        (folder / f"student{number:03d}.py").unlink()
+    batch.grade_class(batch.find_submissions([folder]), path, Store(tmp_path / "without"), jobs=1)
     with_them, without = read_marks(tmp_path / "with"), read_marks(tmp_path / "without")
     assert len(with_them) == 12
     assert {name: with_them[name] for name in without} == without
@@ -231,17 +231,17 @@ def test_a_class_is_graded_on_a_system_without_unix_functions(tmp_path):
     (tmp_path / "without" / "sitecustomize.py").write_text(WITHOUT_UNIX, encoding="utf-8")
     folder = write_class(tmp_path / "submissions", 6, broken=3)
     paths = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "without"), *filter(None, sys.path)])}
-    ran = subprocess.run(command(folder, "--assignment", assignment(tmp_path), "-o", tmp_path / "out", "--jobs", 2),
+    process = subprocess.run(command(folder, "--assignment", assignment(tmp_path), "-o", tmp_path / "out", "--jobs", 2),
                          env=os.environ | paths, check=False, capture_output=True, text=True)  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    assert "isolation was 'none'" in ran.stdout
+    assert process.returncode == 0, process.stderr
+    assert "isolation was 'none'" in process.stdout
     marks = [json.loads(text) for text in read_marks(tmp_path / "out").values()]
     assert [each["isolation"] for each in marks] == ["none"] * 6
     assert all(each["provisional"] for each in marks)
     assert [each["score"] for each in marks] == [20, 20, 11, 0, 0, 0]
     reasons = [each["exercises"][0]["reason"] for each in marks[3:]]
     assert reasons[0] == "your program ended before it returned an answer"
-    assert reasons[1].startswith("your code ran longer than")
+    assert reasons[1].startswith("your code process longer than")
 
 
 def test_a_file_in_use_by_another_program_gives_an_error(tmp_path, monkeypatch, capsys):
@@ -249,8 +249,8 @@ def test_a_file_in_use_by_another_program_gives_an_error(tmp_path, monkeypatch, 
         raise PermissionError(13, "Permission denied", str(tmp_path / "out" / "marks.csv"))
 
     monkeypatch.setattr("micrograd_plus.grading.report.write_report", raise_error)
-    folder, made = write_class(tmp_path / "submissions", 1), assignment(tmp_path)
-    assert main(["grade", str(folder), "--assignment", str(made), "-o", str(tmp_path / "out")]) == 1
+    folder, path = write_class(tmp_path / "submissions", 1), assignment(tmp_path)
+    assert main(["grade", str(folder), "--assignment", str(path), "-o", str(tmp_path / "out")]) == 1
     output = capsys.readouterr().err
     assert "marks.csv cannot be read or written (Permission denied). Is it open in another program?" in output
     assert len(read_marks(tmp_path / "out")) == 1
@@ -259,13 +259,13 @@ def test_a_file_in_use_by_another_program_gives_an_error(tmp_path, monkeypatch, 
 @pytest.mark.slow
 def test_a_class_of_300_with_broken_submissions_gets_300_results(tmp_path):
     folder = write_class(tmp_path / "submissions", 300, broken=15)
-    ran = subprocess.run(command(folder, "--assignment", assignment(tmp_path), "-o", tmp_path / "out"), check=False,
+    process = subprocess.run(command(folder, "--assignment", assignment(tmp_path), "-o", tmp_path / "out"), check=False,
                          capture_output=True, text=True)  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    found = [json.loads(text) for text in read_marks(tmp_path / "out").values()]
-    assert len(found) == 300
-    assert all(each["reason"] for marks in found for each in marks["exercises"])
-    assert sum(marks["score"] == 20 for marks in found) == 190
+    assert process.returncode == 0, process.stderr
+    results = [json.loads(text) for text in read_marks(tmp_path / "out").values()]
+    assert len(results) == 300
+    assert all(each["reason"] for marks in results for each in marks["exercises"])
+    assert sum(marks["score"] == 20 for marks in results) == 190
 
 
 GRADERS = """
@@ -287,11 +287,11 @@ for _ in sys.stdin:
 @pytest.mark.skipif(os.name != "posix", reason="this test kills processes with Unix signals")
 def test_a_run_killed_at_random_moments_gives_the_same_marks(tmp_path):
     folder = write_class(tmp_path / "submissions", 20, broken=1)
-    made = assignment(tmp_path)
-    subprocess.run(command(folder, "--assignment", made, "-o", tmp_path / "calm"), check=True, capture_output=True)
+    assigned = assignment(tmp_path)
+    subprocess.run(command(folder, "--assignment", assigned, "-o", tmp_path / "calm"), check=True, capture_output=True)
     calm = read_marks(tmp_path / "calm")
     chance, kills = random.Random(7), 0  # noqa: S311 - it draws moments
-    words = ["grade", folder, "--assignment", made, "-o", tmp_path / "out"]
+    words = ["grade", folder, "--assignment", assigned, "-o", tmp_path / "out"]
     graders = subprocess.Popen([sys.executable, "-c", GRADERS, *map(str, words)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # fmt: skip
     while kills < 50:
@@ -306,11 +306,11 @@ def test_a_run_killed_at_random_moments_gives_the_same_marks(tmp_path):
         if ended == 0:
             for path in list((tmp_path / "out" / "marks").glob("*.json"))[: chance.randrange(1, 20)]:
                 path.unlink()
-        kept = read_marks(tmp_path / "out") if (tmp_path / "out" / "marks").exists() else {}
-        assert {name: calm[name] for name in kept} == kept, "every file must be complete"
+        saved = read_marks(tmp_path / "out") if (tmp_path / "out" / "marks").exists() else {}
+        assert {name: calm[name] for name in saved} == saved, "every file must be complete"
     graders.stdin.close()
     assert graders.wait() == 0
-    subprocess.run(command(folder, "--assignment", made, "-o", tmp_path / "out"), check=True, capture_output=True)
+    subprocess.run(command(folder, "--assignment", assigned, "-o", tmp_path / "out"), check=True, capture_output=True)
     assert read_marks(tmp_path / "out") == calm
     assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in (tmp_path / "calm").iterdir()}
 
@@ -392,10 +392,10 @@ def test_a_dask_cluster_gives_the_same_marks(tmp_path):
     if not isolation.is_available("full"):
         pytest.skip("a cluster requires full isolation")
     folder = write_class(tmp_path / "submissions", 6, broken=2)
-    made = assignment(tmp_path)
-    batch.grade_class(batch.find_submissions([folder]), made, Store(tmp_path / "here"), level="full")
+    path = assignment(tmp_path)
+    batch.grade_class(batch.find_submissions([folder]), path, Store(tmp_path / "here"), level="full")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        code = main(["grade", str(folder), "--assignment", str(made), "-o", str(tmp_path / "there"),
+        code = main(["grade", str(folder), "--assignment", str(path), "-o", str(tmp_path / "there"),
                      "--dask", cluster.scheduler_address])  # fmt: skip
     assert code == 0
     assert read_marks(tmp_path / "there") == read_marks(tmp_path / "here")

@@ -39,11 +39,11 @@ def schema(name: str) -> dict:
 @pytest.fixture(scope="module")
 def marks(tmp_path_factory):
     """Marks of a right answer, a wrong one, an unreadable one, and one with hostile text everywhere."""
-    made = load_assignment(assignment(tmp_path_factory.mktemp("formats")))
+    loaded = load_assignment(assignment(tmp_path_factory.mktemp("formats")))
     with Sandbox() as sandbox:
-        right, wrong = (grade.grade_submission(submission_of(name, source), made, sandbox)
+        right, wrong = (grade.grade_submission(submission_of(name, source), loaded, sandbox)
                         for name, source in (("ada", RIGHT), ("bob", SIGN)))  # fmt: skip
-        unread = grade.grade_submission(submissions.Submission("eve", problem="there is no file"), made, sandbox)
+        unread = grade.grade_submission(submissions.Submission("eve", problem="there is no file"), loaded, sandbox)
     nasty = json.loads(json.dumps(wrong)) | {"student": "=1+1", "problem": NASTY, "remarks": [NASTY]}
     for each in nasty["exercises"]:
         each.update(reason=NASTY, title=NASTY)
@@ -68,20 +68,20 @@ def test_a_gradescope_student_is_the_first_email_of_the_group(tmp_path):
 
 @pytest.mark.parametrize("which", WHICH)
 def test_gradescope_results_match_the_schema_and_sum_to_the_score(marks, which):
-    made = json.loads(formats.format_marks("gradescope", [marks[which]]))
-    validate(made, schema("gradescope_results"))
+    results = json.loads(formats.format_marks("gradescope", [marks[which]]))
+    validate(results, schema("gradescope_results"))
     if which != "nasty":
-        assert sum(test["score"] for test in made["tests"]) == pytest.approx(made["score"])
-        assert sum(test["max_score"] for test in made["tests"]) == pytest.approx(marks[which]["max_score"])
-    assert {made[name] for name in ("output_format", "test_output_format", "test_name_format")} == {"text"}
+        assert sum(test["score"] for test in results["tests"]) == pytest.approx(results["score"])
+        assert sum(test["max_score"] for test in results["tests"]) == pytest.approx(marks[which]["max_score"])
+    assert {results[name] for name in ("output_format", "test_output_format", "test_name_format")} == {"text"}
 
 
 @pytest.mark.parametrize("which", WHICH)
 def test_prairielearn_results_match_the_schema(marks, which):
-    made = json.loads(formats.format_marks("prairielearn", [marks[which]]))
-    validate(made, schema("prairielearn_results"))
-    assert made["gradable"] == (which != "unread")
-    assert len(json.dumps(made)) < 1 << 20
+    results = json.loads(formats.format_marks("prairielearn", [marks[which]]))
+    validate(results, schema("prairielearn_results"))
+    assert results["gradable"] == (which != "unread")
+    assert len(json.dumps(results)) < 1 << 20
 
 
 @pytest.mark.parametrize("which", WHICH)
@@ -122,9 +122,9 @@ def test_the_command_line_writes_one_submission_in_every_format(tmp_path, capsys
 @pytest.mark.skipif(os.name != "posix", reason="Gradescope runs a Unix shell script")
 def test_the_gradescope_package_grades_a_submission(tmp_path, capsys):
     place = tmp_path / "autograder.zip"
-    made = assignment(tmp_path)
-    made.write_text(made.read_text(encoding="utf-8").replace('"exp.x"', '"means.find"'), encoding="utf-8")
-    assert main(["grade", "--pack", "gradescope", "--assignment", str(made), "-o", str(place)]) == 0
+    path = assignment(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace('"exp.x"', '"means.find"'), encoding="utf-8")
+    assert main(["grade", "--pack", "gradescope", "--assignment", str(path), "-o", str(place)]) == 0
     root = tmp_path / "autograder"
     with zipfile.ZipFile(place) as archive:
         assert {"setup.sh", "run_autograder", "assignment.toml"} == set(archive.namelist())
@@ -144,19 +144,19 @@ def test_the_gradescope_package_grades_a_submission(tmp_path, capsys):
     subprocess.run(["bash", "-n", root / "source" / "setup.sh"], check=True)
     subprocess.run(["bash", "-c", script], check=True, cwd=tmp_path,
                    env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})  # fmt: skip
-    made = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
-    validate(made, schema("gradescope_results"))
-    assert made["score"] == 20
+    results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
+    validate(results, schema("gradescope_results"))
+    assert results["score"] == 20
 
 
 def test_gradescope_finds_results_if_the_grader_fails(tmp_path):
     script = gradescope.RUN.replace("/autograder", str(tmp_path)).replace("exec ", "false # ")
     (tmp_path / "source").mkdir()
     subprocess.run(["bash", "-c", script], check=False)
-    made = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
-    validate(made, schema("gradescope_results"))
-    assert made["score"] == 0
-    assert "not your fault" in made["output"]
+    results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    validate(results, schema("gradescope_results"))
+    assert results["score"] == 0
+    assert "not your fault" in results["output"]
 
 
 def test_characters_invalid_in_xml_are_shown_as_escapes():
@@ -198,11 +198,11 @@ def run_module(*words: object, cwd: Path) -> str:
 
 def test_released_cells_have_metadata_for_nbgrader(release_folder):
     book = json.loads((release_folder / "out" / "nbgrader" / "week3" / "week3.ipynb").read_text(encoding="utf-8"))
-    found = [cell["metadata"]["nbgrader"] for cell in book["cells"] if "nbgrader" in cell["metadata"]]
-    for each in found:
+    metadata = [cell["metadata"]["nbgrader"] for cell in book["cells"] if "nbgrader" in cell["metadata"]]
+    for each in metadata:
         validate(each, schema("nbgrader_cell"))
-    assert sum(each.get("points", 0) for each in found) == 20
-    assert len({each["grade_id"] for each in found}) == len(found)
+    assert sum(each.get("points", 0) for each in metadata) == 20
+    assert len({each["grade_id"] for each in metadata}) == len(metadata)
 
 
 @pytest.mark.slow
@@ -233,10 +233,10 @@ def test_nbgrader_runs_from_release_to_marks(release_folder):
     out = release_folder / "marks"
     path = release_folder / "week3.toml"
     assert main(["grade", str(course / "submitted"), "--assignment", str(path), "-o", str(out)]) == 0
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "marks").glob("*.json"))]
-    assert [(each["student"], each["score"]) for each in found] == [("ada", 20.0), ("bob", 11.0), ("eve", 0.0)]
-    found[1]["exercises"][0]["points"] = 4.0
-    assert nbgrader.write_back([*found, {"student": "unknown", "exercises": []}], "week3", database) == ["unknown"]
+    marks = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "marks").glob("*.json"))]
+    assert [(each["student"], each["score"]) for each in marks] == [("ada", 20.0), ("bob", 11.0), ("eve", 0.0)]
+    marks[1]["exercises"][0]["points"] = 4.0
+    assert nbgrader.write_back([*marks, {"student": "unknown", "exercises": []}], "week3", database) == ["unknown"]
     assert scores(database) == {"ada": 20.0, "bob": 14.0, "eve": 0.0}
 
 
@@ -251,8 +251,8 @@ def scores(database: str) -> dict[str, float]:
 @pytest.mark.slow
 def test_otter_runs_from_assign_to_marks(release_folder):
     pytest.importorskip("otter")
-    made = load_assignment(release_folder / "week3.toml")
-    (release_folder / "master.ipynb").write_text(otter.source_notebook(made), encoding="utf-8")
+    loaded = load_assignment(release_folder / "week3.toml")
+    (release_folder / "master.ipynb").write_text(otter.source_notebook(loaded), encoding="utf-8")
     run_module("otter", "assign", "master.ipynb", "dist", cwd=release_folder)
     student = release_folder / "dist" / "student" / "master.ipynb"
     assert "NotImplementedError" in student.read_text(encoding="utf-8")
@@ -266,7 +266,7 @@ def test_otter_runs_from_assign_to_marks(release_folder):
     assert points["exp_x"] == 1
 
     with Sandbox() as sandbox:
-        marks = grade.grade_submission(submissions.read_submission(release_folder / "work.ipynb"), made, sandbox)
+        marks = grade.grade_submission(submissions.read_submission(release_folder / "work.ipynb"), loaded, sandbox)
     assert marks["score"] == 11, "final marks come from `grade`"
     rows = list(csv.DictReader(io.StringIO(otter.scores_table([marks]))))
     assert rows[0] == {
@@ -280,10 +280,10 @@ def test_otter_runs_from_assign_to_marks(release_folder):
 
 @pytest.mark.parametrize("canary", ["1 - out", "1 - y * y", "1 - out * out", "1 - out**2"])
 def test_files_to_hand_out_contain_no_answers(release_folder, canary):
-    made = load_assignment(release_folder / "week3.toml")
-    handed_out = [path.read_text(encoding="utf-8") for path in (release_folder / "out").rglob("*") if path.is_file()]
-    assert handed_out
-    assert not any(canary in text for text in [*handed_out, otter.source_notebook(made)])
+    loaded = load_assignment(release_folder / "week3.toml")
+    texts = [path.read_text(encoding="utf-8") for path in (release_folder / "out").rglob("*") if path.is_file()]
+    assert texts
+    assert not any(canary in text for text in [*texts, otter.source_notebook(loaded)])
 
 
 def test_every_level_has_a_promise():

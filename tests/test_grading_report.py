@@ -101,8 +101,8 @@ def test_axe_finds_no_violations(store, chromium, scheme):  # noqa: F811 - the f
     with chromium.new_context(color_scheme=scheme, bypass_csp=True) as context:
         page = context.new_page()
         page.goto((store.folder / "report.html").as_uri())
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
 
 
 def test_csv_files_have_equal_rows_and_no_formulas(store):
@@ -124,9 +124,9 @@ def test_marks_contain_the_first_wrong_step_and_no_expected_value(store):
 
 
 def test_the_walk_of_a_wrong_answer_loads_and_draws(store):
-    found = sorted(path.name for path in (store.folder / "walks").iterdir())
-    assert found == ["bob--tanh.x.json"]
-    trace = load_trace(store.folder / "walks" / found[0])
+    names = sorted(path.name for path in (store.folder / "walks").iterdir())
+    assert names == ["bob--tanh.x.json"]
+    trace = load_trace(store.folder / "walks" / names[0])
     assert trace.steps
     assert "tanh" in trace.summary()
     assert 'href="walks/bob--tanh.x.json"' in (store.folder / "report.html").read_text(encoding="utf-8")
@@ -149,8 +149,8 @@ def test_every_reason_can_be_filled_in_and_none_accuses():
 def test_every_reason_is_in_use():
     sources = "".join(path.read_text(encoding="utf-8") for path in Path(report.__file__).parent.rglob("*.py")
                       if path.name != "reasons.py")  # fmt: skip
-    ends = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
-    assert not [name for name in REASONS if f'"{name}"' not in sources and name not in ends]
+    ends_of_runs = {"time", "cpu", "disk", "crash", "left", "flood", "protocol"}
+    assert not [name for name in REASONS if f'"{name}"' not in sources and name not in ends_of_runs]
 
 
 @pytest.mark.parametrize(("text", "shown"), [

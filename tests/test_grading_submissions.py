@@ -85,23 +85,23 @@ def test_a_program_may_have_a_byte_order_mark():
 
 def test_statements_keep_their_comments_decorators_and_lines():
     text = "import a; import b\n# about f\n@deco\n@other(\n  1)\ndef f():\n    return 1\nx = 1\n"
-    found = [(cell.line, cell.source.split("\n")[0]) for cell in read_program(text.encode())]
-    assert found == [(0, "import a; import b"), (2, "@deco"), (7, "x = 1")]
+    starts = [(cell.line, cell.source.split("\n")[0]) for cell in read_program(text.encode())]
+    assert starts == [(0, "import a; import b"), (2, "@deco"), (7, "x = 1")]
 
 
 def archive_of(names, kind="zip"):
-    made = io.BytesIO()
+    buffer = io.BytesIO()
     if kind == "zip":
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in names.items():
                 archive.writestr(name, data)
     else:
-        with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
             for name, data in names.items():
                 entry = tarfile.TarInfo(name)
                 entry.size = len(data)
                 archive.addfile(entry, io.BytesIO(data))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])

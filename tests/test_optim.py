@@ -394,7 +394,7 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
         (lambda o, s: s.LambdaLR(o, [abs, abs]), "LambdaLR: 2 times lr_lambda for 1 groups of parameters"),
         (
             lambda o, s: s.SequentialLR(o, [s.ExponentialLR(o, 0.5)], [3]),
-            "SequentialLR: 1 milestones need 2 schedules meet, got 1",
+            "SequentialLR: 1 milestones need 2 schedulers, got 1",
         ),
         (lambda o, s: s.SequentialLR(o, [s.ExponentialLR(copy.copy(o), 0.5)], []), "of the same optimiser"),
         (
@@ -432,10 +432,10 @@ def test_schedules_explain_what_makes_no_sense(make, sentence, x):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda s, x: s.StepLR(x, 2), "StepLR expects an optimiser, got Tensor in its place"),
-        (lambda s, x: s.OneCycleLR(x, 0.1, 9), "OneCycleLR expects an optimiser, got Tensor in its place"),
+        (lambda s, x: s.StepLR(x, 2), "StepLR expects an optimiser, got Tensor"),
+        (lambda s, x: s.OneCycleLR(x, 0.1, 9), "OneCycleLR expects an optimiser, got Tensor"),
         (lambda s, x: s.ReduceLROnPlateau(x), "ReduceLROnPlateau expects an optimiser"),
-        (lambda s, x: s.LambdaLR(x, abs), "LambdaLR expects an optimiser, got Tensor in its place"),
+        (lambda s, x: s.LambdaLR(x, abs), "LambdaLR expects an optimiser, got Tensor"),
         (lambda s, x: s.StepLR(optim.SGD([x]), 2.5), "StepLR: step_size must be a whole number of at least 1, got 2.5"),
         (lambda s, x: s.LambdaLR(optim.SGD([x]), 3), "LambdaLR expects a function, got 3"),
         (lambda s, x: s.ExponentialLR(optim.SGD([x]), 0.5).load_state_dict(3), "load_state_dict expects a dictionary"),

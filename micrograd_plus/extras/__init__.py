@@ -1,7 +1,7 @@
 """Subjects that are built on the engine and that nothing else needs, one folder or file each.
 
-A folder holds all of its subject: kernels for arrays, operations with their rules, and the public names. To remove one,
-delete it, its lines below, and its name in `mg`.
+A folder holds all of its subject: kernels for arrays, operations with their rules, and the public names. A subject can
+    be removed by deleting it, its lines below, and its name in `mg`.
 """
 
 from ..ops import functions_of

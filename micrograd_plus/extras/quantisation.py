@@ -1,4 +1,4 @@
-"""Quantisation: numbers as a few whole ones, `round(x / scale + zero_point)` from `low` to `high`, and back.
+"""Quantisation: integers `round(x / scale + zero_point)` from `low` to `high`, and back.
 
 Rounding is flat between its jumps, so its true gradient is 0 and nothing would learn. The rules here let the gradient
 pass straight through instead, as if nothing had been rounded (Bengio, Léonard and Courville, "Estimating or propagating
@@ -51,7 +51,7 @@ def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
 @wraps_op(_quantize, namespace=True)
 @prefixes_errors
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
-    """Quantise: round to an integer number of steps, limited to the range from `low` to `high`, stored as floats.
+    """Quantise to an integer number of steps, limited to the range from `low` to `high`, stored as floats.
 
         q = clip(round(x / scale + zero_point), low, high)
 
@@ -337,7 +337,7 @@ def dequantize_blocks(xp, codes, scale, zero_point=None, *, block=32):
 
 @dequantize_blocks.rule("scale")
 def _(xp, upstream, codes, zero_point, scale_shape, block):
-    """A block's scale moves all its weights, each as far as it stands from the zero point."""
+    """A block's scale changes all its weights, each by its distance from the zero point."""
     shifted = codes if zero_point is None else codes - xp.repeat(zero_point, repeats=block, axis=-2)
     return xp.sum_repeats(upstream * shifted, shape=scale_shape, repeats=block, axis=-2)
 

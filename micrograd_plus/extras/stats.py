@@ -1,8 +1,8 @@
 """Distributions under SciPy's names: `mg.stats.norm.logpdf(x, loc, scale)`.
 
 Each has the logarithm of its density, the density, and, where there is a formula for it, the share of it up to a point.
-They are made of operations, so everything they are given can have a gradient but for what `mg.special` refuses one by:
-the orders of incomplete integrals.
+They are made of operations, so every argument can have a gradient, except the orders of incomplete integrals (see
+`mg.special`).
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ def __dir__() -> list[str]:
 
 
 def _floats(value: Any) -> Tensor:
-    """A tensor of floats, in the graph of what was given."""
+    """Convert to floats, within the graph of the argument."""
     return ops.multiply(value, 1.0)
 
 
 def _standardised(x: Any, loc: Any, scale: Any) -> Tensor:
-    """How many scales above its place a number stands."""
+    """Return (x - loc) / scale."""
     return (_floats(x) - loc) / scale
 
 
 def _inside(holds: Any, x: Tensor, harmless: float, log_density: Any) -> Tensor:
-    """A logarithm where there is a density, minus infinity elsewhere; what is computed there is computed of something
-    harmless, or the slope of it would be nan."""
+    """Return a log-density inside the support, minus infinity outside. Outside it is computed from a harmless number,
+    so that the gradient is not nan."""
     return ops.where(holds, log_density(ops.where(holds, x, harmless)), -inf)
 
 
 class norm:  # noqa: N801 - SciPy's name
-    """The normal distribution, the bell curve: exp(-z² / 2) / (scale √(2π)), with z = (x - loc) / scale.
+    """Normal distribution, the bell curve: exp(-z² / 2) / (scale √(2π)), with z = (x - loc) / scale.
 
     Shapes: x, loc and scale of shapes that broadcast -> the broadcast shape.
     Raises: ValueError if they do not broadcast.
@@ -53,33 +53,33 @@ class norm:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the density."""
+        """Return the logarithm of the density."""
         z = _standardised(x, loc, scale)
         return -0.5 * z * z - ops.log(_floats(scale)) - 0.5 * log(2 * pi)
 
     @staticmethod
     def pdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The density."""
+        """Return the density."""
         return ops.exp(norm.logpdf(x, loc, scale))
 
     @staticmethod
     def cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The share up to x."""
+        """Return the distribution function at x."""
         return ndtr(_standardised(x, loc, scale))
 
     @staticmethod
     def logcdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the share up to x."""
+        """Return the logarithm of the distribution function at x."""
         return log_ndtr(_standardised(x, loc, scale))
 
     @staticmethod
     def sf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The share from x on."""
+        """Return the survival function at x."""
         return ndtr(-_standardised(x, loc, scale))
 
     @staticmethod
     def logsf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the share from x on."""
+        """Return the logarithm of the survival function at x."""
         return log_ndtr(-_standardised(x, loc, scale))
 
 
@@ -97,19 +97,19 @@ class t:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the density."""
+        """Return the logarithm of the density."""
         z, n = _standardised(x, loc, scale), _floats(df)
         constant = gammaln((n + 1) / 2) - gammaln(n / 2) - 0.5 * ops.log(n * pi) - ops.log(_floats(scale))
         return constant - (n + 1) / 2 * ops.log1p(z * z / n)
 
     @staticmethod
     def pdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The density."""
+        """Return the density."""
         return ops.exp(t.logpdf(x, df, loc, scale))
 
     @staticmethod
     def cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The share up to x."""
+        """Return the distribution function at x."""
         z, n = _standardised(x, loc, scale), _floats(df)
         # the share beyond |z| is half of I at n / (n + z²); near 0 that has no slope, that at z² / (n + z²) has one
         near = z * z < n
@@ -119,12 +119,12 @@ class t:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logcdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the share up to x."""
+        """Return the logarithm of the distribution function at x."""
         return ops.log(t.cdf(x, df, loc, scale))
 
 
 class gamma:  # noqa: N801 - SciPy's name
-    """The gamma distribution: y^(a - 1) exp(-y) / (scale Γ(a)) for y = (x - loc) / scale > 0.
+    """Gamma distribution: y^(a - 1) exp(-y) / (scale Γ(a)) for y = (x - loc) / scale > 0.
 
     Shapes: x, a, loc and scale of shapes that broadcast -> the broadcast shape.
     Raises: ValueError if they do not broadcast; TypeError if `cdf` is to have a gradient by a.
@@ -137,25 +137,25 @@ class gamma:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the density; minus infinity where there is none."""
+        """Return the logarithm of the density; minus infinity where there is none."""
         y, a = _standardised(x, loc, scale), _floats(a)
         constant = -gammaln(a) - ops.log(_floats(scale))
         return _inside(y >= 0, y, 1.0, lambda y: xlogy(a - 1, y) - y + constant)
 
     @staticmethod
     def pdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The density."""
+        """Return the density."""
         return ops.exp(gamma.logpdf(x, a, loc, scale))
 
     @staticmethod
     def cdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The share up to x."""
+        """Return the distribution function at x."""
         y = _standardised(x, loc, scale)
         return ops.where(y > 0, gammainc(a, ops.where(y > 0, y, 1.0)), 0.0)
 
 
 class chi2:  # noqa: N801 - SciPy's name
-    """The chi-squared distribution: what the squares of df standard normal draws add up to.
+    """Chi-squared distribution: the sum of the squares of df standard normal draws.
 
     Shapes: x, df, loc and scale of shapes that broadcast -> the broadcast shape.
     Raises: ValueError if they do not broadcast; TypeError if `cdf` is to have a gradient by df.
@@ -168,22 +168,22 @@ class chi2:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the density; minus infinity where there is none."""
+        """Return the logarithm of the density; minus infinity where there is none."""
         return gamma.logpdf(x, _floats(df) / 2, loc, 2 * _floats(scale))
 
     @staticmethod
     def pdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The density."""
+        """Return the density."""
         return ops.exp(chi2.logpdf(x, df, loc, scale))
 
     @staticmethod
     def cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The share up to x."""
+        """Return the distribution function at x."""
         return gamma.cdf(x, _floats(df) / 2, loc, 2 * _floats(scale))
 
 
 class beta:  # noqa: N801 - SciPy's name
-    """The beta distribution: y^(a - 1) (1 - y)^(b - 1) / (scale B(a, b)) for y = (x - loc) / scale from 0 to 1.
+    """Beta distribution: y^(a - 1) (1 - y)^(b - 1) / (scale B(a, b)) for y = (x - loc) / scale from 0 to 1.
 
     Shapes: x, a, b, loc and scale of shapes that broadcast -> the broadcast shape.
     Raises: ValueError if they do not broadcast; TypeError if `cdf` is to have a gradient by a or b.
@@ -196,7 +196,7 @@ class beta:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The logarithm of the density; minus infinity where there is none."""
+        """Return the logarithm of the density; minus infinity where there is none."""
         y, a, b = _standardised(x, loc, scale), _floats(a), _floats(b)
         constant = -betaln(a, b) - ops.log(_floats(scale))
         holds = ops.logical_and(y >= 0, y <= 1)
@@ -204,19 +204,19 @@ class beta:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def pdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The density."""
+        """Return the density."""
         return ops.exp(beta.logpdf(x, a, b, loc, scale))
 
     @staticmethod
     def cdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
-        """The share up to x."""
+        """Return the distribution function at x."""
         y = _standardised(x, loc, scale)
         holds = ops.logical_and(y > 0, y < 1)
         return ops.where(holds, betainc(a, b, ops.where(holds, y, 0.5)), ops.astype(y >= 1, float))
 
 
 class poisson:  # noqa: N801 - SciPy's name
-    """The Poisson distribution of counts: mu^k exp(-mu) / k! for k = 0, 1, 2, ….
+    """Poisson distribution of counts: mu^k exp(-mu) / k! for k = 0, 1, 2, ….
 
     Shapes: k, mu and loc of shapes that broadcast -> the broadcast shape.
     Raises: ValueError if they do not broadcast.
@@ -229,25 +229,25 @@ class poisson:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpmf(k: Any, mu: Any, loc: Any = 0) -> Tensor:
-        """The logarithm of the probability; minus infinity where there is none."""
+        """Return the logarithm of the probability; minus infinity where there is none."""
         count, mu = _floats(k) - loc, _floats(mu)
         holds = ops.logical_and(count >= 0, count == ops.floor(count))
         return _inside(holds, count, 0.0, lambda count: xlogy(count, mu) - mu - gammaln(count + 1))
 
     @staticmethod
     def pmf(k: Any, mu: Any, loc: Any = 0) -> Tensor:
-        """The probability."""
+        """Return the probability."""
         return ops.exp(poisson.logpmf(k, mu, loc))
 
     @staticmethod
     def cdf(k: Any, mu: Any, loc: Any = 0) -> Tensor:
-        """The share of counts up to k: a whole integral of a gamma density, so that mu has a gradient."""
+        """Return the distribution function at k, as an integral of a gamma density, so that mu has a gradient."""
         count = ops.floor(_floats(ops.stop_gradient(k)) - ops.stop_gradient(loc))
         return ops.where(count >= 0, gammaincc(ops.maximum(count, 0.0) + 1, mu), 0.0)
 
 
 class dirichlet:  # noqa: N801 - SciPy's name
-    """The Dirichlet distribution of shares: Π_i x_i^(alpha_i - 1) Γ(Σ_i alpha_i) / Π_i Γ(alpha_i).
+    """Dirichlet distribution of shares: Π_i x_i^(alpha_i - 1) Γ(Σ_i alpha_i) / Π_i Γ(alpha_i).
 
     Shapes: x (n) or (n, k), one column for each draw, alpha (n) -> () or (k).
     Raises: ValueError if x has other than as many rows as alpha entries.
@@ -260,7 +260,7 @@ class dirichlet:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpdf(x: Any, alpha: Any) -> Tensor:
-        """The logarithm of the density."""
+        """Return the logarithm of the density."""
         x, alpha = _floats(x), _floats(alpha)
         if x.shape[:1] != alpha.shape:
             raise ValueError(f"dirichlet: x must have a row for each of {alpha.shape} entries of alpha; got {x.shape}")
@@ -270,15 +270,15 @@ class dirichlet:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def pdf(x: Any, alpha: Any) -> Tensor:
-        """The density."""
+        """Return the density."""
         return ops.exp(dirichlet.logpdf(x, alpha))
 
 
 class multivariate_normal:  # noqa: N801 - SciPy's name
-    """The normal distribution of vectors, by its mean and its covariance.
+    """Normal distribution of vectors, by its mean and its covariance.
 
-    exp(-(x - mean)ᵀ cov⁻¹ (x - mean) / 2) / √((2π)ⁿ det cov). A number as covariance stands for so many times the
-    identity, a row for a diagonal. What counts of the matrix is its symmetric part.
+    exp(-(x - mean)ᵀ cov⁻¹ (x - mean) / 2) / √((2π)ⁿ det cov). A number as covariance is multiplied by the identity, a
+    row is a diagonal. What counts of the matrix is its symmetric part.
 
     Shapes: x (..., n), mean (n), cov (n, n) -> (...).
     Raises: ValueError if cov is not positive definite, or lengths do not fit.
@@ -291,7 +291,7 @@ class multivariate_normal:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def logpdf(x: Any, mean: Any = 0.0, cov: Any = 1.0) -> Tensor:
-        """The logarithm of the density."""
+        """Return the logarithm of the density."""
         x = ops.atleast_1d(_floats(x))
         apart = x - mean
         factor = cholesky(_covariance(cov, apart.shape[-1]))
@@ -305,19 +305,19 @@ class multivariate_normal:  # noqa: N801 - SciPy's name
 
     @staticmethod
     def pdf(x: Any, mean: Any = 0.0, cov: Any = 1.0) -> Tensor:
-        """The density."""
+        """Return the density."""
         return ops.exp(multivariate_normal.logpdf(x, mean, cov))
 
     @staticmethod
     def entropy(mean: Any = None, cov: Any = 1.0) -> Tensor:
-        """How uncertain a draw is, in nats: half the logarithm of det(2πe cov)."""
+        """Return the entropy in nats: half the logarithm of det(2πe cov)."""
         size = 1 if mean is None else ops.atleast_1d(_floats(mean)).shape[-1]
         factor = cholesky(_covariance(cov, size))
         return ops.sum(ops.log(ops.diagonal(factor))) + 0.5 * factor.shape[-1] * (1 + log(2 * pi))
 
 
 def _covariance(cov: Any, size: int) -> Tensor:
-    """A covariance as a matrix: of a number so many times the identity, of a row a diagonal one."""
+    """Return a covariance as a matrix: a number times the identity, or a row as the diagonal."""
     cov = _floats(cov)
     if cov.ndim == 0:
         return ops.diag(ops.broadcast_to(cov, (size,)))

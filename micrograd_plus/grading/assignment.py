@@ -55,7 +55,7 @@ class Assignment:
         """The exercises by ID, in the order of the assignment."""
         for name in self.files:
             runpy.run_path(str(self.folder / name), run_name="own_exercises")
-        definitions = {}
+        definitions: dict[str, Any] = {}
         for name in self.exercises:
             try:
                 definitions[name] = catalogue.get_exercise(name)
@@ -65,7 +65,12 @@ class Assignment:
 
     def points_of(self, exercise: str) -> float:
         """Return the points of an exercise in this assignment."""
-        return float(self.points.get(exercise, self.definitions[exercise].points))
+        own = float(self.definitions[exercise].points)
+        return float(self.points.get(exercise, own))
+
+    def scale_of(self, exercise: str) -> float:
+        """Return the factor from the exercise's own points to its points in this assignment."""
+        return self.points_of(exercise) / (float(self.definitions[exercise].points) or 1.0)
 
     def total_points(self) -> float:
         """Return the points of all exercises together."""

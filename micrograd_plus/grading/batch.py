@@ -72,7 +72,8 @@ def grade_class(submissions: list[tuple[str, Path]], assignment: Path, store: St
         thread.start()
     summary = Summary()
     for number in range(1, len(submissions) + 1):
-        store_reply(store, *replies.get(), summary)
+        student, reply, failed = replies.get()
+        store_reply(store, student, reply, failed, summary)
         if progress:
             progress(number, len(submissions))
     for thread in threads:

@@ -158,23 +158,20 @@ class SubmissionGrading:
         outcomes = [check_outcome(result, place, case.request) for place, case in enumerate(cases)]
         with np.errstate(all="ignore"):
             comparison = exercise.mark(cases, outcomes)
-            self.save_walk(name, exercise, cases, outcomes, comparison.first_wrong)
-        marks = comparison.to_dict()
-        worth = self.assignment.points_of(name)
-        scale = worth / (float(exercise.points) or 1.0)
+            if (wrong := comparison.first_wrong) is not None:
+                self.save_walk(name, exercise, wrong, outcomes[cases.index(wrong.case)])
+        marks, scale = comparison.to_dict(), self.assignment.scale_of(name)
         for part in marks["parts"]:
             part.update(points=round(part["points"] * scale, 6), of=round(part["of"] * scale, 6),
                         reason=clean(part["reason"]))  # fmt: skip
-        wrong = marks["first_wrong"]
-        if wrong:
-            wrong["sentence"] = clean(wrong["sentence"])
-        marks.update(points=round(marks["points"] * scale, 6), of=worth, title=exercise.title,
+        if marks["first_wrong"]:
+            marks["first_wrong"]["sentence"] = clean(marks["first_wrong"]["sentence"])
+        marks.update(points=round(marks["points"] * scale, 6), of=self.assignment.points_of(name), title=exercise.title,
                      reason=reason_for_marks(marks))  # fmt: skip
         return marks
 
-    def save_walk(self, name: str, exercise: Any, cases: list[Any], outcomes: list[Any], wrong: Any) -> None:
+    def save_walk(self, name: str, exercise: Any, wrong: Any, outcome: dict[str, Any]) -> None:
         """Save the walk through the first wrong call. The values that came back replace the rule; no code runs."""
-        outcome = outcomes[cases.index(wrong.case)] if wrong is not None else EMPTY_OUTCOME
         if outcome["values"] is None:
             return
         values = list(outcome["values"].values())
@@ -251,12 +248,11 @@ def clean(text: str) -> str:
 
 def zero_marks(assignment: Assignment, name: str, why: str) -> dict[str, Any]:
     """Return marks of 0 points for an exercise."""
-    exercise, worth = assignment.definitions[name], assignment.points_of(name)
-    total = float(exercise.points) or 1.0
-    parts = [{"name": part.name, "points": 0.0, "of": round(part.points * worth / total, 6), "reason": why}
+    exercise, scale = assignment.definitions[name], assignment.scale_of(name)
+    parts = [{"name": part.name, "points": 0.0, "of": round(part.points * scale, 6), "reason": why}
              for part in exercise.parts]  # fmt: skip
-    return {"exercise": name, "title": exercise.title, "right": False, "points": 0.0, "of": worth, "parts": parts,
-            "first_wrong": None, "mistake": None, "flags": [], "reason": why}  # fmt: skip
+    return {"exercise": name, "title": exercise.title, "right": False, "points": 0.0, "of": assignment.points_of(name),
+            "parts": parts, "first_wrong": None, "mistake": None, "flags": [], "reason": why}  # fmt: skip
 
 
 # Checking data from the student's process ----------------------------------------------------------------------------
@@ -299,7 +295,7 @@ def check_values(values: Any, answers: list[str]) -> dict[str, np.ndarray] | Non
     """Return the arrays of an outcome; None if one is missing or is not an array of numbers."""
     if type(values) is not dict:
         return None
-    arrays = {name: values.get(name) for name in answers}
+    arrays: dict[str, Any] = {name: values.get(name) for name in answers}
     if not all(type(each) is np.ndarray and each.dtype.str[1:] in ANSWER_DTYPES for each in arrays.values()):
         return None
-    return arrays  # type: ignore[return-value]  # all values were checked to be arrays
+    return arrays

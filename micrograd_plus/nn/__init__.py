@@ -1,4 +1,4 @@
-"""Layers, losses, and what holds them together, under PyTorch's names.
+"""Layers, losses and containers, under PyTorch's names.
 
 micrograd's own Neuron, Layer and MLP, on `Value`s, are here too.
 """
@@ -57,7 +57,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """micrograd's classes, loaded when they are asked for."""
+    """Import micrograd's classes on first use."""
     if name in ON_VALUES:
         from . import scalars
 

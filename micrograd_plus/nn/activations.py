@@ -85,5 +85,5 @@ class PReLU(Module):
         self.weight = constant_(parameter((num_parameters,), dtype, device), init)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.prelu(input, self.weight)

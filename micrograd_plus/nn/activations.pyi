@@ -24,7 +24,7 @@ class GELU(Activation):
     def __init__(self, approximate: str = "none") -> None: ...
 
 class GLU(Activation):
-    """Gated linear unit: half of an axis, let through by the sigmoid of the other half."""
+    """Gated linear unit: half of an axis times the sigmoid of the other half."""
 
     def __init__(self, dim: int = -1) -> None: ...
 
@@ -34,7 +34,7 @@ class SELU(Activation):
     def __init__(self, inplace: bool = False) -> None: ...
 
 class Hardshrink(Activation):
-    """Hard shrinkage: x, or 0 where it is within lambd of 0."""
+    """Hard shrinkage: x, or 0 if |x| ≤ lambd."""
 
     def __init__(self, lambd: float = 0.5) -> None: ...
 
@@ -106,17 +106,17 @@ class Softmax(Activation):
     def __init__(self, dim: int = -1) -> None: ...
 
 class Softmin(Activation):
-    """Softmin: positive weights that add up to one, the largest for the smallest entry."""
+    """Softmin: positive weights that sum to one, the largest for the smallest entry."""
 
     def __init__(self, dim: int = -1) -> None: ...
 
 class Softplus(Activation):
-    """Softplus: a rounded ReLU, whose slope is the sigmoid of beta times x."""
+    """Softplus, a smooth ReLU whose derivative is the sigmoid of beta times x."""
 
     def __init__(self, beta: float = 1.0, threshold: float | None = None) -> None: ...
 
 class Softshrink(Activation):
-    """Soft shrinkage (soft thresholding): x moved towards 0 by lambd, and no further."""
+    """Soft shrinkage (soft thresholding): move x towards 0 by at most lambd."""
 
     def __init__(self, lambd: float = 0.5) -> None: ...
 
@@ -131,12 +131,12 @@ class Tanh(Activation):
     def __init__(self) -> None: ...
 
 class Tanhshrink(Activation):
-    """Tanhshrink: what tanh takes away from x."""
+    """Tanhshrink, x - tanh(x)."""
 
     def __init__(self) -> None: ...
 
 class Threshold(Activation):
-    """Threshold: x where it is above the threshold, else a fixed value."""
+    """Threshold: x if it exceeds the threshold, else a fixed value."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None: ...
 

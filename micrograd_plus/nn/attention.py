@@ -1,4 +1,4 @@
-"""Attention with its own projections, in several heads."""
+"""Multi-head attention with learned projections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Module):
-    """Multi-head attention: in each head queries gather the values whose keys they resemble.
+    """Multi-head attention: weighted means of values, by the similarity of queries and keys.
 
     Each head h has its own projections into E / heads dimensions:
 
@@ -83,7 +83,7 @@ class MultiheadAttention(Module):
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Any = None, need_weights: bool = True,
         attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-        """What was gathered, and how much each query looked at each key.
+        """Return the output, and the attention weights of each query for each key.
 
         Args:
             query, key, value: see the class.
@@ -115,7 +115,7 @@ class MultiheadAttention(Module):
         return (out if self.batch_first else ops.swapaxes(out, axis1=0, axis2=1)), weights
 
     def _refuse_shapes(self, query: Tensor, key: Tensor, value: Tensor) -> None:
-        """Refuse axes that are missing, and batches that would silently broadcast."""
+        """Raise ValueError for missing axes and for batches that would silently broadcast."""
         shapes, widths = [x.shape for x in (query, key, value)], [self.embed_dim, self.kdim, self.vdim]
         examples = [shape[0 if self.batch_first else 1] if len(shape) == 3 else None for shape in shapes]
         fits = all(len(shape) in (2, 3) for shape in shapes) and [shape[-1] for shape in shapes] == widths
@@ -128,13 +128,13 @@ class MultiheadAttention(Module):
             )
 
     def _batch_first(self, x: Tensor) -> Tensor:
-        """The axes in the order (N, length, E)."""
+        """Return a tensor with its axes in the order (N, length, E)."""
         if x.ndim == 2:
             return ops.expand_dims(x, axis=0)
         return x if self.batch_first else ops.swapaxes(x, axis1=0, axis2=1)
 
     def _heads(self, x: Tensor, number: int) -> Tensor:
-        """Queries (0), keys (1) or values (2) in the space of each head: (N, heads, length, E / heads)."""
+        """Return queries (0), keys (1) or values (2) for each head: (N, heads, length, E / heads)."""
         rows = slice(number * self.embed_dim, (number + 1) * self.embed_dim)
         bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
         if self.in_proj_weight is not None:
@@ -146,7 +146,7 @@ class MultiheadAttention(Module):
         return ops.swapaxes(apart, axis1=1, axis2=2)
 
     def _bias(self, query: Tensor, key: Tensor, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
-        """Both masks as numbers to be added to the scores; None where every query may look everywhere."""
+        """Return both masks as numbers to add to the scores, or None if nothing is masked."""
         examples, heads, places, keys = *query.shape[:3], key.shape[2]
         hidden = self._fitting("attn_mask", attn_mask, (places, keys), (examples * heads, places, keys))
         padding = self._fitting("key_padding_mask", key_padding_mask, (examples, keys), (keys,))
@@ -160,7 +160,7 @@ class MultiheadAttention(Module):
         return padding if bias is None else bias + padding
 
     def _fitting(self, name: str, mask: Any, *shapes: tuple[int, ...]) -> Any:
-        """A mask of one of these shapes, or None."""
+        """Return a mask that has one of these shapes, or None."""
         mask = Tensor.constant(mask, name) if isinstance(mask, list) else mask
         if mask is not None and mask.shape not in shapes:
             expected = " or ".join(map(str, shapes))
@@ -169,5 +169,5 @@ class MultiheadAttention(Module):
 
 
 def _allowed(mask: Any) -> Any:
-    """A mask as `scaled_dot_product_attention` reads it: True where a query may look."""
+    """Convert a mask to the form of `scaled_dot_product_attention`: True where a query may attend."""
     return ~mask if mask is not None and mask.dtype.kind == "b" else mask

@@ -1,4 +1,4 @@
-"""Modules that hold modules, one after the other, in a list, or by name; and a list of parameters."""
+"""Containers: sequences, lists and dictionaries of modules, and a list of parameters."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
 
 
 def place_of(container: Any, index: int) -> int:
-    """An index that there is something at; counted from the end if negative."""
+    """Return a valid index; a negative one counts from the end."""
     if not -len(container) <= index < len(container):
         raise IndexError(f"{type(container).__name__} holds {len(container)}, there is no number {index}")
     return index
 
 
 class _Numbered(Module):
-    """Modules under the names "0", "1", "2" and so on, or under names of their own, in order."""
+    """Ordered modules with the names "0", "1", "2" and so on, or with given names."""
 
     def _names(self) -> list[str]:
         return [name for name, _ in self._every_child()]
 
     def _modules(self) -> list[Module]:
-        """The modules in order; one that stands in two places, twice."""
+        """Return the modules in order; a module in two places appears twice."""
         return [module for _, module in self._every_child()]
 
     def __len__(self) -> int:
@@ -39,7 +39,7 @@ class _Numbered(Module):
     @overload
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> Module | Self:
-        """The module at a place (counted from the end if negative), or a container of several."""
+        """Return the module at an index, or a container of several."""
         if isinstance(index, slice):
             return type(self)().extend(self._modules()[index])
         return self._modules()[place_of(self, index)]
@@ -53,24 +53,24 @@ class _Numbered(Module):
         self._hold(modules)
 
     def insert(self, index: int, module: Module) -> Self:
-        """Put a module in front of the one at a place."""
+        """Insert a module before an index."""
         modules = self._modules()
         modules.insert(index, module)
         return self._hold(modules)
 
     def pop(self, index: int = -1) -> Module:
-        """Take a module out, the last one unless told otherwise, and return it."""
+        """Remove and return a module, by default the last one."""
         module = self[index]
         del self[index]
         return module
 
     def append(self, module: Module) -> Self:
-        """Add a module at the end."""
+        """Append a module."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Add several modules at the end."""
+        """Append several modules."""
         for module in modules:
             self.append(module)
         return self
@@ -79,22 +79,22 @@ class _Numbered(Module):
         return self.extend(modules)
 
     def _hold(self, modules: Iterable[Module]) -> Self:
-        """These modules instead of those there are, numbered anew."""
+        """Replace the modules and number them from 0."""
         for name in self._names():
             delattr(self, name)
         return self.extend(modules)
 
 
 class Sequential(_Numbered):
-    """Sequential network: modules one after the other, each fed by the one before it.
+    """Sequence of modules, each applied to the output of the one before.
 
     It is a list as well: it has a length, indices and slices, `append`, `extend`, `insert` and `pop`.
 
-    Shapes: what the first module takes -> what the last one returns; of no modules, the input itself.
+    Shapes: input of the first module -> output of the last one; of no modules, the input itself.
     Args:
-        *args: modules, which are named "0", "1" and so on, or a single dict that gives them names of their own.
-    Raises: TypeError for anything that is not a module, a function, say; KeyError for a name that is taken or holds a
-        dot; IndexError for a place where there is none.
+        *args: modules, which are named "0", "1" and so on, or a single dict of names and modules.
+    Raises: TypeError for anything that is not a module, a function, say; KeyError for a name that is in use or contains
+        a dot; IndexError for a place where there is none.
     Example:
         >>> net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
         >>> net
@@ -119,7 +119,7 @@ class Sequential(_Numbered):
             self.extend(args)
 
     def forward(self, input: Any) -> Any:
-        """The result of the last module."""
+        """Return the output of the last module."""
         for module in self:
             input = module(input)
         return input
@@ -128,10 +128,10 @@ class Sequential(_Numbered):
 class ModuleList(_Numbered):
     """List of modules, whose parameters are found by the module that holds it.
 
-    That module says in its `forward` what to do with them. Those in a plain list of Python's are not found. It has a
+    That module says in its `forward` what to do with them. Modules in a plain Python list are not found. It has a
     length, indices and slices, `append`, `extend`, `insert` and `pop`.
 
-    Shapes: those of its modules; it computes nothing by itself.
+    Shapes: as of its modules; it computes nothing by itself.
     Args:
         modules: an iterable of modules, which are named "0", "1" and so on; none by default.
     Raises: TypeError for anything that is not a module; IndexError for a place where there is none; NotImplementedError
@@ -159,11 +159,11 @@ class ModuleDict(Module):
 
     That module says in its `forward` what to do with them. Names and modules are had as from a dict.
 
-    Shapes: those of its modules; it computes nothing by itself.
+    Shapes: as of its modules; it computes nothing by itself.
     Args:
         modules: a dict of modules by name, or an iterable of pairs (name, module); none by default. Order is kept.
-    Raises: TypeError for anything that is not a module; KeyError for a name that is unknown, holds a dot, or is that of
-        a method, as "keys" is; NotImplementedError if it is called.
+    Raises: TypeError for anything that is not a module; KeyError for a name that is unknown, contains a dot, or is the
+        name of a method, such as "keys"; NotImplementedError if it is called.
     Example:
         >>> heads = nn.ModuleDict({"label": nn.Linear(4, 10), "angle": nn.Linear(4, 1)})
         >>> {name: head(mg.random.normal(size=(2, 4))).shape for name, head in heads.items()}
@@ -194,30 +194,30 @@ class ModuleDict(Module):
         return len(self.keys())
 
     def keys(self) -> list[str]:
-        """The names, in order."""
+        """Return the names in order."""
         return [name for name, _ in self._every_child()]
 
     def values(self) -> list[Module]:
-        """The modules, in order."""
+        """Return the modules in order."""
         return [module for _, module in self._every_child()]
 
     def items(self) -> list[tuple[str, Module]]:
-        """Names and modules, in order."""
+        """Return pairs of names and modules in order."""
         return list(self._every_child())
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-        """Take over modules by name: those of a dict, or of pairs."""
+        """Add or replace modules from a dict or from pairs of name and module."""
         for name, module in dict(modules).items():
             self[name] = module
 
     def pop(self, name: str) -> Module:
-        """Take a module out, and return it."""
+        """Remove a module and return it."""
         module = self[name]
         del self[name]
         return module
 
     def clear(self) -> None:
-        """Let go of all modules."""
+        """Remove all modules."""
         for name in self.keys():
             del self[name]
 
@@ -225,7 +225,7 @@ class ModuleDict(Module):
 class ParameterList(Module):
     """List of parameters, which are found by the module that holds it.
 
-    Those in a plain list of Python's are not. It has a length, indices, `append` and `extend`.
+    Parameters in a plain Python list are not. It has a length, indices, `append` and `extend`.
 
     Shapes: any; it computes nothing by itself.
     Args:
@@ -257,7 +257,7 @@ class ParameterList(Module):
         setattr(self, list(self._roles)[place_of(self, index)], param)
 
     def append(self, value: Tensor) -> Self:
-        """Add a parameter at the end."""
+        """Append a parameter."""
         if not isinstance(value, Tensor) or not value.is_leaf:
             what = "a result" if isinstance(value, Tensor) else type(value).__name__
             raise TypeError(f"ParameterList expects parameters, got {what}: pass nn.Parameter(values)")
@@ -265,7 +265,7 @@ class ParameterList(Module):
         return self
 
     def extend(self, values: Iterable[Tensor]) -> Self:
-        """Add several parameters at the end."""
+        """Append several parameters."""
         for value in values:
             self.append(value)
         return self

@@ -1,4 +1,4 @@
-"""Convolutions, and their transposes.
+"""Convolutions and transposed convolutions.
 
 A setting such as `stride` is one number, or one for each axis. What else each layer takes: see `parameters`.
 """
@@ -19,7 +19,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "
 
 
 class _Convolution(Module):
-    """What convolutions along one or more axes share."""
+    """Base class of convolutions."""
 
     axes: int
     apply_to: Callable[..., Tensor]
@@ -47,11 +47,11 @@ class _Convolution(Module):
         start_as_linear(self.weight, self.bias, rng)
 
     def _weight_channels(self) -> tuple[int, int]:
-        """The first two axes of the weight."""
+        """Return the first two axes of the weight."""
         return self.out_channels, self.in_channels // self.groups
 
     def forward(self, input: Any) -> Tensor:
-        """The channels and places that the windows make."""
+        """Return the convolution of the input."""
         return self.apply_to(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
 
@@ -175,7 +175,7 @@ class Conv3d(_Convolution):
 
 
 class _Transposed(_Convolution):
-    """The same for transposed convolutions, with their parameters in PyTorch's order."""
+    """Base class of transposed convolutions, with parameters in PyTorch's order."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -193,15 +193,15 @@ class _Transposed(_Convolution):
         return self.in_channels, self.out_channels // self.groups
 
     def forward(self, input: Any) -> Tensor:
-        """The channels and places that the kernels reach."""
+        """Return the transposed convolution of the input."""
         settings = (self.stride, self.padding, self.output_padding, self.groups, self.dilation)
         return self.apply_to(input, self.weight, self.bias, *settings)
 
 
 class ConvTranspose1d(_Transposed):
-    """1-D transposed convolution: each entry writes the kernel, times itself.
+    """1-D transposed convolution: each entry adds the kernel, scaled by it, to the result.
 
-    What the gradient of `Conv1d` does: a stride makes the line longer, to
+    It is the gradient of `Conv1d`: a stride makes the line longer, to
 
         L' = (L - 1) · stride - 2 · padding + dilation · (k - 1) + output_padding + 1
 
@@ -236,9 +236,9 @@ class ConvTranspose1d(_Transposed):
 
 
 class ConvTranspose2d(_Transposed):
-    """2-D transposed convolution: each pixel writes the kernel, times itself.
+    """2-D transposed convolution: each pixel adds the kernel, scaled by it, to the result.
 
-    What the gradient of `Conv2d` does: a stride makes the image larger. Width as height, the result has
+    It is the gradient of `Conv2d`: a stride makes the image larger. Width as height, the result has
 
         H' = (H - 1) · stride - 2 · padding + dilation · (kH - 1) + output_padding + 1
 
@@ -271,7 +271,7 @@ class ConvTranspose2d(_Transposed):
 
 
 class ConvTranspose3d(_Transposed):
-    """3-D transposed convolution: each entry of a volume writes the kernel, times itself.
+    """3-D transposed convolution: each entry adds the kernel, scaled by it, to the result.
 
     As `ConvTranspose2d`, along the depth as well.
 

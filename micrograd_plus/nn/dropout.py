@@ -1,4 +1,4 @@
-"""Dropout: entries, or whole channels, silenced at random while a network is trained."""
+"""Dropout of entries or of whole channels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Dropout", "Dropout1d", "Dropout2d"]
 
 
 class Dropout(Module):
-    """Dropout: while a network is trained, entries silenced at random.
+    """Dropout: sets entries to 0 at random during training.
 
     While training, each entry is 0 with probability p, else divided by 1 - p, so that its expected value stays; after
     `eval()` the layer changes nothing.
@@ -45,14 +45,14 @@ class Dropout(Module):
         self.p, self.rng = p, rng
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return self.silence(input, self.p, self.training, rng=self.rng)
 
 
 class Dropout1d(Dropout):
     """Dropout of whole channels of lines.
 
-    Neighbours on a line say nearly the same, so that one would stand in for another: `Dropout` of a whole channel
+    Neighbouring entries are similar, so one could replace another: `Dropout` of a whole channel
     leaves none that could.
 
     Shapes: (N, C, L) -> the same.
@@ -76,7 +76,7 @@ class Dropout1d(Dropout):
 class Dropout2d(Dropout):
     """Dropout of whole channels of images.
 
-    Neighbouring pixels say nearly the same, so that one would stand in for another: see `Dropout1d`.
+    Neighbouring pixels are similar, so one could replace another: see `Dropout1d`.
 
     Shapes: (N, C, H, W) -> the same.
     Args:

@@ -1,4 +1,4 @@
-"""Tables of vectors, one for each word."""
+"""Embedding tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Module):
-    """Embedding: a learned table of vectors, one for each word, looked up by number.
+    """Embedding: a learned table that holds one vector for each word number.
 
     Rows start from a normal distribution of mean 0 and variance 1.
 
@@ -65,14 +65,14 @@ class Embedding(Module):
         cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0,
     ) -> Embedding:  # fmt: skip
-        """Embedding from a table that is there already.
+        """Create an embedding from an existing table.
 
         Args:
             embeddings: the table (words, width), a tensor or what makes one, of floats; it is copied.
             freeze: True (default) for a table that is not trained.
             padding_idx, max_norm, norm_type: as for `Embedding`.
         Returns: an `Embedding` of the table's size, dtype and device.
-        Raises: ValueError for a table that has not two axes; TypeError for one of integers.
+        Raises: ValueError for a table without two axes; TypeError for one of integers.
         """
         table = embeddings if isinstance(embeddings, Tensor) else Tensor.constant(embeddings, "from_pretrained")
         if table.ndim != 2:
@@ -84,5 +84,5 @@ class Embedding(Module):
         return layer
 
     def forward(self, input: Any) -> Tensor:
-        """Shape (..., embedding_dim)."""
+        """Return the vectors, of shape (..., embedding_dim)."""
         return functional.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)

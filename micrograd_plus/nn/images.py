@@ -1,4 +1,4 @@
-"""Images of another size."""
+"""Resizing and pixel shuffling as modules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["PixelShuffle", "PixelUnshuffle", "Upsample"]
 
 
 class Upsample(Module):
-    """Images of another size, by repeating or blending pixels.
+    """Upsampling: resizes images by repeating or blending pixels.
 
-    One of size and scale_factor is given. By size, "nearest" takes at place i the pixel ⌊i · H / H'⌋, "bilinear" blends
-    the pixels around (i + 1/2) · H / H' - 1/2, or with `align_corners` around i · (H - 1) / (H' - 1). By factor f, H' =
-    ⌊f · H⌋ and 1 / f takes the place of H / H'.
+    One of size and scale_factor is given. With `size`, "nearest" takes for place i the pixel ⌊i · H / H'⌋, "bilinear"
+    blends the pixels around (i + 1/2) · H / H' - 1/2, or with `align_corners` around i · (H - 1) / (H' - 1). With a
+    factor f, H' = ⌊f · H⌋ and 1 / f takes the place of H / H'.
 
     Shapes: (N, C, H, W) -> (N, C, H', W').
     Args:
@@ -41,12 +41,12 @@ class Upsample(Module):
         self.size, self.scale_factor, self.mode, self.align_corners = size, scale_factor, mode, align_corners
 
     def forward(self, input: Any) -> Tensor:
-        """Shape (N, C, H', W')."""
+        """Return images of shape (N, C, H', W')."""
         return functional.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
 
 
 class PixelShuffle(Module):
-    """Pixel shuffle: channels laid out as places, an image r times as high and wide.
+    """Pixel shuffle: rearranges channels into space, an image r times as high and wide.
 
     out[n, c, r i + a, r j + b] = x[n, c r² + a r + b, i, j].
 
@@ -67,12 +67,12 @@ class PixelShuffle(Module):
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Any) -> Tensor:
-        """Shape (N, C, H * r, W * r)."""
+        """Return images of shape (N, C, H * r, W * r)."""
         return functional.pixel_shuffle(input, self.upscale_factor)
 
 
 class PixelUnshuffle(Module):
-    """Pixel unshuffle: places laid out as channels, the inverse of `PixelShuffle`.
+    """Pixel unshuffle: rearranges space into channels, the inverse of `PixelShuffle`.
 
     out[n, c r² + a r + b, i, j] = x[n, c, r i + a, r j + b].
 
@@ -92,5 +92,5 @@ class PixelUnshuffle(Module):
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Any) -> Tensor:
-        """Shape (N, C * r * r, H, W)."""
+        """Return images of shape (N, C * r * r, H, W)."""
         return functional.pixel_unshuffle(input, self.downscale_factor)

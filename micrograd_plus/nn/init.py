@@ -1,4 +1,4 @@
-"""How parameters start. Each function gives a tensor new values and returns it.
+"""Initialisation of parameters. Each function gives a tensor new values and returns it.
 
 Numbers are drawn by `rng`, or by the generator of `micrograd_plus.random`.
 
@@ -48,7 +48,7 @@ GAINS = {
 
 
 def _of_a_tensor(function: Any) -> Any:
-    """A decorator for a function that gives a tensor new values: refuses what is not a tensor."""
+    """Decorator for a function that initialises a tensor: raises TypeError for anything else."""
 
     @wraps(function)
     def call(tensor: Any, *args: Any, **options: Any) -> Tensor:
@@ -60,7 +60,7 @@ def _of_a_tensor(function: Any) -> Any:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Recommended gain: how much larger weights must be so that activations keep their spread.
+    """Return the recommended gain: the factor of weights with which activations keep their variance.
 
         linear, conv..., sigmoid    1
         tanh                        5 / 3
@@ -89,7 +89,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs an output sees, and how many outputs an input reaches: (fan in, fan out)."""
+    """Return (fan in, fan out): the inputs of an output, and the outputs of an input."""
     if tensor.ndim < 2:
         raise ValueError(f"a weight of shape {tensor.shape} has no fan in and fan out: these need two axes or more")
     window = prod(tensor.shape[2:])
@@ -99,7 +99,7 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 @_of_a_tensor
 @prefixes_errors
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """Uniform initialisation: anything between two bounds, all of it equally likely.
+    """Fill a tensor from a uniform distribution between two bounds.
 
     tensor_i ~ U(a, b).
 
@@ -110,7 +110,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | No
         b: the upper bound; 1 by default.
         rng: generator of the draws; the generator of mg.random by default.
     Returns: the tensor itself, with its dtype.
-    Raises: ValueError if b lies below a; TypeError if tensor is not a tensor, or rng no generator.
+    Raises: ValueError if b is less than a; TypeError if tensor is not a tensor, or rng no generator.
     Example:
         >>> weight = nn.init.uniform_(mg.tensor(np.empty(1000)), -2.0, 2.0)
         >>> bool(mg.max(mg.abs(weight)) <= 2.0)
@@ -124,7 +124,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | No
 @_of_a_tensor
 @prefixes_errors
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """Normal (Gaussian) initialisation: a bell curve.
+    """Fill a tensor from a normal (Gaussian) distribution.
 
     tensor_i ~ N(mean, std²).
 
@@ -151,7 +151,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator 
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, rng: Generator | None = None,
 ) -> Tensor:  # fmt: skip
-    """Truncated normal initialisation: a bell curve without its tails.
+    """Fill a tensor from a normal distribution without its tails.
 
     tensor_i ~ N(mean, std²); what falls below a or above b is drawn again.
 
@@ -190,7 +190,7 @@ def trunc_normal_(
 
 @_of_a_tensor
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Constant initialisation: the same number everywhere.
+    """Fill a tensor with one number.
 
     tensor_i = val.
 
@@ -211,7 +211,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 @_of_a_tensor
 def zeros_(tensor: Tensor) -> Tensor:
-    """Initialisation with zeros.
+    """Fill a tensor with zeros.
 
     tensor_i = 0: what biases begin with. Weights that begin so learn nothing that tells them apart.
 
@@ -231,9 +231,9 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 @_of_a_tensor
 def ones_(tensor: Tensor) -> Tensor:
-    """Initialisation with ones.
+    """Fill a tensor with ones.
 
-    tensor_i = 1: what the weights of normalisation begin with.
+    tensor_i = 1: the usual start of the weights of normalisation.
 
     Shapes: any -> the same.
     Args:
@@ -251,7 +251,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 @_of_a_tensor
 def eye_(tensor: Tensor) -> Tensor:
-    """Identity initialisation: 1 on the diagonal, else 0.
+    """Fill a matrix with the identity: 1 on the diagonal, else 0.
 
     tensor_ij = 1 where i = j, else 0: a linear layer with it leaves its input as it is.
 
@@ -274,7 +274,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 @_of_a_tensor
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """Xavier (Glorot) initialisation from a uniform distribution.
+    """Fill a tensor from a uniform distribution by Xavier (Glorot) initialisation.
 
     tensor_i ~ U(-b, b), b = gain · √(6 / (fan_in + fan_out)). The spread of what passes through neither grows nor
     shrinks, on the average of forward and backward.
@@ -300,7 +300,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = N
 
 @_of_a_tensor
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """Xavier (Glorot) initialisation from a normal distribution.
+    """Fill a tensor from a normal distribution by Xavier (Glorot) initialisation.
 
     tensor_i ~ N(0, std²), std = gain · √(2 / (fan_in + fan_out)): as wide as xavier_uniform_.
 
@@ -330,7 +330,7 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Kaiming (He) initialisation from a uniform distribution.
+    """Fill a tensor from a uniform distribution by Kaiming (He) initialisation.
 
     tensor_i ~ U(-b, b), b = gain · √(3 / fan), with the gain of calculate_gain. Activations keep their spread through
     layers with relu.
@@ -365,7 +365,7 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Kaiming (He) initialisation from a normal distribution.
+    """Fill a tensor from a normal distribution by Kaiming (He) initialisation.
 
     tensor_i ~ N(0, std²), std = gain / √fan, with the gain of calculate_gain: as wide as kaiming_uniform_.
 
@@ -398,12 +398,12 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 
 @_of_a_tensor
 def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None) -> Tensor:
-    """Orthogonal initialisation: a matrix that turns without stretching.
+    """Fill a tensor with an orthogonal matrix.
 
     The rows are orthonormal, or the columns where there are fewer of them, times gain. It is the q of a QR
     factorisation of normal draws, with the signs of the diagonal of r, so that each turn is equally likely.
 
-    Shapes: (m, *rest) -> the same; the axes of rest are taken as one.
+    Shapes: (m, *rest) -> the same; the other axes are treated as one.
     Args:
         tensor: the tensor that gets new values, in place.
         gain: how long the rows or columns are; 1 by default.
@@ -428,5 +428,5 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None)
 
 
 def _given(tensor: Tensor, values: Any) -> Tensor:
-    """The tensor with new values, on its own device and in its own dtype."""
+    """Assign new values to a tensor, on its device and in its dtype, and return it."""
     return tensor.assign(devices.device_of(tensor._data).library.asarray(values))

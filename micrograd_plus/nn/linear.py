@@ -1,4 +1,4 @@
-"""The linear layer, and layers that only lay entries out anew."""
+"""Linear layer, and layers that only reshape."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Flatten", "Identity", "Linear", "Unflatten"]
 
 
 class Linear(Module):
-    """Linear layer, also called dense or fully connected: x @ weightᵀ + bias.
+    """Linear (dense, fully connected) layer: x @ weightᵀ + bias.
 
     Each output is a weighted sum of the last axis of x. Weight and bias start uniform within ± 1 / √in_features.
 
@@ -48,16 +48,16 @@ class Linear(Module):
         start_as_linear(self.weight, self.bias, rng)
 
     def forward(self, input: Any) -> Tensor:
-        """Shape (..., out)."""
+        """Return images of shape (..., out)."""
         return functional.linear(input, self.weight, self.bias)
 
 
 class Identity(Module):
-    """Identity: its input, unchanged, as a place kept free in a network.
+    """Identity: returns its input unchanged, as a placeholder in a network.
 
     Shapes: any -> the same.
     Args:
-        *args, **kwargs: anything; what was given to the layer whose place it takes may stay.
+        *args, **kwargs: anything; the arguments of the replaced layer may stay.
     Raises: nothing.
     Example:
         >>> nn.Identity()(mg.tensor([1.0, 2.0])).tolist()
@@ -67,19 +67,19 @@ class Identity(Module):
     """
 
     def __init__(self, *args: Any, **kwargs: Any):
-        """Whatever the layer was given whose place it takes."""
+        """Ignore all arguments, which may be those of the layer that it replaces."""
 
     def forward(self, input: Any) -> Any:
-        """The input."""
+        """Return the input."""
         return input
 
 
 class Flatten(Module):
-    """Flatten: several neighbouring axes joined in one, by default all but the first.
+    """Flatten: joins neighbouring axes, by default all except the first.
 
     Shapes: (N, d1, d2, ...) -> (N, d1 · d2 · ...).
     Args:
-        start_dim: the first axis to be joined; 1 by default, behind that of the examples.
+        start_dim: the first axis to be joined; 1 by default, after the axis of examples.
         end_dim: the last axis to be joined; -1 by default.
     Raises: IndexError if the axis is out of range; ValueError if the first comes after the last; TypeError if the input
         is not a tensor.
@@ -94,18 +94,18 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The same entries with fewer axes."""
+        """Return the same entries with fewer axes."""
         return ops.flatten(input, self.start_dim, self.end_dim)
 
 
 class Unflatten(Module):
-    """Unflatten: one axis parted into several, the inverse of `Flatten`.
+    """Unflatten: splits one axis into several, the inverse of `Flatten`.
 
     Shapes: (..., d1 · d2 · ..., ...) -> (..., d1, d2, ..., ...).
     Args:
         dim: the axis to be parted.
-        unflattened_size: the lengths of the new axes, whose product is that of the old one; one of them may be -1, what
-            is left.
+        unflattened_size: the lengths of the new axes, whose product is the old length; one of them may be -1, to be
+            inferred.
     Raises: IndexError if the axis is out of range; ValueError for lengths that do not fill it; TypeError if the input
         is not a tensor.
     Example:
@@ -119,7 +119,7 @@ class Unflatten(Module):
         self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The same entries with more axes."""
+        """Return the same entries with more axes."""
         if not -input.ndim <= self.dim < input.ndim:
             raise IndexError(f"Unflatten: axis {self.dim} is out of range, the input has shape {input.shape}")
         dim = self.dim % input.ndim

@@ -1,4 +1,4 @@
-"""Losses as modules: the functions of `nn.functional`, with their settings given once.
+"""Losses as modules: the functions of `nn.functional` with fixed settings.
 
 `reduction` is "mean", "sum", or "none" for one loss per entry (or per row, where classes are concerned).
 """
@@ -19,7 +19,8 @@ __all__ = [
 
 
 class Loss(Module):
-    """A loss of `nn.functional` and its settings. Settings that are tensors are buffers, so that they move along."""
+    """Module that applies one loss of `nn.functional` with fixed settings. Tensors among them are buffers, so `to`
+    moves them."""
 
     def __init__(self, function: Callable[..., Tensor], **settings: Any):
         self.function, self.names = function, tuple(settings)
@@ -31,14 +32,14 @@ class Loss(Module):
                 setattr(self, name, value)
 
     def forward(self, input: Any, target: Any) -> Tensor:
-        """What the prediction loses against the target."""
+        """Return the loss of the prediction."""
         return self.function(input, target, **{name: getattr(self, name) for name in self.names})
 
 
 def refuse_settings(
     name: str, reduction: str = "mean", label_smoothing: float = 0.0, delta: float = 1.0, beta: float = 0.0, **_: Any
 ) -> None:
-    """Refuse at once what no call could be made with."""
+    """Raise for settings that no call could use."""
     words = ("none", "mean", "sum", *(("batchmean",) if name == "KLDivLoss" else ()))
     if reduction not in words:
         raise ValueError(f"{name}: reduction must be one of {', '.join(map(repr, words))}, got {reduction!r}")
@@ -49,7 +50,7 @@ def refuse_settings(
 
 
 class CrossEntropyLoss(Loss):
-    """Cross-entropy: minus the log of the probability that scores give to the target.
+    """Cross-entropy: minus the log of the softmax probability of the target.
 
         loss = -weight_y log(exp(x_y) / Σ_j exp(x_j))
 
@@ -152,10 +153,10 @@ class L1Loss(Loss):
 
 
 class HuberLoss(Loss):
-    """Huber loss: half the squared difference up to `delta`, and a straight line beyond it.
+    """Huber loss: half the squared difference up to `delta`, linear beyond it.
 
-    With d = |input - target|: d² / 2 where d ≤ delta, else delta (d - delta / 2). The slope is that of the line at
-    most.
+    With d = |input - target|: d² / 2 where d ≤ delta, else delta (d - delta / 2). The derivative is at most the slope
+    of the line.
 
     Shapes: input and target the same -> (), or with "none" the same.
     Args:
@@ -175,7 +176,7 @@ class HuberLoss(Loss):
 
 
 class SmoothL1Loss(Loss):
-    """Smooth L1 loss: the absolute difference, rounded within `beta` of 0.
+    """Smooth L1 loss: the absolute difference, quadratic within `beta` of 0.
 
     With d = |input - target|: d² / (2 beta) where d < beta, else d - beta / 2. It is `HuberLoss` divided by beta.
 
@@ -197,7 +198,7 @@ class SmoothL1Loss(Loss):
 
 
 class BCELoss(Loss):
-    """Binary cross-entropy of probabilities with a yes (1) or no (0).
+    """Binary cross-entropy of probabilities with targets 1 and 0.
 
     loss = -weight (t log(p) + (1 - t) log(1 - p)), for a target t from 0 to 1. No logarithm counts as less than -100.
     From scores take `BCEWithLogitsLoss`, which is exact everywhere.
@@ -219,10 +220,10 @@ class BCELoss(Loss):
 
 
 class BCEWithLogitsLoss(Loss):
-    """Binary cross-entropy of scores (logits) with a yes (1) or no (0), safe for large scores.
+    """Binary cross-entropy of scores (logits) with targets 1 and 0, safe for large scores.
 
     loss = -weight (pos_weight t log σ(x) + (1 - t) log(1 - σ(x))), with σ the sigmoid and a target t from 0 to 1. The
-    logarithms are taken as softplus, so that none overflows.
+    logarithms are computed with softplus, so that none overflows.
 
     Shapes: input and target the same -> (), or with "none" the same.
     Args:
@@ -271,7 +272,7 @@ class KLDivLoss(Loss):
 
 
 class HingeEmbeddingLoss(Loss):
-    """Hinge embedding loss: the distance of what is alike; of others, what it lacks to `margin`.
+    """Hinge embedding loss: the distance of similar pairs, and how much that of others lacks to `margin`.
 
     loss = x where the target is 1, max(0, margin - x) where it is -1.
 
@@ -286,7 +287,7 @@ class HingeEmbeddingLoss(Loss):
         [0.25, 0.75, 0.0]
 
     See: torch.nn.HingeEmbeddingLoss; Hadsell, Chopra and LeCun, Dimensionality reduction by learning an invariant
-        mapping, 2006, who square it.
+        mapping, 2006, where it is squared.
     """
 
     def __init__(self, margin: float = 1.0, reduction: str = "mean"):

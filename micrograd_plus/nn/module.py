@@ -1,4 +1,4 @@
-"""Module: parameters, buffers and other modules under names, and a `forward` that says what they compute."""
+"""Base class of layers: named parameters, buffers and modules, and a `forward` method."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PLAIN = (bool, int, float, str, tuple, type(None))
 
 
 class _Trained(type):
-    """What makes `Parameter` a word for some tensors: calling it makes one, and asking it answers for every leaf that
-    wants a gradient. A class of its own would be asked for in every operation."""
+    """Metaclass that makes `Parameter` a name for some tensors: calling it creates one, and `isinstance` is True for
+    every leaf that requires a gradient. A subclass of `Tensor` would slow down every operation."""
 
     def __call__(
         cls, data: Any, requires_grad: bool = True, *, dtype: Any = None, device: str = "cpu"
     ) -> Tensor:
-        """A tensor to be trained."""
+        """Return a tensor to train."""
         return tensor(data, requires_grad, dtype, device)
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -32,7 +32,7 @@ class _Trained(type):
 
 
 class Parameter(metaclass=_Trained):
-    """Parameter: a tensor to be trained, a leaf that wants a gradient.
+    """Parameter: a tensor to train, a leaf that requires a gradient.
 
     What it makes is a `Tensor`; `isinstance(x, nn.Parameter)` holds for every leaf that wants a gradient.
 
@@ -42,7 +42,7 @@ class Parameter(metaclass=_Trained):
         dtype: the dtype of the data by default; floats or complex numbers.
         device: "cpu" (default) or "cuda".
     Returns: a tensor of the shape of the data. Assigned to an attribute of a `Module` it is found by `parameters()`.
-    Raises: TypeError for integers, where it is trained, and for what is not made of numbers.
+    Raises: TypeError for integers, where it is trained, and for data that is not numeric.
     Example:
         >>> nn.Parameter([1.0, 2.0])
         tensor([1., 2.], requires_grad=True)
@@ -54,7 +54,7 @@ class Parameter(metaclass=_Trained):
 
 
 class Keys(NamedTuple):
-    """The names in which a model and a state dict differ."""
+    """Names in which a model and a state dict differ."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -94,18 +94,18 @@ class Module:
     _after: dict[Handle, Callable[..., Any]]
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Ready to hold attributes even where a class forgets `super().__init__()`."""
+        """Create a module that can hold attributes even if a class forgets `super().__init__()`."""
         module = super().__new__(cls)
         module.__dict__.update(_roles={}, _before={}, _after={}, training=True)
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; each class gives its own."""
+        """Return the output for an input; each class defines its own."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(self, ...): write what it computes there")
 
     @module_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What `forward` computes, and what the hooks make of it."""
+        """Call `forward` and the hooks."""
         try:
             if not self._before and not self._after:
                 return self.forward(*args, **kwargs)
@@ -131,8 +131,8 @@ class Module:
         """Call `hook(module, args)` before each `forward`; it may return other arguments.
 
         Args:
-            hook: a function of the module and the tuple of its arguments. None leaves them as they are; what is no
-                tuple is the only argument.
+            hook: a function of the module and the tuple of its arguments. None leaves them as they are; any other value
+                is the only argument.
         Returns: a handle that takes the hook away again, by `remove()` or at the end of a `with` block.
         Raises: TypeError if `hook` is not a function.
         """
@@ -173,7 +173,7 @@ class Module:
         object.__delattr__(self, name)
 
     def _refuse(self, name: str, role: str, value: Any) -> None:
-        """What has been a parameter or buffer stays one: a result in its place would be trained no more."""
+        """Raise TypeError if a parameter or buffer would be replaced by a result, which is never trained."""
         if not isinstance(value, Tensor) or not value.is_leaf:
             what = "a result" if isinstance(value, Tensor) else type(value).__name__
             raise TypeError(
@@ -183,7 +183,7 @@ class Module:
         value.label = name
 
     def _refuse_name(self, name: str, may_be_replaced: bool) -> None:
-        """Refuse a name that would get lost in a state, or that stands for something else."""
+        """Raise for a name that a state dict could not hold, or that is in use."""
         if not isinstance(name, str) or "." in name:
             raise KeyError(f"{type(self).__name__}: {name!r} cannot be a name: names are text without a dot")
         if not may_be_replaced and getattr(self, name, None) is not None:
@@ -218,41 +218,41 @@ class Module:
     # Looking ----------------
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules that are attributes of this one, each once, by name."""
+        """Return the child modules by name, each once."""
         return once(self._every_child())
 
     def children(self) -> Iterator[Module]:
-        """The modules that are attributes of this one, each once."""
+        """Return the child modules, each once."""
         for _, child in self.named_children():
             yield child
 
     def _every_child(self) -> Iterator[tuple[str, Module]]:
-        """The modules that are attributes of this one; a shared one by each of its names."""
+        """Return the child modules by name; a shared one by each of its names."""
         for name, value in self.__dict__.items():
             if isinstance(value, Module):
                 yield name, value
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module, then all below it, each once, by dotted name."""
+        """Return this module and all below it by dotted name, each once."""
         return once(self._every_module(prefix))
 
     def modules(self) -> Iterator[Module]:
-        """This module, then all below it, each once."""
+        """Return this module and all below it, each once."""
         for _, module in self.named_modules():
             yield module
 
     def _every_module(self, prefix: str) -> Iterator[tuple[str, Module]]:
-        """This module, then all below it; a shared one by each of its names."""
+        """Return this module and all below it; a shared one by each of its names."""
         yield prefix, self
         for name, child in self._every_child():
             yield from child._every_module(joined(prefix, name))
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """Every parameter, each once, by dotted name, which becomes its label in a recording.
+        """Return every parameter by dotted name, each once; the name becomes its label in a recording.
 
         Args:
             prefix: prefix of the names.
-            recurse: whether those of the modules below belong to them; True by default.
+            recurse: whether to include the modules below; True by default.
         Returns: an iterator of pairs (name, parameter).
         """
         for name, parameter in once(self._every_tensor(prefix, recurse, PARAMETER)):
@@ -260,21 +260,21 @@ class Module:
             yield name, parameter
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Every parameter, each once."""
+        """Return every parameter, each once."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """Every buffer, each once, by dotted name; without `recurse` those of this module alone."""
+        """Return every buffer by dotted name, each once; without `recurse` only this module's."""
         return once(self._every_tensor(prefix, recurse, BUFFER, PASSING))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Every buffer, each once."""
+        """Return every buffer, each once."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def _every_tensor(self, prefix: str, recurse: bool, *roles: str) -> Iterator[tuple[str, Tensor]]:
-        """Every tensor of some roles by dotted name; a shared one by each of its names."""
+        """Return every tensor of some roles by dotted name; a shared one by each of its names."""
         for place, module in self._every_module(prefix) if recurse else [(prefix, self)]:
             for name, role in module._roles.items():
                 value = module.__dict__.get(name)
@@ -282,15 +282,15 @@ class Module:
                     yield joined(place, name), value
 
     def get_submodule(self, target: str) -> Module:
-        """The module of a dotted name, as `named_modules` gives it; "" is this one."""
+        """Return the module with a dotted name, as in `named_modules`; "" is this one."""
         return self._found(target, "module", dict(self._every_module("")))
 
     def get_parameter(self, target: str) -> Tensor:
-        """The parameter of a dotted name, as `named_parameters` gives it."""
+        """Return the parameter with a dotted name, as in `named_parameters`."""
         return self._found(target, "parameter", dict(self._every_tensor("", True, PARAMETER)))
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer of a dotted name, as `named_buffers` gives it."""
+        """Return the buffer with a dotted name, as in `named_buffers`."""
         return self._found(target, "buffer", dict(self._every_tensor("", True, BUFFER, PASSING)))
 
     def _found(self, target: str, what: str, known: dict[str, Any]) -> Any:
@@ -302,17 +302,17 @@ class Module:
     # Changing all at once ----
 
     def train(self, mode: bool = True) -> Self:
-        """Say that the network is being trained: dropout, say, is on."""
+        """Set training mode, which turns on dropout, for example."""
         for module in self.modules():
             module.training = mode
         return self
 
     def eval(self) -> Self:
-        """Say that the network is being used: dropout, say, is off."""
+        """Set evaluation mode, which turns off dropout, for example."""
         return self.train(False)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, before the next backward pass adds up new ones.
+        """Reset the gradients of all parameters before the next backward pass.
 
         Args:
             set_to_none: True (default) for None, False for gradients of 0s.
@@ -324,7 +324,7 @@ class Module:
                 forget_gradient(parameter, set_to_none)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether the parameters are to be trained; frozen ones stay parameters."""
+        """Set whether the parameters are trained; frozen ones stay parameters."""
         for parameter in self.parameters():
             parameter.requires_grad = requires_grad
         return self
@@ -337,12 +337,12 @@ class Module:
         return self
 
     def to(self, device: Any = None, dtype: Any = None) -> Self:
-        """Every parameter and buffer moved to a device, and the floats among them to a dtype.
+        """Move every parameter and buffer to a device, and convert the floats among them to a dtype.
 
         What moves becomes a new tensor: make the optimiser afterwards.
 
         Args:
-            device: "cpu" or "cuda"; None leaves them where they are. A dtype may stand alone in its place.
+            device: "cpu" or "cuda"; None leaves them where they are. A dtype may be given alone.
             dtype: of floats and complex numbers; None leaves it.
         Returns: the module itself.
         Example:
@@ -360,29 +360,29 @@ class Module:
         return self
 
     def cpu(self) -> Self:
-        """Everything moved to the CPU."""
+        """Move everything to the CPU."""
         return self.to("cpu")
 
     def cuda(self) -> Self:
-        """Everything moved to the GPU."""
+        """Move everything to the GPU."""
         return self.to("cuda")
 
     def half(self) -> Self:
-        """All floats in half precision, float16."""
+        """Convert all floats to half precision, float16."""
         return self.to(dtype="float16")
 
     def float(self) -> Self:
-        """All floats in single precision, float32."""
+        """Convert all floats to single precision, float32."""
         return self.to(dtype="float32")
 
     def double(self) -> Self:
-        """All floats in double precision, float64."""
+        """Convert all floats to double precision, float64."""
         return self.to(dtype="float64")
 
     # State ------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """The values of all parameters and persistent buffers by dotted name.
+        """Return the values of all parameters and persistent buffers by dotted name.
 
         Args:
             prefix: prefix of the names.
@@ -391,12 +391,11 @@ class Module:
         return {name: value.detach() for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Keys:
-        """Take over values by dotted name: all of them, or, when something does not fit, none.
+        """Load values by dotted name: all of them, or none if something does not fit.
 
         Args:
             state_dict: tensors or arrays by name, as `state_dict()` returns them.
-            strict: whether names must be the same; False leaves what is missing as it is, and passes over unknown
-                names.
+            strict: whether names must be the same; False keeps missing values as they are and ignores unknown names.
         Returns: the lists `missing_keys` and `unexpected_keys`.
         Raises: ValueError that names every fault in names and shapes; TypeError if the state is not a dict.
         """
@@ -421,8 +420,8 @@ class Module:
     # In print ---------------
 
     def extra_repr(self) -> str:
-        """What to print between the brackets of a module without children: what it was made with, where it keeps that
-        under the same name, and where it is not as usual."""
+        """Return the text between the brackets of a module without children: constructor arguments that differ from
+        their defaults."""
         from inspect import signature  # most programs print no module
 
         said = []
@@ -443,12 +442,12 @@ class Module:
 
 
 def joined(prefix: str, name: str) -> str:
-    """A dotted name."""
+    """Join two names with a dot."""
     return f"{prefix}.{name}" if prefix else name
 
 
 def once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Each module or tensor under the first of its names."""
+    """Yield each module or tensor once, under the first of its names."""
     seen: set[int] = set()
     for name, value in named:
         if id(value) not in seen:
@@ -457,7 +456,7 @@ def once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:
-    """A tensor on another device or of another dtype, still a leaf and still of its label."""
+    """Return a tensor on another device or of another dtype, still a leaf with its label."""
     new_dtype = value.dtype if dtype is None or value.dtype.kind not in "fc" else dtype
     if value.device == (device or value.device) and value.dtype == new_dtype:
         return value

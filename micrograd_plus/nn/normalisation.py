@@ -1,4 +1,4 @@
-"""Normalisation: numbers brought to mean 0 and variance 1, then scaled and moved by what is learned.
+"""Normalisation layers, with a learned scale and shift.
 
 `device` and `dtype` are those of `parameters`.
 """
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class LayerNorm(Module):
-    """Layer normalisation: the last axes brought to mean 0 and variance 1.
+    """Layer normalisation: normalises the last axes to mean 0 and variance 1.
 
     y = (x - mean) / √(variance + eps) · weight + bias, mean and variance over the last axes of each example; the
     variance is the biased one (ddof 0). Weight starts as 1, bias as 0.
@@ -53,7 +53,7 @@ class LayerNorm(Module):
         self.weight, self.bias = scale_and_shift(self.normalized_shape, elementwise_affine, bias, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -86,15 +86,15 @@ class RMSNorm(Module):
         self.weight, _ = scale_and_shift(self.normalized_shape, elementwise_affine, False, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
 
 class GroupNorm(Module):
-    """Group normalisation: groups of channels brought to mean 0 and variance 1.
+    """Group normalisation: normalises groups of channels to mean 0 and variance 1.
 
     y = (x - mean) / √(variance + eps) · weight + bias, mean and variance (ddof 0) over the channels of a group and all
-    places of one example; weight and bias are those of the channel.
+    places of one example; weight and bias belong to the channel.
 
     Shapes: (N, C, ...) -> the same; weight and bias (C,).
     Args:
@@ -125,12 +125,12 @@ class GroupNorm(Module):
         self.weight, self.bias = scale_and_shift((num_channels,), affine, bias, dtype, device)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
 class _ByChannel(Module):
-    """What normalisations with running statistics share. The statistics are buffers: they are saved, not trained."""
+    """Base class of normalisations with running statistics, which are buffers: saved, not trained."""
 
     ndims: tuple[int, ...]
     examples: str
@@ -162,10 +162,10 @@ class _ByChannel(Module):
 
 
 class _BatchNorm(_ByChannel):
-    """Each channel brought to mean 0 and variance 1: those of the batch while training, else those that are running."""
+    """Base class of batch normalisations: by the statistics of the batch during training, else by the running ones."""
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         self._refuse_shape(input)
         by_batch = self.training or self.running_mean is None
         share = self._share() if self.training and self.num_batches_tracked is not None else 0.0
@@ -174,14 +174,15 @@ class _BatchNorm(_ByChannel):
         )
 
     def _share(self) -> float:
-        """How far running statistics move: `momentum`, or with None as a mean of all batches so far."""
+        """Return the share by which running statistics move: `momentum`, or with None one over the number of
+        batches."""
         if not is_recomputing():
             self.num_batches_tracked.assign(self.num_batches_tracked.detach() + 1)
         return 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation: each channel of a batch brought to mean 0 and variance 1.
+    """Batch normalisation: normalises each channel of a batch to mean 0 and variance 1.
 
     While training y = (x - mean) / √(variance + eps) · weight + bias, with the batch's mean and variance (ddof 0) of
     each channel, and the running ones follow: running ← (1 - momentum) running + momentum · (the batch's, with ddof 1).
@@ -218,7 +219,7 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation: each channel of a batch of images brought to mean 0 and variance 1.
+    """Batch normalisation: normalises each channel of a batch of images to mean 0 and variance 1.
 
     As `BatchNorm1d`: while training by the batch's own statistics, which the running ones follow; after `eval()` by the
     running ones.
@@ -250,7 +251,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation: each channel of a batch of volumes brought to mean 0 and variance 1.
+    """Batch normalisation: normalises each channel of a batch of volumes to mean 0 and variance 1.
 
     As `BatchNorm1d`: while training by the batch's own statistics, which the running ones follow; after `eval()` by the
     running ones.
@@ -282,7 +283,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _InstanceNorm(_ByChannel):
-    """Each channel of each example brought to mean 0 and variance 1."""
+    """Base class of instance normalisations."""
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = False,
@@ -292,7 +293,7 @@ class _InstanceNorm(_ByChannel):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias, **place)
 
     def forward(self, input: Any) -> Tensor:
-        """The shape of the input."""
+        """Return a tensor with the shape of the input."""
         self._refuse_shape(input)
         by_example = self.training or self.running_mean is None
         share = self.momentum or 0.0
@@ -302,7 +303,7 @@ class _InstanceNorm(_ByChannel):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation: each channel of each line brought to mean 0 and variance 1.
+    """Instance normalisation: normalises each channel of each line to mean 0 and variance 1.
 
     y = (x - mean) / √(variance + eps), and with `affine` y · weight + bias; mean and variance (ddof 0) are over the
     places of one channel of one example, while training and after. With running statistics, these follow the mean over
@@ -332,7 +333,7 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation: each channel of each image brought to mean 0 and variance 1.
+    """Instance normalisation: normalises each channel of each image to mean 0 and variance 1.
 
     As `InstanceNorm1d`, by the places of one channel of one example alone.
 
@@ -360,7 +361,7 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation: each channel of each volume brought to mean 0 and variance 1.
+    """Instance normalisation: normalises each channel of each volume to mean 0 and variance 1.
 
     As `InstanceNorm1d`, by the places of one channel of one example alone.
 

@@ -15,7 +15,7 @@ REMARKS = "__metadata__"  # safetensors' name for the same
 
 
 def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]) -> None:
-    """Write arrays by name, and remarks as one entry of text."""
+    """Write arrays by name, and metadata as one entry of text."""
     entries: dict[str, Any] = dict(arrays)
     if remarks:
         entries[REMARKS] = np.array(json.dumps(remarks))
@@ -28,7 +28,7 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]
 
 
 def read(file: BinaryIO, called: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays and the remarks of a file, every claim about sizes compared with what is there."""
+    """Return the arrays and the metadata of a file, after checking every size that it states."""
     arrays: dict[str, np.ndarray] = {}
     try:
         size = file.seek(0, 2)
@@ -51,7 +51,7 @@ def read(file: BinaryIO, called: str) -> tuple[dict[str, np.ndarray], dict[str, 
 
 
 def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> np.ndarray:
-    """One entry. Its header is read first, and must claim exactly the bytes that follow it."""
+    """Return one entry. Its header must state exactly the number of bytes that follow it."""
     if entry.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"{entry.filename!r} is compressed; what is kept here is not")
     with archive.open(entry) as file:

@@ -1,4 +1,4 @@
-"""The parameters of layers, and the values that they start from, as in PyTorch.
+"""Parameters of layers, and their initial values, as in PyTorch.
 
 In every layer `device` says where they live, `dtype` what they are made of (float64 unless given), and `rng` draws
 their first values (the generator of `micrograd_plus.random` unless given).
@@ -20,26 +20,26 @@ Generator = np.random.Generator
 
 
 def wants_sizes(layer: Module, **sizes: int) -> None:
-    """Refuse a layer of no width: each size is an integer of at least 1."""
+    """Raise unless each size of a layer is an integer of at least 1."""
     for name, size in sizes.items():
         check_count(f"{type(layer).__name__}: {name}", size, 1)
 
 
 def parameter(shape: tuple[int, ...], dtype: Any, device: str) -> Tensor:
-    """A parameter of 0s, to be given its first values."""
+    """Return a parameter of zeros, to be initialised."""
     return tensor(np.zeros(shape), True, float if dtype is None else dtype, device)
 
 
 def scale_and_shift(
     shape: tuple[int, ...], affine: bool, bias: bool, dtype: Any, device: str
 ) -> tuple[Tensor | None, Tensor | None]:
-    """What follows a normalisation: a weight of 1s and a bias of 0s, or None for what is not wanted."""
+    """Return a weight of ones and a bias of zeros, or None for either that is disabled."""
     weight = init.ones_(parameter(shape, dtype, device)) if affine else None
     return weight, parameter(shape, dtype, device) if affine and bias else None
 
 
 def start_as_linear(weight: Tensor, bias: Tensor | None, rng: Generator | None) -> None:
-    """The start of layers that add up their inputs: uniform within 1 / sqrt(fan in), weight and bias alike."""
+    """Initialise weight and bias uniformly within 1 / sqrt(fan in)."""
     init.kaiming_uniform_(weight, a=sqrt(5), rng=rng)
     if bias is not None:
         bound = 1 / sqrt(init.fans(weight)[0])
@@ -47,7 +47,7 @@ def start_as_linear(weight: Tensor, bias: Tensor | None, rng: Generator | None) 
 
 
 def start_by_hidden_size(module: Module, hidden_size: int, rng: Generator | None) -> None:
-    """The start of recurrent networks: every parameter uniform within 1 / sqrt(H)."""
+    """Initialise every parameter uniformly within 1 / sqrt(H)."""
     bound = 1 / sqrt(hidden_size)
     for each in module.parameters():
         init.uniform_(each, -bound, bound, rng)

@@ -1,6 +1,6 @@
-"""Pooling: each window of a line or an image as one number.
+"""Pooling: reduction of each window to one number.
 
-A setting such as `stride` is one number, or one for each axis. Windows stand next to each other unless `stride` says
+A setting such as `stride` is one number, or one for each axis. Windows do not overlap unless `stride` says
 otherwise. With `ceil_mode` a last window that hangs over the end is one more; nothing counts there.
 """
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def refuse_windows(layer: Any) -> None:
-    """Refuse at once windows that lie nowhere, or some of which would see nothing."""
+    """Raise ValueError for windows that would contain no entry."""
     name = type(layer).__name__
     given = {"kernel_size": (layer.kernel_size, 1), "stride": (layer.stride, 1), "padding": (layer.padding, 0)}
     for setting, (value, least) in {**given, "dilation": (getattr(layer, "dilation", 1), 1)}.items():
@@ -33,7 +33,7 @@ def refuse_windows(layer: Any) -> None:
 
 
 class _MaxPool(Module):
-    """The largest entry of each window."""
+    """Base class of max pooling."""
 
     pool: Callable[..., Tensor]
 
@@ -45,7 +45,7 @@ class _MaxPool(Module):
         refuse_windows(self)
 
     def forward(self, input: Any) -> Tensor:
-        """The channels of the input, at fewer places."""
+        """Return the pooled input, with the same channels."""
         return self.pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
 
 
@@ -126,7 +126,7 @@ class MaxPool3d(_MaxPool):
 
 
 class _AvgPool(Module):
-    """The mean of each window; `count_include_pad` says whether a border of padding counts as entries."""
+    """Base class of average pooling; `count_include_pad` counts padding as entries."""
 
     pool: Callable[..., Tensor]
 
@@ -140,7 +140,7 @@ class _AvgPool(Module):
         refuse_windows(self)
 
     def forward(self, input: Any) -> Tensor:
-        """The channels of the input, at fewer places."""
+        """Return the pooled input, with the same channels."""
         settings = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
         override = {} if self.divisor_override is None else {"divisor_override": self.divisor_override}
         return self.pool(input, *settings, **override)
@@ -234,7 +234,7 @@ class AvgPool3d(_AvgPool):
 
 
 class _AdaptiveAvgPool(Module):
-    """Means of as many windows as are asked for; where lengths do not divide, neighbouring windows share an entry."""
+    """Base class of adaptive average pooling; if lengths do not divide, neighbouring windows share an entry."""
 
     pool: Callable[..., Tensor]
 
@@ -242,7 +242,7 @@ class _AdaptiveAvgPool(Module):
         self.output_size = output_size
 
     def forward(self, input: Any) -> Tensor:
-        """The channels of the input, at `output_size` places."""
+        """Return the pooled input, with the same channels and `output_size` places."""
         return self.pool(input, self.output_size)
 
 

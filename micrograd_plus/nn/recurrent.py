@@ -1,4 +1,4 @@
-"""Recurrent networks under PyTorch's names: whole sequences, and single steps."""
+"""Recurrent networks over sequences, and their single steps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 
 class _Recurrent(Module):
-    """What networks over whole sequences share: their parameters, layers and directions.
+    """Base class of networks over sequences: parameters, layers and directions.
 
     `gates` is how many linear layers there are for each hidden unit, `states` how many states are carried along.
     """
@@ -45,20 +45,20 @@ class _Recurrent(Module):
         start_by_hidden_size(self, hidden_size, rng)
 
     def _directions(self) -> tuple[str, ...]:
-        """What the names of a direction's parameters end in."""
+        """Return the suffixes of the parameter names of each direction."""
         return ("", "_reverse") if self.bidirectional else ("",)
 
     def _parameters_of(self, layer: int, direction: str) -> list[Any]:
-        """weight_ih, weight_hh, bias_ih, bias_hh; None for biases that there are not."""
+        """Return weight_ih, weight_hh, bias_ih, bias_hh, with None for missing biases."""
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         return [getattr(self, f"{name}_l{layer}{direction}", None) for name in names]
 
     def _along(self, x: Tensor, start: list[Any], parameters: list[Any]) -> tuple[Tensor, list[Tensor]]:
-        """The hidden states along a sequence (T, N, in), and the last of all states."""
+        """Return the hidden states along a sequence (T, N, in), and all last states."""
         raise NotImplementedError(f"{type(self).__name__} has no _along(x, start, parameters)")
 
     def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
-        """The hidden states of the last layer, (T, N, directions * H), and the last states of all layers."""
+        """Return the hidden states of the last layer, (T, N, directions * H), and the last states of all layers."""
         x = self._time_first(input)
         rows = self.num_layers * len(self._directions())
         starts = states_to_start_from(self, hx, (rows, *x.shape[1:-1], self.hidden_size), x)
@@ -79,7 +79,7 @@ class _Recurrent(Module):
         return out, stacked[0] if self.states == 1 else stacked
 
     def _time_first(self, input: Tensor) -> Tensor:
-        """The axes in the order (T, N, in), or (T, in)."""
+        """Return a tensor with its axes in the order (T, N, in) or (T, in)."""
         if input.ndim not in (2, 3) or input.shape[-1] != self.input_size:
             raise ValueError(
                 f"{type(self).__name__}: input has shape {input.shape}, expected (time, examples, {self.input_size}), "
@@ -92,7 +92,7 @@ class _Recurrent(Module):
 
 
 def states_to_start_from(layer: Any, hx: Any, shape: tuple[int, ...], input: Any) -> tuple[Any, ...]:
-    """The states that a recurrent layer carries along, as they start: 0 unless given."""
+    """Return the initial states of a recurrent layer: zeros unless given."""
     if hx is None:
         return (constant_like(np.zeros(shape), input),) * layer.states
     given = (hx,) if layer.states == 1 else tuple(hx)
@@ -104,7 +104,7 @@ def states_to_start_from(layer: Any, hx: Any, shape: tuple[int, ...], input: Any
 
 
 class RNN(_Recurrent):
-    """Recurrent neural network (Elman): a hidden state carried along a sequence.
+    """Recurrent neural network (Elman) over a sequence.
 
         h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh)
 
@@ -158,16 +158,16 @@ class RNN(_Recurrent):
 
 
 class LSTM(_Recurrent):
-    """Long short-term memory: a hidden state and a gated cell carried along a sequence.
+    """Long short-term memory (LSTM) over a sequence.
 
-        i = σ(W_ii x_t + b_ii + W_hi h + b_hi)       how much enters
-        f = σ(W_if x_t + b_if + W_hf h + b_hf)       how much of the cell is kept
+        i = σ(W_ii x_t + b_ii + W_hi h + b_hi)       input gate
+        f = σ(W_if x_t + b_if + W_hf h + b_hf)       forget gate
         g = tanh(W_ig x_t + b_ig + W_hg h + b_hg)    the candidate
-        o = σ(W_io x_t + b_io + W_ho h + b_ho)       how much is shown
+        o = σ(W_io x_t + b_io + W_ho h + b_ho)       output gate
         c_t = f · c_(t-1) + i · g,  h_t = o · tanh(c_t)
 
-    with h = h_(t-1) and σ the sigmoid. The rows of weight_ih (4 H, in) and weight_hh (4 H, H) stand in the order i, f,
-    g, o. It is called as lstm(input, hx=None), with hx = (h_0, c_0). Every parameter starts uniform within ± 1 / √H;
+    with h = h_(t-1) and σ the sigmoid. The rows of weight_ih (4 H, in) and weight_hh (4 H, H) have the order i, f, g,
+    o. It is called as lstm(input, hx=None), with hx = (h_0, c_0). Every parameter starts uniform within ± 1 / √H;
     states start as 0 unless given.
 
     Shapes: input (T, N, in), with `batch_first` (N, T, in), or (T, in) for one sequence -> hidden states of the last
@@ -206,15 +206,15 @@ class LSTM(_Recurrent):
 
 
 class GRU(_Recurrent):
-    """Gated recurrent unit: a hidden state carried along a sequence, kept or replaced by gates.
+    """Gated recurrent unit (GRU) over a sequence.
 
-        r = σ(W_ir x_t + b_ir + W_hr h + b_hr)           how much is recalled
-        z = σ(W_iz x_t + b_iz + W_hz h + b_hz)           how much is kept
+        r = σ(W_ir x_t + b_ir + W_hr h + b_hr)           reset gate
+        z = σ(W_iz x_t + b_iz + W_hz h + b_hz)           update gate
         n = tanh(W_in x_t + b_in + r · (W_hn h + b_hn))  the candidate
         h_t = (1 - z) · n + z · h
 
-    with h = h_(t-1) and σ the sigmoid. The rows of weight_ih (3 H, in) and weight_hh (3 H, H) stand in the order r, z,
-    n. As in PyTorch, r is applied after W_hn, not before. It is called as gru(input, hx=None). Every parameter starts
+    with h = h_(t-1) and σ the sigmoid. The rows of weight_ih (3 H, in) and weight_hh (3 H, H) have the order r, z, n.
+    As in PyTorch, r is applied after W_hn, not before. It is called as gru(input, hx=None). Every parameter starts
     uniform within ± 1 / √H; states start as 0 unless given.
 
     Shapes: input (T, N, in), with `batch_first` (N, T, in), or (T, in) for one sequence -> hidden states of the last
@@ -255,7 +255,7 @@ class GRU(_Recurrent):
 
 
 class _Cell(Module):
-    """What single steps share. Shapes: input (N, in) or (in,), states (N, H) or (H,)."""
+    """Base class of single steps. Shapes: input (N, in) or (in,), states (N, H) or (H,)."""
 
     gates: int
     states = 1
@@ -317,7 +317,7 @@ class RNNCell(_Cell):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Any = None) -> Tensor:
-        """The next hidden state, (N, H)."""
+        """Return the next hidden state, (N, H)."""
         step = functional.rnn_tanh_cell if self.nonlinearity == "tanh" else functional.rnn_relu_cell
         return step(input, *self._starts(input, hx), *self._parameters_in_order())
 
@@ -349,7 +349,7 @@ class LSTMCell(_Cell):
     gates, states = 4, 2
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Tensor, Tensor]:
-        """The next (hidden, cell), each (N, H)."""
+        """Return the next (hidden, cell), each (N, H)."""
         hidden, cell = self._starts(input, hx)
         return functional.lstm_cell(input, (hidden, cell), *self._parameters_in_order())
 
@@ -380,5 +380,5 @@ class GRUCell(_Cell):
     gates = 3
 
     def forward(self, input: Any, hx: Any = None) -> Tensor:
-        """The next hidden state, (N, H)."""
+        """Return the next hidden state, (N, H)."""
         return functional.gru_cell(input, *self._starts(input, hx), *self._parameters_in_order())

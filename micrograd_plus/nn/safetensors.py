@@ -1,8 +1,8 @@
-"""Reading and writing `.safetensors`, a format that cannot run anything.
+"""Reading and writing `.safetensors`, a format that cannot run code.
 
 A file is: 8 bytes for the length of the header (little-endian), the header in JSON, and the bytes of all tensors. The
-header gives each tensor's dtype, shape, and first and last byte; "__metadata__" is a dict of text. This reader refuses
-whatever the format forbids: gaps, overlaps, bytes that nobody claims, sizes that do not agree, a header over 100 MB.
+header gives each tensor's dtype, shape, and first and last byte; "__metadata__" is a dict of text. The reader rejects
+everything that the format forbids: gaps, overlaps, unused bytes, sizes that do not agree, a header over 100 MB.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST_HEADER = 100_000_000
 
 
 def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]) -> None:
-    """Write arrays by name, and remarks as metadata. Each tensor starts at a multiple of its size, the widest first."""
+    """Write arrays by name, and metadata. Each tensor starts at a multiple of its item size, the widest first."""
     header: dict[str, Any] = {METADATA: remarks} if remarks else {}
     chunks: list[bytes] = []
     start = 0
@@ -57,7 +57,7 @@ def write(file: BinaryIO, arrays: dict[str, np.ndarray], remarks: dict[str, str]
 
 
 def read(file: BinaryIO, called: str) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """The arrays and the metadata of a file."""
+    """Return the arrays and the metadata of a file."""
     path = called
     size = file.seek(0, 2) - 8
     file.seek(0)
@@ -74,7 +74,7 @@ def read(file: BinaryIO, called: str) -> tuple[dict[str, np.ndarray], dict[str, 
 
 
 def _header(path: str, text: bytes) -> dict[str, Any]:
-    """The header as a dict, in which no name stands twice."""
+    """Return the header as a dict; raise for a repeated name."""
     try:
         header = json.loads(text.decode("utf-8"), object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
@@ -92,7 +92,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _place(path: str, name: str, entry: Any) -> tuple[int, int]:
-    """Where a tensor's bytes lie, when its entry makes sense."""
+    """Return the byte range of a tensor; raise if its entry is invalid."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise _refused(path, f"{name!r} must have dtype, shape and data_offsets, and nothing else")
     if not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
@@ -114,7 +114,7 @@ def _whole_numbers(values: Any) -> bool:
 
 
 def _refuse_gaps(path: str, places: list[tuple[int, int]], size: int) -> None:
-    """Each byte belongs to exactly one tensor."""
+    """Raise unless each byte belongs to exactly one tensor."""
     reached = 0
     for start, end in sorted(places):
         if start != reached:

@@ -1,9 +1,9 @@
-"""Keeping values in a file: `.npz`, which NumPy reads, or `.safetensors`, which many libraries read.
+"""Saving values to a file: `.npz`, which NumPy reads, or `.safetensors`, which many libraries read.
 
-What is kept is a dict with text for keys, whose values are tensors, arrays, dicts of the same kind, or anything plain
-that JSON can say (numbers, text, True, None, lists of these). Nothing in a file is ever run: no pickle.
+A state is a dict with text for keys, whose values are tensors, arrays, dicts of the same kind, or JSON values (numbers,
+text, True, None, lists of these). Nothing in a file is ever run: no pickle.
 
-In the file, keys of nested dicts are joined by "/"; what is not an array is text among the file's remarks.
+In the file, keys of nested dicts are joined by "/"; the other values are text in the file's metadata.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
         path: where to; its name ends in .npz, which NumPy reads, or .safetensors, which many libraries read. An open
             file, such as io.BytesIO(), is written as .npz.
     Returns: None.
-    Raises: ValueError if the name ends otherwise, or a key is not allowed; TypeError if state is not a dict, or a
-        value cannot be kept in such a file; OSError if the file cannot be written.
+    Raises: ValueError if the name ends otherwise, or a key is not allowed; TypeError if state is not a dict, or the
+        file format cannot hold a value; OSError if the file cannot be written.
     Example:
         >>> import tempfile
         >>> net, other = nn.Linear(2, 1), nn.Linear(2, 1)
@@ -96,7 +96,7 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
 
 
 def format_of(path: str | os.PathLike[str]) -> Any:
-    """How to write and read a file of that name."""
+    """Return the module that writes and reads a file of that name."""
     suffix = Path(path).suffix
     if suffix not in FORMATS:
         raise ValueError(f"{Path(path).name}: a file of values ends in .npz or .safetensors, not {suffix!r}")
@@ -104,7 +104,7 @@ def format_of(path: str | os.PathLike[str]) -> Any:
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write beside the file, and put it in its place when it is complete."""
+    """Write a file beside the target and rename it when it is complete."""
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -122,7 +122,7 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
 
 
 def taken_apart(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Remarks]:
-    """Nested dicts as one flat dict of arrays, and one of JSON text."""
+    """Flatten nested dicts into a dict of arrays and a dict of JSON text."""
     arrays: Arrays = {}
     remarks: Remarks = {}
     for key, value in state.items():
@@ -147,7 +147,7 @@ def taken_apart(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Rem
 
 
 def as_json(name: str, value: Any) -> str:
-    """A plain value as text."""
+    """Convert a JSON value to text."""
     try:
         return json.dumps(value)
     except (TypeError, ValueError) as error:
@@ -158,7 +158,7 @@ def as_json(name: str, value: Any) -> str:
 
 
 def put_together(arrays: Arrays, remarks: Remarks, called: str) -> dict[str, Any]:
-    """The nested dicts again. A remark that is not JSON, as other programs write them, stays text."""
+    """Rebuild the nested dicts. Metadata of other programs that is not JSON stays text."""
     state: dict[str, Any] = {}
     for name, array in arrays.items():
         if array.dtype.kind not in "biufc":
@@ -183,7 +183,7 @@ def put_together(arrays: Arrays, remarks: Remarks, called: str) -> dict[str, Any
 
 
 def from_json(text: str) -> Any:
-    """A plain value from text."""
+    """Convert text to a JSON value."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

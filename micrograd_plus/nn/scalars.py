@@ -1,4 +1,4 @@
-"""micrograd's networks, on `Value`s: one number at a time, so that every one of them can be looked at."""
+"""micrograd's networks on `Value`s: one number at a time, so that each can be inspected."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from ..engine import Value
 
 
 class Module:
-    """Base class of micrograd's networks: something with parameters.
+    """Base class of micrograd's networks.
 
     Example:
         >>> nn.Neuron(3).zero_grad()
 
-    See: `nn.Module`, that of tensors.
+    See: `nn.Module`, which works on tensors.
     """
 
     def zero_grad(self) -> None:
-        """Set the gradient of every parameter back to 0."""
+        """Set the gradient of every parameter to 0."""
         for p in self.parameters():
             p.grad = 0
 
     def parameters(self) -> list[Value]:
-        """Every number that training may change."""
+        """Return all parameters."""
         return []
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The networks that are attributes of this one, or stand in a list that is, by name: `layers.0`."""
+        """Return the networks that are attributes of this one, or in such a list, by name: `layers.0`."""
         for name, held in vars(self).items():
             if isinstance(held, Module):
                 yield name, held
@@ -37,7 +37,7 @@ class Module:
                 yield from ((f"{name}.{i}", each) for i, each in enumerate(held) if isinstance(each, Module))
 
     def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Value]]:
-        """Every number of this network and those in it, by name: `layers.0.neurons.3.w[1]`.
+        """Return every parameter of this network and its children by name: `layers.0.neurons.3.w[1]`.
 
         Args:
             prefix: prefix of the names.
@@ -59,7 +59,7 @@ class Module:
 
 
 class Neuron(Module):
-    """Neuron on `Value`s: relu(w · x + b), a bent weighted sum of its inputs.
+    """Neuron on `Value`s: relu(w · x + b).
 
     Weights start uniform within ± 1, drawn by Python's `random`; the bias starts as 0.
 
@@ -83,14 +83,14 @@ class Neuron(Module):
 
     @module_call
     def __call__(self, x: Sequence[Any]) -> Value:
-        """What the neuron makes of its inputs."""
+        """Return the output of the neuron."""
         total = self.b
         for weight, each in zip(self.w, x, strict=False):
             total = total + weight * each
         return total.relu() if self.nonlin else total
 
     def parameters(self) -> list[Value]:
-        """The weights, then the bias."""
+        """Return the weights and the bias."""
         return [*self.w, self.b]
 
     def __repr__(self) -> str:
@@ -98,7 +98,7 @@ class Neuron(Module):
 
 
 class Layer(Module):
-    """Layer of neurons on `Value`s that see the same inputs.
+    """Layer of neurons on `Value`s with the same inputs.
 
     Called with numbers it returns a list of `Value`s; of a single neuron, the `Value` itself.
 
@@ -122,12 +122,12 @@ class Layer(Module):
 
     @module_call
     def __call__(self, x: Sequence[Any]) -> Any:
-        """What each neuron makes of the inputs; of a single neuron, the number itself."""
+        """Return the output of each neuron; with one neuron, its output alone."""
         out = [neuron(x) for neuron in self.neurons]
         return out[0] if len(out) == 1 else out
 
     def parameters(self) -> list[Value]:
-        """Those of each neuron in turn."""
+        """Return the parameters of each neuron in turn."""
         return [p for neuron in self.neurons for p in neuron.parameters()]
 
     def __repr__(self) -> str:
@@ -135,7 +135,7 @@ class Layer(Module):
 
 
 class MLP(Module):
-    """Multi-layer perceptron on `Value`s: layers one behind the other, relu between them.
+    """Multi-layer perceptron on `Value`s, with relu between layers.
 
     Called with numbers it returns what its last `Layer` does.
 
@@ -160,13 +160,13 @@ class MLP(Module):
 
     @module_call
     def __call__(self, x: Sequence[Any]) -> Any:
-        """What the layers make of the inputs, one after the other."""
+        """Apply the layers one after the other."""
         for layer in self.layers:
             x = layer(x)
         return x
 
     def parameters(self) -> list[Value]:
-        """Those of each layer in turn."""
+        """Return the parameters of each layer in turn."""
         return [p for layer in self.layers for p in layer.parameters()]
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Layers of transformers: attention, then a small network at each place (Vaswani et al. 2017)."""
+"""Transformer layers (Vaswani et al. 2017)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TransformerEncoderLayer(Module):
     def forward(
         self, src: Tensor, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False
     ) -> Tensor:
-        """The shape of the input. Masks as in `MultiheadAttention`."""
+        """Return a tensor with the shape of the input. Masks are as in `MultiheadAttention`."""
         masks = {"attn_mask": src_mask, "key_padding_mask": src_key_padding_mask, "is_causal": is_causal}
         if self.norm_first:
             src = src + self._gather(self.norm1(src), masks)
@@ -86,25 +86,25 @@ class TransformerEncoderLayer(Module):
         return self.norm2(src + self._think(src))
 
     def _gather(self, x: Tensor, masks: dict[str, Any]) -> Tensor:
-        """What each place gathers from the others."""
+        """Apply the attention."""
         return self.dropout1(self.self_attn(x, x, x, need_weights=False, **masks)[0])
 
     def _think(self, x: Tensor) -> Tensor:
-        """What each place makes of it by itself."""
+        """Apply the feed-forward network."""
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
 class TransformerEncoder(Module):
-    """Transformer encoder: several layers one after the other, copies of one.
+    """Transformer encoder: a sequence of copies of one layer.
 
     It is called as encoder(src, mask=None, src_key_padding_mask=None, is_causal=False); every layer has the same masks.
 
-    Shapes: those of the layer -> the same.
+    Shapes: as for the layer -> the same.
     Args:
         encoder_layer: the layer of which every other is a copy to start with; it is not one of them itself.
         num_layers: how many, at least 1.
         norm: a module that follows the last layer; None by default.
-    Raises: ValueError for no layers; when called, what the layer raises.
+    Raises: ValueError for no layers; when called, as the layer.
     Example:
         >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, batch_first=True)
         >>> nn.TransformerEncoder(layer, num_layers=3)(mg.random.normal(size=(4, 10, 8))).shape
@@ -123,7 +123,7 @@ class TransformerEncoder(Module):
     def forward(
         self, src: Tensor, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False
     ) -> Tensor:
-        """The shape of the input. Masks as in `MultiheadAttention`, for every layer."""
+        """Return a tensor with the shape of the input. Masks are as in `MultiheadAttention`, for every layer."""
         for layer in self.layers:
             src = layer(src, mask, src_key_padding_mask, is_causal)
         return src if self.norm is None else self.norm(src)

@@ -1,4 +1,4 @@
-"""What is done to gradients between the walk and the step."""
+"""Gradient clipping."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def clip_grad_norm_(
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
 ) -> Tensor:
-    """Gradient clipping by norm: all gradients made shorter by one factor.
+    """Clip gradients by their norm: scale all of them by one factor.
 
     g ← g · min(1, max_norm / (‖g‖ + 1e-6)), with ‖g‖ the norm of the entries of all gradients in one row. The direction
     of the step stays. Gradients are replaced, not overwritten.
@@ -66,7 +66,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Gradient clipping by value: every entry of every gradient held between two bounds.
+    """Clip every entry of every gradient to the range between two bounds.
 
     g_i ← min(max(g_i, -clip_value), clip_value). The direction of the step may change.
 
@@ -89,6 +89,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 
 def _with_gradients(parameters: Tensor | Iterable[Tensor]) -> list[Any]:
-    """The parameters that have received a gradient."""
+    """Return the parameters that have a gradient."""
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     return [tensor for tensor in tensors if tensor.grad is not None]

@@ -1,4 +1,4 @@
-"""NumPy's namespace with gradients: to put instead of `autograd.numpy`.
+"""NumPy's namespace with gradients, a replacement for `autograd.numpy`.
 
     import micrograd_plus.numpy as np
     from micrograd_plus.numpy import grad
@@ -61,7 +61,7 @@ _WHEN_ASKED_FOR = ("integrate", "signal", "special", "stats", "tools")
 
 
 def __getattr__(name: str) -> Any:
-    """NumPy's name; a function that this engine has too is given tensors by that."""
+    """Return NumPy's function, dispatched to this package's for tensors."""
     if name in _WHEN_ASKED_FOR:
         return import_module(f".{name}", __name__)
     if name.startswith("__"):

@@ -1,4 +1,4 @@
-"""Whose function it is: this engine's where a tensor is given, else NumPy's."""
+"""Dispatch between NumPy's functions, for arrays, and this package's, for tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..tensor import Tensor
 
 
 def dispatched(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's function, which becomes this engine's where it is given a tensor."""
+    """Return NumPy's function, replaced by this package's if an argument is a tensor."""
 
     @wraps(theirs)
     def call(*args: Any, **options: Any) -> Any:
@@ -23,7 +23,7 @@ def dispatched(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable
 
 
 def with_arrays(ours: Callable[..., Any]) -> Callable[..., Any]:
-    """This engine's function, which gives arrays where it was given no tensor."""
+    """Return this package's function, which returns arrays if no argument is a tensor."""
 
     @wraps(ours)
     def call(*args: Any, **options: Any) -> Any:
@@ -34,7 +34,7 @@ def with_arrays(ours: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def names_of(module: ModuleType, ours: ModuleType) -> Callable[[str], Any]:
-    """The `__getattr__` of a module that stands for NumPy's of the same name, with this engine's beside it."""
+    """Return the `__getattr__` of a module that mirrors NumPy's module of the same name."""
 
     def find(name: str) -> Any:
         if name.startswith("__"):
@@ -46,10 +46,10 @@ def names_of(module: ModuleType, ours: ModuleType) -> Callable[[str], Any]:
 
 
 def has_tensors(value: Any) -> bool:
-    """Whether there is a tensor in a nested structure."""
+    """Return whether a nested structure contains a tensor."""
     return any(isinstance(leaf, Variable) for leaf in leaves(value))
 
 
 def as_arrays(value: Any) -> Any:
-    """The same structure, with an array, or NumPy's number, for each tensor without a graph."""
+    """Return the same structure with an array, or a NumPy number, for each tensor without a graph."""
     return map_leaves(value, lambda leaf: leaf.numpy()[()] if isinstance(leaf, Tensor) and leaf.node is None else leaf)

@@ -1,4 +1,4 @@
-"""Ordinary differential equations: `odeint`, with gradients by the start, the times and the parameters."""
+"""Ordinary differential equations: `odeint`, with gradients for the start, the times and the parameters."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def odeint(
     atol: float = 1e-10,
     most: int = 100_000,
 ) -> Any:
-    """Solution of an ordinary differential equation at given times, with gradients by all that it is given.
+    """Solve an ordinary differential equation at given times, with gradients for all arguments.
 
     The y with y(t[0]) = y0 and dy/dt = func(y, t, *args). The steps are as long as the tolerances allow, and as long as
-    they would be without gradients; everything in them is differentiated, so that the gradient is that of the numbers
-    returned, by y0, by the times and by `args`.
+    they would be without gradients; everything in them is differentiated, so the gradient is exact for the returned
+    numbers, for y0, the times and `args`.
 
     Shapes: y0 of shape (N,) and t of shape (T,) -> (T, N).
     Args:
         func: a function of y, of the time and of `args`, which returns the slope, of the shape of y.
         y0: where it begins; real numbers.
-        t: the times, rising or falling; the first is that of y0.
-        args: what else `func` takes, a tuple.
+        t: the times, rising or falling; the first belongs to y0.
+        args: the other arguments that `func` takes, a tuple.
         rtol, atol: how much a step may be off, as a share of y and as a number.
-        most: so many steps at most from one time to the next.
+        most: the largest number of steps from one time to the next.
     Returns: a tensor where one was given, in `args` too, else an array: a row for each time.
     Raises: RuntimeError if `most` steps are not enough, as for a stiff equation.
     Example:
@@ -77,7 +77,7 @@ def odeint(
 def _advanced(
     func: Any, y: Any, start: Any, end: Any, args: Any, step: float | None, rtol: float, atol: float, most: int
 ) -> tuple[Any, float]:
-    """y at the end of one interval, and the step that would be taken next; `done` is the share that is covered."""
+    """Return y at the end of one interval and the next step; `done` is the share that is covered."""
     span = end - start
     done, share = 0.0, 1e-2 if step is None else min(step / max(abs(_value(span)), 1e-300), 1.0)
     first = func(y, start, *args)
@@ -100,5 +100,5 @@ def _advanced(
 
 
 def _value(x: Any) -> Any:
-    """The numbers alone, by which the length of a step is chosen."""
+    """Return the numbers without a graph, to choose the length of a step."""
     return x.detach().numpy() if hasattr(x, "detach") else np.asarray(x)

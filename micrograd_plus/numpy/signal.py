@@ -1,4 +1,4 @@
-"""Signals: autograd's `convolve`, which goes along chosen axes and sums over others."""
+"""Signals: autograd's `convolve`, along chosen axes, with sums over others."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def convolve(
     dot_axes: Sequence[Sequence[int]] = ((), ()),
     mode: str = "full",
 ) -> Any:
-    """A convolution along `axes` (those of A, those of B), where along `dot_axes` entries are multiplied and summed.
+    """Convolve along `axes` (of A, of B); along `dot_axes` entries are multiplied and summed.
 
-    Any other axes of A, and then of B, are those of the result in front. "full" has every overlap, "valid" those where
-    the shorter one lies inside.
+    The result begins with the other axes of A, then of B. "full" has every overlap, "valid" only positions where the
+    shorter one fits inside.
     """
     xp: Any = ops if has_tensors((A, B)) else np
     ndims = len(shape_of(A)), len(shape_of(B))

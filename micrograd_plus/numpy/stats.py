@@ -9,7 +9,7 @@ from .dispatch import with_arrays
 
 
 class Distribution:
-    """The functions of one distribution, which give arrays where they are given no tensor."""
+    """Functions of one distribution, which return arrays if no argument is a tensor."""
 
     def __init__(self, ours: Any):
         self._ours = ours

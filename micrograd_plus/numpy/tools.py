@@ -1,4 +1,4 @@
-"""Small tools that autograd brings along: parameters as one vector, gradient descent, fixed points, a check."""
+"""autograd's `misc` tools: flattening of parameters, optimisers, fixed points, gradient checks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .dispatch import as_arrays, has_tensors
 
 
 def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """All numbers of a nested structure in one row, and the function that puts such a row into the structure again.
-    Those of a dictionary stand in the order of its sorted keys."""
+    """Return all numbers of a nested structure in one row, and the function that rebuilds the structure. Dictionaries
+    are in the order of their sorted keys."""
     value = _sorted(value)
     parts = list(leaves(value))
     shapes = [shape_of(part) for part in parts]
@@ -31,7 +31,7 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _sorted(value: Any) -> Any:
-    """The same structure, each dictionary with its keys in order."""
+    """Return the same structure with sorted dictionaries."""
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     if isinstance(value, (list, tuple)):
@@ -41,8 +41,8 @@ def _sorted(value: Any) -> Any:
 
 
 def flatten_func(fun: Callable[..., Any], example: Any) -> tuple[Callable[..., Any], Callable[[Any], Any], Any]:
-    """A function of a structure as one of a row of numbers, which gives a row where it gives a structure; how a row
-    becomes the structure; and the example as a row."""
+    """Return a function of a flat row in place of one of a structure, the function that rebuilds the structure, and the
+    example as a row."""
     row, unflatten = flatten(example)
 
     def of_row(vector: Any, *args: Any) -> Any:
@@ -59,7 +59,7 @@ def sgd(
     step_size: float = 0.1,
     mass: float = 0.9,
 ) -> Any:
-    """Gradient descent with momentum, of a structure of arrays: `gradient(x, i)` at step i."""
+    """Minimise by gradient descent with momentum, for a structure of arrays: `gradient(x, i)` at step i."""
     velocity: Any = 0.0
 
     def step(g: Any, i: int) -> Any:
@@ -79,7 +79,7 @@ def rmsprop(
     gamma: float = 0.9,
     eps: float = 1e-8,
 ) -> Any:
-    """Gradient descent with steps divided by the root of a moving mean of squares."""
+    """Minimise by RMSprop: steps divided by the root of a running mean of squares."""
     squares: Any = 1.0
 
     def step(g: Any, i: int) -> Any:
@@ -100,7 +100,7 @@ def adam(
     b2: float = 0.999,
     eps: float = 1e-8,
 ) -> Any:
-    """Adam: momentum, over the root of a moving mean of squares, both corrected for how they began."""
+    """Minimise by Adam, with bias correction."""
     mean: Any = 0.0
     squares: Any = 0.0
 
@@ -126,8 +126,8 @@ def _descend(step: Callable[[Any, int], Any], gradient: Any, x0: Any, callback: 
 def fixed_point(
     f: Callable[[Any], Callable[[Any], Any]], a: Any, x0: Any, distance: Callable[[Any, Any], Any], tol: float
 ) -> Any:
-    """The x with f(a)(x) = x, by iteration from x0. Its gradient by `a` is implicit: that of the equation at x, found
-    by iterating the way back as well."""
+    """Return the x with f(a)(x) = x, by iteration from x0. The gradient for `a` follows from the equation at x, by
+    another iteration."""
 
     def settle(step: Callable[[Any], Any], x: Any) -> Any:
         before, x = x, step(x)
@@ -148,7 +148,7 @@ def fixed_point(
 
 
 def check_grads(fun: Callable[..., Any], modes: tuple[str, ...] = ("fwd", "rev"), order: int = 2) -> Callable[..., Any]:
-    """The function of arguments that compares the gradients of `fun` with differences, and raises where they differ."""
+    """Return a function that compares the gradients of `fun` with finite differences, and raises if they differ."""
 
     def check(*args: Any) -> None:
         ours.gradcheck(fun, args)
@@ -157,5 +157,5 @@ def check_grads(fun: Callable[..., Any], modes: tuple[str, ...] = ("fwd", "rev")
 
 
 def _number(value: Any) -> Any:
-    """A result as a plain number: how far an iteration has come is nothing to differentiate by."""
+    """Return a result as a plain number, without a gradient."""
     return value.detach() if hasattr(value, "detach") else value

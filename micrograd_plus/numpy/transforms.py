@@ -1,4 +1,4 @@
-"""Transforms under autograd's names and with its arguments. Where arrays went in, arrays come out."""
+"""Transforms under autograd's names and with its arguments. They return arrays for arrays."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from .dispatch import as_arrays
 
 
 def grad(fun: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The function that gives the gradient of `fun`, whose result is one number."""
+    """Return a function that computes the gradient of a scalar function."""
     return _arrays_out(fun, ours.grad(_of_tensors(fun), argnum))
 
 
 def value_and_grad(fun: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The function that gives the value of `fun` and its gradient."""
+    """Return a function that computes the value of `fun` and its gradient."""
     return _arrays_out(fun, ours.value_and_grad(_of_tensors(fun), argnum))
 
 
 def grad_and_aux(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The function that gives the gradient of the first thing that `fun` returns, and the second as it is."""
+    """Return a function that computes the gradient of the first result of `fun`, and returns the second unchanged."""
     return _arrays_out(fun, ours.grad(fun, argnum, has_aux=True))
 
 
 def elementwise_grad(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The function that gives the slope of a function of each entry by itself: the gradient of the sum of all."""
+    """Return a function that computes the derivative of an elementwise function: the gradient of the sum."""
 
     @wraps(fun)
     def total(*args: Any, **options: Any) -> Any:
@@ -42,17 +42,17 @@ deriv = elementwise_grad
 
 
 def jacobian(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The function that gives all first derivatives of `fun`."""
+    """Return a function that computes the Jacobian of `fun`."""
     return _arrays_out(fun, ours.jacobian(_of_tensors(fun), argnum))
 
 
 def hessian(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The function that gives all second derivatives of `fun`, whose result is one number."""
+    """Return a function that computes the Hessian of a scalar function."""
     return _arrays_out(fun, ours.hessian(_of_tensors(fun), argnum))
 
 
 def hessian_vector_product(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The function of `(*arguments, vector)` that gives the Hessian of `fun` times the vector."""
+    """Return a function of `(*arguments, vector)` that computes the Hessian of `fun` times the vector."""
 
     @wraps(fun)
     def product(*args: Any, **options: Any) -> Any:
@@ -67,7 +67,7 @@ def hessian_vector_product(fun: Callable[..., Any], argnum: int = 0) -> Callable
 
 
 def make_vjp(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The function that gives `(vjp, value)`: how an upstream gradient goes back to an argument, and the value."""
+    """Return a function that computes `(vjp, value)`: the vector-Jacobian product, and the value."""
 
     @wraps(fun)
     def run(*args: Any, **options: Any) -> Any:
@@ -81,7 +81,7 @@ def make_vjp(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 
 def make_jvp(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """The function of the arguments that gives a function of a tangent, which gives `(value, how it moves)`."""
+    """Return a function of the arguments that returns a function of a tangent, which computes `(value, tangent)`."""
 
     @wraps(fun)
     def at(*args: Any, **options: Any) -> Any:
@@ -94,7 +94,7 @@ def make_jvp(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
 
 def multigrad_dict(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that gives a dictionary of gradients, by the names of the arguments."""
+    """Return a function that computes a dictionary of gradients by the names of the arguments."""
     asked = signature(fun)
 
     @wraps(fun)
@@ -112,7 +112,7 @@ def multigrad_dict(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_tensors(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function; a number or an array that it returns depends on nothing, and is a tensor for the transform."""
+    """Wrap a function so that a number or an array that it returns becomes a tensor for the transform."""
 
     @wraps(fun)
     def run(*args: Any, **options: Any) -> Any:
@@ -123,7 +123,7 @@ def _of_tensors(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _arrays_out(fun: Callable[..., Any], transformed: Callable[..., Any]) -> Callable[..., Any]:
-    """The transform with arrays for what it returns; not where tensors went in, as they do inside another one."""
+    """Wrap a transform so that it returns arrays, unless an argument is a tensor, as inside another transform."""
 
     @wraps(fun)
     def run(*args: Any, **options: Any) -> Any:

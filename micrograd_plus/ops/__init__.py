@@ -67,7 +67,7 @@ SUBJECTS = {
 """The files of operations, under the headings that the reference gives them."""
 
 APART = {linalg: "linalg", factorisations: "linalg", fourier: "fft"}
-"""Subjects whose names are public in a module of their own, as in NumPy: mg.linalg.solve."""
+"""Subjects whose names are public in a separate module, as in NumPy: mg.linalg.solve."""
 
 __all__ = ["abs"]
 

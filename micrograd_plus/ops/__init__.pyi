@@ -43,7 +43,8 @@ def addcmul(x: Any, a: Any, b: Any, value: Any = 1.0) -> Tensor:
     """Add the product of two inputs, times a constant, to x."""
 def maximum(a: Any, b: Any) -> Tensor: """Compute the larger of two entries, elementwise."""
 def minimum(a: Any, b: Any) -> Tensor: """Compute the smaller of two entries, elementwise."""
-def clip(x: Any, min: Any = None, max: Any = None) -> Tensor: """Limit each entry to the range from `min` to `max`."""
+def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
+    """Limit each entry to the range from `min` to `max`; to `max` if min > max."""
 def where(condition: Any, a: Any = None, b: Any = None) -> Tensor:
     """Choose entries from `a` where the condition is true, else from `b`."""
 
@@ -57,7 +58,7 @@ def log(x: Any) -> Tensor: """Compute the natural logarithm."""
 def log1p(x: Any) -> Tensor: """Compute log(1 + x), accurately for small x."""
 def log2(x: Any) -> Tensor: """Compute the logarithm to base 2."""
 def log10(x: Any) -> Tensor: """Compute the logarithm to base 10."""
-def logaddexp(a: Any, b: Any) -> Tensor: """Compute the logarithm of the sum of two exponentials."""
+def logaddexp(a: Any, b: Any) -> Tensor: """Compute the logarithm of the sum of two exponentials, without overflow."""
 def erf(x: Any) -> Tensor: """Compute the error function."""
 def erfc(x: Any) -> Tensor: """Compute the complementary error function, accurately where it is tiny."""
 
@@ -432,7 +433,7 @@ def transformer_layer(
     bias2: Any, norm1_weight: Any, norm1_bias: Any, norm2_weight: Any, norm2_bias: Any, heads: Any, causal: Any = False,
     norm_first: Any = False, eps: Any = 1e-05,
 ) -> Tensor:
-    """Transformer encoder layer: self-attention, then two linear layers with a relu between."""
+    """Compute a transformer encoder layer: self-attention, then two linear layers with a relu between."""
 
 # Sequences
 def rnn(drive: Any, weight: Any, start: Any = None, nonlinearity: Any = "tanh") -> Tensor:

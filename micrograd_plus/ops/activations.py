@@ -1,4 +1,4 @@
-"""Activation functions of neural networks, entry by entry. At a kink the convention is PyTorch's."""
+"""Activation functions of neural networks, elementwise. At kinks the derivatives are PyTorch's."""
 
 from math import pi, sqrt
 
@@ -50,6 +50,7 @@ def relu(xp, x):
     """Compute the rectified linear unit (ReLU): x if positive, else 0.
 
     relu(x) = max(x, 0). At the kink x = 0 the derivative is 0, as in PyTorch.
+    Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.relu([-1.0, 0.0, 2.0]).tolist()
     [0.0, 0.0, 2.0]
     >>> mg.grad(mg.relu)(0.0).item()
@@ -123,6 +124,7 @@ def relu6(xp, x):
     """Compute the ReLU with an upper bound of 6.
 
     relu6(x) = min(max(x, 0), 6). At both kinks, 0 and 6, the derivative is 0.
+    Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.relu6([-1.0, 3.0, 8.0]).tolist()
     [0.0, 3.0, 6.0]
     See: torch.nn.functional.relu6; Krizhevsky, Convolutional Deep Belief Networks on CIFAR-10, 2010."""
@@ -137,6 +139,7 @@ def hardtanh(xp, x, *, low=-1.0, high=1.0):
     Args:
         low: the smallest result, a number; default -1.0.
         high: the largest result, a number; default 1.0.
+    Returns: a tensor of the dtype of x; float64 for integers.
     Raises: TypeError if x is complex or not numeric, or a bound is not a number.
     >>> mg.hardtanh([-3.0, 0.5, 3.0]).tolist()
     [-1.0, 0.5, 1.0]
@@ -254,7 +257,6 @@ def gelu(x, approximate="none"):
     gelu(x) = x · Φ(x), where Φ is the standard normal distribution function; with "tanh" x / 2 · (1 + tanh(√(2/π) · (x
     + 0.044715 x³))). The two differ by up to 5e-4. Since their derivatives differ, too, they are two operations,
     `gelu_erf` and `gelu_tanh`.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
         approximate: "none" (exact, the default) or "tanh".

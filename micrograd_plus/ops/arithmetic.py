@@ -1,7 +1,4 @@
-"""Arithmetic, entry by entry: sums, products, quotients and powers, and the choice between two.
-
-A rule here is a local derivative. The engine multiplies it by upstream, and undoes broadcasting.
-"""
+"""Elementwise arithmetic. Each rule is a local derivative, which the engine multiplies by upstream."""
 
 from math import inf
 
@@ -16,7 +13,6 @@ def negative(xp, x):
     """Negate each entry.
 
     negative(x) = -x; `-x` of a tensor.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.negative([1.0, -2.0]).tolist()
     [-1.0, 2.0]
@@ -29,7 +25,6 @@ def positive(xp, x):
     """Return each entry unchanged.
 
     positive(x) = +x, as a separate node in the graph; `+x` of a tensor.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is boolean or not numeric.
     >>> mg.positive([1.0, -2.0]).tolist()
     [1.0, -2.0]
@@ -42,7 +37,6 @@ def add(xp, a, b):
     """Add two inputs elementwise.
 
     add(a, b) = a + b.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
     [[11.0, 21.0], [12.0, 22.0]]
     See: numpy.add; torch.add; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -54,7 +48,6 @@ def subtract(xp, a, b):
     """Subtract the second input from the first, elementwise.
 
     subtract(a, b) = a - b.
-    Returns: a tensor of the common dtype of a and b.
     Raises: ValueError if the shapes do not broadcast; TypeError if both are boolean, or one is not numeric.
     >>> mg.subtract([5.0, 7.0], 2.0).tolist()
     [3.0, 5.0]
@@ -67,7 +60,6 @@ def multiply(xp, a, b):
     """Multiply two inputs elementwise.
 
     multiply(a, b) = a · b. For the product of matrices see `matmul`.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.multiply([2.0, 3.0], [5.0, 7.0]).tolist()
     [10.0, 21.0]
     See: numpy.multiply; torch.mul; CS231n notes, Backpropagation, Patterns in backward flow."""
@@ -79,12 +71,7 @@ def multiply(xp, a, b):
 def floor_divide(xp, a, b):
     """Divide elementwise and round down to an integer.
 
-    floor_divide(a, b) = ⌊a / b⌋, as // in Python. The result is a step function, so its gradient is 0 with respect to
-    both inputs.
-    Args:
-        a: the dividend, real numbers.
-        b: the divisor, real numbers.
-    Returns: a tensor of the common dtype of a and b.
+    floor_divide(a, b) = ⌊a / b⌋, as // in Python. It is a step function, so its gradient is 0.
     >>> mg.floor_divide([7.0, -7.0], 2.0).tolist()
     [3.0, -4.0]
     See: numpy.floor_divide; torch.floor_divide."""
@@ -104,13 +91,10 @@ def divide(a, b, *, rounding_mode=None):
 
     divide(a, b) = a / b, also for integers. Division by 0 gives inf or nan, with NumPy's warning.
     Args:
-        a: the numerator, real or complex numbers.
-        b: the denominator, real or complex numbers.
         rounding_mode: None (default) for the quotient; "floor" for a // b, "trunc" to round towards 0. If rounded, its
             gradient is 0.
     Returns: a tensor of the common dtype of a and b; float64 for the quotient of integers.
-    Raises: ValueError if the shapes do not broadcast, or rounding_mode is unknown; TypeError if an input is not
-        numeric.
+    Raises: ValueError if the shapes do not broadcast, or rounding_mode is unknown; TypeError if one is not numeric.
     >>> mg.divide([1, 3], [2, 4]).tolist()
     [0.5, 0.75]
     >>> mg.divide([7.0, -7.0], 2.0, rounding_mode="trunc").tolist()
@@ -136,13 +120,11 @@ true_divide = divide
 def power(xp, base, exponent):
     """Raise `base` to the power `exponent`, elementwise.
 
-    power(base, exponent) = base^exponent. For an exponent of 0 the result is 1 and the gradient of the base is 0, also
-    at base 0. For a base of 0 and an exponent of at least 0, the gradient of the exponent is 0. For a negative real
-    base, the result is nan unless the exponent is an integer, and the gradient of the exponent is always nan. A complex
-    base, such as -2 + 0j, has both.
+    At exponent 0 the gradient of the base is 0, also at base 0. At base 0 the gradient of an exponent ≥ 0 is 0. At a
+    negative real base the result is nan unless the exponent is an integer, and the gradient of the exponent is nan; a
+    complex base, such as -2 + 0j, has both.
     Returns: a tensor of the common dtype of base and exponent.
-    Raises: ValueError if the shapes do not broadcast, or for integers with a negative integer exponent; TypeError if an
-        input is not numeric.
+    Raises: ValueError for integers with negative exponents; TypeError if an input is not numeric.
     >>> mg.power([2.0, 3.0, 9.0], [3.0, 2.0, 0.5]).tolist()
     [8.0, 9.0, 3.0]
     See: numpy.power; torch.pow."""
@@ -154,7 +136,6 @@ def square(xp, x):
     """Square each entry.
 
     square(x) = x · x. For complex numbers this is not the squared magnitude.
-    Returns: a tensor of the dtype of x.
     >>> mg.square([-2.0, 3.0]).tolist()
     [4.0, 9.0]
     See: numpy.square; torch.square."""
@@ -166,9 +147,10 @@ def reciprocal(xp, x):
     """Compute the reciprocal of each entry.
 
     reciprocal(x) = 1 / x, also for integers; inf at 0, with NumPy's warning.
+    Returns: a tensor of the dtype of x; float64 for integers.
     >>> mg.reciprocal([2, 4]).tolist()
     [0.5, 0.25]
-    See: numpy.reciprocal (which cuts off the fraction of whole numbers); torch.reciprocal."""
+    See: numpy.reciprocal (which truncates for integers); torch.reciprocal."""
     return 1 / x
 
 
@@ -190,8 +172,7 @@ def absolute(xp, x):
 def copysign(xp, a, b):
     """Return the magnitude of `a` with the sign of `b`, elementwise.
 
-    copysign(a, b) = |a| with the sign of b, where -0.0 counts as negative. The gradient of b is 0. At a = 0 the
-    gradient of a is 0, as in PyTorch.
+    -0.0 counts as negative. The gradient of b is 0, and at a = 0 that of a is 0, too, as in PyTorch.
     >>> mg.copysign([3.0, -3.0], [-1.0, 1.0]).tolist()
     [-3.0, 3.0]
     See: numpy.copysign; torch.copysign."""
@@ -202,12 +183,7 @@ def copysign(xp, a, b):
 def fmod(xp, a, b):
     """Compute the remainder of a division, with the sign of the dividend `a`.
 
-    fmod(a, b) = a - b · trunc(a / b), as % in C. The derivative with respect to b is -trunc(a / b). For b = 0 the
-    result is nan, or 0 for integers.
-    Args:
-        a: the dividend, real numbers.
-        b: the divisor, real numbers.
-    Returns: a tensor of the common dtype of a and b.
+    fmod(a, b) = a - b · trunc(a / b), as % in C. For b = 0 the result is nan, or 0 for integers.
     >>> mg.fmod([-7.0, 7.0], [3.0, -3.0]).tolist()
     [-1.0, 1.0]
     See: numpy.fmod; torch.fmod."""
@@ -218,12 +194,7 @@ def fmod(xp, a, b):
 def remainder(xp, a, b):
     """Compute the remainder of a division, with the sign of the divisor `b`.
 
-    remainder(a, b) = a - b · floor(a / b), as % in Python. The derivative with respect to b is -floor(a / b). For b = 0
-    the result is nan, or 0 for integers.
-    Args:
-        a: the dividend, real numbers.
-        b: the divisor, real numbers.
-    Returns: a tensor of the common dtype of a and b.
+    remainder(a, b) = a - b · floor(a / b), as % in Python. For b = 0 the result is nan, or 0 for integers.
     >>> mg.remainder([-7.0, 7.0], [3.0, -3.0]).tolist()
     [2.0, -2.0]
     See: numpy.remainder; torch.remainder."""
@@ -238,7 +209,6 @@ def affine(xp, x, scale, shift):
     """Compute scale · x + shift elementwise.
 
     affine(x, scale, shift) = scale · x + shift, as a single node in the graph.
-    Returns: a tensor of the common dtype of the inputs.
     >>> mg.affine([1.0, 2.0], 10.0, 0.5).tolist()
     [10.5, 20.5]
     See: torch.addcmul(shift, x, scale)."""
@@ -251,9 +221,7 @@ def lerp(xp, start, end, weight):
     """Interpolate linearly from `start` (weight 0) to `end` (weight 1).
 
     lerp(start, end, weight) = start + weight · (end - start). A weight outside 0 to 1 extrapolates.
-    Returns: a tensor of the common dtype of the inputs.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or start and end are
-        boolean.
+    Raises: ValueError if the shapes do not broadcast; TypeError if start and end are boolean, or not numeric.
     >>> mg.lerp(0.0, 10.0, [0.0, 0.25, 1.0]).tolist()
     [0.0, 2.5, 10.0]
     See: torch.lerp."""
@@ -268,6 +236,7 @@ def addcmul(xp, x, a, b, *, value=1.0):
     addcmul(x, a, b) = x + value · a · b, as a single node in the graph.
     Args:
         value: a constant factor, a number; default 1.0.
+    Returns: a tensor of the common dtype of the inputs; float64 for integers.
     Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or value is not a number.
     >>> mg.addcmul([1.0, 2.0], [3.0, 4.0], [5.0, 6.0], value=0.5).tolist()
     [8.5, 14.0]
@@ -280,9 +249,7 @@ def addcmul(xp, x, a, b, *, value=1.0):
 def maximum(xp, a, b):
     """Compute the larger of two entries, elementwise.
 
-    maximum(a, b) = a if a > b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
-    PyTorch and JAX.
-    Returns: a tensor of the common dtype of a and b.
+    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
     [3.0, 5.0]
     >>> mg.grad(mg.maximum)(1.0, 1.0).item()
@@ -296,9 +263,7 @@ def maximum(xp, a, b):
 def minimum(xp, a, b):
     """Compute the smaller of two entries, elementwise.
 
-    minimum(a, b) = a if a < b, else b; nan if either is nan. At a tie each input receives half of the gradient, as in
-    PyTorch and JAX.
-    Returns: a tensor of the common dtype of a and b.
+    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
@@ -312,18 +277,13 @@ def minimum(xp, a, b):
 )
 @real_only
 def clip(xp, x, min=None, max=None):
-    """Limit each entry to the range from `min` to `max`.
+    """Limit each entry to the range from `min` to `max`; to `max` if min > max.
 
-    clip(x) = min(max(x, lower), upper), so the result is `max` if min > max. At a bound the gradient goes to x, as in
-    PyTorch; beyond it, to the bound.
+    At a bound the gradient goes to x, as in PyTorch; beyond it, to the bound.
     Args:
-        min: lower bound, real numbers; None (default) for none.
-        max: upper bound, real numbers; None (default) for none.
-    Returns: a tensor of the common dtype of the inputs.
+        min, max: bounds, real numbers; None (default) for none.
     >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
     [0.0, 0.5, 1.0]
-    >>> mg.grad(mg.clip)(1.0, 0.0, 1.0).item()
-    1.0
     See: numpy.clip; torch.clamp."""
     return xp.clip(x, min, max)
 
@@ -335,15 +295,13 @@ def clip(xp, x, min=None, max=None):
 def where(xp, condition, a=None, b=None):
     """Choose entries from `a` where the condition is true, else from `b`.
 
-    Entries that were not chosen receive a gradient of 0, and the condition receives none. Since 0 times an infinite
-    derivative is nan, mg.where(x > 0, mg.log(x), 0.0) has no gradient at 0. Make the argument safe first:
-    mg.log(mg.where(x > 0, x, 1.0)).
+    Entries that were not chosen receive a gradient of 0. Since 0 times an infinite derivative is nan, the gradient of
+    mg.where(x > 0, mg.log(x), 0.0) is nan at 0. Make the argument safe first: mg.log(mg.where(x > 0, x, 1.0)).
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
         condition: booleans, or numbers, which are true if they are not 0.
         a, b: real or complex numbers; both must be given.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing; for
-        the indices where a condition is true use mg.nonzero(condition).
+    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not numeric, or a or b is missing.
     >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
     [1.0, 0.0]
     See: numpy.where; torch.where."""

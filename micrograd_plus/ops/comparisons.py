@@ -1,4 +1,4 @@
-"""Comparisons, logic and tests, entry by entry: true or false, and no graph."""
+"""Elementwise comparisons, logic and tests; their results have no graph."""
 
 from ..core.define import nondifferentiable, real_only
 
@@ -78,8 +78,6 @@ def logical_and(xp, a, b):
     """Return whether both entries are true, elementwise.
 
     For booleans this is `a & b`. Numbers are true if they are not 0.
-    Args:
-        a, b: booleans or numbers.
     >>> mg.logical_and([True, True, False], [True, False, False]).tolist()
     [True, False, False]
     See: numpy.logical_and; torch.logical_and."""
@@ -91,8 +89,6 @@ def logical_or(xp, a, b):
     """Return whether at least one of two entries is true, elementwise.
 
     For booleans this is `a | b`. Numbers are true if they are not 0.
-    Args:
-        a, b: booleans or numbers.
     >>> mg.logical_or([True, True, False], [True, False, False]).tolist()
     [True, True, False]
     See: numpy.logical_or; torch.logical_or."""
@@ -104,8 +100,6 @@ def logical_xor(xp, a, b):
     """Return whether exactly one of two entries is true, elementwise.
 
     For booleans this is `not_equal`. Numbers are true if they are not 0.
-    Args:
-        a, b: booleans or numbers.
     >>> mg.logical_xor([True, True, False], [True, False, False]).tolist()
     [False, True, False]
     See: numpy.logical_xor; torch.logical_xor."""
@@ -117,15 +111,10 @@ def logical_not(xp, x):
     """Return whether each entry is false.
 
     For booleans this is `~x`. Numbers are true if they are not 0.
-    Args:
-        x: booleans or numbers.
     >>> mg.logical_not([True, False]).tolist()
     [False, True]
     See: numpy.logical_not; torch.logical_not."""
     return xp.logical_not(x)
-
-
-# Bits -----------------------
 
 
 @nondifferentiable
@@ -133,10 +122,6 @@ def bitwise_and(xp, a, b):
     """Compute the bitwise AND; for booleans the logical AND.
 
     `a & b` of tensors: the bits that are set in both.
-    Args:
-        a, b: integers, or booleans.
-    Returns: a tensor of the common dtype of a and b, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.bitwise_and([6, 3], 3).tolist()
     [2, 3]
     See: numpy.bitwise_and; torch.bitwise_and."""
@@ -148,10 +133,6 @@ def bitwise_or(xp, a, b):
     """Compute the bitwise OR; for booleans the logical OR.
 
     `a | b` of tensors: the bits that are set in at least one.
-    Args:
-        a, b: integers, or booleans.
-    Returns: a tensor of the common dtype of a and b, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.bitwise_or([6, 3], 1).tolist()
     [7, 3]
     See: numpy.bitwise_or; torch.bitwise_or."""
@@ -163,10 +144,6 @@ def bitwise_xor(xp, a, b):
     """Compute the bitwise exclusive OR; for booleans the logical one.
 
     `a ^ b` of tensors: the bits that are set in exactly one.
-    Args:
-        a, b: integers, or booleans.
-    Returns: a tensor of the common dtype of a and b, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.bitwise_xor([6, 3], 3).tolist()
     [5, 0]
     See: numpy.bitwise_xor; torch.bitwise_xor."""
@@ -178,10 +155,6 @@ def invert(xp, x):
     """Compute the bitwise NOT; for booleans the logical NOT.
 
     `~x` of a tensor; for integers ~x = -x - 1.
-    Args:
-        x: integers, or booleans.
-    Returns: a tensor of the dtype of x, without a graph.
-    Raises: TypeError if x is not an integer or boolean.
     >>> mg.invert([True, False]).tolist()
     [False, True]
     >>> mg.invert([1, 2]).tolist()
@@ -198,10 +171,6 @@ def left_shift(xp, a, b):
     """Shift the bits of integers to the left.
 
     left_shift(a, b) = a · 2ᵇ; `a << b` of tensors.
-    Args:
-        a, b: integers.
-    Returns: a tensor of the common dtype of a and b, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.left_shift([1, 3], 2).tolist()
     [4, 12]
     See: numpy.left_shift; torch.bitwise_left_shift."""
@@ -213,17 +182,10 @@ def right_shift(xp, a, b):
     """Shift the bits of integers to the right.
 
     right_shift(a, b) = ⌊a / 2ᵇ⌋; `a >> b` of tensors.
-    Args:
-        a, b: integers.
-    Returns: a tensor of the common dtype of a and b, without a graph.
-    Raises: ValueError if the shapes do not broadcast; TypeError if an input is not an integer or boolean.
     >>> mg.right_shift([4, 13], 2).tolist()
     [1, 3]
     See: numpy.right_shift; torch.bitwise_right_shift."""
     return a >> b
-
-
-# Tests ----------------------
 
 
 @nondifferentiable

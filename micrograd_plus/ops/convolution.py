@@ -1,4 +1,4 @@
-"""Windows that slide over images: convolution and pooling. Shapes are (images, channels, height, width).
+"""Convolution and pooling of images. Shapes are (images, channels, height, width).
 
 A pair such as `stride` is (along the height, along the width).
 """
@@ -22,9 +22,8 @@ IMAGES = (
 def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
     """Extract sliding windows of images as columns (im2col).
 
-    Column l of image n holds the entries of window l: channel by channel, each row by row. Windows are counted row by
-    row, and a border of padding counts as 0. Going back, an entry that several windows saw adds up what they send:
-    `fold`.
+    Column l of image n contains the entries of window l: channel by channel, each in row-major order. Windows are in
+    row-major order, too, and the padding is 0. The gradient adds up the windows that contain an entry: `fold`.
 
         H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
     Shapes: x (N, C, H, W) -> (N, C * kH * kW, H' * W').
@@ -48,7 +47,7 @@ def unfold(xp, x, *, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
 def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dilation=(1, 1)):
     """Add columns of windows up into images (col2im): the transpose of `unfold`.
 
-    Each column is put back at the position of its window; overlapping entries add up. So fold(unfold(x)) is x times the
+    Each column returns to the position of its window; overlapping entries add up. So fold(unfold(x)) is x times the
     number of windows that contain each entry.
     Shapes: x (N, C * kH * kW, L) -> (N, C, H, W), where L is the number of windows in the image.
     Args:
@@ -69,13 +68,13 @@ def fold(xp, x, *, output_size, kernel_size, stride=(1, 1), padding=(0, 0), dila
 def conv2d(xp, x, weight, bias=None, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
     """Compute a 2-D convolution (cross-correlation) of images.
 
-    A small image of weights is compared with every window of the padded image; with the stride s and the dilation d
+    Each filter is multiplied with every window of the padded image; with stride s and dilation d
 
         out[n, o, i, j] = bias[o] + Σ_c Σ_p Σ_q weight[o, c, p, q] * x[n, c, s * i + d * p, s * j + d * q]
         H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
 
-    It is computed as one product of matrices, weights by entry and entries by window, the windows of all images side by
-    side.
+    It is computed as one matrix product, (weights, entries) times (entries, windows), with the windows of all images
+    side by side.
     Shapes: x (N, C, H, W), weight (O, C / groups, kH, kW), bias (O,) -> (N, O, H', W').
     Args:
         x: images.
@@ -126,7 +125,6 @@ def correlate2d(xp, x, weight, *, stride=(1, 1), padding=(0, 0), dilation=(1, 1)
         weight: one filter for each of O output channels.
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of x and weight.
     Raises: ValueError if the shapes do not match, or a window is larger than the padded image.
     >>> mg.ops.correlate2d([[[[5.0, 5.0, 9.0, 9.0]]]], [[[[1.0, -1.0]]]]).tolist()
     [[[[0.0, -4.0, 0.0]]]]
@@ -160,7 +158,6 @@ def conv2d_input(xp, weight, sent, *, size, stride=(1, 1), padding=(0, 0), dilat
         size: height and width of the images, (H, W).
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of weight and sent.
     Raises: ValueError if `sent` does not have the shape of the convolution's output.
     >>> mg.ops.conv2d_input([[[[1.0, -1.0]]]], [[[[1.0, 10.0]]]], size=(1, 3)).tolist()
     [[[[1.0, 9.0, -10.0]]]]
@@ -192,7 +189,6 @@ def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), di
         kernel_size: height and width of a filter, (kH, kW).
         stride, padding, dilation: pairs, as in `conv2d`.
         groups: the number of groups of channels; default 1.
-    Returns: a tensor of the common dtype of x and sent.
     Raises: ValueError if `sent` does not have the shape of the convolution's output.
     >>> mg.ops.conv2d_weight([[[[1.0, 2.0, 3.0]]]], [[[[1.0, 10.0]]]], kernel_size=(1, 2)).tolist()
     [[[[21.0, 32.0]]]]
@@ -313,8 +309,8 @@ def as_channels(xp, x):
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     """Compute 2-D max pooling: the largest entry of each window.
 
-    A border of padding never wins. Among several largest entries of a window the first (row by row) is the one chosen,
-    and receives its whole gradient, as in PyTorch; an entry that several windows chose receives from each.
+    Padding never wins. If entries tie, the first one (in row-major order) is chosen and receives the whole gradient, as
+    in PyTorch.
 
         H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
     Shapes: x (N, C, H, W) -> (N, C, H', W').
@@ -322,7 +318,6 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
         x: images of real numbers.
         stride: step from one window to the next, (down, across), each at least 1.
         padding: how far windows may extend beyond the edges, at most half a window; default (0, 0).
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex, or a pair is a single number; ValueError if a window is larger than the padded
         image, or the padding is more than half a window.
     >>> x = mg.tensor([[[[1.0, 4.0, 4.0, 2.0]]]], requires_grad=True)
@@ -359,8 +354,8 @@ def _(xp, upstream, chosen, x_shape, kernel_size, stride, padding, dilation):
 def avg_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), count_include_pad=True):
     """Compute 2-D average pooling: the mean of each window.
 
-    Each mean is the sum of a window over kH * kW, or, without `count_include_pad`, over as many of its entries as lie
-    in the image. The gradient of a mean is shared out equally among those entries.
+    Each mean is the sum of a window over kH * kW, or, without `count_include_pad`, over the number of its entries
+    inside the image. The gradient of a mean is shared equally among these entries.
 
         H' = ⌊(H + 2 * padding - kH) / stride⌋ + 1, and W' likewise
     Shapes: x (N, C, H, W) -> (N, C, H', W').

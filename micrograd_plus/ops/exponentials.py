@@ -1,4 +1,4 @@
-"""Roots, exponentials and logarithms, entry by entry, and the area under a bell curve."""
+"""Elementwise roots, exponentials and logarithms, and the error function."""
 
 from math import log as ln, pi, sqrt as root
 
@@ -10,12 +10,8 @@ def sqrt(xp, x):
     """Compute the square root of each entry.
 
     sqrt(x) = √x, not negative; nan for a negative real number. At 0 the derivative is inf.
-    Args:
-        x: real numbers of at least 0, or complex numbers.
     >>> mg.sqrt([4.0, 9.0]).tolist()
     [2.0, 3.0]
-    >>> mg.sqrt(-1 + 0j).item()
-    1j
     See: numpy.sqrt; torch.sqrt."""
     return xp.sqrt(x)
 
@@ -25,8 +21,6 @@ def rsqrt(xp, x):
     """Compute the reciprocal of the square root.
 
     rsqrt(x) = 1 / √x; nan for a negative real number. At 0 the value is inf and the derivative -inf.
-    Args:
-        x: positive real numbers, or complex numbers.
     >>> mg.rsqrt([4.0, 0.25]).tolist()
     [0.5, 2.0]
     See: torch.rsqrt."""
@@ -70,10 +64,7 @@ def expm1(xp, x):
 def log(xp, x):
     """Compute the natural logarithm.
 
-    log(x) = ln x; at 0 it is -inf with derivative inf, and nan for a negative real number. For a complex number the
-    imaginary part is the angle, from -π to π.
-    Args:
-        x: positive real numbers, or complex numbers.
+    -inf with derivative inf at 0, nan for negative real x. Complex x: the imaginary part is the angle, from -π to π.
     >>> mg.log([1.0, 10.0])
     tensor([0.        , 2.30258509])
     See: numpy.log; torch.log."""
@@ -84,9 +75,7 @@ def log(xp, x):
 def log1p(xp, x):
     """Compute log(1 + x), accurately for small x.
 
-    log1p(x) avoids the addition that loses the digits of a small x. At -1 it is -inf with derivative inf; nan below.
-    Args:
-        x: real numbers above -1, or complex numbers.
+    Adding 1 loses the digits of a small x. At -1 the result is -inf with derivative inf; nan below.
     >>> mg.log1p(1e-12).item(), mg.log(1 + 1e-12).item()
     (9.999999999995e-13, 1.000088900581841e-12)
     See: numpy.log1p; torch.log1p."""
@@ -98,8 +87,6 @@ def log2(xp, x):
     """Compute the logarithm to base 2.
 
     log2(x) = ln x / ln 2. At 0 and below it behaves as `log`.
-    Args:
-        x: positive real numbers, or complex numbers.
     >>> mg.log2([1.0, 2.0, 8.0]).tolist()
     [0.0, 1.0, 3.0]
     See: numpy.log2; torch.log2."""
@@ -111,8 +98,6 @@ def log10(xp, x):
     """Compute the logarithm to base 10.
 
     log10(x) = ln x / ln 10. At 0 and below it behaves as `log`.
-    Args:
-        x: positive real numbers, or complex numbers.
     >>> mg.log10([1.0, 10.0, 1000.0]).tolist()
     [0.0, 1.0, 3.0]
     See: numpy.log10; torch.log10."""
@@ -121,10 +106,9 @@ def log10(xp, x):
 
 @elementwise(a=lambda xp, a, b: xp.sigmoid(a - b), b=lambda xp, a, b: xp.sigmoid(b - a))
 def logaddexp(xp, a, b):
-    """Compute the logarithm of the sum of two exponentials.
+    """Compute the logarithm of the sum of two exponentials, without overflow.
 
-    logaddexp(a, b) = log(exp(a) + exp(b)), without overflow. The gradient of a is σ(a - b), with σ the sigmoid, and
-    that of b is σ(b - a); nan if both are -inf.
+    The derivatives of log(exp(a) + exp(b)) are σ(a - b) and σ(b - a), with σ the sigmoid; nan if both are -inf.
     >>> mg.logaddexp(1000.0, 1000.0)
     tensor(1000.69314718)
     See: numpy.logaddexp; torch.logaddexp; `mg.logsumexp` along an axis."""
@@ -138,8 +122,7 @@ TWO_OVER_ROOT_PI = 2 / root(pi)
 def erf(xp, x):
     """Compute the error function.
 
-    erf(x) = 2 / √π · ∫ exp(-t²) dt from 0 to x: the probability that a standard normal variable is within √2 · x of 0.
-    It is odd, and ranges from -1 to 1.
+    erf(x) = 2 / √π · ∫ exp(-t²) dt from 0 to x, an odd function between -1 and 1.
     >>> mg.erf([0.0, 1.0])
     tensor([0.        , 0.84270079])
     See: scipy.special.erf; torch.erf."""

@@ -1,11 +1,11 @@
-"""Matrices as products of simpler ones: triangles, orthonormal columns, a diagonal. Public as `mg.linalg`.
+"""Matrix factorisations: Cholesky, eigenvalues, QR and singular values. Public as `mg.linalg`.
 
-Everything works on the last two axes, for as many matrices as the others hold. What is said of a transpose holds for
-real matrices; of complex ones it is the adjoint, the transpose conjugated.
+Matrices are on the last two axes; other axes are batch axes. For complex matrices, read conjugate transpose for
+transpose.
 
-An eigenvector or singular vector of a complex matrix may be turned by any angle. Here each has a pivot that is real
-and positive: its first entry that is at least half as large as the largest. So its gradient is that of what was
-computed, whatever a loss makes of it. PyTorch leaves the angle open, and refuses a loss that depends on it.
+The phase of a complex eigenvector or singular vector is arbitrary. Here each has a pivot that is real and positive: its
+first entry that is at least half as large as the largest. So every loss has the gradient of the computed vectors, while
+PyTorch leaves the phase open and rejects a loss that depends on it.
 """
 
 from math import nan
@@ -58,8 +58,9 @@ def _(upstream, out):
 
 
 def _with_pivots_held(xp, received, vectors, beside=0.0):
-    """What vectors receive, but for what would turn each as a whole, with those `beside` it: that goes to the pivot,
-    which stays real. Real vectors cannot be turned as a whole, and nothing changes."""
+    """Return the gradient of vectors without the part that changes the phase of each, together with the vectors
+    `beside` it. This part goes to the pivot, which stays real. Real vectors cannot be turned as a whole, and nothing
+    changes."""
     whole = xp.sum(xp.conj(vectors) * received, axis=-2, keepdims=True) + beside
     return received - xp.pivots(vectors) * ((whole - xp.conj(whole)) / 2)
 
@@ -87,7 +88,6 @@ def reciprocal_beyond(xp, x, floor):
     """Compute the reciprocal of entries larger than a floor, and 0 for smaller ones.
 
     1 / x if |x| > floor, else 0. The pseudoinverse inverts singular values this way.
-    Shapes: x, floor of shapes that broadcast -> the broadcast shape.
     Args:
         floor: the largest magnitude that counts as 0; it receives no gradient.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -108,7 +108,6 @@ def known_ratio(xp, x, y, floor):
 
     x / y if |y| > floor; else nan, but 0 if x = 0. So a function that does not use the eigenvectors of equal values has
     its gradient, and one that does receives nan.
-    Shapes: x, y, floor of shapes that broadcast -> the broadcast shape.
     Args:
         floor: the largest magnitude at which y counts as unknown; it receives no gradient.
     >>> mg.ops.known_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0], 0.0).tolist()
@@ -156,7 +155,6 @@ def cholesky(a, *, upper=False):
     """Compute the Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
 
     Only the symmetric part (a + aᵀ) / 2 of a is used, so its gradient is symmetric.
-    Shapes: (..., n, n) -> the same.
     Args:
         a: positive definite matrices: symmetric (complex: Hermitian), with all eigenvalues above 0.
         upper: whether to return the upper triangle Lᵀ, with Lᵀᵀ @ Lᵀ = a; default False.
@@ -237,7 +235,7 @@ def eigvalsh(a, UPLO=None):
 def check_independent(xp, x, *, what="the columns depend on each other"):
     """Return a square matrix unchanged, if its columns are linearly independent.
 
-    Where they do, a singular value is 0 but for rounding, and a division by the matrix is without meaning.
+    If they are not, a singular value is 0 up to rounding, and dividing by the matrix is meaningless.
     Shapes: (..., n, n) -> the same.
     Args:
         x: square matrices.
@@ -285,8 +283,6 @@ def eig(a):
     that is at least half as large as the largest. The eigenvectors of equal values have no gradient: a function that
     uses them receives nan.
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
-    Args:
-        a: square matrices.
     Returns: a pair of complex tensors of the precision of a, in LAPACK's order.
     Raises: ValueError if a is not square or contains nan, or in the backward pass if the vectors are not linearly
         independent; RuntimeError on a device whose library cannot compute them.
@@ -326,7 +322,7 @@ def _qr(xp, a):
 
 @_qr.rule("a")
 def _(xp, upstream, q, r):
-    """Columns of q only turn, and r stays a triangle with a real diagonal: what is left of a change is symmetric.
+    """The columns of q rotate, and r stays a triangle with a real diagonal, so the rest of the change is symmetric.
 
     S. F. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions with application in optimum
     experimental design", 2010.
@@ -343,8 +339,8 @@ def qr(a, mode="reduced"):
     """Compute the QR factorisation: orthonormal columns q and an upper triangle r with q @ r = a.
 
     The diagonal of r is real, of either sign (as in LAPACK). The gradient exists only if the columns of a are linearly
-    independent; for a wide matrix, those of its first square block. NumPy's mode "complete" is missing: its additional
-    columns are not unique, so they have no gradient.
+    independent; for a wide matrix, the columns of its first square block. NumPy's mode "complete" is missing: its
+    additional columns are not unique, so they have no gradient.
     Shapes: a (..., m, n) -> q (..., m, k), r (..., k, n), with k = min(m, n).
     Args:
         a: matrices.
@@ -390,7 +386,7 @@ def _(xp, upstream, u, s, vh, a_shape):
 
 
 def _turned_together(xp, turn_u, turn_v, s, n):
-    """What left and right vectors receive for turning towards each other, by what a does between them.
+    """Return the gradient of left and right vectors that rotate towards each other, by the entries of a between them.
 
     As of eigenvectors: the values of [[0, a], [aᵀ, 0]] are s and -s, which are as far apart as differences and sums of
     s. J. Townsend, "Differentiating the singular value decomposition", 2016.
@@ -424,7 +420,7 @@ def svd(a, full_matrices=False, compute_uv=True):
     True
     See: numpy.linalg.svd, torch.linalg.svd; J. Townsend, "Differentiating the singular value decomposition", 2016."""
     if full_matrices:
-        raise ValueError("svd: the further vectors of full_matrices are any basis of what is left")
+        raise ValueError("svd: the additional vectors of full_matrices are not unique")
     return _svd(a) if compute_uv else _svd(a)[1]
 
 
@@ -448,7 +444,7 @@ def svdvals(a):
 def pinv(xp, a, *, rtol=None):
     """Compute the pseudoinverse of a matrix (Moore-Penrose), for least squares problems.
 
-    Of all x that minimise ‖a @ x - b‖, pinv(a) @ b is the shortest. With the singular value decomposition of a it is v
+    The shortest x that minimises ‖a @ x - b‖ is pinv(a) @ b. With the singular value decomposition of a it is v
     diag(1 / s) uᴴ, where singular values up to `rtol` times the largest count as 0. The gradient assumes that their
     number does not change.
     Shapes: (..., m, n) -> (..., n, m).

@@ -1,7 +1,7 @@
-"""Fourier transforms: what a signal is made of, as waves. Public as `mg.fft`, with NumPy's names and norms.
+"""Fourier transforms. Public as `mg.fft`, with NumPy's names and norms.
 
-The matrix of a transform is symmetric, so its vjp is the same transform again. (Over the complex numbers the engine
-conjugates before and after, which makes it the inverse, but for the norm.)
+The matrix of a transform is symmetric, so its vjp is the same transform again. (The engine conjugates complex gradients
+before and after, which makes it the inverse transform, up to the norm.)
 
 `norm` says where the division by the number of entries is: "backward" (in the inverse), "forward", or "ortho"
 (the root of it in both).
@@ -371,11 +371,8 @@ def _axes(x, s, axes):
 def fftshift(x, axes=None):
     """Shift frequency 0 to the middle, so that frequencies are in ascending order.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         axes: the axis or axes; None (default) for all.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.fft.fftshift([0.0, 1.0, 2.0, -2.0, -1.0]).tolist()
     [-2.0, -1.0, 0.0, 1.0, 2.0]
@@ -388,11 +385,8 @@ def fftshift(x, axes=None):
 def ifftshift(x, axes=None):
     """Shift frequency 0 back to the front: the inverse of `fftshift`.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         axes: the axis or axes; None (default) for all.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.fft.ifftshift([-2.0, -1.0, 0.0, 1.0, 2.0]).tolist()
     [0.0, 1.0, 2.0, -2.0, -1.0]

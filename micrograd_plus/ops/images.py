@@ -1,7 +1,7 @@
-"""Windows over lines and volumes, their transposes, and images of another size.
+"""Convolution and pooling in one and three dimensions, transposed convolution, and resizing of images.
 
-Shapes are (images, channels, *places): a line has one axis of places, an image two, a volume three. What `convolution`
-says of images is not said again here: a line is an image of height 1, and a volume a stack of images.
+Shapes are (images, channels, *positions): a sequence has one axis of positions, an image two, a volume three. See
+`convolution` for images: a sequence is an image of height 1, and a volume a stack of images.
 """
 
 from ..core.composite import composite
@@ -14,8 +14,7 @@ from ..core.define import linear, op
 def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
     """Compute a 1-D convolution (cross-correlation) of sequences.
 
-    A short line of weights is compared with every window of the padded line, as in `conv2d`; with the stride s and the
-    dilation d
+    Each filter is multiplied with every window of the padded sequence, as in `conv2d`; with stride s and dilation d
 
         out[n, o, i] = bias[o] + Σ_c Σ_p weight[o, c, p] * x[n, c, s * i + d * p]
         L' = ⌊(L + 2 * padding - dilation * (k - 1) - 1) / stride⌋ + 1
@@ -44,12 +43,11 @@ def conv1d(xp, x, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=
 def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dilation=(1, 1, 1), groups=1):
     """Compute a 3-D convolution (cross-correlation) of volumes.
 
-    A small volume of weights is compared with every window of the padded volume, as in `conv2d`:
+    Each filter is multiplied with every window of the padded volume, as in `conv2d`:
 
         D' = ⌊(D + 2 * padding - dilation * (kD - 1) - 1) / stride⌋ + 1, and H', W' likewise
 
-    It is computed by `conv2d`: as many slices as the kernel is deep are the channels of one image, and there is one
-    such image for each depth.
+    It is computed by `conv2d`: the slices in a window become the channels of one image, with one image for each depth.
     Shapes: x (N, C, D, H, W), weight (O, C / groups, kD, kH, kW), bias (O,) -> (N, O, D', H', W').
     Args:
         x: volumes of C channels.
@@ -85,11 +83,11 @@ def conv_transpose2d(
 ):
     """Compute a 2-D transposed convolution: the gradient of `conv2d`, as a layer.
 
-    Each entry of an image writes the filter, times itself, into a larger one. Overlaps add up:
+    Each entry of an image adds the filter, times itself, to a larger one:
 
         H' = (H - 1) * stride - 2 * padding + dilation * (kH - 1) + output_padding + 1, and W' likewise
 
-    Several sizes of an image give `conv2d` with a stride as many windows; `output_padding` chooses among them.
+    With a stride, `conv2d` gives the same size for several image sizes; `output_padding` chooses among them.
     Shapes: x (N, C, H, W), weight (C, O / groups, kH, kW), bias (O,) -> (N, O, H', W').
     Args:
         x: images.
@@ -138,7 +136,7 @@ def _(xp, upstream):
 def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """Compute a 1-D transposed convolution: the gradient of `conv1d`, as a layer.
 
-    Each entry of a line writes the filter, times itself, into a longer one. Overlaps add up:
+    Each entry of a sequence adds the filter, times itself, to a longer one:
 
         L' = (L - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1
     Shapes: x (N, C, L), weight (C, O / groups, k), bias (O,) -> (N, O, L').
@@ -169,7 +167,7 @@ def conv_transpose1d(xp, x, weight, bias=None, *, stride=1, padding=0, output_pa
 def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
     """Compute 1-D max pooling: the largest entry of each window.
 
-    A border of padding never wins. Of several largest entries the first is chosen, and receives the whole gradient.
+    Padding never wins. If entries tie, the first one is chosen and receives the whole gradient.
 
         L' = ⌊(L + 2 * padding - dilation * (kernel_size - 1) - 1) / stride⌋ + 1
     Shapes: x (N, C, L) -> (N, C, L').
@@ -179,7 +177,6 @@ def max_pool1d(xp, x, *, kernel_size, stride, padding=0, dilation=1):
         stride: step from one window to the next, at least 1.
         padding: how far windows may extend beyond the ends, at most half a window; default 0.
         dilation: step between neighbouring entries of a window, at least 1; default 1.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; ValueError if a window is larger than the padded sequence, or the padding is more
         than half a window.
     >>> mg.max_pool1d([[[1.0, 4.0, 2.0, 3.0]]], kernel_size=2, stride=2).tolist()
@@ -271,10 +268,10 @@ def resample(xp, x, *, length, axis=-1, mode="nearest", step=None):
 
     With the old length n, the new length m and the step s = n / m, new entry i reads
         "nearest"   old entry ⌊i * s⌋
-        "linear"    the two entries on either side of (i + ½) * s - ½: entries are cells, and their middles meet
-        "corners"   the two on either side of i * (n - 1) / (m - 1): the first and the last stay where they are
-        "average"   all that cell i covers, in part or whole, with equal weights
-    Beyond the outermost entries nothing changes any more. Going back, a gradient returns by the same weights.
+        "linear"    the two entries next to (i + ½) * s - ½: entries are cells, whose centres are aligned
+        "corners"   the two entries next to i * (n - 1) / (m - 1): the first and the last are kept
+        "average"   all entries that cell i covers, fully or partly, with equal weights
+    Beyond the outermost entries the values are constant. The gradient uses the same weights.
     Shapes: x (..., n, ...) -> (..., m, ...).
     Args:
         length: the new length m, at least 1.

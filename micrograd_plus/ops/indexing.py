@@ -1,4 +1,4 @@
-"""Operations that look entries up by number. An entry that is looked up twice receives both gradients."""
+"""Operations that take or write entries by index. An entry that is used twice receives both gradients."""
 
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
@@ -16,7 +16,7 @@ from .shape import broadcast_to, getitem, roll
 def take(xp, x, indices, *, axis=None):
     """Take entries (or slices) by their indices along an axis.
 
-    An entry that is taken twice receives both gradients.
+    A repeated index adds up the gradients.
     Shapes: x (2, 3, 4), indices (k), axis=1 -> (2, k, 4); indices (j, k) -> (2, j, k, 4).
     Args:
         indices: integers from -n to n - 1, where n is the length of the axis.
@@ -53,7 +53,7 @@ def put_take(xp, x, indices, *, shape, axis=None):
 def take_along_axis(xp, x, indices, *, axis=-1):
     """Take, for each position of `indices`, the entry of x at that index along the axis (torch's gather).
 
-    For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. An entry that is taken twice receives both gradients.
+    For two axes and axis=1: out[i, j] = x[i, indices[i, j]]. A repeated index adds up the gradients.
     Shapes: x (m, n), indices (m, k), axis=1 -> (m, k).
     Args:
         indices: integers, with equally many axes as x; their other lengths must equal the lengths of x, or be 1.

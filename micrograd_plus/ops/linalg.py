@@ -1,7 +1,7 @@
 """Linear algebra: equations, determinants, functions of matrices, norms. Public as `mg.linalg`, with `factorisations`.
 
-Everything works on the last two axes, for as many matrices as the others hold. Rules are implicit where they can be:
-what the result fulfils is differentiated, not how it was found (M. Giles, "Collected matrix derivative results for
+Matrices are on the last two axes; other axes are batch axes. Where possible, rules differentiate the equation that
+the result solves, not the algorithm (M. Giles, "Collected matrix derivative results for
 forward and reverse mode algorithmic differentiation", 2008, has most of them).
 """
 
@@ -37,7 +37,7 @@ def _(xp, upstream, a, out):
 def solve(a, b):
     """Solve the linear equations a @ x = b.
 
-    The gradient of b is the solution y of aᵀ y = upstream, and that of a is -y xᵀ.
+    The gradient of b is the solution y of aᵀ y = upstream, and the gradient of a is -y xᵀ.
     Shapes: a (..., n, n), b (n) -> (..., n); b (..., n, k) -> (..., n, k), a solution for each column.
     Args:
         a: square matrices.
@@ -112,7 +112,7 @@ def solve_sylvester(xp, a, b, q):
     """Solve Sylvester's equation a @ x + x @ b = q.
 
     All entries of x are solved for at once as linear equations, which suits matrices of moderate size. The gradient of
-    q is the solution y of aᵀ y + y bᵀ = upstream; that of a is -y xᵀ, and that of b is -xᵀ y.
+    q is the solution y of aᵀ y + y bᵀ = upstream; the gradients of a and b are -y xᵀ and -xᵀ y.
     Shapes: a (..., m, m), b (..., n, n), q (..., m, n) -> (..., m, n).
     Args:
         a, b: square matrices; no eigenvalue of a may be the negative of one of b.
@@ -137,7 +137,6 @@ def sqrtm(xp, a):
     """Compute the square root of a matrix: x with x @ x = a, and eigenvalues with positive real part.
 
     The gradient of a is the solution y of xᵀ y + y xᵀ = upstream.
-    Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices without eigenvalues on the real line up to 0. A real matrix has a real root.
     Raises: ValueError if a is not square or singular, or has a real eigenvalue below 0.
@@ -157,11 +156,8 @@ def _(xp, upstream, out):
 def inv(xp, a):
     """Compute the inverse of a matrix.
 
-    a @ inv(a) = inv(a) @ a = 1. To solve equations, `solve` is faster and more accurate. The gradient of a is -inv(a)ᵀ
-    @ upstream @ inv(a)ᵀ.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
+    a @ inv(a) = inv(a) @ a = 1. Use `solve` for equations: it is faster and more accurate. The gradient of a is
+    -inv(a)ᵀ @ upstream @ inv(a)ᵀ.
     Raises: ValueError if a is singular or not square.
     >>> mg.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
@@ -181,8 +177,6 @@ def det(xp, a):
 
     ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ; the first form also holds for singular matrices.
     Shapes: (..., n, n) -> (...).
-    Args:
-        a: square matrices.
     Raises: ValueError if a is not square.
     >>> mg.linalg.det([[2.0, 1.0], [0.0, 3.0]])
     tensor(6.)
@@ -202,9 +196,6 @@ def cofactors(xp, a):
 
     out[i, j] = (-1)^(i+j) times the determinant of a without row i and column j. This is det(a) inv(a)ᵀ, but also
     exists for singular matrices; its own gradient needs an invertible matrix.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
     Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.ops.cofactors([[1.0, 2.0], [3.0, 4.0]])
     tensor([[ 4., -3.],
@@ -228,8 +219,6 @@ def slogdet(xp, a):
     det(a) = sign * exp(logabsdet), without overflow. The sign of a complex determinant is a complex number of magnitude
     1. A singular matrix has sign 0 and logarithm -inf, and no gradient.
     Shapes: (..., n, n) -> (...) twice.
-    Args:
-        a: square matrices.
     Returns: a pair of tensors: sign, of the dtype of a, and logabsdet, real; float64 for integers.
     Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])
@@ -300,9 +289,7 @@ def matrix_power(xp, a, *, n):
     """Raise a square matrix to an integer power.
 
     a⁰ is the identity, and a⁻ⁿ = inv(a)ⁿ.
-    Shapes: (..., n, n) -> the same.
     Args:
-        a: square matrices.
         n: the exponent, an integer.
     Returns: a tensor of the dtype of a; float64 for integers to a negative power.
     Raises: ValueError if a is not square, or singular for a negative power; TypeError if n is not an integer.
@@ -325,9 +312,6 @@ def expm(xp, a):
 
     expm(a) = 1 + a + a² / 2! + a³ / 3! + … The solution of x' = a @ x at time 1 is expm(a) @ x(0). It is not the
     exponential of each entry.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
     Raises: ValueError if a is not square.
     >>> mg.linalg.expm([[0.0, 1.0], [-1.0, 0.0]])
     tensor([[ 0.54030231,  0.84147098],
@@ -373,14 +357,14 @@ def _(xp, upstream, x, out, x_shape, ord, axis, keepdims):
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
     """Compute the norm of a vector.
 
-    By `ord` it is
+    The norm depends on `ord`:
         2:     √(Σ_i |x_i|²), the length
         1:     Σ_i |x_i|
         inf:   max_i |x_i|
         -inf:  min_i |x_i|
         0:     how many entries are not 0
         p:     (Σ_i |x_i|^p)^(1/p), for any other number
-    At the origin the gradient is taken to be 0; entries that tie for the largest share it.
+    At the origin the gradient is defined as 0; entries that tie for the largest share it.
     Args:
         x: numbers, real or complex.
         ord: a number, inf or -inf; default 2.
@@ -403,7 +387,7 @@ def vector_norm(x, *, axis=None, keepdims=False, ord=2):
 def matrix_norm(x, *, keepdims=False, ord="fro"):
     """Compute the norm of a matrix.
 
-    With the singular values s of x it is, by `ord`,
+    The norm depends on `ord`, with s the singular values of x:
         "fro":      √(Σ_ij |x_ij|²), Frobenius
         "nuc":      Σ_i s_i, nuclear
         2, -2:      max_i s_i, spectral; min_i s_i

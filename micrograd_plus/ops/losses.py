@@ -1,4 +1,4 @@
-"""Losses: one number that says how wrong a prediction is."""
+"""Loss functions."""
 
 from ..core.define import op
 

@@ -1,4 +1,4 @@
-"""What networks are made of: softmax, normalisation, dropout, attention."""
+"""Building blocks of networks: softmax, layer normalisation, dropout and attention."""
 
 from ..core.define import elementwise, op
 from ..core.messages import explains
@@ -62,7 +62,7 @@ def layer_norm(xp, x, weight=None, bias=None, *, axes=1, eps=1e-5):
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are those of each row of the last `axes` axes, the variance with ddof 0 (divided by n).
+    Mean and variance are computed over the last `axes` axes, the variance with ddof 0 (divided by n).
     Shapes: x (..., *last), weight and bias (*last,), where last are `axes` lengths -> the shape of x.
     Args:
         weight: factors for the normalised row; default none.
@@ -113,6 +113,7 @@ def dropout(xp, x, mask):
     Shapes: x and mask of shapes that broadcast -> the broadcast shape.
     Args:
         mask: factors for the entries; it receives no gradient.
+    Returns: a tensor of the common dtype of x and mask; float64 for integers.
     >>> mg.dropout([1.0, 2.0, 3.0, 4.0], mask=[2.0, 0.0, 0.0, 2.0]).tolist()
     [2.0, 0.0, 0.0, 8.0]
     See: torch.nn.functional.dropout, which draws the mask too; Srivastava et al., "Dropout: a simple way to prevent
@@ -130,7 +131,7 @@ def scaled_dot_product_attention(xp, query, key, value, bias=None, *, scale=None
 
         out = softmax(query @ keyᵀ * scale + bias) @ value
 
-    A query that may look nowhere gathers 0, and sends nothing back.
+    If all scores of a query are -inf, its result is 0, without a gradient.
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) -> (..., L, V).
     Args:
         query: the queries at L positions.

@@ -1,7 +1,7 @@
-"""Normalisation: numbers brought to a common size, over features, groups, instances or the batch.
+"""Normalisation over features, groups, instances or the batch.
 
-`layer_norm`, over the last axes, is among the networks. Where shapes are (N, channels, ...), weight and bias hold one
-number for each channel.
+`layer_norm`, over the last axes, is in `neural`. With shapes (N, channels, ...), weight and bias have one number for
+each channel.
 """
 
 from ..core.composite import composite
@@ -14,7 +14,7 @@ def rms_norm(xp, x, weight=None, *, axes=1, eps=1e-6):
 
         out = x / √(mean(x²) + eps) * weight
 
-    Unlike `layer_norm` it leaves the mean where it is.
+    Unlike `layer_norm` it does not subtract the mean.
     Shapes: x (..., *last), weight (*last,), where last are `axes` lengths -> the shape of x.
     Args:
         weight: factors for the normalised row; default none.
@@ -68,8 +68,8 @@ def batch_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are taken over all axes but that of the channels, the variance with ddof 0 (divided by n). An
-    example moves the mean and the variance that all others are measured by, so it receives gradient through them too.
+    Mean and variance are computed over all axes except the channels, the variance with ddof 0 (divided by n). They
+    depend on all examples, so gradients also pass through them.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
         x: numbers, with channels on axis 1.
@@ -117,7 +117,7 @@ def batch_norm_inference(xp, x, mean, variance, weight=None, bias=None, *, eps=1
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    No example moves the others any more. Mean and variance receive gradients, as any input does.
+    Examples do not affect each other. Mean and variance are inputs, which receive gradients.
     Shapes: x (N, C, ...), mean, variance, weight and bias (C,) -> the shape of x.
     Args:
         x: numbers, with channels on axis 1.
@@ -140,8 +140,7 @@ def group_norm(xp, x, weight=None, bias=None, *, num_groups=1, eps=1e-5):
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are those of all entries of a group of neighbouring channels in one example, the variance with
-    ddof 0.
+    Mean and variance are computed over a group of neighbouring channels of one example, the variance with ddof 0.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
         x: numbers, with channels on axis 1.
@@ -164,8 +163,8 @@ def instance_norm(xp, x, weight=None, bias=None, *, eps=1e-5):
 
         out = (x - mean) / √(variance + eps) * weight + bias
 
-    Mean and variance are those of all places of one channel of one example, the variance with ddof 0: `group_norm` with
-    groups of one channel.
+    Mean and variance are computed over all positions of one channel of one example: `group_norm` with groups of one
+    channel.
     Shapes: x (N, C, ...), weight (C,), bias (C,) -> the shape of x.
     Args:
         x: numbers, with channels on axis 1.

@@ -1,4 +1,5 @@
-"""Products of vectors, matrices and tensors. Each factor enters linearly: its gradient is upstream times the others."""
+"""Products of vectors, matrices and tensors. They are linear in each factor, whose gradient is upstream times the
+others."""
 
 from __future__ import annotations
 
@@ -319,7 +320,7 @@ def _stand_ins(xp, upstream, subscripts, term, shape, lengths):
     """Return the letters of a factor without repetition, and stand-ins for letters that neither the result nor the
     `lengths` of other factors have.
 
-    A letter that only this factor has was summed over: its gradient is constant along it, so ones stand in for it. A
+    A letter that only this factor has was summed over: its gradient is constant along it, so ones replace it. A
     letter that the factor has twice selected a diagonal: an identity matrix puts it back."""
     result = subscripts.partition("->")[2]
     spare = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts)

@@ -1,4 +1,4 @@
-"""Operations that make one number of many: sums, means, extremes, norms.
+"""Reductions: sums, means, extremes and norms over axes.
 
 `axis` is None (all), one axis or several, and may count from the end; `keepdims` keeps the reduced axes with length 1.
 """
@@ -77,7 +77,6 @@ def max(xp, x, *, axis=None, keepdims=False):
     """Compute the largest entry, over all or along axes.
 
     Entries that tie share the gradient equally. If any entry is nan, the result is nan.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.max([2.0, 1.0, 2.0]).item()
     2.0
@@ -97,7 +96,6 @@ def min(xp, x, *, axis=None, keepdims=False):
     """Compute the smallest entry, over all or along axes.
 
     Entries that tie share the gradient equally. If any entry is nan, the result is nan.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
     >>> mg.min([[4.0, 1.0], [2.0, 3.0]], axis=1).tolist()
     [1.0, 2.0]
@@ -111,7 +109,7 @@ amin = min
 @max.rule("x")
 @min.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
-    """Only entries that equal the extreme receive a gradient; those that tie share it equally."""
+    """Only entries that equal the extreme receive a gradient; entries that tie share it equally."""
     ties = xp.equal(x, xp.unreduce(out, x_shape, axis, keepdims))
     share = upstream / xp.sum(ties, axis=axis, keepdims=keepdims)
     return ties * xp.unreduce(share, x_shape, axis, keepdims)
@@ -278,7 +276,7 @@ def _(xp, upstream, x, out, x_shape, axis, keepdims):
 def finite_max(xp, x, *, axis=-1):
     """Return the largest entry along axes with length 1, to be subtracted before exponentials.
 
-    The result does not depend on what is subtracted, so there is no gradient. Returns 0 if the maximum is infinite or
+    Results that subtract it do not depend on it, so there is no gradient. Returns 0 if the maximum is infinite or
     the input is empty. Complex numbers are compared by real part, then imaginary part.
     Shapes: x (2, 3), axis=-1 -> (2, 1).
     Args:

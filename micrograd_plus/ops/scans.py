@@ -1,4 +1,4 @@
-"""Operations along an axis whose every result depends on what came before: running sums, recurrences, sorting."""
+"""Operations along an axis: cumulative sums, recurrences and sorting."""
 
 from ..backends.shapes import ndim, shape
 from ..core.composite import composite
@@ -15,8 +15,7 @@ from .arithmetic import negative
 def cumsum(xp, x, *, axis=None, exclusive=False, reverse=False):
     """Compute the cumulative sum along an axis.
 
-    out_i = Σ_{j≤i} x_j. Each entry is part of its own sum and of all later ones, so the gradient is a cumulative sum
-    from the other end.
+    out_i = Σ_{j≤i} x_j. The sums from an entry on contain it, so the gradient is a cumulative sum from the other end.
     Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
         exclusive: whether to exclude an entry from its sum (j < i); default False.
@@ -127,10 +126,8 @@ def cummax(x, axis=-1):
     """Compute the cumulative maximum along an axis.
 
     out_i = max_{j≤i} x_j. At a tie the last entry receives the gradient.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.cummax([1.0, 3.0, 2.0, 5.0]).tolist()
     [1.0, 3.0, 3.0, 5.0]
@@ -143,10 +140,8 @@ def cummin(x, axis=-1):
     """Compute the cumulative minimum along an axis.
 
     out_i = min_{j≤i} x_j. At a tie the last entry receives the gradient.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.cummin([5.0, 3.0, 4.0, 1.0]).tolist()
     [5.0, 3.0, 3.0, 1.0]
@@ -168,8 +163,8 @@ def logcumsumexp(xp, x, *, axis=-1):
 
 @logcumsumexp.rule("x")
 def _(xp, upstream, x, out, axis):
-    """Each entry has a share of its own sum and of all later ones. From one sum to the next, these shares shrink as
-    much as the sum grows."""
+    """Each entry has a share of every sum from its position on. From one sum to the next, the shares shrink as much as
+    the sum grows."""
     later = xp.shift_by_one(out, axis=axis, reverse=True)
     shrinks = xp.exp(xp.where(xp.equal(out, later), 0.0, xp.minimum(out - later, 0.0)))
     return xp.exp(x - xp.where(xp.isfinite(out), out, 0.0)) * xp.recurrence(shrinks, upstream, axis=axis, reverse=True)
@@ -179,13 +174,12 @@ def _(xp, upstream, x, out, axis):
 def sort(xp, x, *, axis=-1, descending=False):
     """Sort the entries in ascending order along an axis.
 
-    The sort is stable: equal entries keep their order, and each receives the gradient of its own position. nan counts
+    The sort is stable: equal entries keep their order, and each receives the gradient of its position. nan counts
     as larger than all other numbers.
     Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
         axis: axis along which to sort; default -1, the last; None flattens x first.
         descending: whether to sort in descending order; default False.
-    Returns: a tensor of the dtype of x.
     >>> mg.sort([3.0, 1.0, 2.0]).tolist()
     [1.0, 2.0, 3.0]
     See: numpy.sort, torch.sort."""
@@ -249,7 +243,7 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
     weight = xp.new_array(line, numbers=weight)
     between = line[..., low] * (1 - weight) + xp.where(weight == 0, 0.0, line[..., high] * weight)
     last = line[..., -1:] if xp.ndim(q) else line[..., -1]
-    between = xp.where(xp.isnan(last), last, between)  # what is not a number is sorted last
+    between = xp.where(xp.isnan(last), last, between)  # nan is sorted last
     between = xp.moveaxis(between, -1, 0) if xp.ndim(q) else between
     return xp.reshape(between, (*xp.shape(q), *xp.reduced(xp.shape(x), axis, True))) if keepdims else between
 

@@ -1,4 +1,4 @@
-"""Models that carry a state along a sequence. Going back, what the states receive is carried from the other end."""
+"""Models with a state along a sequence. The gradient of the states runs along it from the other end."""
 
 from ..core.define import op, real_only
 
@@ -9,9 +9,9 @@ from ..core.define import op, real_only
 def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
     """Compute an Elman recurrent network along a sequence.
 
-        state_t = tanh(drive_t + state_{t-1} @ weightᵀ), or relu in the place of tanh
+        state_t = tanh(drive_t + state_{t-1} @ weightᵀ), or relu instead of tanh
 
-    The drive holds what enters from outside, input @ W_inᵀ + bias, for all times at once.
+    The drive is input @ W_inᵀ + bias, for all times at once.
     Shapes: drive (T, ..., H), weight (H, H), start (..., H) -> (T, ..., H).
     Args:
         drive: the input of each state, with time on the first axis.
@@ -72,8 +72,8 @@ def _(xp, upstream, gate, drive, weight, out, reverse):
 def lstm_cell(xp, gates, cell):
     """Compute one step of a long short-term memory (LSTM).
 
-    The cell forgets a part of itself and takes a candidate in, and the hidden state shows a part of it. With the gates
-    cut into enter, forget, candidate and show, and σ the sigmoid,
+    The cell forgets part of its content and adds a candidate; the hidden state is part of it. With the gates split into
+    enter, forget, candidate and show, and σ the sigmoid,
 
         cell_after = σ(forget) * cell + σ(enter) * tanh(candidate)
         hidden = σ(show) * tanh(cell_after)
@@ -117,7 +117,7 @@ def _(xp, upstream, cell, enter, forget, candidate, show, squashed):
 def gru_cell(xp, drive, recall, hidden):
     """Compute one step of a gated recurrent unit (GRU).
 
-    A part of the hidden state is kept, the rest replaced. With drive = (r, z, n) and recall = (r', z', n'), and σ the
+    Part of the hidden state remains, the rest is replaced. With drive = (r, z, n) and recall = (r', z', n'), and σ the
     sigmoid,
 
         reset = σ(r + r'),  keep = σ(z + z'),  candidate = tanh(n + reset * n')
@@ -161,7 +161,7 @@ def _(xp, upstream, hidden, reset, keep, candidate, recalled):
 def selective_scan(xp, x, delta, A, B, C):
     """Compute a selective state space model (Mamba): a linear recurrence with an input-dependent step.
 
-    Each channel carries N numbers along, and shows a mixture of them:
+    Each channel has a state of N numbers, and its output is a mixture of them:
 
         state_t = exp(delta_t * A) * state_{t-1} + delta_t * B_t * x_t, starting from 0
         out_t = C_t · state_t
@@ -202,8 +202,8 @@ def _(xp, upstream, x, delta, A, B, C, decay, state):
 def gated_delta_net(xp, query, key, value, decay, rate):
     """Compute the gated delta rule: linear attention over a memory that decays and is corrected.
 
-    What the memory recalls for a key is moved towards the value, by the share `rate`, after all of it has faded by
-    `decay`. The query then asks it. The state S is a matrix (V, K), starting from 0, and I the identity:
+    The memory is multiplied by `decay`; then its value for a key moves towards the new value by the fraction `rate`.
+    The query reads the result. The state S is a matrix (V, K), starting from 0, and I the identity:
 
         S_t = decay_t * S_{t-1} @ (I - rate_t * key_t key_tᵀ) + rate_t * value_t key_tᵀ
         out_t = S_t @ query_t

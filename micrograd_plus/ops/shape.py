@@ -1,4 +1,4 @@
-"""Operations that move entries about without changing them. Going back, each entry moves back to where it was."""
+"""Operations that change shape and order of entries. In the backward pass the entries are moved back."""
 
 from ..core.define import linear, op, variadic, wraps_op
 from ..core.messages import explains
@@ -57,7 +57,7 @@ def squeeze(xp, x, *, axis=None):
 def squeeze_axes(xp, x, *, axis=None):
     """Remove the axes that a reduction kept with length 1.
 
-    Unlike in `squeeze`, None means all axes, not just those that happen to have length 1.
+    Unlike in `squeeze`, None means all axes, not just axes of length 1.
     Shapes: x (2, 1, 3), axis=1 -> (2, 3).
     Args:
         axis: axis or axes to remove, each of length 1; None (default) for all.
@@ -214,7 +214,8 @@ def broadcast_to(xp, x, *, shape):
     Each entry receives the sum of the gradients of its copies (`sum_to_shape`).
     Shapes: x (3) or (1, 3), shape=(2, 3) -> (2, 3).
     Args:
-        shape: the shape of the result; counted from the end, its lengths must equal those of x unless these are 1.
+        shape: the shape of the result; counted from the end, its lengths must equal the lengths of x unless these are
+        1.
     Raises: ValueError if x does not broadcast to that shape; TypeError if a length is not an integer.
     >>> mg.broadcast_to([1.0, 2.0], (2, 2)).tolist()
     [[1.0, 2.0], [1.0, 2.0]]
@@ -448,7 +449,6 @@ def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
         pad_width: one width for every side, a pair (before, after) for every axis, or a pair for each axis.
         mode: "constant" (default), "edge", "reflect", "symmetric" or "wrap".
         constant_values: the value of a constant border; default 0. It is converted to the dtype of x.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if a width is negative, or the number of pairs does not match; TypeError if a width is not an
         integer.
     >>> mg.pad([1.0, 2.0, 3.0], (1, 2), mode="reflect").tolist()
@@ -459,7 +459,7 @@ def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
 
 @pad.rule("x")
 def _(xp, upstream, x_shape, pad_width, mode):
-    """The gradient of the border is added to the entries that it copies; that of a constant border is dropped."""
+    """The gradient of the border is added to the entries that it copies; a constant border copies none."""
     return xp.unpad(upstream, x_shape, pad_width, mode)
 
 

@@ -1,4 +1,4 @@
-"""What transformers are made of: turned positions, attention with all its options, gated layers, experts."""
+"""Building blocks of transformers: rotary positions, attention with masks and caps, gated layers and experts."""
 
 from ..core.composite import composite
 from ..core.define import elementwise, linear, multilinear, nondifferentiable, op
@@ -36,7 +36,7 @@ def rope_angles(xp, x, *, pairs, base=10000.0, offset=0):
     Args:
         x: the sequence; only its length T, dtype and device matter.
         pairs: the number of pairs of features to rotate.
-        base: the ratio of the fastest rotation to that of a pair after the last; default 10000.0.
+        base: the ratio of the fastest rotation to a pair after the last; default 10000.0.
         offset: the position of the first entry, if earlier ones are in a cache; default 0.
     Returns: a tensor of angles in radians, of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
@@ -68,7 +68,7 @@ def lora_matmul(xp, x, weight, a, b, *, scale=1.0):
 
         out = x @ weightᵀ + scale * (x @ aᵀ) @ bᵀ
 
-    Where the weight is frozen, only a and b learn: rank * (in + out) numbers.
+    With a frozen weight, only a and b are trained: rank * (in + out) numbers.
     Shapes: x (..., in), weight (out, in), a (rank, in), b (out, rank) -> (..., out).
     Args:
         x: inputs.
@@ -199,7 +199,7 @@ def soft_capped_attention(xp, query, key, value, bias=None, *, soft_cap=50.0, sc
         scores = soft_cap * tanh(query @ keyᵀ * scale / soft_cap) + bias
         out = softmax(scores) @ value
 
-    A query that may look nowhere gathers 0. At the cap a score stands still, and passes no gradient.
+    If all scores of a query are -inf, its result is 0. At the cap a score is constant and passes no gradient.
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V), bias broadcastable to (..., L, S) -> (..., L, V).
     Args:
         query: the queries at L positions.
@@ -240,9 +240,9 @@ def attention(xp, query, key, value, bias=None, allowed=None, *, scale=None, sof
 
         out = softmax(query @ keyᵀ * scale + bias + mask) @ value
 
-    The mask is that of `attention_mask`; with a soft cap the scores are those of `soft_capped_attention`. Several heads
-    of queries may share one of keys and values: with 6 heads and 2, each serves 3 in a row. A query that may look
-    nowhere gathers 0.
+    The mask is computed by `attention_mask`, and a soft cap is applied as in `soft_capped_attention`. Several heads of
+    queries may share one head of keys and values: with 6 and 2 heads, each serves 3 consecutive ones. If a query may
+    look nowhere, its result is 0.
     Shapes: query (..., heads, L, E), key (..., heads, S, E), value (..., heads, S, V), bias and allowed broadcastable
         to (..., L, S) -> (..., heads, L, V).
     Args:
@@ -300,9 +300,9 @@ def transformer_layer(
     xp, x, in_weight, in_bias, out_weight, out_bias, weight1, bias1, weight2, bias2,
     norm1_weight, norm1_bias, norm2_weight, norm2_bias, *, heads, causal=False, norm_first=False, eps=1e-5,
 ):  # fmt: skip
-    """Transformer encoder layer: self-attention, then two linear layers with a relu between.
+    """Compute a transformer encoder layer: self-attention, then two linear layers with a relu between.
 
-    What each part gives is added to what went past it:
+    The output of each part is added to its input:
 
         y = norm1(x + attention(x))              with norm_first   y = x + attention(norm1(x))
         out = norm2(y + ff(y))                                     out = y + ff(norm2(y))

@@ -1,4 +1,4 @@
-"""Circular and hyperbolic functions, entry by entry."""
+"""Trigonometric and hyperbolic functions, elementwise."""
 
 from ..core.define import elementwise
 
@@ -8,8 +8,6 @@ def sin(xp, x):
     """Compute the sine of angles in radians.
 
     sin(x) = (exp(ix) - exp(-ix)) / 2i, the height of the point on the unit circle at angle x.
-    Args:
-        x: angles in radians, real or complex numbers.
     >>> mg.sin([0.0, 1.0])
     tensor([0.        , 0.84147098])
     See: numpy.sin; torch.sin."""
@@ -21,8 +19,6 @@ def cos(xp, x):
     """Compute the cosine of angles in radians.
 
     cos(x) = (exp(ix) + exp(-ix)) / 2, the horizontal coordinate of the point on the unit circle at angle x.
-    Args:
-        x: angles in radians, real or complex numbers.
     >>> mg.cos([0.0, 1.0])
     tensor([1.        , 0.54030231])
     See: numpy.cos; torch.cos."""
@@ -34,8 +30,6 @@ def tan(xp, x):
     """Compute the tangent of angles in radians.
 
     tan(x) = sin(x) / cos(x), the slope of a line at angle x, with poles at odd multiples of π/2.
-    Args:
-        x: angles in radians, real or complex numbers.
     >>> mg.tan([0.0, 1.0])
     tensor([0.        , 1.55740772])
     See: numpy.tan; torch.tan."""
@@ -47,8 +41,6 @@ def arcsin(xp, x):
     """Compute the inverse sine.
 
     arcsin(x) is between -π/2 and π/2; nan for a real number outside -1 to 1. At -1 and 1 the derivative is inf.
-    Args:
-        x: real numbers from -1 to 1, or complex numbers.
     >>> mg.arcsin([0.0, 0.5, 1.0])
     tensor([0.        , 0.52359878, 1.57079633])
     See: numpy.arcsin; torch.asin."""
@@ -60,8 +52,6 @@ def arccos(xp, x):
     """Compute the inverse cosine.
 
     arccos(x) = π/2 - arcsin(x) is between 0 and π; nan for a real x outside -1 to 1. At ±1 the derivative is -inf.
-    Args:
-        x: real numbers from -1 to 1, or complex numbers.
     >>> mg.arccos([1.0, 0.5, 0.0])
     tensor([0.        , 1.04719755, 1.57079633])
     See: numpy.arccos; torch.acos."""
@@ -83,8 +73,7 @@ def arctan(xp, x):
 def arctan2(xp, a, b):
     """Compute the angle of the point (b, a) in radians: the inverse tangent of a / b in the right quadrant.
 
-    arctan2(a, b) = arctan(a / b), with π added or subtracted if b < 0: from -π to π. At the origin the value is 0 or
-    ±π, depending on the signs of the zeros, and the gradient is nan.
+    From -π to π. At the origin it is 0 or ±π, depending on the signs of the zeros, and its gradient nan.
     Args:
         a: the vertical coordinate y, real numbers.
         b: the horizontal coordinate x, real numbers.
@@ -154,8 +143,6 @@ def arccosh(xp, x):
     """Compute the inverse hyperbolic cosine.
 
     arccosh(x) = log(x + √(x + 1) · √(x - 1)) is at least 0; nan for a real x below 1. At 1 the derivative is inf.
-    Args:
-        x: real numbers of at least 1, or complex numbers.
     >>> mg.arccosh([1.0, 2.0])
     tensor([0.       , 1.3169579])
     See: numpy.arccosh; torch.acosh."""
@@ -167,8 +154,6 @@ def arctanh(xp, x):
     """Compute the inverse hyperbolic tangent.
 
     arctanh(x) = log((1 + x) / (1 - x)) / 2; infinite at -1 and 1, nan for a real number outside.
-    Args:
-        x: real numbers between -1 and 1, or complex numbers.
     >>> mg.arctanh([0.0, 0.5])
     tensor([0.        , 0.54930614])
     See: numpy.arctanh; torch.atanh."""

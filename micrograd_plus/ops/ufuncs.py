@@ -1,5 +1,4 @@
-"""Functions of single entries that are asked for less often: powers and logarithms to the base 2, angles, quotients,
-and what is done about nan. They have NumPy's names."""
+"""Further functions with NumPy's names: powers of two, angles, nan, tests and selection of entries."""
 
 from math import log as ln, pi
 
@@ -45,8 +44,6 @@ def deg2rad(xp, x):
     """Convert angles from degrees to radians. `mg.radians` is the same function.
 
     deg2rad(x) = x π / 180.
-    Args:
-        x: angles in degrees, real numbers.
     >>> mg.deg2rad([0.0, 180.0])
     tensor([0.        , 3.14159265])
     See: numpy.deg2rad; torch.deg2rad."""
@@ -59,8 +56,6 @@ def rad2deg(xp, x):
     """Convert angles from radians to degrees. `mg.degrees` is the same function.
 
     rad2deg(x) = 180 x / π.
-    Args:
-        x: angles in radians, real numbers.
     >>> mg.rad2deg([0.0, np.pi]).tolist()
     [0.0, 180.0]
     See: numpy.rad2deg; torch.rad2deg."""
@@ -105,7 +100,6 @@ def fmax(xp, a, b):
     """Compute the larger of two entries, ignoring nan.
 
     fmax(a, b) = b if a is nan, a if b is nan, else max(a, b). At a tie each input receives half of the gradient.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.fmax([1.0, np.nan], [3.0, 2.0]).tolist()
     [3.0, 2.0]
     See: numpy.fmax; torch.fmax; `mg.maximum`, in which nan comes first."""
@@ -121,7 +115,6 @@ def fmin(xp, a, b):
     """Compute the smaller of two entries, ignoring nan.
 
     fmin(a, b) = b if a is nan, a if b is nan, else min(a, b). At a tie each input receives half of the gradient.
-    Returns: a tensor of the common dtype of a and b.
     >>> mg.fmin([1.0, np.nan], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.fmin; torch.fmin; `mg.minimum`, in which nan comes first."""
@@ -138,7 +131,6 @@ def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
         nan: the replacement for nan; default 0.0.
         posinf: the replacement for inf; None (default) for the largest number of the dtype.
         neginf: the replacement for -inf; None (default) for the lowest number of the dtype.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x or a replacement is not numeric.
     >>> mg.nan_to_num([1.0, np.nan, -np.inf], neginf=-9.0).tolist()
     [1.0, 0.0, -9.0]
@@ -150,7 +142,6 @@ def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
 def fabs(x):
     """Compute the absolute value of real numbers, as floats.
 
-    Shapes: any -> the same.
     Args:
         x: real numbers.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -168,12 +159,9 @@ def fabs(x):
 def real_if_close(x, tol=100.0):
     """Drop imaginary parts if all of them are as small as rounding errors.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         tol: the largest imaginary part, in machine epsilons of the dtype; below 1 an absolute value.
     Returns: a real tensor if all imaginary parts are small, else a complex one.
-    Raises: TypeError if x is not numeric.
     >>> mg.real_if_close([1.0 + 1e-16j, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.real_if_close."""
@@ -305,7 +293,6 @@ def partition(x, kth, axis=-1):
         x: real numbers.
         kth: an index into the sorted order, or several.
         axis: axis along which to partition; default -1, the last; None flattens x first.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.partition([7.0, 1.0, 5.0], 1).tolist()
     [1.0, 5.0, 7.0]

@@ -1,4 +1,4 @@
-"""Adagrad: a gradient measured by all that there have been."""
+"""Adagrad."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Adagrad(Optimizer):
         lr: the learning rate; 1e-2 by default.
         lr_decay: how fast the rate itself shrinks; 0 by default.
         weight_decay: the share of the values that is added to the gradient g; 0 by default.
-        initial_accumulator_value: what the sum s starts from; 0 by default.
+        initial_accumulator_value: the initial value of the sum s; 0 by default.
         eps: keeps the divisor away from 0; 1e-10 by default.
     Raises: TypeError for a single tensor or anything that is not a tensor, and for complex parameters, whose gradients
         it squares; ValueError for no parameters, one given twice, a result instead of a leaf, an unknown setting, and a
@@ -49,7 +49,7 @@ class Adagrad(Optimizer):
         super().__init__(params, settings | {"initial_accumulator_value": initial_accumulator_value, "eps": eps})
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """The sum only grows, so the steps only shrink."""
+        """Return new values; the sum only grows, so the steps only shrink."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         if not state:

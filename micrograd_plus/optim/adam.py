@@ -1,4 +1,4 @@
-"""Adam and AdamW: steps of about the same length for every entry, whatever the size of its gradient."""
+"""Adam and AdamW: steps of about the same length for every entry, independent of the size of its gradient."""
 
 from __future__ import annotations
 
@@ -53,20 +53,21 @@ class Adam(Optimizer):
         super().__init__(params, settings)
 
     def check(self, group: Group) -> None:
-        """A mean that forgets nothing, or more than everything, is none."""
+        """Raise ValueError unless the decay rates are in the range from 0 up to, but excluding, 1."""
         super().check(group)
         betas, kind = group["betas"], type(self).__name__
         if not isinstance(betas, (tuple, list)) or len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"{kind}: betas must be two numbers, at least 0 and below 1; got {betas}")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """A step of Adam by the gradient, with a share of the values added to it if weights decay."""
+        """Return new values by Adam; weight decay adds a share of the values to the gradient."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         return self.stepped(values, gradient, state, group)
 
     def stepped(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """Means that start at 0 are too small at first; dividing by 1 - beta**step makes up for it."""
+        """Return values after a step of Adam. Means that start at 0 are too small; dividing by 1 - beta**step corrects
+        them."""
         if not state:
             state.update(step=0, exp_avg=devices.zeros_like(values), exp_avg_sq=devices.zeros_like(values))
         state["step"] += 1
@@ -82,7 +83,7 @@ class Adam(Optimizer):
         return values - rate * state["exp_avg"] / spread
 
     def squares(self, state: dict[str, Any], group: Group) -> Any:
-        """The running mean of squares; with amsgrad, the largest there has been."""
+        """Return the running mean of squares; with amsgrad, its maximum so far."""
         if not group["amsgrad"]:
             return state["exp_avg_sq"]
         library = devices.device_of(state["exp_avg_sq"]).library
@@ -92,7 +93,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """AdamW: Adam whose weight decay shrinks the values themselves.
+    """AdamW: Adam with decoupled weight decay.
 
         x ← x · (1 - lr · weight_decay), then the step of `Adam` by the gradient alone
 
@@ -126,5 +127,5 @@ class AdamW(Adam):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """First the values shrink, then Adam takes its step, knowing nothing of it."""
+        """Return new values: shrink the values, then take Adam's step without weight decay."""
         return self.stepped(values * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)

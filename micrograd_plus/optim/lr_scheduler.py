@@ -1,10 +1,10 @@
-"""Schedules: how the learning rate changes from step to step.
+"""Learning rate schedules.
 
-Each says, for a step number, by which factor (or to which value) it brings the rate that the optimiser started with, so
-any step's rate can be told without taking the steps before it. PyTorch's schedules multiply the current rate instead;
-one schedule on an optimiser gives the same rates. To use several, one after the other, take `SequentialLR`.
+Each computes the rate from the step number and the rate that the optimiser started with, so the rate of any step is
+known without the steps before it. PyTorch's schedules multiply the current rate instead; one schedule on an optimiser
+gives the same rates. Use `SequentialLR` for several schedules, one after the other.
 
-Steps are counted from 0. Where a schedule has an end, the rate that it ends with stays.
+Steps are counted from 0. After its end, a schedule keeps its last rate.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def __getattr__(name: str) -> NoReturn:
 
 
 class LambdaLR(LRScheduler):
-    """Learning rate by a function of the step number.
+    """Learning rate as a function of the step number.
 
         lr_t = lr_0 · lr_lambda(t)
 
@@ -60,7 +60,7 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """As the group's function says."""
+        """Return the initial rate times the group's function."""
         return base * of_group(self.lr_lambda, place)(epoch)
 
 
@@ -90,7 +90,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """A staircase."""
+        """Return the rate of a staircase with equal steps."""
         return base * self.gamma ** (epoch // self.step_size)
 
 
@@ -101,7 +101,7 @@ class MultiStepLR(LRScheduler):
 
     Args:
         optimizer: the optimiser whose learning rates it sets.
-        milestones: step numbers, in any order; one that stands twice counts twice.
+        milestones: step numbers, in any order; a repeated one counts twice.
         gamma: factor of the rate; 0.1 by default.
     Raises: TypeError if `optimizer` is not an optimiser, or milestones that are not an iterable.
     Example:
@@ -118,12 +118,12 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """A staircase whose steps lie where they were put."""
+        """Return the rate of a staircase with its steps at the milestones."""
         return base * self.gamma ** bisect_right(self.milestones, epoch)
 
 
 class ConstantLR(LRScheduler):
-    """Constant factor: a smaller learning rate for the first steps, then the whole one.
+    """Constant factor: a smaller learning rate for the first steps, then the full one.
 
         lr_t = lr_0 · factor for t < total_iters, then lr_0
 
@@ -148,7 +148,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """One step up."""
+        """Return the rate before or after the one step."""
         return base * self.factor if epoch < self.total_iters else base
 
 
@@ -178,7 +178,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """A geometric series."""
+        """Return the rate in a geometric series."""
         return base * self.gamma**epoch
 
 
@@ -212,13 +212,13 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """A straight line, then level."""
+        """Return the rate on a straight line, then the last one."""
         way = min(epoch / self.total_iters, 1.0)
         return base * straight(self.start_factor, self.end_factor, way)
 
 
 class PolynomialLR(LRScheduler):
-    """Polynomial decay: the learning rate down to 0 along a power of a straight line.
+    """Polynomial decay of the learning rate to 0.
 
         lr_t = lr_0 · (1 - min(t / total_iters, 1)) ^ power
 
@@ -243,12 +243,12 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """For a power of 1 a straight line."""
+        """Return the rate; with power 1 it is on a straight line."""
         return base * (1 - min(epoch / self.total_iters, 1.0)) ** self.power
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Cosine annealing: the learning rate down half a wave of the cosine.
+    """Cosine annealing: the learning rate falls along half a cosine wave.
 
         lr_t = eta_min + (lr_0 - eta_min) · (1 + cos(π t / T_max)) / 2
 
@@ -275,12 +275,12 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """Slow at both ends, fast between (Loshchilov and Hutter 2017)."""
+        """Return the rate on a cosine wave (Loshchilov and Hutter 2017)."""
         return half_a_wave(base, self.eta_min, epoch / self.T_max)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Cosine annealing with warm restarts: down half a wave, and at once up again.
+    """Cosine annealing with warm restarts: half a cosine wave, again and again.
 
         lr_t = eta_min + (lr_0 - eta_min) · (1 + cos(π s / T)) / 2
 
@@ -310,7 +310,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """The step number is counted from the last restart (Loshchilov and Hutter 2017)."""
+        """Return the rate, with steps counted from the last restart (Loshchilov and Hutter 2017)."""
         length = self.T_0
         while epoch >= length:
             epoch, length = epoch - length, length * self.T_mult
@@ -318,18 +318,18 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """One-cycle policy: the learning rate up to `max_lr`, and down to far below the start.
+    """One-cycle policy: the learning rate rises to `max_lr`, then falls far below the start.
 
     From max_lr / div_factor it rises until step pct_start · total_steps - 1, where it is max_lr, and falls until the
     last step to the share 1 / final_div_factor of its start, where it stays; with `three_phase` it comes back to its
-    start first, as steeply as it went up. The momentum (of Adam the first of `betas`) goes the other way. What the
-    optimiser started with plays no part.
+    start first, as steeply as it went up. The momentum (of Adam the first of `betas`) goes the other way. The
+    optimiser's initial rate is not used.
 
     Args:
         optimizer: the optimiser whose learning rates it sets.
         max_lr: the highest rate, or a list with one for each group.
         total_steps: how many steps there are, at least 1.
-        epochs, steps_per_epoch: whose product is taken where `total_steps` is not given.
+        epochs, steps_per_epoch: their product is used if `total_steps` is not given.
         pct_start: the share of steps, from 0 to 1, in which the rate rises; 0.3 by default.
         anneal_strategy: "cos" (default) for half a wave of the cosine each way, "linear" for straight lines.
         cycle_momentum: whether the momentum moves; True by default.
@@ -339,7 +339,8 @@ class OneCycleLR(LRScheduler):
         final_div_factor: how many times smaller the last rate is than the first; 1e4 by default.
         three_phase: whether the way down has two parts; False by default.
     Raises: TypeError if `optimizer` is not an optimiser; ValueError for no number of steps, a share outside 0 to 1,
-        another strategy, a momentum that the optimiser has not, and lists of another length than there are groups.
+        another strategy, a momentum that the optimiser does not have, and lists of another length than there are
+        groups.
     Example:
         >>> descent = optim.SGD([mg.tensor(1.0, requires_grad=True)], momentum=0.9)
         >>> schedule = optim.lr_scheduler.OneCycleLR(descent, max_lr=1.0, total_steps=5, pct_start=0.4, div_factor=4)
@@ -382,13 +383,13 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer)
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """Up and down; what the optimiser started with plays no part."""
+        """Return the rate; the optimiser's initial rate is not used."""
         highest = of_group(self.max_lr, place)
         start = highest / self.div_factor
         return self._on_the_way(epoch, start, highest, start / self.final_div_factor)
 
     def settings(self, group: Group, base: float, epoch: int, place: int) -> Group:
-        """The rate, and the momentum."""
+        """Return the rate and the momentum."""
         settings = super().settings(group, base, epoch, place)
         if not self.cycle_momentum:
             return settings
@@ -397,7 +398,7 @@ class OneCycleLR(LRScheduler):
         return settings | ({"betas": (momentum, group["betas"][1])} if "betas" in group else {"momentum": momentum})
 
     def _on_the_way(self, epoch: int, start: float, turn: float, end: float) -> float:
-        """Where one is at a step, from the start to the turning point (with `three_phase` back to the start) and to the
+        """Interpolate a setting at a step, from the start to the peak (with `three_phase` back to the start) and to the
         end."""
         up, last = self.pct_start * self.total_steps - 1, self.total_steps - 1
         stops = [0, up, 2 * up, last] if self.three_phase else [0, up, last]
@@ -445,7 +446,7 @@ class SequentialLR(LRScheduler):
         super().__init__(optimizer)
 
     def settings(self, group: Group, base: float, epoch: int, place: int) -> Group:
-        """As the schedule says whose turn it is."""
+        """Return the settings of the active schedule."""
         turn = bisect_right(self.milestones, epoch)
         start = self.milestones[turn - 1] if turn else 0
         return self.schedulers[turn].settings(group, base, epoch - start, place)

@@ -1,4 +1,4 @@
-"""What all optimisers share: groups of parameters with their settings, a state for each, and the step."""
+"""Base class of optimisers: parameter groups, their state, and the step."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Group = dict[str, Any]
 
 
 class Optimizer:
-    """Base class of optimisers: gives parameters new values, each from its gradient.
+    """Base class of optimisers, which update parameters by their gradients.
 
     A kind of optimiser says how in `updated(values, gradient, state, group)`, on arrays. `param_groups` is the list of
-    groups, dicts of parameters and settings, and `state` what is remembered for each parameter. Values are replaced,
+    groups, dicts of parameters and settings, and `state` the state of each parameter. Values are replaced,
     never overwritten: a graph that was computed with the old ones keeps them.
 
     Args:
@@ -43,7 +43,7 @@ class Optimizer:
     """
 
     squares_gradients = False
-    """Whether gradients are squared entry by entry: those of complex numbers are no measure then."""
+    """Whether gradients are squared entry by entry, which rules out complex parameters."""
 
     def __init__(self, params: Iterable[Any], defaults: Group):
         self.defaults = defaults
@@ -61,7 +61,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Group) -> None:
-        """Add parameters with settings of their own; what is not set is as for the others.
+        """Add a group of parameters; missing settings are the defaults.
 
         Args:
             param_group: a dict with "params", a tensor or an iterable of tensors, and any settings.
@@ -85,11 +85,11 @@ class Optimizer:
         self.param_groups.append(group)
 
     def parameters(self) -> list[Tensor]:
-        """The parameters of all groups."""
+        """Return the parameters of all groups."""
         return [tensor for group in self.param_groups for tensor in group["params"]]
 
     def check(self, group: Group) -> None:
-        """Refuse settings that make no sense, and parameters for which the kind makes none."""
+        """Raise for settings and parameters that the optimiser cannot use."""
         if self.squares_gradients and any(is_complex(tensor) for tensor in group["params"]):
             kind = type(self).__name__
             raise TypeError(f"{kind} squares gradients, entry by entry; train the real and imaginary parts apart")
@@ -99,7 +99,7 @@ class Optimizer:
                 raise ValueError(f"{type(self).__name__}: {name} must be a number that is not negative, got {value!r}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients, before the next backward pass adds up new ones.
+        """Reset all gradients before the next backward pass.
 
         Args:
             set_to_none: True (default) for None, False for gradients of 0s.
@@ -108,11 +108,11 @@ class Optimizer:
             forget_gradient(tensor, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Give every parameter that has a gradient its new values.
+        """Update every parameter that has a gradient.
 
         Args:
             closure: a function without arguments that is called before, to compute the loss and its gradients.
-        Returns: what the closure returned, else None.
+        Returns: the result of the closure, or None.
         """
         loss = None if closure is None else closure()
         for group in self.param_groups:
@@ -127,7 +127,7 @@ class Optimizer:
         return loss
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """The new values of one parameter, in an array of their own. `state` may be written, nothing else."""
+        """Return the new values of one parameter in a new array. Only `state` may be written."""
         raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
 
     # State ------------------
@@ -150,7 +150,7 @@ class Optimizer:
         return {"state": states, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called, on parameters of the same number and shapes.
+        """Load a state saved by `state_dict`, for parameters of the same number and shapes.
 
         Args:
             state_dict: what `state_dict()` returned, of an optimiser of the same kind.
@@ -167,7 +167,7 @@ class Optimizer:
         self.state = defaultdict(dict, state)
 
     def _refuse_state(self, state_dict: Mapping[str, Any]) -> None:
-        """Refuse the state of something else, of another kind of optimiser, or of other parameters."""
+        """Raise unless a state belongs to this kind of optimiser and to these parameters."""
         check_mapping("load_state_dict", state_dict, "state_dict() returns")
         if not {"state", "param_groups"} <= state_dict.keys():
             held = ", ".join(state_dict)
@@ -191,7 +191,7 @@ class Optimizer:
 
 
 def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
-    """Refuse what cannot be trained, or is trained already."""
+    """Raise for a parameter that cannot be trained or is already in a group."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"parameter {place} is {type(tensor).__name__}; an optimiser trains tensors")
     if not tensor.is_leaf:
@@ -208,7 +208,7 @@ def _copied(value: Any) -> Any:
 
 
 def _restored(tensor: Tensor, number: str, name: str, value: Any) -> Any:
-    """What is remembered for a parameter, as an array on its device and of its dtype; a number stays a number."""
+    """Return the state of a parameter as an array on its device and of its dtype; a number stays a number."""
     if not hasattr(value, "shape"):
         return value
     if tuple(value.shape) != tensor.shape:

@@ -1,4 +1,4 @@
-"""A schedule that looks at what training reaches, rather than at the number of steps."""
+"""Schedule that depends on the progress of training instead of the number of steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .schedule import wants_optimizer, wants_state_of
 
 
 class ReduceLROnPlateau:
-    """Reduce on plateau: the learning rate times `factor` when a figure gets no better.
+    """Reduction on plateau: the learning rate times `factor` when a metric stops improving.
 
     Its `step(figure)` is given, say, the loss on data kept apart. When for more than `patience` steps there was none
     better than the best one yet, rates are lowered. Better means by more than `threshold`: a share of the best one
@@ -59,7 +59,7 @@ class ReduceLROnPlateau:
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
 
     def step(self, metrics: Any) -> None:
-        """Look at the figure, and lower the rates if there has been no better one for too long.
+        """Compare the metric with the best one, and reduce the rates after too many steps without improvement.
 
         Args:
             metrics: the figure, a number or a tensor with one.
@@ -76,7 +76,7 @@ class ReduceLROnPlateau:
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
 
     def is_better(self, figure: float) -> bool:
-        """Whether a figure is better than the best one yet, and by enough."""
+        """Return whether a metric improves on the best one by more than the threshold."""
         if self.best is None:
             return not isnan(figure)
         gained = self.best - figure if self.mode == "min" else figure - self.best
@@ -89,7 +89,7 @@ class ReduceLROnPlateau:
                 group["lr"] = lower
 
     def get_last_lr(self) -> list[float]:
-        """The learning rate of each group, as last set."""
+        """Return the current learning rate of each group."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
@@ -97,6 +97,6 @@ class ReduceLROnPlateau:
         return {name: getattr(self, name) for name in ("best", "num_bad_epochs", "cooldown_counter", "last_epoch")}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called."""
+        """Load a state saved by `state_dict`."""
         wants_state_of(self, state_dict)
         self.__dict__.update(state_dict)

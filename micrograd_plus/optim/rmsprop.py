@@ -1,4 +1,4 @@
-"""RMSprop: a gradient measured by how large it usually is."""
+"""RMSprop."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class RMSprop(Optimizer):
         super().__init__(params, settings | {"weight_decay": weight_decay, "momentum": momentum, "centered": centered})
 
     def check(self, group: Group) -> None:
-        """A mean that forgets less than nothing is none."""
+        """Raise ValueError unless the decay rate is not negative."""
         super().check(group)
         if not 0 <= group["alpha"] <= 1:
             raise ValueError(f"RMSprop: alpha must be between 0 and 1, got {group['alpha']}")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """With momentum, the running sum is of steps that have been divided already."""
+        """Return new values; with momentum, the running sum adds steps that are already divided."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         step = gradient / self.spread(gradient, state, group)
@@ -67,7 +67,7 @@ class RMSprop(Optimizer):
         return values - group["lr"] * step
 
     def spread(self, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """The root of the running mean of squares, kept away from 0."""
+        """Return the root of the running mean of squares plus eps."""
         alpha = group["alpha"]
         if "square_avg" not in state:
             state["square_avg"] = devices.zeros_like(gradient)

@@ -1,4 +1,4 @@
-"""What all schedules share: the groups whose rates they set, the step they are at, and their state."""
+"""Base class of schedules: parameter groups, step number and state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .optimizer import Group, Optimizer
 
 
 class LRScheduler:
-    """Base class of learning rate schedules: sets the rate of each group of an optimiser.
+    """Base class of learning rate schedules, which set the rate of each group of an optimiser.
 
     A kind of schedule says in `rate(base, epoch, place)` what the rate is. The first one is set at once; `step()` sets
     the next one: call it after `optimizer.step()`.
@@ -40,11 +40,11 @@ class LRScheduler:
 
     @property
     def base_lrs(self) -> list[float]:
-        """The learning rate that each group started with."""
+        """Return the initial learning rate of each group."""
         return [group.setdefault("initial_lr", group["lr"]) for group in self.optimizer.param_groups]
 
     def rate(self, base: float, epoch: int, place: int) -> float:
-        """The learning rate of one group after some steps, which each kind of schedule says.
+        """Return the learning rate of one group at a step; each subclass defines it.
 
         Args:
             base: the rate that the group started with.
@@ -55,16 +55,16 @@ class LRScheduler:
         raise NotImplementedError(f"{type(self).__name__} has no rate(base, epoch, place)")
 
     def step(self) -> None:
-        """Go on to the next rate."""
+        """Set the next rate."""
         self.last_epoch += 1
         self._set()
 
     def settings(self, group: Group, base: float, epoch: int, place: int) -> Group:
-        """What a group is set to: its rate, and whatever else a kind of schedule changes."""
+        """Return the settings of a group: its rate, and others that a subclass changes."""
         return {"lr": self.rate(base, epoch, place)}
 
     def get_last_lr(self) -> list[float]:
-        """The learning rate of each group, as last set."""
+        """Return the current learning rate of each group."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def _set(self) -> None:
@@ -76,7 +76,7 @@ class LRScheduler:
         return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where `state_dict` was called, and set the rate."""
+        """Load a state saved by `state_dict`, and set the rate."""
         wants_state_of(self, state_dict)
         if len(state_dict["base_lrs"]) != len(self.base_lrs):
             raise ValueError(
@@ -90,14 +90,14 @@ class LRScheduler:
 
 
 def wants_optimizer(schedule: Any, optimizer: Any) -> None:
-    """Refuse what has no rates to set."""
+    """Raise TypeError unless the argument is an optimiser."""
     if not isinstance(optimizer, Optimizer):
         got = type(optimizer).__name__
         raise TypeError(f"{type(schedule).__name__} expects an optimiser, got {got}")
 
 
 def wants_state_of(schedule: Any, state: Any) -> None:
-    """Refuse what is not the state of such a schedule."""
+    """Raise unless a state belongs to this kind of schedule."""
     check_mapping("load_state_dict", state, "state_dict() returns")
     if state.keys() != schedule.state_dict().keys():
         kind, kept = type(schedule).__name__, ", ".join(schedule.state_dict())
@@ -105,22 +105,22 @@ def wants_state_of(schedule: Any, state: Any) -> None:
 
 
 def refuse_other_count(schedule: Any, optimizer: Optimizer, name: str, given: Any) -> None:
-    """Refuse a list with more or fewer settings than there are groups."""
+    """Raise ValueError unless a list has one setting for each group."""
     groups = len(optimizer.param_groups)
     if isinstance(given, (list, tuple)) and len(given) != groups:
         raise ValueError(f"{type(schedule).__name__}: {len(given)} times {name} for {groups} groups of parameters")
 
 
 def of_group(given: Any, place: int) -> Any:
-    """A group's own setting, or the one for all."""
+    """Return the setting of a group, or the common one."""
     return given[place] if isinstance(given, (list, tuple)) else given
 
 
 def straight(start: float, end: float, way: float) -> float:
-    """Along a straight line, from its start (0) to its end (1)."""
+    """Interpolate linearly between a start (0) and an end (1)."""
     return start + (end - start) * way
 
 
 def half_a_wave(top: float, bottom: float, way: float) -> float:
-    """Along a cosine wave, from its top (0) to its bottom (1)."""
+    """Interpolate along a cosine wave between a start (0) and an end (1)."""
     return bottom + (top - bottom) * (1 + cos(pi * way)) / 2

@@ -1,4 +1,4 @@
-"""Gradient descent."""
+"""Stochastic gradient descent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .optimizer import Group, Optimizer
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum if wanted.
+    """Stochastic gradient descent, optionally with momentum.
 
         g ← gradient + weight_decay · x
         v ← momentum · v + (1 - dampening) · g,  at the first step v ← g
@@ -21,7 +21,7 @@ class SGD(Optimizer):
         params: an iterable of tensors, such as `model.parameters()`, or of dicts with "params" and other settings.
         lr: the learning rate, the length of a step; 1e-3 by default.
         momentum: decay of the running sum of gradients from step to step; 0 by default.
-        dampening: by how much what is added to that sum is made smaller; 0 by default.
+        dampening: reduction of the gradient that is added to that sum; 0 by default.
         weight_decay: the share of the values that is added to the gradient, an L2 penalty; 0 by default.
         nesterov: whether the step looks ahead, False by default; it needs a momentum and no dampening.
     Raises: TypeError for a single tensor or anything that is not a tensor; ValueError for no parameters, one given
@@ -47,14 +47,13 @@ class SGD(Optimizer):
         super().__init__(params, settings | {"weight_decay": weight_decay, "nesterov": nesterov})
 
     def check(self, group: Group) -> None:
-        """Nesterov's step looks ahead along the momentum, so there must be one."""
+        """Raise ValueError for Nesterov's method without momentum."""
         super().check(group)
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
             raise ValueError("SGD: nesterov=True needs a momentum above 0 and a dampening of 0")
 
     def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
-        """A step against the gradient, or against the running sum of gradients; scaled and added in two passes over
-        memory."""
+        """Return new values after a step against the gradient or the running sum, in two passes over memory."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
         if group["momentum"]:
@@ -65,7 +64,7 @@ class SGD(Optimizer):
 
 
 def with_momentum(gradient: Any, state: dict[str, Any], group: Group) -> Any:
-    """The running sum of gradients, in which old ones fade; Nesterov's looks one step ahead (Sutskever et al. 2013)."""
+    """Return the decaying sum of gradients; Nesterov's looks one step ahead (Sutskever et al. 2013)."""
     if state:
         running = state["momentum_buffer"]
         running *= group["momentum"]

@@ -1,7 +1,8 @@
-"""Random draws, from one generator for each device, that can be seeded, stored and put back.
+"""Random numbers, from one generator for each device that can be seeded, saved and restored.
 
-On the CPU it is NumPy's; on other devices numbers are counted out where they are wanted, and nothing is sent. Every
-function draws from the generator of its `device`, or from NumPy's generator given as `rng`. Draws carry no graph. Two
+On the CPU it is NumPy's; on other devices a counter-based generator runs on the device, and nothing is transferred.
+Every function draws from the generator of its `device`, or from NumPy's generator given as `rng`. Draws carry no graph.
+Two
 threads that draw at the same time take turns, in no fixed order: where that matters, give each its own `rng`.
 """
 
@@ -67,7 +68,7 @@ def seed(number: int) -> None:
 
 
 def generator(device: str = "cpu") -> Any:
-    """The generator of a device, which draws where no `rng` is given.
+    """Return the generator of a device, which is used if no `rng` is given.
 
     Args:
         device: the name of a device; default "cpu".
@@ -89,7 +90,7 @@ def generator(device: str = "cpu") -> Any:
 
 
 def state() -> dict[str, Any]:
-    """Where the generators stand, by device, to come back to with `set_state`.
+    """Return the state of each generator by device, for `set_state`.
 
     Returns: a dict of plain numbers and texts, which can be stored.
     Raises: nothing.
@@ -108,7 +109,7 @@ def state() -> dict[str, Any]:
 
 @prefixes_errors
 def set_state(state: dict[str, Any]) -> None:
-    """Put the generators back to where they were when `state` was called.
+    """Restore the state of the generators from `state`.
 
     Args:
         state: what `state` returned.
@@ -133,7 +134,7 @@ def set_state(state: dict[str, Any]) -> None:
 
 
 def chosen(rng: Generator | None, device: str = "cpu") -> Any:
-    """`rng`, or the generator of a device where it is None."""
+    """Return `rng`, or the generator of a device if it is None."""
     if rng is None:
         return generator(device)
     if not isinstance(rng, Generator):
@@ -144,7 +145,7 @@ def chosen(rng: Generator | None, device: str = "cpu") -> Any:
 
 
 def beside(x: Any, rng: Generator | None = None) -> Any:
-    """`rng`, or the generator of the device that a tensor or an array is on."""
+    """Return `rng`, or the generator of the device of a tensor or an array."""
     return chosen(rng, devices.device_of(getattr(x, "_data", x)).name)
 
 
@@ -158,7 +159,7 @@ def normal(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Draws from the normal distribution, the bell curve.
+    """Draw from the normal (Gaussian) distribution.
 
     Its density at x is exp(-(x - loc)² / (2 * scale²)) / (scale * √(2π)).
 
@@ -191,7 +192,7 @@ def uniform(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Draws from the uniform distribution: from low up to, but without, high.
+    """Draw from the uniform distribution between low (included) and high (excluded).
 
     Args:
         low: the least value; default 0.0.
@@ -222,7 +223,7 @@ def integers(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random integers from low up to, but without, high, each as likely as any other.
+    """Draw integers uniformly between low (included) and high (excluded).
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
@@ -247,7 +248,7 @@ def integers(
 
 @prefixes_errors
 def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) -> Tensor:
-    """A random permutation: the slices of x along its first axis in random order.
+    """Permute an array at random along its first axis.
 
     Args:
         x: numbers with at least one axis; or an integer n, for the numbers from 0 to n - 1.
@@ -275,10 +276,10 @@ def choice(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random choice of entries of a row, each with its probability.
+    """Draw entries of an array, each with its probability.
 
     Args:
-        a: what is drawn from, slices along the first axis; or an integer n, for the numbers from 0 to n - 1.
+        a: array to draw slices from, along its first axis; or an integer n, for the numbers from 0 to n - 1.
         size: the shape of the draws, an integer or a tuple; default None, one entry.
         replace: whether an entry may be drawn more than once; default True.
         p: the probability of each entry, adding up to 1; default None, all alike.
@@ -300,14 +301,14 @@ def choice(
 
 @prefixes_errors
 def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) -> Tensor:
-    """Draws from categorical distributions: one class for each row of scores.
+    """Draw from categorical distributions: one class for each row of scores.
 
     Class i is drawn with the probability exp(s_i) / Σ_j exp(s_j). The largest of the scores after Gumbel noise is added
     to each of them is such a draw, so nothing is exponentiated and a score may be minus infinity. A draw has no
     gradient.
 
     Args:
-        logits: scores; those of a tensor are drawn where it is.
+        logits: scores; for a tensor, the draws are on its device.
         axis: the axis of the classes; default -1.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of integers, of the shape of logits without that axis.
@@ -338,7 +339,7 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
 def rand(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Draws from the uniform distribution between 0 and 1, in a shape that is given length by length.
+    """Draw from the uniform distribution between 0 and 1, with the shape given as arguments.
 
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
@@ -363,7 +364,7 @@ def rand(
 def randn(
     *size: Any, dtype: Any = float, device: str = "cpu", rng: Generator | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Draws from the standard normal distribution, in a shape that is given length by length.
+    """Draw from the standard normal distribution, with the shape given as arguments.
 
     Args:
         *size: the shape, one length after the other or as one tuple; nothing for one number.
@@ -394,7 +395,7 @@ def randint(
     device: str = "cpu",
     rng: Generator | None = None,
 ) -> Tensor:
-    """Random integers from low up to, but without, high: `integers` under the name that PyTorch gives it.
+    """Draw integers uniformly between low (included) and high (excluded): PyTorch's name of `integers`.
 
     Args:
         low: the least; or, where no high is given, where they end, and they begin at 0.
@@ -423,7 +424,7 @@ def randint(
 def standard_normal(
     size: Shape = None, *, dtype: Any = float, device: str = "cpu", rng: Generator | None = None
 ) -> Tensor:
-    """Draws from the normal distribution of mean 0 and standard deviation 1.
+    """Draw from the normal distribution with mean 0 and standard deviation 1.
 
     Args:
         size: the shape of the draws, an integer or a tuple; default None, one number.
@@ -443,11 +444,11 @@ def standard_normal(
 
 @prefixes_errors
 def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator | None = None) -> Tensor:
-    """Draws of 1 and 0: 1 with the probability p.
+    """Draw 1 with probability p, else 0.
 
     Args:
-        p: the probability of a 1, or one for each draw; those of a tensor are drawn where it is.
-        size: the shape of the draws, with which p broadcasts; default None, that of p.
+        p: the probability of a 1, or one for each draw; for a tensor, the draws are on its device.
+        size: the shape of the draws, with which p broadcasts; default None, the shape of p.
         dtype: of the draws; default float, double precision.
         rng: a numpy.random.Generator to draw from; default None, the generator of the device.
     Returns: a tensor of ones and zeros, without a graph.
@@ -469,10 +470,10 @@ def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator 
 
 @prefixes_errors
 def default_rng(seed: Any = None) -> Generator:
-    """A generator of one's own, to be given as `rng`: NumPy's, which draws on the CPU.
+    """Return a new NumPy generator, to be passed as `rng`; it draws on the CPU.
 
     Args:
-        seed: an integer of at least 0, or several; default None, a start that nobody knows.
+        seed: an integer of at least 0, or several; default None, unpredictable.
     Returns: a numpy.random.Generator.
     Raises: TypeError if the seed is not an integer, ValueError if it is negative.
     Example:
@@ -485,7 +486,7 @@ def default_rng(seed: Any = None) -> Generator:
 
 
 def _size(name: str, given: tuple[Any, ...]) -> Shape:
-    """A shape given as one tuple or as its lengths; None of nothing, for one number."""
+    """Return a shape given as one tuple or as its lengths, or None for one number."""
     lengths = tuple(given[0]) if len(given) == 1 and hasattr(given[0], "__iter__") else given
     for length in lengths:
         check_count(f"random.{name}: a length", length, 0)
@@ -498,7 +499,7 @@ def _tensor(drawn: Any, device: str, dtype: Any = None) -> Tensor:
 
 
 def _values(given: Any, rng: Generator | None, device: str) -> Any:
-    """An array where it is drawn from: on the device, or with an `rng` on the CPU. A integer stays one."""
+    """Return an array on the device of the draws, or with an `rng` on the CPU; an integer stays one."""
     if isinstance(given, int):
         return given
     given = given if isinstance(given, Tensor) else Tensor.constant(given, "what is drawn from")

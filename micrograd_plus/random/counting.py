@@ -1,4 +1,4 @@
-"""Random numbers that are counted out: a generator for devices whose arrays are never brought home.
+"""Counter-based random numbers: a generator that runs on any device.
 
 The n-th draw is a mixture of the bits of n, so a whole array of draws is made at once, where it is wanted; the state is
 one integer; and the same state gives the same draws on every device. The mixture is SplitMix64 (Steele, Lea and
@@ -17,13 +17,13 @@ Shape = int | tuple[int, ...] | None
 
 
 class CountingGenerator:
-    """The draws of NumPy's `Generator` that this engine uses, under the same names, as arrays of a device's library."""
+    """Generator with the methods of NumPy's `Generator` that this package uses, for arrays of another library."""
 
     def __init__(self, library: Any, state: int):
         self.library, self.state = library, state % 2**64
 
     def bits(self, size: Shape) -> Any:
-        """Whole numbers below 2⁶⁴, each as likely as any other."""
+        """Draw integers below 2⁶⁴ uniformly."""
         shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
         count, whole = math.prod(shape), self.library.uint64
         each = self.library.arange(1, count + 1, dtype=whole) * whole(STRIDE) + whole(self.state)
@@ -33,35 +33,35 @@ class CountingGenerator:
         return (each ^ (each >> whole(31))).reshape(shape)
 
     def random(self, size: Shape = None) -> Any:
-        """Draws from 0 up to, but without, 1: multiples of 2⁻⁵³."""
+        """Draw between 0 (included) and 1 (excluded): multiples of 2⁻⁵³."""
         return (self.bits(size) >> self.library.uint64(11)).astype("float64") * 2.0**-53
 
     def uniform(self, low: float = 0.0, high: float = 1.0, size: Shape = None) -> Any:
-        """Draws from `low` up to `high`."""
+        """Draw uniformly from `low` to `high`."""
         return low + (high - low) * self.random(size)
 
     def normal(self, loc: float = 0.0, scale: float = 1.0, size: Shape = None) -> Any:
-        """Draws from the bell curve: a random direction, at a random distance (Box and Muller 1958)."""
+        """Draw from the normal distribution (Box and Muller 1958)."""
         distance = self.library.sqrt(-2 * self.library.log(1 - self.random(size)))
         return loc + scale * distance * self.library.cos(2 * math.pi * self.random(size))
 
     def gumbel(self, size: Shape = None) -> Any:
-        """Draws of how large the largest of many is (Gumbel 1954)."""
+        """Draw from the Gumbel distribution (Gumbel 1954)."""
         return -self.library.log(-self.library.log(self.random(size) + 2.0**-54))
 
     def integers(self, low: int, high: int | None = None, size: Shape = None) -> Any:
-        """Whole numbers from `low` up to, but without, `high`; with one bound, from 0 up to it. The bounds lie less
-        than 2³² apart, so that none is likelier than another by more than one in 2²¹."""
+        """Draw integers between `low` (included) and `high` (excluded), or below one bound. The range must be below
+        2³², so that probabilities differ by at most one in 2²¹."""
         low, high = (0, low) if high is None else (low, high)
         return (self.random(size) * (high - low)).astype("int64") + low
 
     def permutation(self, x: Any) -> Any:
-        """The slices of an array, or the integers below x, in random order."""
+        """Return the slices of an array, or the integers below x, in random order."""
         order = self.library.argsort(self.random(x if isinstance(x, int) else len(x)))
         return order if isinstance(x, int) else x[order]
 
     def choice(self, a: Any, size: Shape = None, replace: bool = True, p: Any = None) -> Any:
-        """Entries of `a`, or integers below it, each with its probability; without `replace` none twice.
+        """Draw entries of `a`, or integers below it, each with its probability; without `replace` none twice.
 
         Without replacement the k largest of the logarithms of probabilities plus Gumbel noise are such a draw.
         """

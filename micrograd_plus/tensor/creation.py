@@ -1,8 +1,8 @@
-"""Tensors from nothing but a shape: `mg.zeros((2, 3))`, `mg.arange(5)`, under NumPy's names.
+"""Creation of tensors under NumPy's names: `mg.zeros((2, 3))`, `mg.arange(5)`, `mg.array(x)`.
 
 A shape is one tuple, as NumPy takes it, or its lengths one after the other, as PyTorch does. Each makes a leaf, whose
-gradient is kept where `requires_grad` asks for it; where a tensor with a graph is given (`mg.full(3, x)`), it
-goes on through the constructor.
+gradient is computed if `requires_grad` is True; where a tensor with a graph is given (`mg.full(3, x)`), it goes on
+through the constructor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def __dir__() -> list[str]:
 
 @prefixes_errors
 def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor of zeros.
+    """Return a tensor of zeros.
 
     Args:
         *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
@@ -55,7 +55,7 @@ def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
 
 @prefixes_errors
 def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor of ones.
+    """Return a tensor of ones.
 
     Args:
         *shape: its shape, a tuple or one length after the other; a NumPy dtype may come last.
@@ -77,7 +77,7 @@ def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 
 @prefixes_errors
 def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor to be filled: its entries are 0 until then.
+    """Return a tensor to be filled; its entries are 0.
 
     NumPy and PyTorch leave in it whatever the memory held. Here the same program gives the same numbers every time.
 
@@ -101,7 +101,7 @@ def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
 
 @prefixes_errors
 def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor with the same value everywhere.
+    """Return a tensor filled with one value.
 
     A tensor with a graph as `fill_value` keeps it: its gradient is then the sum of what all entries receive.
 
@@ -127,11 +127,11 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", re
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """A matrix with ones on a diagonal and zeros elsewhere: the identity.
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Args:
         N: how many rows it has.
-        M: how many columns; None (default) for as many.
+        M: how many columns; None (default) for the number of rows.
         k: which diagonal: 0 (default) the main one, above it if positive, below it if negative.
         dtype: its dtype; None (default) for float64.
         device: its device; default "cpu".
@@ -151,7 +151,7 @@ def eye(
 
 @prefixes_errors
 def identity(n: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """The identity matrix: ones on its diagonal, zeros elsewhere.
+    """Return the identity matrix.
 
     Args:
         n: how many rows and columns it has.
@@ -174,7 +174,7 @@ def identity(n: int, dtype: Any = None, device: str = "cpu", requires_grad: bool
 
 @prefixes_errors
 def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Zeros in the shape of another array.
+    """Return zeros with the shape of another array.
 
     Args:
         x: tensor, array or list that gives the shape.
@@ -194,7 +194,7 @@ def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
 
 @prefixes_errors
 def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """Ones in the shape of another array.
+    """Return ones with the shape of another array.
 
     Args:
         x: tensor, array or list that gives the shape.
@@ -214,7 +214,7 @@ def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_gra
 
 @prefixes_errors
 def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor to be filled, in the shape of another array: its entries are 0 until then.
+    """Return a tensor to be filled, with the shape of another array; its entries are 0.
 
     Args:
         x: tensor, array or list that gives the shape.
@@ -236,7 +236,7 @@ def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """One value everywhere, in the shape of another array.
+    """Return a tensor filled with one value, with the shape of another array.
 
     Args:
         x: tensor, array or list that gives the shape.
@@ -268,7 +268,7 @@ def arange(
     device: str = "cpu",
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers one step apart: from start up to, but without, stop.
+    """Return evenly spaced numbers from start (included) to stop (excluded).
 
     Args:
         start: the first of them; alone, it is where they end, and they begin at 0.
@@ -303,9 +303,9 @@ def linspace(
     device: str = "cpu",
     requires_grad: bool = False,
 ) -> Tensor:
-    """Numbers spread evenly between two.
+    """Return evenly spaced numbers between two.
 
-    Where start or stop has a graph it goes on: each number moves with both, by how near it stands.
+    If start or stop has a graph, each number depends on both, by its distance from them.
 
     Args:
         start: the first number.
@@ -336,7 +336,7 @@ def linspace(
 
 @prefixes_errors
 def array(values: Any, dtype: Any = None, device: str | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of numbers, nested lists, arrays, or lists that hold tensors.
+    """Create a tensor from numbers, nested lists, arrays, or lists of tensors.
 
     What tensors in it depend on goes on: a list of them is stacked, so that each receives its part of the gradient.
 
@@ -346,7 +346,8 @@ def array(values: Any, dtype: Any = None, device: str | None = None, requires_gr
         device: its device; None (default) for where the values are.
         requires_grad: whether to compute its gradient; default False.
     Returns: a tensor; a leaf where no tensor with a graph was given.
-    Raises: TypeError for what is not a number; ValueError for rows of unequal length, or if there is no such device.
+    Raises: TypeError for values that are not numbers; ValueError for rows of unequal length, or if there is no such
+        device.
     Example:
         >>> x = mg.tensor(3.0, requires_grad=True)
         >>> row = mg.array([x, x * x, 1.0])
@@ -367,14 +368,15 @@ def array(values: Any, dtype: Any = None, device: str | None = None, requires_gr
 
 @prefixes_errors
 def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor:
-    """A tensor as it is, and anything else as a tensor.
+    """Convert to a tensor; a tensor is returned unchanged.
 
     Args:
         values: a tensor, or what `mg.array` takes.
         dtype: its dtype; None (default) for the dtype of the values.
         device: its device; None (default) for where the values are.
     Returns: `values` itself where it is a tensor of that dtype on that device, else a tensor of its entries.
-    Raises: TypeError for what is not a number; ValueError for rows of unequal length, or if there is no such device.
+    Raises: TypeError for values that are not numbers; ValueError for rows of unequal length, or if there is no such
+        device.
     Example:
         >>> x = mg.tensor([1.0, 2.0])
         >>> mg.asarray(x) is x, mg.asarray([1, 2])
@@ -387,7 +389,7 @@ def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor
 
 @prefixes_errors
 def from_numpy(values: Any) -> Tensor:
-    """A tensor with a copy of a NumPy array.
+    """Create a tensor from a copy of a NumPy array.
 
     PyTorch's shares the array's memory; here later writes into the array do not reach the tensor, nor its graph.
 
@@ -407,7 +409,7 @@ def from_numpy(values: Any) -> Tensor:
 
 
 def holds_tensors(values: Any) -> bool:
-    """True for a list or a tuple with a tensor somewhere in it."""
+    """Return whether a list or a tuple contains a tensor."""
     return is_sequence(values) and any(isinstance(part, Tensor) or holds_tensors(part) for part in values)
 
 
@@ -415,7 +417,7 @@ def holds_tensors(values: Any) -> bool:
 
 
 def _lengths(given: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape, given as one tuple (or list, or tensor's shape) or as its lengths."""
+    """Return a shape given as one tuple, list or tensor's shape, or as its lengths."""
     shape = given[0] if len(given) == 1 and hasattr(given[0], "__iter__") else given
     lengths = tuple(index(length) for length in shape)
     if min(lengths, default=0) < 0:
@@ -424,7 +426,7 @@ def _lengths(given: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def _shape_and_dtype(given: tuple[Any, ...], dtype: Any) -> tuple[tuple[int, ...], Any]:
-    """What stands before the keywords: a shape, and behind it a dtype if somebody writes NumPy's `zeros(3, int)`."""
+    """Split positional arguments into a shape and a dtype, as in NumPy's `zeros(3, int)`."""
     if len(given) > 1 and isinstance(given[-1], (str, type, np.dtype)):
         if dtype is not None:
             raise TypeError(f"the dtype was given twice, as {given[-1]!r} and {dtype!r}")
@@ -433,7 +435,7 @@ def _shape_and_dtype(given: tuple[Any, ...], dtype: Any) -> tuple[tuple[int, ...
 
 
 def _plain(value: Any) -> Any:
-    """A bound as NumPy takes it."""
+    """Return a bound as NumPy takes it."""
     return value.numpy() if isinstance(value, Tensor) else value
 
 
@@ -446,7 +448,7 @@ def _leaf(values: Any, dtype: Any, device: str, requires_grad: bool) -> Tensor:
 
 
 def _filled(shape: tuple[int, ...], value: Any, dtype: Any, device: str, requires_grad: bool) -> Tensor:
-    """One value everywhere; a value with a graph is repeated by an operation."""
+    """Return a tensor filled with one value; a value with a graph is broadcast by an operation."""
     if _has_graph(value) or holds_tensors(value):
         return _finished(ops.positive(ops.broadcast_to(array(value), shape)), dtype, device)
     return _leaf(np.broadcast_to(tensor(value).numpy(), shape), dtype, device, requires_grad)
@@ -458,7 +460,7 @@ def _filled_like(x: Any, value: Any, dtype: Any, device: str | None, requires_gr
 
 
 def _finished(x: Tensor, dtype: Any, device: str | None, requires_grad: bool = False) -> Tensor:
-    """A tensor in the dtype and on the device that were asked for."""
+    """Return a tensor with a given dtype and device."""
     x = x if dtype is None or x.dtype == np.dtype(dtype) else x.astype(dtype)
     x = x if device is None else x.to(device)
     return x.requires_grad_() if requires_grad and x.node is None else x

@@ -1,4 +1,4 @@
-"""Builder: makes the parts of a trace from what a recorder noted, each when someone asks for it.
+"""Builder of the parts of a trace from a recorder's notes. Each part is made when someone asks for it.
 
 The outline takes one pass over the whole record. Nodes, steps, formulas and names are made one by one, so a record of a
 hundred thousand steps can be looked at page by page.
@@ -40,7 +40,7 @@ class Builder:
     @cached_property
     def outline(self) -> Outline:
         """The values of the record and their order."""
-        roots = self.history.roots  # completes the walks, which is reported as a task of its own
+        roots = self.history.roots  # completes the walks, which reports progress itself
         with self.history.progress("the nodes in their order"):
             return Outline(self.history, roots)
 
@@ -101,9 +101,9 @@ PARTS: dict[str, Callable[[Builder], Any]] = {
     "rules": lambda builder: builder.rule_maker.table.rules,
     "gradients": lambda builder: builder.walk_maker.gradients,
 }
-"""What makes each part of a trace."""
+"""Functions that return each part of a trace."""
 
 
 def build(recorder: Recorder) -> Trace:
-    """Return the trace of what a recorder noted or will note."""
+    """Return the trace of a recorder's notes, including future ones."""
     return Trace(Builder(recorder))

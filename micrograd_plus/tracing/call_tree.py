@@ -138,7 +138,7 @@ class CallTree:
         state.rounds.append((loop, branch))
 
     def _branch_of(self, call: Call, parent: Branch | None, outer: CallState | None) -> Branch | None:
-        """Return the branch of a call: its caller's if the call is no group of its own."""
+        """Return the branch of a call. A call that is not a group shares its caller's branch."""
         if call.scope is not None:
             return Branch("scope", call.scope if isinstance(call.scope, str) else call.scope.name, parent, call)
         if outer is None:

@@ -1,4 +1,4 @@
-"""What a recorder notes: applications of operations, applied rules, and calls in the user's program."""
+"""Events that a recorder notes: applications of operations, applied rules, and calls in the user's program."""
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
 
@@ -104,7 +104,7 @@ class AppliedRule(NamedTuple):
 
 
 class FrameSnapshot:
-    """What a trace keeps of a frame: its code and the values of its variables when the recording ended."""
+    """Copy of a frame: its code, and the values of its variables when the recording ended."""
 
     __slots__ = ("f_code", "f_globals", "f_locals")
 

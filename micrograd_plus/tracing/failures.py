@@ -34,7 +34,7 @@ class ErrorRecord:
 
 
 def record_of_error(error: BaseException | None) -> ErrorRecord | None:
-    """Return the record of an error, read from its traceback and that of its cause."""
+    """Return the record of an error, read from its traceback and its cause's traceback."""
     if error is None:
         return None
     record = ErrorRecord(error)
@@ -55,7 +55,7 @@ def record_of_error(error: BaseException | None) -> ErrorRecord | None:
 def record_of_caught_error(error: Exception, frame: FrameType | None, outermost: FrameType | None) -> ErrorRecord:
     """Return the record of an operation's error as it is raised, in case the program catches it.
 
-    Its lines are those of the frames from `frame` out to the block.
+    Its lines come from the frames between `frame` and the block.
     """
     record = ErrorRecord(error)
     while frame is not None:

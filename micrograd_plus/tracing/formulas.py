@@ -55,7 +55,7 @@ class Spelling:
         return self.constants[name] if name in self.constants else Symbol(name, self.shown.get(name))
 
     def of(self, rule: Rule, name: str, value: Any) -> Any:
-        """Return what a formula shows for a value that a rule reads.
+        """Return the symbol, shape or number that a formula shows for a value.
 
         Inputs, results, saved values and real parameters become symbols, and shapes become tuples with names. Integers,
         flags and absent inputs stay as they are, and so do real parameters if constants are known.
@@ -97,13 +97,13 @@ def shape_for(owner: str, shape: tuple[int, ...] | list[tuple[int, ...]]) -> Any
 
 
 def reads_of_application(rule: Rule, inputs: list[Any], params: dict[str, Any], out: Any) -> dict[str, Any]:
-    """Return what a rule read that was applied in the forward."""
+    """Return the values, by name, that a rule applied in the forward has read."""
     named = {**dict(zip(rule.op.inputs, inputs, strict=True)), **params, "out": out}
     return {name: array_of(named[name]) for name in rule.reads if name != "xp"}
 
 
 def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any, by: Spelling = BY_LETTER) -> Any:
-    """Return what a rule sends to its input number `index` as an expression.
+    """Return the contribution of a rule to its input number `index` as an expression.
 
     For an elementwise operation that is upstream times the local derivative. If upstream is complex, the expression has
     the conjugates that the engine takes. A value that was not recorded appears by name.
@@ -238,7 +238,7 @@ def step_signature(
 
 
 def is_symbolic(rule: Rule, name: str) -> bool:
-    """Return whether a formula has a symbol for what a rule reads under this name."""
+    """Return whether a formula has a symbol for a rule's argument of this name."""
     return name in (*rule.op.inputs, *rule.op.outputs, *rule.op.residuals, "out", "upstream")
 
 

@@ -20,7 +20,7 @@ NAMED_KINDS = ("module", "scope", "function")
 
 
 class Counts(NamedTuple):
-    """How many nodes and steps each group has, including those of the groups inside it."""
+    """How many nodes and steps each group has, including the groups inside it."""
 
     nodes: list[int]
     steps: list[int]
@@ -139,7 +139,7 @@ class Groups:
 
     @cached_property
     def groups(self) -> Sequence[Group]:
-        """The groups. Each stands behind the one around it."""
+        """The groups. Each comes after its parent."""
         return LazyList(len(self._branches[0]), self._group)
 
     def _group(self, number: int) -> Group:

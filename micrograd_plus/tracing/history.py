@@ -15,7 +15,7 @@ from .values import array_of, mute_warnings
 
 
 class History:
-    """What a recorder noted, with the application that failed and the steps of walks that were not watched."""
+    """A recorder's notes, with the application that failed and the steps of all walks."""
 
     def __init__(self, recorder: Recorder):
         self.recorder = recorder

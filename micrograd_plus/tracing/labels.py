@@ -1,4 +1,4 @@
-"""Labels: what the user's program calls its values."""
+"""Labels of values: the names that the user's program has for them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def submodules(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _is_module(value: object) -> bool:
-    """Return whether a value has parameters. Its class is asked, since an object can answer to any name."""
+    """Return whether a value has parameters. It looks at the class, since an object can answer to any name."""
     return hasattr(type(value), "named_parameters")
 
 
@@ -133,7 +133,7 @@ class ProgramNames:
         return label or next((each.variables[id(value)] for each in chain if id(value) in each.variables), None)
 
     def of_module(self, module: Any, owner: Any, number: int) -> str:
-        """Return the name of a module: its path in the module that called it, or what the program calls it."""
+        """Return the name of a module: its path in the module that called it, or a name from the program."""
         if owner is not None and id(owner) not in self._submodules:
             named = submodules(owner) if hasattr(owner, "named_children") else ()
             self._submodules[id(owner)] = {id(each): name for name, each in reversed([*named])}

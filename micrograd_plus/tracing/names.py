@@ -37,13 +37,13 @@ class NodeNames:
 
     @cached_property
     def labels(self) -> list[str | None]:
-        """What the user's program calls each value."""
+        """The user's name for each value."""
         with self.history.progress("what the program calls its values"):
             return Labels(self.outline, self.program).labels
 
     @cached_property
     def labels_in_use(self) -> set[str]:
-        """The labels, without those that are None."""
+        """All labels except None."""
         return {label for label in self.labels if label}
 
     def name(self, node: int) -> str:
@@ -95,7 +95,7 @@ class NodeNames:
     # In formulas ------------------------------------------
 
     def symbol(self, letter: str, node: int) -> str | None:
-        """Return what a formula calls a node instead of the operation's own letter; None if that letter is free."""
+        """Return a formula's symbol for a node; None if the operation's own letter will do."""
         return self.labels[node] or (self.name(node) if letter in self.labels_in_use else None)
 
 

@@ -91,7 +91,7 @@ class Nodes:
 
 
 def _copy_inputs(application: Application) -> list[Any]:
-    """Return new leaves that hold what an application's inputs held, labelled by the operation's names for them."""
+    """Return new leaves with the arrays of an application's inputs, labelled by the operation's names for them."""
     inputs, arrays, node = application.inputs, application.arrays, application.node
     names = application.op.input_names(len(inputs))
     parents = [None] * len(inputs) if node is None else node.parents

@@ -18,7 +18,7 @@ from .values import array_of, has_same_entries, separate_arrays
 
 
 class Number:
-    """Key of a plain number that an operation was given: a node of its own each time."""
+    """Key of a plain number that an operation was given. Each use is a separate node."""
 
     __slots__ = ("_data",)
 

@@ -120,7 +120,7 @@ class Group:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class LeafGradient:
-    """A leaf in one walk: its value, its `.grad` before the walk, what the walk brought, and its `.grad` after it."""
+    """A leaf in one walk: its value, and its `.grad` before, from and after the walk."""
 
     node: int
     value: Any
@@ -200,7 +200,7 @@ class LazyLeaves(LazyList[LeafGradient]):
 
 
 class TraceParts(Protocol):
-    """What a trace consists of."""
+    """The attributes of a trace, for functions that read one."""
 
     walks: Sequence[Walk]
     error: Failure | None

@@ -1,4 +1,4 @@
-"""Recorder: notes what a program does while its block is open, as cheaply as it can. The trace is built later."""
+"""Recorder: notes events cheaply while its block is open. The trace is built from the notes later."""
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
 
@@ -172,7 +172,7 @@ class Recorder(recorders.Recorder):
         return frame
 
     def _enter(self, frame: FrameType) -> None:
-        """Note a call, and the calls that led to it. Their frames are held, so that their ids stay unique.
+        """Note a call, and the calls that led to it. The recorder holds their frames, so that ids stay unique.
 
         A call that does not lead back to the block's frame, as on another stack, is noted alone.
         """
@@ -250,8 +250,8 @@ class Recorder(recorders.Recorder):
             error = error.__cause__
 
     def on_failure(self, error: Exception) -> None:
-        """Note that an operation failed, in case the user catches the error. If the error was caused by that of an
-        operation inside, only the outer operation counts."""
+        """Note that an operation failed, in case the user catches the error. If an
+        operation inside caused the error, only the outer operation counts."""
         record = record_of_caught_error(error, frame_at(2), self.outermost)
         self.forget_failure(sys.exception())
         vars(error)["record"] = record

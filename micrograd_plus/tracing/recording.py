@@ -12,10 +12,10 @@ class record:  # noqa: N801 - it is used as a function is
     """Record the operations and walks of a block: `with mg.record() as trace:`.
 
     Put the forward and the backward inside. The trace has every walk of the block, in order. With only `backward()`
-    inside, the trace is built from what the rules had saved and from the names of leaves there; the rest is marked as
-    not recorded. An error that leaves the block ends the record and is raised as usual.
+    inside, the trace is built from saved values and from the names of leaves there; the rest is marked as not
+    recorded. An error that leaves the block ends the record and is raised as usual.
 
-    Raises: nothing of its own.
+    Raises: nothing.
     Example:
         >>> x = mg.tensor(3.0, requires_grad=True)
         >>> with mg.record() as trace:

@@ -1,10 +1,9 @@
-"""Replay of a recorded walk with a mistake in it: what a wrong engine would compute for the same program.
+"""Replay of a recorded walk with a mistake in it, as a wrong engine would compute it for the same program.
 
 The replay does not call `core.backward.walk`, which applies the rules of live nodes and is never wrong. A trace from a
 file has no rules, only the steps as they were; and each mistake changes something that the walk guarantees: its order,
 the addition, the chain rule, or the sum over broadcast axes. So this module goes through recorded steps. For a single
-step it uses the engine's own functions: `apply_transpose` and `conjugate_local` for what a rule sends, `unbroadcast_to`
-and `add_gradient` for what an input receives.
+step it uses the engine's own functions: `apply_transpose`, `conjugate_local`, `unbroadcast_to` and `add_gradient`.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ Gradients = dict[int, Any]
 def replay(trace: Trace, mistake: str | WrongRules) -> Trace:
     """Repeat the walks of a trace with a mistake in them.
 
-    The nodes are those of the trace, and so is the order, except with "no order". If a mistake gives a shape that a
-    rule cannot take, the walk ends there with an error. A step that replaces has what was there as `before`, and its
-    contribution alone as `after`. Forward walks stay as they were.
+    Nodes and order stay the same, except with "no order". If a mistake gives a shape that a
+    rule cannot take, the walk ends there with an error. A step that replaces has the old accumulator as `before`
+    and its contribution alone as `after`. Forward walks stay as they were.
 
     Args:
         trace: a trace. One from a file can be replayed as far as its steps say how: a rule that is not a local
@@ -58,7 +57,7 @@ def replay(trace: Trace, mistake: str | WrongRules) -> Trace:
         mistake: "replace", "no order", "upstream" or "axes"; or a dictionary of other rules by name, such as
             {"tanh.x": lambda out: 1 - out}. They can read what any rule of the operation can.
     Returns: a trace, to be looked at, saved, shown and compared like any other.
-    Raises: ValueError if there is no such mistake or rule, or if a file lacks what is needed.
+    Raises: ValueError if there is no such mistake or rule, or if a file lacks values that the replay needs.
     Example:
         >>> a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
         >>> with mg.record() as trace:
@@ -82,7 +81,7 @@ def _is_rules(mistake: Any) -> TypeGuard[WrongRules]:
 
 
 class MissingError(LookupError):
-    """Error for what a replay needs and a file does not have."""
+    """Error for a value that a replay needs and a file does not have."""
 
 
 class _Replay:
@@ -222,7 +221,7 @@ class _Replay:
     # What is sent -----------
 
     def _send(self, step: Step, upstream: Any) -> tuple[Any, Any]:
-        """Return the local derivative (None if the operation is not elementwise), and what the rule sends."""
+        """Return the local derivative (None if the operation is not elementwise) and the raw contribution."""
         if self.mistake == "upstream":
             upstream = _ones_like(upstream)
         local = None if step.local is None else _full_value(step.local)
@@ -239,7 +238,7 @@ class _Replay:
         return None, self._apply_rule(self.recorded, step, upstream)
 
     def _apply_rule(self, recorded: Builder, step: Step, upstream: Any) -> Any:
-        """Return what the step's own rule sends for another upstream."""
+        """Return the raw contribution of the step's own rule for another upstream."""
         node, contribution, *_ = recorded.history.steps[step.index]
         rule = contribution.rule
         indices = list(input_indices(rule, len(node.parents)))
@@ -250,7 +249,7 @@ class _Replay:
         return apply_transpose(rule, len(indices), xp, values)[indices.index(contribution.index)]
 
     def _apply_wrong_rule(self, step: Step, upstream: Any) -> Any:
-        """Return what the wrong rule makes of an application."""
+        """Return the result of the wrong rule for an application."""
         function = self.rules[step.rule]
         reads: dict[str, Any] = {"upstream": upstream}
         node = self.trace.nodes[step.node]
@@ -289,11 +288,11 @@ def _parameters(function: Any) -> tuple[str, ...]:
 
 
 def _scale(step: Step, upstream: Any) -> Any:
-    """Return what a step from a file sends for another upstream. Rules are linear in it, so a multiple of the upstream
-    gives that multiple of what was sent."""
+    """Return the raw contribution of a step from a file for another upstream. Rules are linear in upstream, so both
+    scale by the same factor."""
     recorded, raw = _full_value(step.upstream), _full_value(step.raw)
     if recorded is None or raw is None:
-        raise MissingError(f"replay: step {step.index + 1} of the file does not say what arrived or what was sent")
+        raise MissingError(f"replay: step {step.index + 1} of the file has no upstream or no contribution")
     if np.shape(recorded) == np.shape(upstream):
         if np.array_equal(recorded, upstream):
             return raw

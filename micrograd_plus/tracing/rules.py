@@ -34,7 +34,7 @@ class Rules:
         self._formulas: dict[Any, Any] = {}
 
     def reads(self, step: AppliedRule) -> dict[str, Any]:
-        """Return what a rule read. A contribution computed in the forward read the application's inputs and result."""
+        """Return the values that a rule read. If it was applied in the forward, it read the inputs and the result."""
         rule, application = step.contribution.rule, self.outline.application(step.node)
         if not rule.in_forward or application is None:
             return step.contribution.reads
@@ -55,8 +55,8 @@ class Rules:
     def table(self) -> RuleTable:
         """The rules, and the name of the rule of each step.
 
-        A rule applied with other parameters can have another formula. To write a formula takes a thousand times as
-        long as to compare what decides it, so that is compared first.
+        A rule applied with other parameters can have another formula. Comparing signatures is a thousand times faster
+        than writing a formula, so each formula is written once.
         """
         rules: dict[str, Rule] = {}
         names: dict[Any, str] = {}
@@ -100,7 +100,7 @@ class Rules:
         return key
 
     def formula(self, index: int) -> Formula | None:
-        """Return what a step sends, in the names of the user's program; None if its rule has no formula."""
+        """Return the formula of a step in the names of the user's program; None if its rule has none."""
         if self.table.rules[self.table.names[index]].text is None:
             return None
         step = self.history.steps[index]

@@ -46,7 +46,7 @@ _TRANSFORMS = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercis
 ENGINE, ENTERS, USER = "engine", "module", "function"
 """Kinds of code: the engine's (with Python's own library), the method that calls a module, and the user's."""
 _kinds: dict[int, tuple[str, CodeType]] = {}
-"""The kind of each code by id, since code is slow to hash. The code is held so that its id stays unique."""
+"""The kind of each code by id, since code is slow to hash. The table holds the code, so that ids stay unique."""
 engine_code: set[int] = set()
 user_code: set[int] = set()
 """The ids of the engine's code, and of any other."""

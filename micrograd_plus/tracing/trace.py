@@ -23,7 +23,7 @@ class Trace:
 
     `nodes`, `steps`, `groups` and `rules` are made when you look at them. `walks` says which steps belong together.
     `gradients` has the final gradient of each leaf, by node id. `error` is the error that ended the program, and
-    `caught` has those of operations that failed while the program continued. A notebook shows a trace with the player
+    `caught` has errors of operations that failed while the program continued. A notebook shows a trace with the player
     once `micrograd_plus_viz` is imported; `print` describes it in sentences.
 
     Args: none; it is made by `mg.record` and `mg.load_trace`.
@@ -65,7 +65,7 @@ class Trace:
 
     @property
     def source(self) -> Any:
-        """What the parts come from: a builder; None for a trace from a file."""
+        """The builder of the parts; None for a trace from a file."""
         return self._source
 
     def look_again(self) -> None:
@@ -122,7 +122,7 @@ class Trace:
         return first_not_finite({node.id: node for node in self.nodes}, self.steps)
 
     def inside(self, step: Step | TraceNode | int) -> Trace | None:
-        """Return a composite application as a trace of its own: the operations inside it, and the walk through them.
+        """Return the trace inside a composite application: its operations, and the walk through them.
 
         Args:
             step: a step, its number, or a node.
@@ -223,7 +223,7 @@ class Trace:
         name = self.nodes[place.node].name
         if place.step is None:
             return f"first result that is not finite: {name}: {place}"
-        return f"first step that sends what is not finite: {place.step + 1}, to {name}: {place}"
+        return f"first step that sends numbers that are not finite: {place.step + 1}, to {name}: {place}"
 
     def _error_sentence(self, error: Failure, effect: str) -> str:
         node = "" if error.node is None else f" at {self.nodes[error.node].name}"
@@ -278,7 +278,7 @@ class Trace:
         """Return the plain data as text. The same program gives the same bytes in every process.
 
         Args:
-            indent: by how many spaces to indent what is nested; default None, all on one line.
+            indent: by how many spaces to indent nested data; default None, all on one line.
         Returns: JSON.
         Raises: nothing.
         """

@@ -69,7 +69,7 @@ def first_upstream(upstream: Any) -> Any:
 
 
 def separate_arrays(reads: dict[str, Any]) -> dict[str, Any]:
-    """Return what a rule read with each list of arrays split up, under the names of formulas: `parts[0]`."""
+    """Split up each list of arrays that a rule read, under the names of formulas: `parts[0]`."""
     separate: dict[str, Any] = {}
     for name, value in reads.items():
         if is_sequence(value) and all(hasattr(each, "dtype") for each in value):
@@ -142,7 +142,7 @@ class ValueTable:
 
 
 def value_to_dict(value: Any) -> dict[str, Any]:
-    """Return a value as plain data: entries in row-major order, and those that are not finite as text."""
+    """Return a value as plain data: entries in row-major order, with nan and infinity as text."""
     if is_finite_float(value):
         return _float_to_dict(value)
     device = devices.device_of(value).name

@@ -103,23 +103,24 @@ class Measured:
 
 def measure_submission(folder: Path, rounds: int) -> Measured:
     """Grade a submission several times in one sandbox, with a start of Python before each."""
-    made = load_assignment(assignment(folder))
-    given = submissions.Submission("ada", submissions.read_program(submission_text().encode()))
+    loaded = load_assignment(assignment(folder))
+    submission = submissions.Submission("ada", submissions.read_program(submission_text().encode()))
     walls, starts, own, before_all = [], [], 0.0, cpu_time()
     with Sandbox() as sandbox:
-        grade.grade_submission(given, made, sandbox)
+        grade.grade_submission(submission, loaded, sandbox)
         first = cpu_time() - before_all
         for attempt in range(rounds):
             starts.append(time_start())
             began, before = time.perf_counter(), cpu_time()
-            marks = grade.grade_submission(given, made, sandbox, attempt)
+            marks = grade.grade_submission(submission, loaded, sandbox, attempt)
             walls.append(time.perf_counter() - began)
             own += cpu_time() - before
     # The time of the boxes is counted when their server has ended, so subtract everything else.
     boxes = cpu_time() - before_all - first - own - sum(cpu for _, cpu in starts)
-    assert marks["exercises"][0]["points"] == made.points_of("tanh.x"), marks["exercises"][0]["reason"]
+    assert marks["exercises"][0]["points"] == loaded.points_of("tanh.x"), marks["exercises"][0]["reason"]
     return Measured(statistics.median(walls), own / rounds + boxes / (rounds + 1),
-                    *(statistics.median(each) for each in zip(*starts, strict=True)), len(made.exercises))  # fmt: skip
+                    *(statistics.median(each) for each in zip(*starts, strict=True)),
+                    len(loaded.exercises))  # fmt: skip
 
 
 def measure_class(folder: Path, count: int) -> tuple[float, int]:
@@ -133,11 +134,11 @@ def measure_class(folder: Path, count: int) -> tuple[float, int]:
         "print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     handed = write_class(place / "handed in", count)
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, str(handed), str(assignment(folder)), str(place / "out")],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    seconds, memory = ran.stdout.split()
+    seconds, memory = process.stdout.split()
     return float(seconds), int(memory)
 
 
@@ -145,8 +146,8 @@ def time_nbgrader(folder: Path, count: int) -> float:
     """Return the seconds that nbgrader's autograde needs for one submission of the same class."""
     course = folder / "course"
     (course / "source" / "ten").mkdir(parents=True)
-    made = load_assignment(assignment(folder))
-    (course / "source" / "ten" / "ten.ipynb").write_text(nbgrader.source_notebook(made), encoding="utf-8")
+    loaded = load_assignment(assignment(folder))
+    (course / "source" / "ten" / "ten.ipynb").write_text(nbgrader.source_notebook(loaded), encoding="utf-8")
     config = 'c = get_config()\nc.CourseDirectory.course_id = "c"\n'
     (course / "nbgrader_config.py").write_text(config, encoding="utf-8")
     settings = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

@@ -67,14 +67,14 @@ def wait_until_empty(look) -> list[int]:
 
 def find_leftovers(user: int) -> list[str]:
     """Return the leftovers of a user ID: processes, files in world-writable folders, System V objects."""
-    found = [str(place) for place in Path("/proc").glob("[0-9]*") if owner(place) == user]
+    leftovers = [str(place) for place in Path("/proc").glob("[0-9]*") if owner(place) == user]
     for folder in {tempfile.gettempdir(), "/dev/shm", "/var/" + "tmp", "/dev/mqueue"}:  # noqa: S108 - only searched
-        found += [str(place) for place in Path(folder).glob("*") if owner(place) == user]
+        leftovers += [str(place) for place in Path(folder).glob("*") if owner(place) == user]
     for kind in ("shm", "sem", "msg"):
         lines = Path(f"/proc/sysvipc/{kind}").read_text(encoding="ascii").splitlines()
         where = lines[0].split().index("uid")
-        found += [line for line in lines[1:] if int(line.split()[where]) == user]
-    return found
+        leftovers += [line for line in lines[1:] if int(line.split()[where]) == user]
+    return leftovers
 
 
 def owner(place: Path) -> int:

@@ -1,4 +1,4 @@
-"""Convolution as mathematics has it: one signal turned round and moved along another. Public as `mg.signal`.
+"""Convolution of signals, as in mathematics. Public as `mg.signal`.
 
 The layers of networks move the kernel without turning it: see `mg.conv2d`.
 """

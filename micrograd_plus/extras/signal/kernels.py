@@ -12,8 +12,8 @@ __all__ = ["convolve", "frames", "hann_window", "mel_filters", "overlap_add"]
 
 
 def convolve(np: Any, a: Any, b: Any) -> Any:
-    """The convolution of two arrays with as many axes, with everything that overlaps: the smaller, turned round, in
-    windows of the larger."""
+    """Return the full convolution of two arrays with the same number of axes: the smaller, reversed, in windows of the
+    larger."""
     if not a.size or not b.size:
         raise ValueError("an array without entries cannot be moved along another")
     a, b = (a, b) if a.size >= b.size else (b, a)
@@ -26,7 +26,7 @@ def convolve(np: Any, a: Any, b: Any) -> Any:
 
 
 def frames(np: Any, x: Any, length: int, hop: int) -> Any:
-    """Stretches of `length` entries, one beginning every `hop` entries: (..., T) to (..., frames, length)."""
+    """Return frames of `length` entries, one every `hop` entries: (..., T) to (..., frames, length)."""
     if not 0 < length <= x.shape[-1]:
         raise ValueError(f"a frame of {length} entries does not fit into a signal of {x.shape[-1]}")
     if hop < 1:
@@ -36,10 +36,10 @@ def frames(np: Any, x: Any, length: int, hop: int) -> Any:
 
 
 def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
-    """Frames put back where they were in a signal of `size` entries; where they overlap, entries add up.
+    """Add frames at their positions in a signal of `size` entries.
 
-    A frame is cut into blocks as long as a hop: the first blocks of all frames lie next to each other, and so
-    do the second ones, one block further on.
+    A frame is cut into blocks as long as a hop: the first blocks of all frames are adjacent, and so are the second
+        ones, one block further on.
     """
     count, length = x.shape[-2:]
     if hop < 1 or count != (size - length) // hop + 1:
@@ -53,16 +53,15 @@ def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
 
 
 def hann_window(np: Any, x: Any, length: int) -> Any:
-    """A bell that begins at 0 and would be back there one entry after its end, sin² from 0 to π, in the dtype
-    of `x`."""
+    """Return a periodic Hann window, sin² from 0 to π, in the dtype of `x`."""
     return (np.sin(np.arange(length) * (math.pi / length)) ** 2).astype(floating(x.real))
 
 
 def mel_filters(
     np: Any, x: Any, n_mels: int, n_fft: int, sample_rate: float, fmin: float = 0.0, fmax: float | None = None
 ) -> Any:
-    """Triangles over the frequencies of an `rfft`, equally far apart on the mel scale: (n_mels, n_fft // 2 +
-    1).
+    """Return triangular filters over the frequencies of an `rfft`, equally spaced on the mel scale: (n_mels, n_fft // 2
+    + 1).
 
     The scale is 2595 log10(1 + f / 700): D. O'Shaughnessy, "Speech Communication: Human and Machine", 1987.
     Each triangle rises from its left neighbour's peak to a height of 1, and falls to its right one's. In the

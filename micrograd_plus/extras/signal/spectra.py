@@ -72,7 +72,7 @@ def hann_window(xp, x, *, length):
 def mel_filters(xp, x, *, n_mels, n_fft, sample_rate, fmin=0.0, fmax=None):
     """Return a mel filter bank: triangular filters, equally spaced on the mel scale.
 
-    The frequencies are those of an `rfft`. On the mel scale, mel(f) = 2595 log10(1 + f / 700), pitches sound equally
+    The frequencies are as in `rfft`. On the mel scale, mel(f) = 2595 log10(1 + f / 700), pitches sound equally
     spaced. Each triangle rises from its left neighbour's peak to a height of 1 and falls to its right neighbour's.
     There is no gradient.
     Shapes: x any -> (n_mels, n_fft // 2 + 1).
@@ -131,7 +131,7 @@ def stft(
 
         out[f, t] = Σ_n x[t * hop_length + n] * window[n] * exp(-2πi * f * n / n_fft)
 
-    Here x is the padded signal, where it is padded. A window shorter than n_fft stands in the middle of a frame.
+    Here x is the padded signal, where it is padded. A window shorter than n_fft is centred in a frame.
     Shapes: x (..., T) -> (..., frequencies, frames).
     Args:
         x: signals, time on the last axis.
@@ -177,7 +177,7 @@ def log_mel(xp, x, *, sample_rate=16000, n_fft=400, hop_length=160, n_mels=80, f
 
         out = log(max(mel_filters @ |stft(x)|², floor))
 
-    With a Hann window, centred frames, and the natural logarithm. What is fainter than `floor` receives no gradient.
+    With a Hann window, centred frames, and the natural logarithm. Entries below `floor` receive no gradient.
     Shapes: x (..., T) -> (..., n_mels, frames).
     Args:
         x: signals of real numbers, time on the last axis.

@@ -22,12 +22,12 @@ EULER_GAMMA = 0.57721566490153286061
 
 
 def _of_one(np: Any, name: str, values: Callable[[Any], Any], x: Any) -> Any:
-    """A function of one array, entry by entry."""
+    """Apply a function of one array entry by entry."""
     return entrywise(np, name, values, x)
 
 
 def _over_directions(np: Any, x: Any, wave: Any) -> Any:
-    """The mean of wave(x, angle) over all directions."""
+    """Return the mean of wave(x, angle) over all directions."""
     total = 0.0
     for k in range(DIRECTIONS):
         total = total + wave(x, 2 * math.pi * (k + 0.5) / DIRECTIONS)
@@ -43,7 +43,7 @@ def hankels_terms(order: float) -> list[float]:
 
 
 def in_powers(terms: list[float], z: Any) -> Any:
-    """A polynomial, given from the constant upwards."""
+    """Evaluate a polynomial, with coefficients from the constant upwards."""
     total = 0.0 * z
     for term in reversed(terms):
         total = total * z + term
@@ -54,7 +54,7 @@ def in_powers(terms: list[float], z: Any) -> Any:
 
 
 def _modified(np: Any, x: Any, order: int, scaled: bool) -> Any:
-    """I₀ or I₁ of x ≥ 0, times exp(-x) if scaled (A&S 9.6.16, 9.6.19 and 9.7.1)."""
+    """Return I₀ or I₁ of x ≥ 0, times exp(-x) if scaled (A&S 9.6.16, 9.6.19 and 9.7.1)."""
     near = np.minimum(x, FAR)
 
     def wave(x: Any, angle: float) -> Any:
@@ -72,22 +72,22 @@ def _modified(np: Any, x: Any, order: int, scaled: bool) -> Any:
 
 
 def i0(np: Any, x: Any) -> Any:
-    """I₀(x)."""
+    """Return I₀(x)."""
     return _of_one(np, "i0", lambda x: _modified(np, abs(x), 0, False), x)
 
 
 def i0e(np: Any, x: Any) -> Any:
-    """I₀(x) exp(-|x|)."""
+    """Return I₀(x) exp(-|x|)."""
     return _of_one(np, "i0e", lambda x: _modified(np, abs(x), 0, True), x)
 
 
 def i1(np: Any, x: Any) -> Any:
-    """I₁(x)."""
+    """Return I₁(x)."""
     return _of_one(np, "i1", lambda x: np.copysign(_modified(np, abs(x), 1, False), x), x)
 
 
 def i1e(np: Any, x: Any) -> Any:
-    """I₁(x) exp(-|x|)."""
+    """Return I₁(x) exp(-|x|)."""
     return _of_one(np, "i1e", lambda x: np.copysign(_modified(np, abs(x), 1, True), x), x)
 
 
@@ -95,8 +95,8 @@ def i1e(np: Any, x: Any) -> Any:
 
 
 def _hankel(np: Any, x: Any, order: int) -> tuple[Any, Any]:
-    """J and Y of a large x (A&S 9.2.5, 9.2.6), the angle χ = x - (n / 2 + 1 / 4) π in halves, so that the digits of x
-    are kept."""
+    """Return J and Y of a large x (A&S 9.2.5, 9.2.6). The angle χ = x - (n / 2 + 1 / 4) π is split in two to preserve
+    the digits of x."""
     terms, inverse = hankels_terms(order), 1.0 / x
     square = inverse * inverse
     p = in_powers([(-1) ** k * term for k, term in enumerate(terms[::2])], square)
@@ -108,7 +108,7 @@ def _hankel(np: Any, x: Any, order: int) -> tuple[Any, Any]:
 
 
 def _first_kind(np: Any, x: Any, order: int) -> Any:
-    """J₀ or J₁ of x ≥ 0 (A&S 9.1.18, 9.1.21)."""
+    """Return J₀ or J₁ of x ≥ 0 (A&S 9.1.18, 9.1.21)."""
 
     def wave(x: Any, angle: float) -> Any:
         s = math.sin(angle)
@@ -119,17 +119,17 @@ def _first_kind(np: Any, x: Any, order: int) -> Any:
 
 
 def j0(np: Any, x: Any) -> Any:
-    """J₀(x)."""
+    """Return J₀(x)."""
     return _of_one(np, "j0", lambda x: _first_kind(np, abs(x), 0), x)
 
 
 def j1(np: Any, x: Any) -> Any:
-    """J₁(x)."""
+    """Return J₁(x)."""
     return _of_one(np, "j1", lambda x: np.sign(x) * _first_kind(np, abs(x), 1), x)
 
 
 def _neumann(order: int, angle: float) -> float:
-    """What weighs the wave of a direction in Neumann's series of Y (A&S 9.1.88), whose terms are waves themselves."""
+    """Return the weight of the wave of a direction in Neumann's series of Y (A&S 9.1.88)."""
     if order == 0:
         return -4 / math.pi * sum((-1) ** k * math.cos(2 * k * angle) / k for k in range(1, TERMS))
     return -2 / math.pi * sum(
@@ -138,7 +138,7 @@ def _neumann(order: int, angle: float) -> float:
 
 
 def _second_kind(np: Any, x: Any, order: int) -> Any:
-    """Y₀ or Y₁; nan below 0, and minus infinity there."""
+    """Return Y₀ or Y₁; nan below 0, and minus infinity there."""
     near = np.where((x > 0) & (x < FAR), x, 1.0)
 
     def wave(x: Any, angle: float) -> Any:
@@ -154,10 +154,10 @@ def _second_kind(np: Any, x: Any, order: int) -> Any:
 
 
 def y0(np: Any, x: Any) -> Any:
-    """Y₀(x)."""
+    """Return Y₀(x)."""
     return _of_one(np, "y0", lambda x: _second_kind(np, x, 0), x)
 
 
 def y1(np: Any, x: Any) -> Any:
-    """Y₁(x)."""
+    """Return Y₁(x)."""
     return _of_one(np, "y1", lambda x: _second_kind(np, x, 1), x)

@@ -1,6 +1,6 @@
 """Bessel functions of any real order, for arrays. The order is one number; whole orders have values left of 0 too.
 
-Near 0 the series of powers; far out what is known of large arguments and orders; between them the recurrence from one
+Near 0 the series of powers; asymptotic expansions for large arguments and orders; between them the recurrence from one
 order to the next, in the direction in which it is stable. The formulas are from M. Abramowitz and I. Stegun,
 "Handbook of mathematical functions", 1964 (A&S). `np` is NumPy or CuPy.
 """
@@ -19,19 +19,19 @@ from .gammas import entrywise
 __all__ = ["iv", "ive", "jv", "yn"]
 
 LARGE, DEBYES = 30.0, 22
-"""From √(v² + x²) = 30 on, so many terms of Debye's expansion are exact in float64."""
+"""From √(v² + x²) = 30 on, this number of terms of Debye's expansion is exact in float64."""
 POWERS = 70
 HUGE = 1e100
 
 
 def _sine_of_pi(v: float) -> float:
-    """sin(π v), exactly 0 for integers."""
+    """Return sin(π v), exactly 0 for integers."""
     nearest = round(v)
     return math.sin(math.pi * (v - nearest)) * (-1) ** (nearest % 2)
 
 
 def _for_every(np: Any, name: str, v: float, given: Any, values: Callable[[float, Any], Any], mirrored: bool) -> Any:
-    """What `values` gives of an order and x ≥ 0, for every x: even or odd for whole orders, else nan left of 0.
+    """Extend `values`, a function of an order and x ≥ 0, to every x: even or odd for integer orders, else nan below 0.
 
     A negative whole order is the positive one, times (-1)^v if `mirrored`."""
 
@@ -64,7 +64,7 @@ def _in_powers(np: Any, v: float, x: Any, sign: float) -> Any:
 
 @cache
 def _debye() -> list[list[float]]:
-    """The polynomials u_k of A&S 9.3.9, from the lowest power upwards: u_k(p) = p^k Σ_j c_j p^(2 j)."""
+    """Return the polynomials u_k of A&S 9.3.9, from the lowest power upwards: u_k(p) = p^k Σ_j c_j p^(2 j)."""
     polynomials = [[1.0]]
     for k in range(DEBYES - 1):
         following = [0.0] * (k + 2)
@@ -77,7 +77,7 @@ def _debye() -> list[list[float]]:
 
 
 def _far(np: Any, v: float, x: Any, scaled: bool) -> tuple[Any, Any]:
-    """I and K of an order v ≥ 0 where v or x is large (A&S 9.7.7, 9.7.8), times exp(-x) if scaled."""
+    """Return I and K of an order v ≥ 0 if v or x is large (A&S 9.7.7, 9.7.8), times exp(-x) if scaled."""
     r = np.hypot(v, x)
     square = (v / r) ** 2
     growing, falling, power = 0.0, 0.0, 1.0
@@ -94,7 +94,7 @@ def _far(np: Any, v: float, x: Any, scaled: bool) -> tuple[Any, Any]:
 
 
 def _modified(np: Any, scaled: bool, v: float, x: Any) -> Any:
-    """I of x ≥ 0, times exp(-x) if scaled."""
+    """Return I of x ≥ 0, times exp(-x) if scaled."""
     small = np.hypot(v, x) < LARGE
     near, far = np.where(small, x, 0.5), np.where(small | (x == math.inf), LARGE, x)
     growing, falling = _far(np, abs(v), np.where(x == 0, 1.0, far), scaled)
@@ -107,12 +107,12 @@ def _modified(np: Any, scaled: bool, v: float, x: Any) -> Any:
 
 
 def iv(np: Any, v: float, x: Any) -> Any:
-    """I_v(x)."""
+    """Return I_v(x)."""
     return _for_every(np, "iv", v, x, partial(_modified, np, False), mirrored=False)
 
 
 def ive(np: Any, v: float, x: Any) -> Any:
-    """I_v(x) exp(-|x|)."""
+    """Return I_v(x) exp(-|x|)."""
     return _for_every(np, "ive", v, x, partial(_modified, np, True), mirrored=False)
 
 
@@ -120,7 +120,8 @@ def ive(np: Any, v: float, x: Any) -> Any:
 
 
 def _hankel(np: Any, order: float, x: Any) -> Any:
-    """J of a large x (A&S 9.2.5), the angle x - (v / 2 + 1 / 4) π in two parts, so that the digits of x are kept."""
+    """Return J of a large x (A&S 9.2.5). The angle x - (v / 2 + 1 / 4) π is split in two to preserve the digits of
+    x."""
     terms, inverse = bessel.hankels_terms(order), 1.0 / x
     square = inverse * inverse
     p = bessel.in_powers([(-1) ** k * term for k, term in enumerate(terms[::2])], square)
@@ -132,7 +133,7 @@ def _hankel(np: Any, order: float, x: Any) -> Any:
 
 
 def _downwards(np: Any, f: float, steps: int, x: Any, most: float) -> tuple[Any, Any, Any]:
-    """J of the orders f, f + 1 and f + steps, 0 ≤ f < 1, for 2 ≤ x ≤ most.
+    """Return J of the orders f, f + 1 and f + steps, 0 ≤ f < 1, for 2 ≤ x ≤ most.
 
     The recurrence from an order so high that its value does not count (J. C. P. Miller), down to f; the scale is known
     from A&S 9.1.87, a sum over every second order."""
@@ -153,7 +154,7 @@ def _downwards(np: Any, f: float, steps: int, x: Any, most: float) -> tuple[Any,
 
 
 def _wave(np: Any, v: float, x: Any) -> Any:
-    """J of x ≥ 0."""
+    """Return J of x ≥ 0."""
     whole = math.floor(v)
     f, most = v - whole, max(FAR, v)
     small, high = x < 2 * math.sqrt(abs(v) + 1), x > most
@@ -177,12 +178,12 @@ def _wave(np: Any, v: float, x: Any) -> Any:
 
 
 def jv(np: Any, v: float, x: Any) -> Any:
-    """J_v(x)."""
+    """Return J_v(x)."""
     return _for_every(np, "jv", v, x, partial(_wave, np), mirrored=True)
 
 
 def yn(np: Any, n: int, x: Any) -> Any:
-    """Y_n(x) of a whole order: the recurrence upwards, which is stable here."""
+    """Return Y_n(x) of an integer order by the upward recurrence, which is stable here."""
 
     def values(x: Any) -> Any:
         below, here = bessel.y0(np, x), bessel.y1(np, x)

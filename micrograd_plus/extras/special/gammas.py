@@ -1,8 +1,8 @@
-"""The gamma function and its kin, for arrays: logarithm and derivatives, incomplete integrals, inverses of erf.
+"""Gamma and beta functions for arrays, their derivatives and incomplete integrals, and inverses of erf.
 
-`np` is NumPy or CuPy. Everything is computed in float64; floating dtypes are kept, integers become float64, and
-complex numbers are refused. The formulas are from M. Abramowitz and I. Stegun, "Handbook of mathematical functions",
-1964 (A&S), unless noted otherwise.
+`np` is NumPy or CuPy. Everything is computed in float64; floating dtypes are preserved, integers become float64, and
+complex numbers raise TypeError. The formulas are from M. Abramowitz and I. Stegun, "Handbook of mathematical
+functions", 1964 (A&S), unless noted otherwise.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ Numeric = Callable[[Any], Any] | Callable[[Any, Any], Any] | Callable[[Any, Any,
 
 
 def entrywise(np: Any, name: str, values: Numeric, *given: Any) -> Any:
-    """A function of real numbers, computed in float64 and given in the dtype that its arrays of floats have
-    together."""
+    """Apply a function of real numbers in float64, and return the common dtype of the floating arrays."""
     arrays = [np.asarray(each) for each in given]
     for each in arrays:
         if each.dtype.kind not in "fiub":
@@ -46,7 +45,8 @@ def entrywise(np: Any, name: str, values: Numeric, *given: Any) -> Any:
 
 
 def _zeta(s: float, q: Any) -> Any:
-    """Hurwitz's zeta function Σ_k (q + k)^-s for q > 0, by Euler and Maclaurin's formula from the tenth term on."""
+    """Return Hurwitz's zeta function Σ_k (q + k)^-s for q > 0, by Euler and Maclaurin's formula from the tenth term
+    on."""
     total = 0.0
     for k in range(int(FAR)):
         total = total + (q + k) ** -s
@@ -60,11 +60,11 @@ def _zeta(s: float, q: Any) -> Any:
 
 
 AROUND_TWO = [1.0 - 0.57721566490153286061, *((-1) ** k * _zeta(k, 2.0) / k for k in range(2, 34))]
-"""log Γ(2 + z) = z (1 - γ) + Σ_k (-1)^k (ζ(k) - 1) z^k / k, for |z| ≤ 1/2 (A&S 6.1.33)."""
+"""Return log Γ(2 + z) = z (1 - γ) + Σ_k (-1)^k (ζ(k) - 1) z^k / k, for |z| ≤ 1/2 (A&S 6.1.33)."""
 
 
 def _around_two(z: Any) -> Any:
-    """log Γ(2 + z)."""
+    """Return log Γ(2 + z)."""
     total = 0.0 * z
     for coefficient in reversed(AROUND_TWO):
         total = (total + coefficient) * z
@@ -72,7 +72,7 @@ def _around_two(z: Any) -> Any:
 
 
 def _correction(x: Any) -> Any:
-    """What Stirling's formula lacks: Σ_k B₂ₖ / (2k (2k - 1) x^(2k - 1)) (A&S 6.1.41)."""
+    """Return the remainder of Stirling's formula: Σ_k B₂ₖ / (2k (2k - 1) x^(2k - 1)) (A&S 6.1.41)."""
     total, square = 0.0, 1.0 / (x * x)
     for k in range(len(BERNOULLI), 0, -1):
         total = total * square + BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
@@ -80,7 +80,8 @@ def _correction(x: Any) -> Any:
 
 
 def _reduced(np: Any, x: Any) -> tuple[Any, Any]:
-    """The number between 3/2 and 5/2 that lies whole steps from `x`, and Γ(x) over the gamma of that; 0.5 ≤ x ≤ 11."""
+    """Return the number between 3/2 and 5/2 that differs from `x` by an integer, and Γ(x) over its gamma; 0.5 ≤ x ≤
+    11."""
     place, product = x, np.ones_like(x)
     for _ in range(int(FAR)):
         high = place > 2.5
@@ -91,7 +92,7 @@ def _reduced(np: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _log_of_positive(np: Any, x: Any) -> Any:
-    """log Γ(x) for x ≥ 1/2."""
+    """Return log Γ(x) for x ≥ 1/2."""
     near = np.where(x < FAR, x, 2.0)
     place, product = _reduced(np, near)
     around_one = _around_two(near - 1.0) - np.log1p(near - 1.0)
@@ -102,13 +103,13 @@ def _log_of_positive(np: Any, x: Any) -> Any:
 
 
 def _sine_of_pi(np: Any, x: Any) -> Any:
-    """sin(π x), exactly 0 at integers."""
+    """Return sin(π x), exactly 0 at integers."""
     nearest = np.round(x)
     return np.sin(math.pi * (x - nearest)) * np.where(nearest % 2 == 0, 1.0, -1.0)
 
 
 def gammaln(np: Any, x: Any) -> Any:
-    """log |Γ(x)|: a series around 2, Stirling's formula, and the reflection at 1/2; infinite at 0, -1, -2, …."""
+    """Return log |Γ(x)|: a series around 2, Stirling's formula, and the reflection at 1/2; infinite at 0, -1, -2, …."""
 
     def values(x: Any) -> Any:
         right = np.where(x < 0.5, 1.0 - x, x)
@@ -122,7 +123,7 @@ def gammaln(np: Any, x: Any) -> Any:
 
 
 def gammasgn(np: Any, x: Any) -> Any:
-    """The sign of Γ(x); nan where it has none, at -1, -2, …."""
+    """Return the sign of Γ(x); nan where it has none, at -1, -2, …."""
 
     def values(x: Any) -> Any:
         whole = np.floor(x)
@@ -134,7 +135,7 @@ def gammasgn(np: Any, x: Any) -> Any:
 
 
 def gamma(np: Any, x: Any) -> Any:
-    """Γ(x): by the same parts as its logarithm, but for the large ones without a logarithm, which would lose digits."""
+    """Return Γ(x) by the same parts as its logarithm, except large x, where a logarithm would lose digits."""
 
     def of_positive(x: Any) -> Any:
         near = np.where(x < FAR, x, 2.0)
@@ -156,7 +157,7 @@ def gamma(np: Any, x: Any) -> Any:
 
 
 def _digamma_of_positive(np: Any, x: Any) -> Any:
-    """ψ(x) for x ≥ 1/2: ten steps up, and the asymptotic series (A&S 6.3.18)."""
+    """Return ψ(x) for x ≥ 1/2: ten steps up, and the asymptotic series (A&S 6.3.18)."""
     steps = 0.0
     for k in range(int(FAR)):
         steps = steps + 1.0 / (x + k)
@@ -168,7 +169,7 @@ def _digamma_of_positive(np: Any, x: Any) -> Any:
 
 
 def digamma(np: Any, x: Any) -> Any:
-    """ψ(x), the derivative of log Γ; nan at -1, -2, …, and minus infinity at 0."""
+    """Return ψ(x), the derivative of log Γ; nan at -1, -2, …, and minus infinity at 0."""
 
     def values(x: Any) -> Any:
         right = _digamma_of_positive(np, np.where(x < 0.5, 1.0 - x, x))
@@ -180,7 +181,7 @@ def digamma(np: Any, x: Any) -> Any:
 
 
 def polygamma(np: Any, n: int, x: Any) -> Any:
-    """The n-th derivative of ψ: a zeta function for x > 0, the reflection for x < 0 (A&S 6.4.7, 6.4.10)."""
+    """Return the n-th derivative of ψ: a zeta function for x > 0, the reflection for x < 0 (A&S 6.4.7, 6.4.10)."""
     if n == 0:
         return digamma(np, x)
     factorial = float(math.factorial(n))
@@ -204,7 +205,7 @@ def polygamma(np: Any, n: int, x: Any) -> Any:
 
 
 def _slopes_of_cotangent(n: int) -> list[float]:
-    """The n-th derivative of the cotangent as a polynomial in it, from the constant upwards: c' = -(1 + c²)."""
+    """Return the n-th derivative of the cotangent as a polynomial in it, from the constant upwards: c' = -(1 + c²)."""
     polynomial = [0.0, 1.0]
     for _ in range(n):
         slope = [k * coefficient for k, coefficient in enumerate(polynomial)][1:]
@@ -213,8 +214,8 @@ def _slopes_of_cotangent(n: int) -> list[float]:
 
 
 def betaln(np: Any, a: Any, b: Any) -> Any:
-    """log |B(a, b)|, B(a, b) = Γ(a) Γ(b) / Γ(a + b). Where numbers are large, what cancels in Stirling's formula is
-    left out before it is computed."""
+    """Return log |B(a, b)|, B(a, b) = Γ(a) Γ(b) / Γ(a + b). For large numbers, the terms of Stirling's formula that
+    cancel are not computed."""
 
     def values(a: Any, b: Any) -> Any:
         small, large = np.minimum(a, b), np.maximum(a, b)
@@ -230,7 +231,7 @@ def betaln(np: Any, a: Any, b: Any) -> Any:
 
 
 def beta(np: Any, a: Any, b: Any) -> Any:
-    """B(a, b), its sign with it."""
+    """Return B(a, b) with its sign."""
 
     def values(a: Any, b: Any) -> Any:
         size = np.exp(betaln(np, a, b))
@@ -249,7 +250,7 @@ TINY, STILL = 1e-300, 3e-16
 
 
 def _until_still(np: Any, step: Callable[[int], Any], first: int = 1) -> None:
-    """Take steps until none of the numbers moves any more. `step` says which still do."""
+    """Take steps until no number changes. `step` returns which numbers still change."""
     if np.ndarray is not ndarray:
         for k in range(first, STEPS_ON_A_DEVICE):
             step(k)
@@ -260,7 +261,7 @@ def _until_still(np: Any, step: Callable[[int], Any], first: int = 1) -> None:
 
 
 def _power_over_gamma(np: Any, a: Any, x: Any) -> Any:
-    """x^a e^-x / Γ(a + 1), of which large parts cancel where a and x are large and near each other."""
+    """Return x^a e^-x / Γ(a + 1); its large parts cancel if a and x are large and close."""
     plain = np.exp(a * np.log(x) - x - gammaln(np, a + 1.0))
     far = np.maximum(a, FAR)
     u = (x - far) / far
@@ -269,7 +270,7 @@ def _power_over_gamma(np: Any, a: Any, x: Any) -> Any:
 
 
 def _gamma_parts(np: Any, a: Any, x: Any) -> tuple[Any, Any]:
-    """P(a, x) and Q(a, x) = 1 - P: a series where x < a + 1 (A&S 6.5.29), else a continued fraction (6.5.31), by
+    """Return P(a, x) and Q(a, x) = 1 - P: a series where x < a + 1 (A&S 6.5.29), else a continued fraction (6.5.31), by
     Lentz's method."""
     a, x = np.broadcast_arrays(a, x)
     known = (a > 0) & (x > 0) & (x < math.inf) & (a < math.inf)
@@ -314,18 +315,18 @@ def _gamma_parts(np: Any, a: Any, x: Any) -> tuple[Any, Any]:
 
 
 def gammainc(np: Any, a: Any, x: Any) -> Any:
-    """P(a, x), the share of Γ(a) that is integrated up to x."""
+    """Return P(a, x), the integral of Γ(a) up to x as a share."""
     return entrywise(np, "gammainc", lambda a, x: _gamma_parts(np, a, x)[0], a, x)
 
 
 def gammaincc(np: Any, a: Any, x: Any) -> Any:
-    """Q(a, x), the share that is integrated from x on."""
+    """Return Q(a, x) = 1 - P(a, x)."""
     return entrywise(np, "gammaincc", lambda a, x: _gamma_parts(np, a, x)[1], a, x)
 
 
 def betainc(np: Any, a: Any, b: Any, x: Any) -> Any:
-    """I_x(a, b), the share of B(a, b) that is integrated up to x: a continued fraction on the side of the smaller share
-    (A&S 26.5.8), by Lentz's method."""
+    """Return I_x(a, b), the integral of B(a, b) up to x as a share: a continued fraction on the side of the smaller
+    share (A&S 26.5.8), by Lentz's method."""
 
     def values(a: Any, b: Any, x: Any) -> Any:
         a, b, x = np.broadcast_arrays(a, b, x)
@@ -369,7 +370,7 @@ TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
 def _from_the_tail(np: Any, p: Any) -> Any:
-    """The x ≥ 0 with erfc(x) = p, for 0 < p ≤ 1: a first guess (A&S 26.2.22), and Halley's steps."""
+    """Return the x ≥ 0 with erfc(x) = p, for 0 < p ≤ 1: an initial guess (A&S 26.2.22), and Halley's steps."""
     t = np.sqrt(-2.0 * np.log(p / 2.0))
     x = 0.70710678118654752 * (t - (2.30753 + 0.27061 * t) / (1.0 + t * (0.99229 + t * 0.04481)))
     for _ in range(3):
@@ -379,7 +380,7 @@ def _from_the_tail(np: Any, p: Any) -> Any:
 
 
 def erfinv(np: Any, x: Any) -> Any:
-    """The number whose erf is `x`, for x from -1 to 1."""
+    """Return the number whose erf is `x`, for x from -1 to 1."""
 
     def values(y: Any) -> Any:
         size = abs(y)
@@ -397,7 +398,7 @@ def erfinv(np: Any, x: Any) -> Any:
 
 
 def erfcinv(np: Any, x: Any) -> Any:
-    """The number whose erfc is `x`, for x from 0 to 2."""
+    """Return the number whose erfc is `x`, for x from 0 to 2."""
 
     def values(p: Any) -> Any:
         tail = np.where(p <= 1, p, 2.0 - p)
@@ -410,13 +411,13 @@ def erfcinv(np: Any, x: Any) -> Any:
 
 
 def ndtri(np: Any, x: Any) -> Any:
-    """The number up to which the standard normal distribution has the share `x`."""
+    """Return the quantile `x` of the standard normal distribution."""
     return entrywise(np, "ndtri", lambda p: -math.sqrt(2) * erfcinv(np, 2.0 * p), x)
 
 
 def log_ndtr(np: Any, x: Any) -> Any:
-    """The logarithm of the share that the standard normal distribution has up to `x`: in the far tail without the share
-    itself, which would be 0."""
+    """Return the logarithm of the standard normal distribution function, also in the far tail, where the function
+    rounds to 0."""
 
     def values(x: Any) -> Any:
         z = -x / math.sqrt(2)

@@ -1,12 +1,12 @@
-"""Pictures of 3-D Gaussians, differentiable in everything that the scene is made of.
+"""Differentiable rendering of 3-D Gaussians (Gaussian splatting).
 
     camera = mg.splat.Camera(width=64, height=64, focal=(70.0, 70.0))
     image = mg.splat.render(positions, scales, rotations, opacities, colours, camera=camera)
 
 Each Gaussian is projected to an ellipse on the screen, and the ellipses are blended from front to back (Kerbl, Kopanas,
-Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023; the projection is
-that of Zwicker, Pfister, van Baar and Gross, "EWA splatting", 2002). Gradients are those of the picture that was drawn,
-and none is cut off; which of two is in front, and what is too faint to draw, has none.
+Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", 2023; the projection follows
+Zwicker, Pfister, van Baar and Gross, "EWA splatting", 2002). Gradients are exact for the rendered image; the order of
+the Gaussians and those too faint to draw have none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BLUR = 0.3
 
 
 class Camera(NamedTuple):
-    """A pinhole camera, with the size of its picture and where it stands.
+    """Pinhole camera: image size, focal lengths and pose.
 
     A point p of the world is at q = rotation @ p + translation before it: x to the right, y down, z on. It is seen at
     the pixel (focal[0] * x / z + centre[0], focal[1] * y / z + centre[1]).
@@ -70,10 +70,10 @@ def render(
     cutoff: float = 1 / 255,
     stop: float = 1e-4,
 ) -> Any:
-    """The picture of a scene of 3-D Gaussians (Gaussian splatting).
+    """Render a scene of 3-D Gaussians (Gaussian splatting).
 
-    Each Gaussian is projected to an ellipse on the screen, and the ellipses are blended from front to back. The
-    gradient is that of the picture that was drawn; which of two is in front has none.
+    Each Gaussian is projected to an ellipse on the screen, and the ellipses are blended from front to back. Gradients
+    are exact for the rendered image; the order of the Gaussians has none.
 
     Shapes: positions (G, 3), scales (G, 3), rotations (G, 4), opacities (G,), and colours (G, 3) or harmonics (G, K, 3)
         -> (height, width, 3).
@@ -84,10 +84,10 @@ def render(
         opacities: how much the middle covers, from 0 to 1.
         colours: red, green and blue; or leave them out and give harmonics.
         camera: a `Camera`.
-        harmonics: coefficients of 1, 4, 9 or 16 spherical harmonics: a colour that depends on where one stands. What
-            they add up to is moved by ½, and is never darker than black.
+        harmonics: coefficients of 1, 4, 9 or 16 spherical harmonics: a colour that depends on the direction of view.
+            What they add up to is moved by ½, and is never darker than black.
         background: the colour behind all; default black.
-        near: what is nearer than this before the camera is not drawn; default 0.01.
+        near: Gaussians nearer to the camera than this are not drawn; default 0.01.
         cutoff: what covers less of a pixel counts as nothing; default 1 / 255.
         stop: where less light is left, the rest is not drawn; default 1e-4.
     Returns: a tensor of the dtype of positions, where they are: the rows of the picture from the top.
@@ -131,20 +131,20 @@ def render(
 
 
 def _front_to_back(before: Any, near: float) -> Any:
-    """The numbers of the Gaussians that are ahead, the nearest first."""
+    """Return the indices of the Gaussians in front of the camera, nearest first."""
     depth = before._data[:, 2]
     order = devices.device_of(depth).namespace.argsort(depth)
     return order[depth[order] > near]
 
 
 def _projected(before: Any, camera: Camera) -> Any:
-    """The centres on the screen, (G, 2), in pixels."""
+    """Return the centres on the screen, (G, 2), in pixels."""
     middle = camera.centre or (camera.width / 2, camera.height / 2)
     return before[:, :2] / before[:, 2:] * _constant(camera.focal, before) + _constant(middle, before)
 
 
 def _spread(scales: Any, rotations: Any, turned: Any) -> Any:
-    """The axes of the ellipsoids before the camera, as the columns of (G, 3, 3), each as long as its deviation."""
+    """Return the axes of the ellipsoids in camera coordinates, the columns of (G, 3, 3), scaled by their deviations."""
     unit = rotations / ops.norm(rotations, axis=1, keepdims=True)
     w, x, y, z = ops.unstack(unit, axis=1)
     rows = [
@@ -156,7 +156,7 @@ def _spread(scales: Any, rotations: Any, turned: Any) -> Any:
 
 
 def _conic(before: Any, spread: Any, camera: Camera) -> Any:
-    """a, b, c of the inverse covariance [[a, b], [b, c]] of each ellipse: (G, 3)."""
+    """Return a, b, c of the inverse covariance [[a, b], [b, c]] of each ellipse: (G, 3)."""
     x, y, z = before[:, 0:1], before[:, 1:2], before[:, 2:3]
     across = camera.focal[0] / z * (spread[:, 0] - x / z * spread[:, 2])
     down = camera.focal[1] / z * (spread[:, 1] - y / z * spread[:, 2])
@@ -166,24 +166,24 @@ def _conic(before: Any, spread: Any, camera: Camera) -> Any:
 
 
 def _seen_from(positions: Any, eye: Any, harmonics: Any) -> Any:
-    """The colours that coefficients (G, K, 3) mean as seen from a place; none is darker than black."""
+    """Return the colours of harmonic coefficients (G, K, 3) as seen from a position, at least 0."""
     ahead = positions - eye
     basis = spherical_harmonics(ahead / ops.norm(ahead, axis=1, keepdims=True), harmonics.shape[1])
     return ops.relu(ops.sum(harmonics * basis[:, :, None], axis=1) + 0.5)
 
 
 def spherical_harmonics(directions: Any, count: int) -> Any:
-    """Real spherical harmonics, the first 1, 4, 9 or 16, in directions of length 1.
+    """Compute the first 1, 4, 9 or 16 real spherical harmonics for unit directions.
 
-    The first is √(1 / 4π); the next three are √(3 / 4π) times -y, z and -x; those of second and third order are
-    products of two and three coordinates. Signs and order are those of 3-D Gaussian splatting.
+    The first is √(1 / 4π); the next three are √(3 / 4π) times -y, z and -x; functions of second and third order are
+    products of two and three coordinates. Signs and order are as in 3-D Gaussian splatting.
 
     Shapes: directions (G, 3) -> (G, count).
     Args:
         directions: unit vectors (x, y, z).
         count: 1, 4, 9 or 16.
     Returns: a tensor of the dtype of directions.
-    Raises: ValueError for another count, or if directions has not three columns.
+    Raises: ValueError for another count, or if directions does not have three columns.
     Example:
         >>> mg.splat.spherical_harmonics([[0.48, 0.6, 0.64]], count=4).round(4).tolist()
         [[0.2821, -0.2932, 0.3127, -0.2345]]
@@ -212,12 +212,12 @@ def _tensor(value: Any) -> Any:
 
 
 def _constant(value: Any, beside: Any) -> Any:
-    """Numbers of the camera as a tensor that is of the scene's dtype, and where the scene is."""
+    """Return numbers of the camera as a tensor with the scene's dtype and device."""
     return ops.astype(_tensor(value), dtype=beside.dtype).to(beside.device)
 
 
 def _refuse_other_shapes(positions: Any, **given: Any) -> None:
-    """An error where the parts of a scene do not fit one another."""
+    """Raise ValueError if the parts of a scene do not match."""
     count = positions.shape[0] if positions.ndim else 0
     wanted = {"positions": (count, 3), "scales": (count, 3), "rotations": (count, 4), "opacities": (count,)}
     for name, value in {"positions": positions, **given}.items():

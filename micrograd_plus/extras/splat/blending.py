@@ -58,10 +58,10 @@ def _(xp, upstream, across, down, conic, opacity, bell, cutoff, ceiling):
 def blend(xp, alpha, colours, background, *, stop=1e-4):
     """Blend layers over one another, the first in front (alpha blending).
 
-        light_g = Π_{h < g} (1 - alpha_h), what those in front let through
+        light_g = Π_{h < g} (1 - alpha_h), light that passes the layers in front
         out = Σ_g alpha_g * light_g * colours_g + (1 - Σ_g alpha_g * light_g) * background
 
-    Where less light than `stop` is left, the rest is not drawn, and receives no gradient.
+    If less light than `stop` is left, the rest is not drawn and receives no gradient.
     Shapes: alpha (G, P), colours (G, C), background (C,) -> (P, C), for G layers, P pixels and C colour channels.
     Args:
         alpha: opacity of each layer at each pixel, from 0 to 1.

@@ -73,8 +73,8 @@ def results(marks: dict[str, Any]) -> dict[str, Any]:
 
 def test_entry(exercise: dict[str, Any], number: str, part: dict[str, Any]) -> dict[str, Any]:
     """Return the test for one part of an exercise. A flaw that costs points of the exercise reduces all its parts."""
-    whole = sum(each["points"] for each in exercise["parts"])
-    share = exercise["points"] / whole if whole else 0.0
+    total = sum(each["points"] for each in exercise["parts"])
+    share = exercise["points"] / total if total else 0.0
     points = round(part["points"] * share, 6)
     hints = exercise["mistake"]["hints"][:1] if exercise["mistake"] and points < part["of"] else []
     return {

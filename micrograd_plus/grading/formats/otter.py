@@ -50,7 +50,7 @@ def source_notebook(assignment: Assignment) -> str:
     first = [code_cell("from micrograd_plus import exercises"), *([code_cell(identify)] if identify else [])]
     cells = [raw_cell(CONFIG.format(name=assignment.id)), *first]
     for name, exercise in assignment.definitions.items():
-        scale = assignment.points_of(name) / (float(exercise.points) or 1.0)
+        scale = assignment.scale_of(name)
         cells += [
             raw_cell(f"# BEGIN QUESTION\nname: {exercise.function_name}\npoints: {assignment.points_of(name):g}"),
             {"cell_type": "markdown", "metadata": {}, "source": f"## {exercise.title}\n\n{exercise.prompt}"},

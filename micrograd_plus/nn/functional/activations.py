@@ -34,12 +34,12 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
 
 
 def prelu(input: Any, weight: Any) -> Tensor:
-    """Parametric ReLU: a leaky ReLU whose slope is learned, one for all or one for each channel.
+    """Compute the parametric ReLU, a leaky ReLU with one learned slope or one for each channel.
 
     prelu(x) = x where x > 0, else weight · x. At x = 0 the derivative is weight.
 
-    Shapes: input (N, C, ...) and weight (C,); input (C,) and weight (C,); or any input and weight () or (1,) -> that of
-        input.
+    Shapes: input (N, C, ...) and weight (C,); input (C,) and weight (C,); or any input and weight () or (1,) -> the
+        shape of input.
     Args:
         input: a tensor of real numbers, x.
         weight: a tensor, the slope below 0: one for all, or one for each channel (axis 1).
@@ -105,10 +105,10 @@ def logsigmoid(input: Any) -> Tensor:
 
 
 def softplus(input: Any, beta: float = 1.0, threshold: float | None = None) -> Tensor:
-    """Softplus: a rounded ReLU, whose slope is the sigmoid of beta times x.
+    """Compute the softplus, a smooth ReLU whose derivative is the sigmoid of beta times x.
 
-    softplus(x) = log(1 + exp(beta · x)) / beta, entry by entry. It is exact for large x, so that the
-    straight line beyond a threshold, which PyTorch has from 20 on, is needed only by who wants its numbers to the last.
+    softplus(x) = log(1 + exp(beta · x)) / beta, entry by entry. It is exact for large x, so the straight line that
+    PyTorch uses beyond a threshold of 20 is needed only to reproduce its digits.
 
     Shapes: any -> the same.
     Args:
@@ -143,7 +143,7 @@ def tanh(input: Any) -> Tensor:
 
 
 def tanhshrink(input: Any) -> Tensor:
-    """Tanhshrink: what tanh takes away from x.
+    """Compute the tanhshrink, x - tanh(x).
 
     tanhshrink(x) = x - tanh(x), entry by entry.
 
@@ -177,14 +177,14 @@ def hardswish(input: Any, inplace: bool = False) -> Tensor:
 
 
 def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
-    """Hard shrinkage: x, or 0 where it is within lambd of 0.
+    """Compute the hard shrinkage: x, or 0 if |x| ≤ lambd.
 
     hardshrink(x) = x where |x| > lambd, else 0. At ±lambd, where it jumps, the derivative is 0.
 
     Shapes: any -> the same.
     Args:
         input: real or complex numbers, x.
-        lambd: the largest size that is sent to 0; 0.5 by default.
+        lambd: the largest absolute value that becomes 0; 0.5 by default.
     Returns: a tensor of the shape and dtype of input (float64 for integers).
     Raises: TypeError if input is not made of numbers.
     Example:
@@ -197,7 +197,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
 
 
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
-    """Soft shrinkage (soft thresholding): x moved towards 0 by lambd, and no further.
+    """Compute the soft shrinkage (soft thresholding): move x towards 0 by at most lambd.
 
     softshrink(x) = x - lambd where x > lambd, x + lambd where x < -lambd, else 0. At the kinks, ±lambd, the derivative
     is 0.
@@ -218,15 +218,15 @@ def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Threshold: x where it is above the threshold, else a fixed value.
+    """Compute the threshold: x if it exceeds the threshold, else a fixed value.
 
     threshold(x) = x where x > threshold, else value. At the threshold itself the derivative is 0.
 
     Shapes: any -> the same.
     Args:
         input: a tensor of real numbers, x.
-        threshold: what x must exceed to pass.
-        value: what stands where it does not.
+        threshold: x must exceed it to pass.
+        value: the result elsewhere.
         inplace: accepted as in PyTorch and ignored; no tensor is overwritten.
     Returns: a tensor of the shape of input.
     Raises: TypeError if input is complex or not a tensor.
@@ -240,7 +240,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
 
 
 def glu(input: Any, dim: int = -1) -> Tensor:
-    """Gated linear unit: half of an axis, let through by the sigmoid of the other half.
+    """Compute the gated linear unit: half of an axis times the sigmoid of the other half.
 
     glu(x) = a · σ(b), where a and b are the halves of x along dim.
 
@@ -274,7 +274,7 @@ def log_softmax(input: Any, dim: int = -1) -> Tensor:
 
 
 def softmin(input: Any, dim: int = -1) -> Tensor:
-    """Softmin: positive weights that add up to one, the largest for the smallest entry.
+    """Compute the softmin: positive weights that sum to one, the largest for the smallest entry.
 
     softmin(x)_i = exp(-x_i) / Σ_j exp(-x_j), the softmax of -x.
 

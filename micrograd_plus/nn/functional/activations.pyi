@@ -14,9 +14,9 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def gelu(input: Any, approximate: str = "none") -> Tensor:
     """Compute the Gaussian error linear unit (GELU): x times the normal distribution function at x."""
 def glu(input: Any, dim: int = -1) -> Tensor:
-    """Gated linear unit: half of an axis, let through by the sigmoid of the other half."""
+    """Compute the gated linear unit: half of an axis times the sigmoid of the other half."""
 def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
-    """Hard shrinkage: x, or 0 where it is within lambd of 0."""
+    """Compute the hard shrinkage: x, or 0 if |x| ≤ lambd."""
 def hardsigmoid(input: Any, inplace: bool = False) -> Tensor:
     """Compute the hard sigmoid, a piecewise linear approximation of the sigmoid."""
 def hardswish(input: Any, inplace: bool = False) -> Tensor:
@@ -32,7 +32,7 @@ def logsigmoid(input: Any) -> Tensor:
 def mish(input: Any, inplace: bool = False) -> Tensor:
     """Compute the mish: x times the tanh of its softplus."""
 def prelu(input: Any, weight: Any) -> Tensor:
-    """Parametric ReLU: a leaky ReLU whose slope is learned, one for all or one for each channel."""
+    """Compute the parametric ReLU, a leaky ReLU with one learned slope or one for each channel."""
 def relu(input: Any, inplace: bool = False) -> Tensor:
     """Compute the rectified linear unit (ReLU): x if positive, else 0."""
 def relu6(input: Any, inplace: bool = False) -> Tensor:
@@ -46,16 +46,16 @@ def silu(input: Any, inplace: bool = False) -> Tensor:
 def softmax(input: Any, dim: int = -1) -> Tensor:
     """Compute the softmax: positive weights that sum to one."""
 def softmin(input: Any, dim: int = -1) -> Tensor:
-    """Softmin: positive weights that add up to one, the largest for the smallest entry."""
+    """Compute the softmin: positive weights that sum to one, the largest for the smallest entry."""
 def softplus(input: Any, beta: float = 1.0, threshold: float | None = None) -> Tensor:
-    """Softplus: a rounded ReLU, whose slope is the sigmoid of beta times x."""
+    """Compute the softplus, a smooth ReLU whose derivative is the sigmoid of beta times x."""
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
-    """Soft shrinkage (soft thresholding): x moved towards 0 by lambd, and no further."""
+    """Compute the soft shrinkage (soft thresholding): move x towards 0 by at most lambd."""
 def softsign(input: Any) -> Tensor:
     """Compute the softsign, a smooth step from -1 to 1 with long tails."""
 def tanh(input: Any) -> Tensor:
     """Compute the hyperbolic tangent, a smooth step from -1 to 1."""
 def tanhshrink(input: Any) -> Tensor:
-    """Tanhshrink: what tanh takes away from x."""
+    """Compute the tanhshrink, x - tanh(x)."""
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Threshold: x where it is above the threshold, else a fixed value."""
+    """Compute the threshold: x if it exceeds the threshold, else a fixed value."""

@@ -1,4 +1,4 @@
-"""Attention: queries gather the values whose keys they resemble (Vaswani et al. 2017)."""
+"""Attention (Vaswani et al. 2017)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
     scale: float | None = None, enable_gqa: bool = False, *, rng: np.random.Generator | None = None,
 ) -> Tensor:  # fmt: skip
-    """Scaled dot-product attention: each query gathers the values whose keys it resembles.
+    """Compute scaled dot-product attention: means of values, weighted by the similarity of query and key.
 
     attention = softmax(query @ keyᵀ · scale + bias) @ value, the softmax over the S keys.
 
-    A query that may look nowhere gathers 0, and nothing is sent back from it.
+    A query with every key masked returns 0 and has gradient 0.
 
     Shapes: query (..., L, E), key (..., S, E), value (..., S, V) -> (..., L, V).
     Args:
@@ -63,7 +63,7 @@ def scaled_dot_product_attention(
 
 
 def attention_weights(query: Any, key: Any, bias: Any = None, scale: float | None = None) -> Tensor:
-    """How much each query looks at each key, (..., L, S): each row adds up to 1, or is 0 where it may look nowhere."""
+    """Return the attention weights, (..., L, S); each row sums to 1, or to 0 if every key is masked."""
     scores = ops.matmul(query, ops.mT(key)) * (1 / sqrt(query.shape[-1]) if scale is None else scale)
     if bias is None:
         return ops.softmax(scores)
@@ -72,7 +72,7 @@ def attention_weights(query: Any, key: Any, bias: Any = None, scale: float | Non
 
 
 def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any:
-    """A mask of either kind as numbers to be added to the scores, None where every query may look everywhere."""
+    """Return a mask of either kind as numbers to add to the scores, or None if nothing is masked."""
     if is_causal and attn_mask is not None:
         raise ValueError("attention: give attn_mask or is_causal=True, not both; put the causal part in the mask")
     library = devices.device_of(plain(query)).library
@@ -86,7 +86,7 @@ def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any
 
 
 def _shared_heads(query: Any, shared: Any) -> Any:
-    """Keys or values repeated so that each head of queries has its own."""
+    """Repeat keys or values so that each head of queries has its own."""
     heads, given = query.shape[-3], shared.shape[-3]
     if heads % given:
         raise ValueError(f"attention: {heads} heads of queries cannot share {given} of keys, no divisor")

@@ -1,4 +1,4 @@
-"""Losses of scores for classes: cross-entropy, and the log-likelihood it is made of.
+"""Losses for classification: cross-entropy and negative log-likelihood.
 
 PyTorch's layout: input (classes), (N, classes), or (N, classes, d1, d2 ...); a target of class numbers has the same
 shape without the axis of classes, a target of probabilities the same shape.
@@ -21,7 +21,7 @@ def cross_entropy(
     input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """Cross-entropy: minus the log of the probability that the softmax gives the target.
+    """Compute the cross-entropy: minus the log of the softmax probability of the target.
 
         class numbers y:   loss_n = -w_y · log(exp(x_n,y) / Σ_c exp(x_n,c)),   mean = Σ_n loss_n / Σ_n w_y
         probabilities p:   loss_n = -Σ_c w_c · p_n,c · log(exp(x_n,c) / Σ_k exp(x_n,k)),   mean = Σ_n loss_n / N
@@ -29,8 +29,8 @@ def cross_entropy(
     The weight of a class number that is ignored is 0. With label smoothing s, the target becomes (1 - s) · target + s /
     C. In nats; safe for large scores.
 
-    Shapes: input (C,), (N, C) or (N, C, d1, ...), target () or (N,) or (N, d1, ...) of class numbers, or that of input
-        -> (), or with reduction "none" the shape of class numbers.
+    Shapes: input (C,), (N, C) or (N, C, d1, ...), target () or (N,) or (N, d1, ...) of class numbers, or the shape of
+        input -> (), or with reduction "none" the shape of class numbers.
     Args:
         input: a tensor of real scores, x, with C classes along axis 1 (axis 0 of a single row).
         target: class numbers, integers from 0 to C - 1; or probabilities, floats.
@@ -68,7 +68,7 @@ def cross_entropy(
 
 
 def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
-    """Negative log-likelihood: minus the log-probability of each target's class.
+    """Compute the negative log-likelihood: minus the log-probability of each target's class.
 
     loss_n = -w_y · x_n,y, with y the class of row n; mean = Σ_n loss_n / Σ_n w_y. The weight of a class that is ignored
     is 0.
@@ -103,7 +103,7 @@ def _as_tensor(target: Any) -> Tensor:
 def _cross_entropy_of_probabilities(
     input: Any, target: Tensor, weight: Any, reduction: str, label_smoothing: float
 ) -> Tensor:
-    """The target is a distribution over the classes; a mean is taken over rows, whatever their weights."""
+    """Return the cross-entropy for targets that are distributions; the mean is over rows, whatever their weights."""
     if input.shape != target.shape:
         raise ValueError(
             f"cross_entropy: a target of probabilities has the shape of input {input.shape}, got "
@@ -118,7 +118,7 @@ def _cross_entropy_of_probabilities(
 
 
 def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
-    """How much each target counts: None where all count as 1. Refuses shapes and class numbers that do not fit."""
+    """Return the weight of each target, or None if all are 1; raise for shapes and classes that do not fit."""
     classes = plain(target)
     count = input.shape[min(input.ndim - 1, 1)] if input.ndim else 0
     expected = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
@@ -143,7 +143,7 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
 
 
 def _class_weights(name: str, weight: Any, count: int) -> Any:
-    """The weights as an array of our own: one number for each class, and no gradient is wanted for it."""
+    """Return the class weights as an array; raise unless there is one for each class and none needs a gradient."""
     if getattr(weight, "requires_grad", False):
         raise RuntimeError(f"{name}: weight is a setting and gets no gradient; pass weight.detach()")
     if weight.shape != (count,):
@@ -152,12 +152,12 @@ def _class_weights(name: str, weight: Any, count: int) -> Any:
 
 
 def _classes_last(x: Any) -> Any:
-    """The axis of classes moved from its place in PyTorch's layout to the end."""
+    """Move the axis of classes from its position in PyTorch's layout to the end."""
     return ops.moveaxis(x, source=1, destination=-1) if x.ndim > 2 else x
 
 
 def _at_classes(log_weights: Any, target: Any, importance: Any) -> Tensor:
-    """Minus the entry of each row at its class, times its importance; 0 for a row that does not count."""
+    """Return minus the entry of each row at its class, times its weight; 0 for an ignored row."""
     classes = plain(target)
     if importance is None:
         return -ops.squeeze(ops.take_along_axis(log_weights, classes[..., None], axis=-1), axis=-1)
@@ -167,7 +167,7 @@ def _at_classes(log_weights: Any, target: Any, importance: Any) -> Tensor:
 
 
 def _evenly(log_weights: Tensor, weight: Any, target: Any, ignore_index: int) -> Tensor:
-    """What a target spread evenly over all classes would cost each row; 0 for a row that is ignored."""
+    """Return the loss of each row for a uniform target; 0 for an ignored row."""
     if weight is not None:
         log_weights = log_weights * constant_like(plain(weight).copy(), log_weights)
     counts = plain(target) != ignore_index
@@ -175,7 +175,7 @@ def _evenly(log_weights: Tensor, weight: Any, target: Any, ignore_index: int) ->
 
 
 def _reduced(name: str, each: Tensor, importance: Any, reduction: str) -> Tensor:
-    """A mean is taken with the importance of each target."""
+    """Reduce a loss; the mean is weighted by the weight of each target."""
     if reduction == "mean" and importance is not None:
         return ops.sum(each) / importance.sum()
     return reduced(name, each, reduction)

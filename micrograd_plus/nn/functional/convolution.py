@@ -1,4 +1,4 @@
-"""Convolutions along lines, images and volumes, and the columns of windows that they are made of.
+"""Convolutions of lines, images and volumes, and `unfold` and `fold`.
 
 A setting such as `stride` is one number, or one for each axis. `groups` parts the channels: each group of outputs sees
 its own group of inputs.
@@ -21,7 +21,7 @@ __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
 def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """1-D convolution (cross-correlation) of lines with learned filters.
+    """Compute the 1-D convolution (cross-correlation) of lines with learned filters.
 
         out[n, o, i] = bias[o] + Σ_c,p weight[o, c, p] · padded[n, c, s · i + d · p]
 
@@ -57,7 +57,7 @@ def conv1d(
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """2-D convolution (cross-correlation) of images with learned filters.
+    """Compute the 2-D convolution (cross-correlation) of images with learned filters.
 
         out[n, o, i, j] = bias[o] + Σ_c,p,q weight[o, c, p, q] · padded[n, c, s · i + d · p, s · j + d · q]
 
@@ -95,10 +95,11 @@ def conv2d(
 def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
 ) -> Tensor:
-    """3-D convolution (cross-correlation) of volumes with learned filters.
+    """Compute the 3-D convolution (cross-correlation) of volumes with learned filters.
 
     A small volume of weights slides over each volume, as in conv2d with depth as one more axis: at every place its
-    products with what lies below it are summed over channels and window, and bias is added; the filter is not flipped.
+        products with the entries below are summed over channels and window, and bias is added; the filter is not
+        flipped.
     The size of the result is
 
         D' = floor((D + 2 · padding - dilation · (kD - 1) - 1) / stride) + 1,   and H', W' alike
@@ -129,7 +130,7 @@ def conv3d(
 def _convolution(
     axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> tuple[Any, dict[str, tuple[int, ...]]]:
-    """The input, with its border where "same" asks for one, and a number for each axis. Refuses what does not fit."""
+    """Return the input, padded for "same", and the settings for each axis; raise if they do not fit."""
     name = f"conv{axes}d"
     refuse_places(name, axes, input)
     fits = weight.ndim == axes + 2 and groups >= 1 and weight.shape[0] % groups == 0
@@ -144,14 +145,14 @@ def _convolution(
 
 
 def plain_padding(name: str, padding: Any) -> Any:
-    """A padding in numbers."""
+    """Return a padding as numbers."""
     if isinstance(padding, str) and padding != "valid":
         raise ValueError(f"{name}: padding must be a number, one for each axis, 'valid' or 'same', got {padding!r}")
     return 0 if padding == "valid" else padding
 
 
 def _bordered(name: str, input: Any, weight: Any, stride: Any, dilation: Any) -> Tensor:
-    """A border so wide that there is one window for each entry; an odd one is wider at the end."""
+    """Pad so that there is one window for each entry; an odd padding is wider at the end."""
     axes = weight.ndim - 2
     if any(step != 1 for step in each_axis(stride, axes, "stride", 1)):
         raise ValueError(f"{name}: stride must be 1 with padding='same', got {stride}")
@@ -165,7 +166,7 @@ def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """1-D transposed convolution: each entry writes the filter, times itself.
+    """Compute the 1-D transposed convolution: each entry adds the filter, scaled by it, to the result.
 
     It is the transpose of conv1d as a linear map: what that convolution gathers to one entry, this one spreads from it;
     overlapping entries add up, and bias is added. The size of the result is
@@ -201,7 +202,7 @@ def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """2-D transposed convolution: each entry writes the filter, times itself.
+    """Compute the 2-D transposed convolution: each entry adds the filter, scaled by it, to the result.
 
     It is the transpose of conv2d as a linear map: what that convolution gathers to one entry, this one spreads from it;
     overlapping entries add up, and bias is added. The size of the result is
@@ -237,7 +238,7 @@ def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """3-D transposed convolution: each entry writes the filter, times itself.
+    """Compute the 3-D transposed convolution: each entry adds the filter, scaled by it, to the result.
 
     It is the convolution of the volume with zeros between its entries and a border round them, the filter turned round.
     The result has the size of `conv_transpose2d`, along the depth as well.
@@ -292,7 +293,7 @@ def _transposed(
     axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int,
     dilation: Any,
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
-    """A number for each axis. Refuses what does not fit."""
+    """Return the settings for each axis; raise if they do not fit."""
     name = f"conv_transpose{axes}d"
     refuse_places(name, axes, input)
     if weight.ndim != axes + 2 or input.shape[1] != weight.shape[0] or groups < 1 or weight.shape[0] % groups:
@@ -308,7 +309,7 @@ def _transposed(
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """Sliding windows of images as columns (im2col).
+    """Extract the sliding windows of images as columns (im2col).
 
     Column l of the result holds the entries of window l, channel by channel, each window row by row; windows go along
     each row of the image, then down. Over height and width, there are
@@ -339,9 +340,9 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns of windows added up into images (col2im), the transpose of unfold.
+    """Add columns of windows into images (col2im), the transpose of unfold.
 
-    Each column is put back where unfold took it from; overlapping entries add up, and what falls on the padding is
+    Each column goes back to the position of its window; overlapping entries add up, and what falls on the padding is
     dropped.
 
     Shapes: (N, C · kH · kW, windows) -> (N, C, H, W).
@@ -353,7 +354,7 @@ def fold(
         padding: zeros that were added around the image, a number or a pair; 0 by default.
         stride: step from one window to the next, a number or a pair; 1 by default.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError if input has not as many columns as there are windows, or a setting is not allowed; TypeError if
+    Raises: ValueError if the number of columns is not the number of windows, or a setting is not allowed; TypeError if
         input is not a tensor.
     Example:
         >>> columns = mg.tensor([[[1.0, 2.0], [2.0, 3.0], [4.0, 5.0], [5.0, 6.0]]])

@@ -1,4 +1,4 @@
-"""Images of another size, pixels laid out anew, and borders."""
+"""Resizing, pixel shuffling and padding of images."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ BORDERS = {"constant": "constant", "replicate": "edge", "reflect": "reflect", "c
 def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
 ) -> Tensor:
-    """Resizing of images, by nearest neighbours or bilinear interpolation.
+    """Resize images by nearest neighbours or bilinear interpolation.
 
-    With scale_factor, the size is floor(length · scale_factor) along each axis. Entry i of an axis stands, counted in
-    old entries, at
+    With scale_factor, the size is floor(length · scale_factor) along each axis. Entry i of an axis is at this position,
+    in old entries:
 
         "nearest":                        floor(i · step)
         "bilinear":                       (i + 1/2) · step - 1/2, held inside the image
@@ -64,7 +64,7 @@ def interpolate(
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """Pixel shuffle (depth to space): channels laid out as places.
+    """Rearrange channels into space (pixel shuffle, depth to space).
 
     out[n, c, h · r + i, w · r + j] = input[n, c · r² + i · r + j, h, w], with r the upscale_factor.
 
@@ -90,7 +90,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """Pixel unshuffle (space to depth): places laid out as channels.
+    """Rearrange space into channels (pixel unshuffle, space to depth).
 
     The inverse of pixel_shuffle: out[n, c · r² + i · r + j, h, w] = input[n, c, h · r + i, w · r + j], with r the
     downscale_factor.
@@ -115,9 +115,9 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Padding: a border around the last axes, in PyTorch's form.
+    """Pad the last axes, with PyTorch's arguments.
 
-    NumPy's form, and NumPy's names of modes, are those of mg.pad.
+    `mg.pad` takes NumPy's arguments and modes.
 
     Shapes: any -> the same with longer last axes.
     Args:
@@ -126,10 +126,10 @@ def pad(input: Any, pad: tuple[int, ...], mode: str = "constant", value: float |
             negative.
         mode: "constant" (the default), "replicate" (the outermost entry again), "reflect" (mirrored about the outermost
             entry, which is not repeated) or "circular" (going on at the other end).
-        value: what a constant border holds; 0 unless given; an integer where input holds such.
+        value: the number in a constant border; 0 unless given; an integer where input holds such.
     Returns: a tensor of the dtype of input.
-    Raises: ValueError if mode is another, pad is odd or too long, or holds a negative number, or a fraction is to
-        stand round integers; TypeError if input is not a tensor, or pad no tuple.
+    Raises: ValueError if mode is another, pad is odd or too long, or holds a negative number, or value is a fraction
+        and input holds integers; TypeError if input is not a tensor, or pad no tuple.
     Example:
         >>> F.pad(mg.tensor([[1.0, 2.0]]), (1, 0, 0, 1)).tolist()
         [[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]

@@ -1,4 +1,4 @@
-"""Losses between a prediction and a target of the same shape, under PyTorch's names.
+"""Losses between a prediction and a target of the same shape.
 
 `reduction` is "mean" (over all entries), "sum", or "none" for one loss per entry.
 """
@@ -21,7 +21,7 @@ SMALLEST_PROBABILITY = exp(-100)  # PyTorch's bound: no log of a probability is 
 
 
 def reduced(name: str, each: Tensor, reduction: str) -> Tensor:
-    """One loss for all, or each by itself."""
+    """Reduce a loss to its mean or its sum, or not at all."""
     if reduction == "mean":
         return ops.mean(each)
     if reduction == "sum":
@@ -32,12 +32,12 @@ def reduced(name: str, each: Tensor, reduction: str) -> Tensor:
 
 
 def weighed(each: Tensor, weight: Any) -> Tensor:
-    """Each loss times its weight."""
+    """Multiply each loss by its weight."""
     return each if weight is None else each * weight
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Mean squared error: squared differences.
+    """Compute the mean squared error.
 
     loss_i = (input_i - target_i)².
 
@@ -62,7 +62,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Mean absolute error (L1 loss): absolute differences.
+    """Compute the mean absolute error (L1 loss).
 
     loss_i = |input_i - target_i|. Where they are equal the derivative is 0.
 
@@ -84,7 +84,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """Huber loss: squared up to delta, and beyond it a straight line.
+    """Compute the Huber loss: squared up to delta, linear beyond it.
 
     With d = input_i - target_i: loss_i = d² / 2 where |d| ≤ delta, else delta · (|d| - delta / 2). Outliers pull with
     no more than delta.
@@ -114,7 +114,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """Smooth L1 loss: the absolute difference, rounded within beta of 0.
+    """Compute the smooth L1 loss: the absolute difference, quadratic within beta of 0.
 
     With d = input_i - target_i: loss_i = d² / (2 · beta) where |d| ≤ beta, else |d| - beta / 2. It is huber_loss
     divided by beta.
@@ -144,7 +144,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """Binary cross-entropy of probabilities: minus the log-likelihood of yes (1) or no (0).
+    """Compute the binary cross-entropy of probabilities with targets 1 and 0.
 
     loss_i = -weight_i · (t · log(p) + (1 - t) · log(1 - p)), with p = input_i and t = target_i. A logarithm counts as
     at least -100, as in PyTorch, and no longer changes there. From scores rather than probabilities,
@@ -177,7 +177,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
 
 
 def _bounded_log(probability: Any) -> Tensor:
-    """log(p), and -100 where it would be less; there it no longer changes."""
+    """Return log(p), or -100 if it is less; there the derivative is 0."""
     enough = probability > SMALLEST_PROBABILITY
     return ops.where(enough, ops.log(ops.where(enough, probability, 1.0)), -100.0)
 
@@ -185,7 +185,7 @@ def _bounded_log(probability: Any) -> Tensor:
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
 ) -> Tensor:
-    """Binary cross-entropy of scores: minus the log-likelihood of yes (1) or no (0).
+    """Compute the binary cross-entropy of scores with targets 1 and 0.
 
     loss_i = weight_i · (pos_weight · t · log(1 + exp(-x)) + (1 - t) · log(1 + exp(x))), with x = input_i and t =
     target_i: binary_cross_entropy of the sigmoid of x, but safe for large scores of either sign. Its slope by x is
@@ -219,7 +219,7 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """Kullback-Leibler divergence: how far target probabilities are from log-probabilities.
+    """Compute the Kullback-Leibler divergence of target probabilities from log-probabilities.
 
     loss_i = t · (log(t) - x), with x = input_i, a log-probability, and t = target_i; 0 · log(0) counts as 0.
     "batchmean" divides the sum by the length of the first axis, which is the divergence of mathematics when each row is
@@ -252,7 +252,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
 
 
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
-    """Hinge embedding loss: distances of what is alike (1), closeness of what is unlike (-1).
+    """Compute the hinge embedding loss: the distance of similar pairs (1), the closeness of dissimilar ones (-1).
 
     loss_i = input_i where target_i is 1; max(0, margin - input_i) where it is -1. At the kink, input_i = margin, the
     derivative is 0.
@@ -261,7 +261,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction
     Args:
         input: a tensor of real numbers, distances.
         target: a tensor of 1 and -1.
-        margin: how far apart what is unlike should be; 1 by default.
+        margin: least distance of dissimilar pairs; 1 by default.
         reduction: "mean" (the default) over all entries, "sum", or "none" for one loss each.
     Returns: a tensor of one number, or with reduction "none" of the shape of input.
     Raises: ValueError if the shapes differ, target holds another number, or reduction is another; TypeError if

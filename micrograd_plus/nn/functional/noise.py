@@ -1,4 +1,4 @@
-"""Noise that a gradient passes through: entries silenced, and draws from classes."""
+"""Dropout and Gumbel-softmax."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["dropout", "dropout1d", "dropout2d", "gumbel_softmax"]
 def dropout(
     input: Any, p: float = 0.5, training: bool = True, inplace: bool = False, *, rng: np.random.Generator | None = None
 ) -> Tensor:
-    """Dropout: entries silenced at random, the others scaled up to make up for it.
+    """Set entries to 0 at random and scale up the others (dropout).
 
     out_i = input_i · m_i / (1 - p), where m_i is 0 with probability p and else 1, drawn for each entry by itself.
 
@@ -41,7 +41,7 @@ def dropout(
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
-    """Dropout of whole channels of lines.
+    """Set whole channels of lines to 0 at random.
 
     out[n, c, :] = input[n, c, :] · m[n, c] / (1 - p), where m[n, c] is 0 with probability p and else 1.
 
@@ -67,7 +67,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
-    """Dropout of whole channels of images.
+    """Set whole channels of images to 0 at random.
 
     out[n, c, :, :] = input[n, c, :, :] · m[n, c] / (1 - p), where m[n, c] is 0 with probability p and else 1.
 
@@ -93,7 +93,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
 
 
 def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training: bool, rng: Any) -> Tensor:
-    """The input times one draw for each entry of `shape`, which broadcasts to it: 0, or 1 / (1 - p)."""
+    """Multiply the input by one draw for each entry of `shape`, which broadcasts: 0, or 1 / (1 - p)."""
     wants_probability(f"{name}: p", p)
     if not training or p == 0:
         return input
@@ -104,7 +104,7 @@ def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training:
 def gumbel_softmax(
     logits: Any, tau: float = 1.0, hard: bool = False, *, dim: int = -1, rng: np.random.Generator | None = None
 ) -> Tensor:
-    """Gumbel-softmax: a draw from classes that a gradient can pass through.
+    """Draw from classes with a gradient (Gumbel-softmax).
 
     out = softmax((logits + g) / tau), with g drawn for each entry from the Gumbel distribution. Its largest entry is
     class i with probability softmax(logits)_i; the smaller tau, the closer the row to a single 1. With hard the row has

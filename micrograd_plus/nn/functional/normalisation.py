@@ -1,4 +1,4 @@
-"""Normalisation: numbers brought to mean 0 and variance 1, vectors to length 1."""
+"""Normalisation of layers, groups and batches, and of vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-    """Layer normalisation: the last axes of each example brought to mean 0 and variance 1.
+    """Normalise the last axes of each example to mean 0 and variance 1 (layer norm).
 
     y = (x - mean) / √(var + eps) · weight + bias, with mean and var (ddof 0) over the last axes.
 
@@ -42,7 +42,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 
 
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Tensor:
-    """Root mean square normalisation: the last axes divided by the root of their mean square.
+    """Divide the last axes by the root of their mean square (RMS norm).
 
     y = x / √(mean(x²) + eps) · weight, with the mean over the last axes.
 
@@ -67,10 +67,10 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-    """Group normalisation: groups of channels brought to mean 0 and variance 1.
+    """Normalise groups of channels to mean 0 and variance 1 (group norm).
 
     y = (x - mean) / √(var + eps) · weight + bias, with mean and var (ddof 0) over the channels and places of a group; a
-    group is C / num_groups channels that stand side by side.
+    group is C / num_groups neighbouring channels.
 
     Shapes: input (N, C, ...), weight (C,), bias (C,) -> (N, C, ...).
     Args:
@@ -80,7 +80,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
         bias: a tensor, one number for each channel; None by default: 0.
         eps: added to the variance; 1e-5 by default.
     Returns: a tensor of the shape and dtype of input (float64 for integers).
-    Raises: ValueError if num_groups does not divide C, or weight or bias has not C entries; IndexError if input
+    Raises: ValueError if num_groups does not divide C, or weight or bias does not have C entries; IndexError if input
         has fewer than two axes.
     Example:
         >>> F.group_norm(mg.tensor([[0.0, 2.0, 10.0, 30.0]]), num_groups=2, eps=0.0).tolist()
@@ -97,7 +97,7 @@ def instance_norm(
     input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
     use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Instance normalisation: each channel of each example brought to mean 0 and variance 1.
+    """Normalise each channel of each example to mean 0 and variance 1 (instance norm).
 
     y = (x - mean) / √(var + eps) · weight + bias, with mean and var (ddof 0) over the places of a channel of an
     example. With use_input_stats, running statistics that are given follow, outside the graph:
@@ -107,7 +107,7 @@ def instance_norm(
 
     with the mean over examples of each.
 
-    Shapes: input (N, C, *places), the others (C,) -> that of input.
+    Shapes: input (N, C, *places), the others (C,) -> the shape of input.
     Args:
         input: a tensor, x, with two places or more for each channel.
         running_mean, running_var: tensors, both or neither (None, the default).
@@ -118,7 +118,7 @@ def instance_norm(
         momentum: weight of the new batch in the running statistics, from 0 to 1; 0.1 by default.
         eps: added to the variance; 1e-5 by default.
     Returns: a tensor of the shape and dtype of input (float64 for integers).
-    Raises: ValueError if there is one place for each channel, or weight or bias has not C entries; TypeError if
+    Raises: ValueError if there is one place for each channel, or weight or bias does not have C entries; TypeError if
         input is not a tensor, or running statistics are missing.
     Example:
         >>> F.instance_norm(mg.tensor([[[1.0, 3.0], [5.0, 15.0]]]), eps=0.0).tolist()
@@ -144,17 +144,17 @@ def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Batch normalisation: each channel brought to mean 0 and variance 1 over the batch.
+    """Normalise each channel to mean 0 and variance 1 over the batch (batch norm).
 
-    y = (x - mean) / √(var + eps) · weight + bias. While training, mean and var (ddof 0) are those of a channel over
-    examples and places, and running statistics that are given follow, outside the graph:
+    y = (x - mean) / √(var + eps) · weight + bias. While training, mean and var (ddof 0) are computed for each channel
+    over examples and places, and running statistics are updated outside the graph:
 
         running_mean ← (1 - momentum) · running_mean + momentum · mean
         running_var  ← (1 - momentum) · running_var + momentum · (var with ddof 1)
 
     Else mean and var are running_mean and running_var.
 
-    Shapes: input (N, C, *places), the others (C,) -> that of input.
+    Shapes: input (N, C, *places), the others (C,) -> the shape of input.
     Args:
         input: a tensor, x, while training with two numbers or more for each channel.
         running_mean, running_var: tensors, or both None, which is possible while training.
@@ -164,8 +164,8 @@ def batch_norm(
         momentum: weight of the new batch in the running statistics, from 0 to 1; 0.1 by default.
         eps: added to the variance; 1e-5 by default.
     Returns: a tensor of the shape and dtype of input (float64 for integers).
-    Raises: ValueError if training has one number for each channel, or weight or bias has not C entries; TypeError if
-        input is not a tensor, or running statistics are missing.
+    Raises: ValueError if training has one number for each channel, or weight or bias does not have C entries; TypeError
+        if input is not a tensor, or running statistics are missing.
     Example:
         >>> mean, var = mg.tensor([0.0]), mg.tensor([1.0])
         >>> F.batch_norm(mg.tensor([[1.0], [3.0]]), mean, var, training=True, momentum=0.5, eps=0.0).tolist()
@@ -190,7 +190,7 @@ def batch_norm(
 
 
 def _refuse_other_channels(name: str, input: Any, *running: Any) -> None:
-    """Refuse running statistics of another length, which would broadcast."""
+    """Raise ValueError for running statistics of another length, which would broadcast."""
     for each in running:
         if each is not None and each.shape != input.shape[1:2]:
             wanted = f"running statistics must have one number for each channel of an input {input.shape}"
@@ -198,12 +198,12 @@ def _refuse_other_channels(name: str, input: Any, *running: Any) -> None:
 
 
 def follow(running: Tensor, value: Tensor, momentum: float) -> None:
-    """A buffer moved towards a value by the share `momentum`."""
+    """Move a buffer towards a value by the share `momentum`."""
     running.assign(running.detach() * (1 - momentum) + value * momentum)
 
 
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """Vectors brought to length 1: divided by their p-norm.
+    """Normalise vectors to length 1: divide them by their p-norm.
 
     y = x / max(‖x‖_p, eps), with ‖x‖_p = (Σ |x_i|^p)^(1/p) along dim. A vector of zeros stays one.
 
@@ -225,7 +225,7 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> T
 
 
 def length(x: Any, p: float, dim: int) -> Tensor:
-    """The p-norm of vectors along `dim`, which stays as an axis of length 1."""
+    """Return the p-norm of vectors along `dim`, which stays as an axis of length 1."""
     if p == 2:
         return ops.norm(x, axis=dim, keepdims=True)
     if p == inf:

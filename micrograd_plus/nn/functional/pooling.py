@@ -1,6 +1,6 @@
-"""Pooling: each window of a line or an image as one number.
+"""Pooling: reduction of each window to one number.
 
-A setting such as `stride` is one number, or one for each axis. Windows stand next to each other unless `stride` says
+A setting such as `stride` is one number, or one for each axis. Windows do not overlap unless `stride` says
 otherwise. With `ceil_mode` a last window that hangs over the end is one more; nothing counts there.
 """
 
@@ -27,7 +27,7 @@ __all__ = [
 def max_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """1-D max pooling: the largest entry of each window of lines.
+    """Compute 1-D max pooling: the largest entry of each window of lines.
 
     Among equal entries of a window, the first gets the gradient. A border of padding never wins. The size of the result
     is
@@ -63,7 +63,7 @@ def max_pool1d(
 def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """2-D max pooling: the largest entry of each window of images.
+    """Compute 2-D max pooling: the largest entry of each window of images.
 
     Among equal entries of a window, the first gets the gradient. A border of padding never wins. The size of the result
     is
@@ -98,7 +98,7 @@ def avg_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """1-D average pooling: the mean of each window of lines.
+    """Compute 1-D average pooling: the mean of each window of lines.
 
     The size of the result is
 
@@ -134,7 +134,7 @@ def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """2-D average pooling: the mean of each window of images.
+    """Compute 2-D average pooling: the mean of each window of images.
 
     The size of the result is
 
@@ -170,7 +170,7 @@ def avg_pool2d(
 def max_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
 ) -> Tensor:
-    """3-D max pooling: the largest entry of each window of volumes.
+    """Compute 3-D max pooling: the largest entry of each window of volumes.
 
     It goes over height and width first, and over depth then. Among equal entries of a window, the first gets the
     gradient. The result has the size of `max_pool2d`, along the depth as well.
@@ -202,7 +202,7 @@ def avg_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """3-D average pooling: the mean of each window of volumes.
+    """Compute 3-D average pooling: the mean of each window of volumes.
 
     It goes over height and width first, and over depth then: the mean of means. The result has the size of
     `avg_pool2d`, along the depth as well.
@@ -233,7 +233,7 @@ def avg_pool3d(
 
 
 def _by_plane_and_depth(kernel_size: Any, stride: Any, *others: Any) -> tuple[list[Any], list[Any]]:
-    """Settings of windows in volumes as those for height and width, and those for the depth beside a width of 1."""
+    """Split settings for volumes into those for height and width, and those for depth with a width of 1."""
     each = [each_axis(value, 3, "a setting") for value in (kernel_size, kernel_size if stride is None else stride)]
     each += [each_axis(value, 3, "a setting") for value in others]
     alone = (1, 1, 0, 1)
@@ -241,7 +241,7 @@ def _by_plane_and_depth(kernel_size: Any, stride: Any, *others: Any) -> tuple[li
 
 
 def _over_volumes(pool: Callable[[Any, Any], Tensor], input: Any, settings: tuple[list[Any], list[Any]]) -> Tensor:
-    """Volumes pooled as images of all depths, and the result as images of depth and place."""
+    """Pool volumes as images of all depths, then the result as images of depth and place."""
     n, c, depth, height, width = input.shape
     plane = pool(ops.reshape(input, shape=(n, c * depth, height, width)), settings[0])
     rows, columns = plane.shape[2:]
@@ -253,7 +253,7 @@ def _divided(
     name: str, pool: Callable[..., Tensor], axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, divisor: int,
 ) -> Tensor:  # fmt: skip
-    """The sum of each window, divided by a number that was asked for."""
+    """Return the sum of each window divided by a given number."""
     if divisor == 0:
         raise ValueError(f"{name}: divisor_override is a number other than 0")
     kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
@@ -267,8 +267,8 @@ def _pooled(
     name: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     beyond: float,
 ) -> tuple[Any, dict[str, tuple[int, ...]]]:  # fmt: skip
-    """The input, made so long by what is `beyond` it that no window hangs over, and size of the windows and how they
-    go over it: a number for each axis. Refuses what does not fit."""
+    """Return the input, extended by `beyond` so that no window extends past it, and the settings for each axis; raise
+    if they do not fit."""
     refuse_places(name, axes, input)
     kernel, borders = each_axis(kernel_size, axes, "kernel_size", 1), each_axis(padding, axes, "padding", 0)
     if any(border > length // 2 for border, length in zip(borders, kernel, strict=True)):
@@ -286,7 +286,7 @@ def _pooled(
 
 
 def _overhang(length: int, size: int, step: int, border: int, between: int) -> int:
-    """How far the last window hangs over the border behind; it begins in the entries, or in the border before them."""
+    """Return how far the last window extends past the border; it begins in the entries or in the border before them."""
     reach = between * (size - 1) + 1
     last = ceil((length + 2 * border - reach) / step) * step
     last = last if last < length + border else last - step
@@ -297,7 +297,7 @@ def _averaged(
     name: str, axes: int, pool: Callable[..., Tensor], input: Any, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, count_include_pad: bool,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window; where one hangs over, of the entries that it has."""
+    """Return the mean of each window, over the entries that are inside."""
     whole, settings = _pooled(name, axes, input, kernel_size, stride, padding, 1, ceil_mode, 0.0)
     kernel, steps, borders = settings["kernel_size"], settings["stride"], settings["padding"]
     del settings["dilation"]
@@ -311,14 +311,14 @@ def _averaged(
 
 
 def _counts(length: int, places: int, size: int, step: int, border: int, counted: int) -> np.ndarray:
-    """How many entries each window has along one axis, and `counted` ones of the border on either side."""
+    """Count the entries of each window along one axis, with `counted` entries of the border on each side."""
     starts = np.arange(places) * step - border
     return np.minimum(starts + size, length + counted) - np.maximum(starts, -counted)
 
 
 @one_or_many(1)
 def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
-    """1-D adaptive average pooling: means of as many windows as the result has entries.
+    """Compute 1-D adaptive average pooling: means of a given number of windows.
 
     Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
     new), old and new being its lengths. If the new size does not divide the old one, neighbouring windows share an
@@ -343,7 +343,7 @@ def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
 
 @one_or_many(2)
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """2-D adaptive average pooling: means of as many windows as the result has entries.
+    """Compute 2-D adaptive average pooling: means of a given number of windows.
 
     Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
     new), old and new being its lengths. If the new size does not divide the old one, neighbouring windows share an

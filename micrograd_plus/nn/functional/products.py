@@ -15,7 +15,7 @@ __all__ = ["cosine_similarity", "linear"]
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """Linear (affine, fully connected) layer: input @ weightᵀ + bias.
+    """Apply a linear (fully connected) layer: input @ weightᵀ + bias.
 
     out_o = Σ_i weight_oi · input_i + bias_o.
 
@@ -36,7 +36,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Cosine similarity: the cosine of the angle between vectors.
+    """Compute the cosine similarity: the cosine of the angle between vectors.
 
     cos = Σ_i x1_i · x2_i / (max(‖x1‖, eps) · max(‖x2‖, eps)), with i along dim. Beside a vector of zeros it is 0.
 

@@ -13,7 +13,7 @@ __all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
 
 
 def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Tensor:
-    """One step of a recurrent network (Elman) with tanh.
+    """Compute one step of an Elman recurrent network with tanh.
 
     h' = tanh(w_ih @ x + b_ih + w_hh @ h + b_hh).
 
@@ -37,7 +37,7 @@ def rnn_tanh_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
 
 
 def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Tensor:
-    """One step of a recurrent network (Elman) with ReLU.
+    """Compute one step of an Elman recurrent network with ReLU.
 
     h' = relu(w_ih @ x + b_ih + w_hh @ h + b_hh).
 
@@ -63,11 +63,11 @@ def rnn_relu_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
 def lstm_cell(
     input: Any, hx: tuple[Any, Any], w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """One step of a long short-term memory (LSTM).
+    """Compute one step of a long short-term memory (LSTM).
 
     With z = w_ih @ x + b_ih + w_hh @ h + b_hh parted into four of length H, z_i, z_f, z_g and z_o:
 
-        i, f, o = σ(z_i), σ(z_f), σ(z_o)    what enters, what is not forgotten, what is shown
+        i, f, o = σ(z_i), σ(z_f), σ(z_o)    input, forget and output gates
         g = tanh(z_g)                       the candidate
         c' = f · c + i · g
         h' = o · tanh(c')
@@ -96,11 +96,11 @@ def lstm_cell(
 
 
 def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Tensor:
-    """One step of a gated recurrent unit (GRU).
+    """Compute one step of a gated recurrent unit (GRU).
 
     With a = w_ih @ x + b_ih and b = w_hh @ h + b_hh, each parted into three of length H (r, z and n):
 
-        r, z = σ(a_r + b_r), σ(a_z + b_z)    what is recalled, what is kept
+        r, z = σ(a_r + b_r), σ(a_z + b_z)    reset and update gates
         n = tanh(a_n + r · b_n)              the candidate
         h' = (1 - z) · n + z · h
 

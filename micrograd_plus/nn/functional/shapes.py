@@ -1,4 +1,4 @@
-"""What the functions of this package ask of shapes, and the constants that they make."""
+"""Checks of shapes and settings, and constants beside a tensor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = {1: "lines", 2: "images", 3: "volumes"}
 
 
 def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tuple[Any, ...]:
-    """One number for all axes, or one for each; none below the least, where there is one."""
+    """Return a setting as one number for each axis; raise ValueError for one below `least`."""
     numbers = tuple(value) if hasattr(value, "__len__") else (value,) * axes
     if len(numbers) != axes:
         raise ValueError(f"{name} must be one number, or {axes} (along {PLACES[axes]}), got {value!r}")
@@ -41,7 +41,7 @@ def refuse_places(name: str, axes: int, input: Any) -> None:
 def windows(
     name: str, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any = 1
 ) -> dict[str, tuple[int, ...]]:
-    """How windows go over lines, images or volumes: a number for each axis. Refuses windows that do not fit."""
+    """Return the settings of windows for each axis; raise ValueError if the windows do not fit."""
     lengths = input.shape[2:]
     steps = each_axis(stride, len(lengths), "stride", 1)
     borders = each_axis(padding, len(lengths), "padding", 0)
@@ -56,13 +56,13 @@ def windows(
 
 
 def on_a_line(settings: dict[str, tuple[int, ...]]) -> dict[str, int]:
-    """Settings for a line, which has one axis: the numbers themselves."""
+    """Return settings for one axis as plain numbers."""
     return {name: value for name, (value,) in settings.items()}
 
 
 def last_lengths(name: str, input: Any, normalized_shape: Any, weight: Any, bias: Any = None) -> tuple[int, ...]:
-    """The lengths of the last axes as a tuple; refuses an input that does not end in them, and a weight or a bias of
-    another shape, which might broadcast."""
+    """Return the lengths of the last axes as a tuple; raise unless the input ends in them, and weight and bias have
+    that shape."""
     lengths = each_length(normalized_shape)
     if not lengths or input.shape[-len(lengths) :] != lengths:
         raise ValueError(f"{name}: input has shape {input.shape}, which does not end in {lengths}")
@@ -73,7 +73,7 @@ def last_lengths(name: str, input: Any, normalized_shape: Any, weight: Any, bias
 
 
 def each_length(normalized_shape: Any) -> tuple[int, ...]:
-    """One length for the last axis, or one for each of the last axes, as a tuple."""
+    """Return the lengths of the last axes as a tuple."""
     return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
 
 
@@ -84,7 +84,7 @@ def wants_probability(name: str, p: float) -> None:
 
 
 def same_shape(name: str, input: Any, target: Any) -> None:
-    """Refuse shapes that would silently broadcast: (n, 1) against (n,) compares everything with everything."""
+    """Raise ValueError for shapes that would silently broadcast: (n, 1) with (n,) compares every pair."""
     if type(input) is Tensor is type(target) and input._data.shape == target._data.shape:
         return
     if shape_of(input) != shape_of(target):
@@ -95,21 +95,20 @@ def same_shape(name: str, input: Any, target: Any) -> None:
 
 
 def both(name: str, input: Any, target: Any) -> tuple[Any, Any]:
-    """What a loss compares, lists as tensors; refuses shapes that would silently broadcast."""
+    """Return prediction and target as tensors; raise ValueError for shapes that would silently broadcast."""
     input, target = (Tensor.constant(x, name) if isinstance(x, (list, tuple)) else x for x in (input, target))
     same_shape(name, input, target)
     return input, target
 
 
 def refuse_complex(name: str, *given: Any) -> None:
-    """Refuse complex numbers where sizes are compared."""
+    """Raise TypeError for complex numbers, which have no order."""
     if any(getattr(getattr(x, "dtype", None), "kind", "") == "c" or type(x) is complex for x in given):
         raise TypeError(f"{name}: it compares real numbers; of complex ones take mg.abs, or x.real and x.imag")
 
 
 def one_or_many(axes: int) -> Callable[[Any], Any]:
-    """A decorator for a function of batches of lines, images or volumes, which is also given one of them: it goes in as
-    a batch of one, and comes out alone."""
+    """Decorator for a function of batches: a single line, image or volume is passed as a batch of one."""
 
     def decorate(function: Any) -> Any:
         @wraps(function)
@@ -124,11 +123,11 @@ def one_or_many(axes: int) -> Callable[[Any], Any]:
 
 
 def constant_like(values: Any, x: Any) -> Tensor:
-    """An array as a tensor without graph, in the dtype of fractions beside `x` and on its device."""
+    """Return an array as a tensor without a graph, on the device of `x` and in its floating dtype."""
     library = devices.device_of(getattr(x, "_data", x)).library
     return Tensor.of(library.asarray(values).astype(floating(x), copy=False))
 
 
 def plain(x: Any) -> Any:
-    """The array of a tensor; an array as it is."""
+    """Return the array of a tensor; return an array unchanged."""
     return x._data if isinstance(x, Tensor) else x

@@ -1,4 +1,4 @@
-"""Rows looked up by number: tables of words, and rows with a single 1."""
+"""Embedding lookup and one-hot encoding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["embedding", "one_hot"]
 def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0
 ) -> Tensor:
-    """Embedding lookup: rows of a table, by number.
+    """Look up rows of a table by number (embedding).
 
     out[...] = weight[input[...]]. The gradient of a row is the sum over all places where it was looked up.
 
@@ -56,7 +56,7 @@ def embedding(
 
 
 def _shorten(weight: Tensor, rows: Any, max_norm: float, norm_type: float) -> None:
-    """Rows of a table made at most `max_norm` long, outside the graph."""
+    """Shorten rows of a table to the length `max_norm`, outside the graph."""
     with no_grad():
         lengths = length(weight[rows], norm_type, -1)
         # PyTorch's guard: a row that was shortened once is not found too long again, by rounding
@@ -64,7 +64,7 @@ def _shorten(weight: Tensor, rows: Any, max_norm: float, norm_type: float) -> No
 
 
 def one_hot(input: Any, num_classes: int = -1) -> Tensor:
-    """One-hot encoding: a row of zeros with a single 1 for each number.
+    """Encode numbers as one-hot rows: zeros with a single 1.
 
     out[..., c] = 1 where c = input[...], else 0. The result holds integers, as in PyTorch: `.astype(float)` makes
     probabilities of them.
@@ -89,13 +89,13 @@ def one_hot(input: Any, num_classes: int = -1) -> Tensor:
 
 
 def listed(numbers: Any) -> Any:
-    """Numbers of a list as an array; of none, integers, which NumPy would take for fractions."""
+    """Return the numbers of a list as an array; an empty list gives integers."""
     given = np.asarray(numbers)
     return given if given.size else given.astype(int)
 
 
 def _in_range(name: str, numbers: Any, count: int) -> None:
-    """Refuse a number that NumPy would count from the end, or that is not an integer."""
+    """Raise for a negative index and for one that is not an integer."""
     values = plain(numbers)
     if values.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected whole numbers, got {values.dtype}")
