@@ -35,7 +35,7 @@ from micrograd_plus.checks import museum, promises as check
 
 exhibit = museum.named("tanh: rule on the input")
 with museum.planted(exhibit) as tanh:
-    print(check.broken(tanh))
+    print(check.broken_promises(tanh))
 ```
 
 `make reference` generates this page from the code, and its formulas from the rules. The tests plant every exhibit. They
