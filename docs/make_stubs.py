@@ -36,7 +36,7 @@ def stubs() -> dict[str, str]:
         dots = "." * (module.__name__.count(".") + is_package)
         parts = [
             BEGINNING.format(reference.headline(module)),
-            f"from typing import Any\n\nfrom {dots}tensor import Tensor\n",
+            f"from typing import Any\n\nfrom {dots}tensor import Tensor\n\n__all__: list[str]\n",
             *(definition(each, getattr(module, each)) for each in module.__all__),
         ]
         written[f"{module.__name__.replace('.', '/')}{'/__init__' if is_package else ''}.pyi"] = "\n".join([*parts, ""])

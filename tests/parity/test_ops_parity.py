@@ -35,8 +35,8 @@ class Ours:
         return [part.numpy() for part in as_list(run(self.sample, replace_inputs(self.sample, [], [])))]
 
     def loss(self, *values):
-        return weighted_sum([part for part in as_list(run(self.sample, replace_inputs(self.sample, self.places, values)))
-                         if part.dtype.kind in "fc"], mg.tensor)  # fmt: skip
+        parts = as_list(run(self.sample, replace_inputs(self.sample, self.places, values)))
+        return weighted_sum([part for part in parts if part.dtype.kind in "fc"], mg.tensor)
 
     def gradients(self):
         return self.of(self.loss)

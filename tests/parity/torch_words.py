@@ -355,6 +355,13 @@ def network_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "unfold": F.unfold,
         "fold": F.fold,
         "conv2d": F.conv2d,
+        "correlate2d": lambda x, weight, **how: F.conv2d(x, weight, None, **how),
+        "conv2d_input": lambda weight, sent, size, groups=1, **how: torch.nn.grad.conv2d_input(
+            (sent.shape[0], weight.shape[1] * groups, *size), weight, sent, groups=groups, **how
+        ),
+        "conv2d_weight": lambda x, sent, kernel_size, groups=1, **how: torch.nn.grad.conv2d_weight(
+            x, (sent.shape[1], x.shape[1] // groups, *kernel_size), sent, groups=groups, **how
+        ),
         "max_pool2d": F.max_pool2d,
         "avg_pool2d": avg_pool2d,
         "softmax": lambda x, axis=-1: torch.softmax(x, axis),
