@@ -35,7 +35,7 @@ from micrograd_plus.checks import museum, promises as check
 
 exhibit = museum.named("tanh: rule on the input")
 with museum.planted(exhibit) as tanh:
-    print(check.broken(tanh))
+    print(check.broken_promises(tanh))
 ```
 
 The page is written from the code by `make reference`, its formulas by the rules themselves. The tests plant every

@@ -44,7 +44,7 @@ EXHIBITS = [each for each in museum.exhibits if each.promise == museum.DIFFERENC
 RULES = [f"{op.name}.{'+'.join(rule.inputs)}" for op in operations.values() for rule in op.rules]
 
 
-def try_answer(exercise, thing, seed):
+def mark_answer(exercise, thing, seed):
     """Return the result of an answer."""
     return authoring.try_answer(exercise, thing, seed)[1]
 
@@ -82,7 +82,7 @@ def test_any_rule_of_the_engine_is_an_exercise():
         except ValueError:
             left_out.append(name)
             continue
-        wrong += [name for seed in range(2) if not try_answer(exercise, exercise.right, seed).right]
+        wrong += [name for seed in range(2) if not mark_answer(exercise, exercise.right, seed).right]
     assert not wrong
     assert set(left_out) <= {"astype.x", "irfft.x"}  # they have no sample of plain real numbers
 
@@ -99,23 +99,23 @@ def test_an_unknown_id_raises_with_similar_ids():
 # Known mistakes -------------------------------------------------------------------------------------------------------
 
 
-def test_every_known_mistake_is_caught_and_named(capsys):
+def test_marks_catch_and_name_every_known_mistake(capsys):
     mutants = [(exercise, mistake) for exercise in ALL for mistake in exercise.mistakes]
-    met = {exercise.id for exercise in ALL}
+    listed = {exercise.id for exercise in ALL}
     for exercise in {each.id: each for each in map(exercise_of, EXHIBITS)}.values():
-        if exercise.id not in met:
+        if exercise.id not in listed:
             mutants += [(exercise, mistake) for mistake in exercise.mistakes]
     caught = named = alarms = 0
     missed = []
     for exercise, mistake in mutants:
-        result = try_answer(exercise, mistake.wrong_answer, 11)
+        result = mark_answer(exercise, mistake.wrong_answer, 11)
         caught += not result.right
         ours = result.mistake is not None and authoring.is_same_mistake(result.mistake, mistake)
         named += ours
         if result.right or not ours:
             missed.append((exercise.id, mistake.title, result.mistake))
     for exercise in ALL:
-        alarms += sum(not try_answer(exercise, exercise.right, seed).right for seed in range(100, 100 + DRAWS))
+        alarms += sum(not mark_answer(exercise, exercise.right, seed).right for seed in range(100, 100 + DRAWS))
     with capsys.disabled():
         count = len(mutants)
         print(
@@ -168,10 +168,10 @@ def test_every_exhibit_is_a_mistake_of_some_exercise():
 
 
 @pytest.mark.parametrize("exhibit", [pytest.param(each, id=each.title) for each in EXHIBITS])
-def test_a_submitted_exhibit_is_named(exhibit):
+def test_a_submitted_exhibit_gets_its_own_name(exhibit):
     exercise = exercise_of(exhibit)
     mistake = next(each for each in exercise.mistakes if each.title == exhibit.name)
-    result = try_answer(exercise, mistake.wrong_answer, 3)
+    result = mark_answer(exercise, mistake.wrong_answer, 3)
     assert not result.right
     assert result.mistake.title == exhibit.name
 
@@ -179,14 +179,14 @@ def test_a_submitted_exhibit_is_named(exhibit):
 @pytest.mark.parametrize("exhibit", [
     pytest.param(each, id=each.title) for each in museum.exhibits if each.promise == museum.SECOND
 ])  # fmt: skip
-def test_a_wrong_second_order_rule_is_caught_and_named(exhibit):
+def test_a_wrong_second_order_rule_gets_its_own_name(exhibit):
     ((inputs, wrong),) = exhibit.rules.items()
     op = exhibit.op
     exercise = exercises.get_exercise(f"{op.name}.{'+'.join(inputs)}.twice")
-    result = try_answer(exercise, combine(op, inputs, [(inputs, wrong)]), 3)
+    result = mark_answer(exercise, combine(op, inputs, [(inputs, wrong)]), 3)
     assert [part["points"] == part["of"] for part in result.parts] == [True, True, True, False]
     assert result.mistake.title == exhibit.name
-    assert try_answer(exercise, exercise.right, 3).right
+    assert mark_answer(exercise, exercise.right, 3).right
 
 
 def test_check_with_twice_adds_the_second_order_part():
@@ -398,9 +398,9 @@ def put_sorted_back(upstream, order, axis, shape):
 def put_taken_back(upstream, indices, shape, axis):
     """Undo `take`, but ignore negative indices."""
     out = np.zeros(int(np.prod(shape))) if axis is None else np.moveaxis(np.zeros(shape), axis, 0)
-    given = upstream.reshape(-1) if axis is None else np.moveaxis(upstream, axis, 0)
+    flat = upstream.reshape(-1) if axis is None else np.moveaxis(upstream, axis, 0)
     places = np.asarray(indices).reshape(-1)
-    for place, each in zip(places, given.reshape(len(places), *out.shape[1:]), strict=True):
+    for place, each in zip(places, flat.reshape(len(places), *out.shape[1:]), strict=True):
         if place >= 0:
             out[place] += each
     return out.reshape(shape) if axis is None else np.moveaxis(out, 0, axis)
@@ -420,7 +420,7 @@ def test_an_unlisted_mistake_is_caught_at_its_edge_case(edge, name, wrong):
         assert edge in edges
 
 
-def test_a_quantized_rule_without_its_mask_is_caught():
+def test_a_quantized_rule_without_its_mask_is_wrong():
     op = operations["quantized_conv2d"]
     through = next(rule.function for rule in operations["conv2d"].rules if rule.inputs == ("weight",))
 
@@ -431,7 +431,7 @@ def test_a_quantized_rule_without_its_mask_is_caught():
         return through(xp, upstream, image, weight_shape, stride, padding, dilation, groups)
 
     exercise = exercises.get_exercise("quantized_conv2d.weight")
-    result = try_answer(exercise, combine(op, ("weight",), [(("weight",), without_the_mask)]), 0)
+    result = mark_answer(exercise, combine(op, ("weight",), [(("weight",), without_the_mask)]), 0)
     assert result.first_wrong.case.about == "entries are far beyond the bounds"
 
 
@@ -540,14 +540,14 @@ def test_a_numerical_derivative_is_named_and_keeps_a_quarter(name, rule):
     assert result.points <= result.of * (1 - COSTS["numerical derivative"])
 
 
-def test_single_precision_is_named():
+def test_single_precision_is_a_flaw_with_a_name():
     result = exercises.check("tanh.x", lambda out: 1 - out.astype("f4") ** 2).result
     assert result.flags == ["single precision"]
     assert result.mistake.title == "numbers of single precision"
     assert 5 < result.points < result.of
 
 
-def test_an_overwritten_input_is_named():
+def test_an_overwritten_input_is_a_flaw_with_a_name():
     def rule(out):
         out *= out
         return 1 - out
@@ -574,7 +574,7 @@ def test_a_reply_names_the_mistake_and_gives_three_hints():
     assert [first[:11], second[:11], third[:11]] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3"]
     assert "Raise one score" in first
     assert exercises.hint("softmax.x") == third
-    assert "put_taken_back with those same weights" in third
+    assert "The docstring of the right rule says: " in third
 
 
 def test_an_unknown_mistake_shows_the_first_wrong_call():
@@ -627,8 +627,8 @@ def opened_step(reply):
 def test_the_walk_of_a_reply_names_the_students_line(monkeypatch):
     monkeypatch.setattr(mg.Trace, "_mimebundle", staticmethod(lambda trace: {}))
     reply = exercises.check("softmax.x", lambda upstream, out: upstream * out)  # this line
-    made = [node for node in reply.to_be_shown.nodes if node.op == "softmax"]
-    assert "# this line" in str(made[0].site)
+    nodes = [node for node in reply.shown_walk.nodes if node.op == "softmax"]
+    assert "# this line" in str(nodes[0].site)
 
 
 def test_a_walk_opens_after_the_step_of_the_students_rule():
@@ -643,13 +643,13 @@ def test_a_walk_opens_after_the_step_of_the_students_rule():
 
 
 def test_no_message_reveals_an_entry_of_the_answer():
-    told = 0
+    leaks = 0
     for exercise in ALL:
         for mistake in exercise.mistakes:
             cases, result = authoring.try_answer(exercise, mistake.wrong_answer, 23)
             reasons = [part["reason"] for part in result.parts] + [result.first_wrong.sentence]
-            told += authoring.find_leak(exercise, cases, [*mistake.hints, *reasons]) is not None
-    assert not told
+            leaks += authoring.find_leak(exercise, cases, [*mistake.hints, *reasons]) is not None
+    assert not leaks
 
 
 def test_replies_are_wrapped_and_hints_have_no_quotes():
@@ -676,17 +676,17 @@ def test_answer_displays_the_reply_in_a_notebook(monkeypatch, capsys):
 
 def test_an_unchanged_starter_gets_a_sentence(capsys):
     exec(exercises.get_exercise("tanh.x").starter, {"exercises": exercises})  # noqa: S102 - our own text, as a notebook runs it
-    said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("tanh.x: nothing is written yet. Replace `raise NotImplementedError` by your")
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.startswith("tanh.x: nothing is written yet. Replace `raise NotImplementedError` by your")
 
 
-def test_an_answer_that_must_be_a_number_is_rejected_otherwise():
+def test_check_rejects_other_types_if_it_needs_a_number():
     for answer, kind in (("seven", "str"), ([5], "list"), (True, "bool")):
         assert f"the answer must be a number, got an object of type {kind}" in " ".join(
             exercises.check("curves.find", answer).text.split())  # fmt: skip
 
 
-def test_tiny_differences_and_single_numbers_are_described():
+def test_tiny_differences_and_single_numbers_have_a_sentence():
     right = np.array([1e-12, 2e-12, 3e-12])
     wrong = compare.describe_difference("x", right, np.array([0.0, 0.0, 3e-12]), np.array([False, False, True]))
     assert wrong.sentence.startswith("2 of 3 entries differ")
@@ -694,7 +694,7 @@ def test_tiny_differences_and_single_numbers_are_described():
     assert "every entry" not in single.sentence
 
 
-def test_wrong_averages_in_softmax_are_named():
+def test_wrong_averages_in_softmax_get_their_names():
     for answer, row in ((lambda upstream, out: upstream * out, "M54"),
                         (lambda upstream, out: out * (upstream - np.sum(upstream * out)), "M55")):  # fmt: skip
         assert exercises.check("softmax.x", answer).result.mistake.id == row
@@ -730,7 +730,7 @@ def test_every_wrong_step_has_a_hint():
         assert reply or reply.result.mistake is not None
 
 
-def test_control_characters_of_a_student_are_escaped():
+def test_replies_escape_control_characters_of_students():
     def rude():
         raise ValueError("\x1b[31mred\u202e and back\u200b\n")
 
@@ -768,14 +768,14 @@ def test_score_returns_a_plain_number():
 
 def test_an_unknown_exercise_can_be_answered_without_an_error(capsys):
     @exercises.answer("week9.own")
-    def kept(x):
+    def own_answer(x):
         return x
 
-    assert kept(3) == 3
-    assert exercises.score("week9.own", kept, of=4) == 0.0
-    said = capsys.readouterr().out
-    assert "week9.own: not checked here. There is no exercise 'week9.own'" in said
-    assert "If it is your teacher's own exercise, submit your answer as it is: it will be marked there." in said
+    assert own_answer(3) == 3
+    assert exercises.score("week9.own", own_answer, of=4) == 0.0
+    text = capsys.readouterr().out
+    assert "week9.own: not checked here. There is no exercise 'week9.own'" in text
+    assert "If it is your teacher's own exercise, submit your answer as it is: it will be marked there." in text
 
 
 def test_inputs_are_new_each_time_and_repeat_with_the_seed():
@@ -908,7 +908,7 @@ def test_a_wrong_guess_is_explained_by_a_repeated_walk(trace, what, answer, row)
     assert exercises.hint().startswith("Hint 1 of 3")
 
 
-def test_a_guess_without_the_order_of_the_walk_is_named():
+def test_a_guess_without_the_order_of_the_walk_gets_its_name():
     a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
     with mg.record() as diamond:
         c, d = a + b, a * b
@@ -916,8 +916,8 @@ def test_a_guess_without_the_order_of_the_walk_is_named():
         y = e + f
         y.backward()
     assert exercises.ask(diamond, "a", 25)
-    given = mg.tracing.replay(diamond, "no order").gradients
-    wrong = next(value.item() for node, value in given.items() if diamond.nodes[node].label == "a")
+    gradients = mg.tracing.replay(diamond, "no order").gradients
+    wrong = next(value.item() for node, value in gradients.items() if diamond.nodes[node].label == "a")
     assert wrong != 25
     assert exercises.ask(diamond, "a", wrong).mistake.id == "M3"
     assert exercises.ask(diamond, "a", 26).mistake is None
@@ -951,18 +951,18 @@ def test_an_impossible_question_raises(trace):
 
 
 def test_xp_leads_to_no_operation_and_no_rule():
-    words = sandboxed.Namespace(sandboxed.FUNCTIONS)
-    met, todo, found = set(), [(0, vars(words)[name]) for name in vars(words)], []
+    xp = sandboxed.Namespace(sandboxed.FUNCTIONS)
+    visited, todo, forbidden = set(), [(0, function) for function in vars(xp).values()], []
     while todo:
         depth, thing = todo.pop()
-        if id(thing) in met or depth > 4:
+        if id(thing) in visited or depth > 4:
             continue
-        met.add(id(thing))
+        visited.add(id(thing))
         if isinstance(thing, Op | Rule) or hasattr(thing, "op"):
-            found.append(thing)
+            forbidden.append(thing)
         name = getattr(thing, "__name__", "")
         if isinstance(name, str) and name.startswith("micrograd_plus") and "exercises.sandboxed" not in name:
-            found.append(thing)
+            forbidden.append(thing)
         near = [
             getattr(thing, "__wrapped__", None),
             getattr(thing, "__self__", None),
@@ -972,7 +972,7 @@ def test_xp_leads_to_no_operation_and_no_rule():
             near += [value for key, value in thing.__globals__.items() if key != "__builtins__"]
             near += [cell.cell_contents for cell in thing.__closure__ or ()]
         todo += [(depth + 1, each) for each in near if each is not None]
-    assert not found
+    assert not forbidden
 
 
 def test_the_sandboxed_part_needs_only_numpy(tmp_path):

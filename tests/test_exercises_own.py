@@ -21,8 +21,8 @@ CANARY = "canary_7f3a9"
 
 def define(right, **changes):
     """Define an exercise on doubling, with some changes."""
-    given = {"prompt": "The slope of 2 x, times upstream.", "inputs": INPUTS, **changes}
-    return exercises.define("double.x", **given)(right)
+    settings = {"prompt": "The slope of 2 x, times upstream.", "inputs": INPUTS, **changes}
+    return exercises.define("double.x", **settings)(right)
 
 
 def double(upstream):
@@ -32,13 +32,13 @@ def double(upstream):
 
 def test_define_makes_and_checks_an_exercise_in_a_second(capsys):
     began = time.process_time()
-    kept = define(
+    returned = define(
         double,
         mistakes=[("the 2 is missing", lambda upstream: upstream, HINTS)],
         edges={"x is 0": {"x": np.zeros((2, 3))}},
     )
     assert time.process_time() - began < 1
-    assert kept is double
+    assert returned is double
     assert (
         "double.x: proved on 20 draws; 1 of 1 mistakes caught and named; the starter scores 0."
         in capsys.readouterr().out
@@ -83,18 +83,18 @@ def test_a_mistake_can_be_an_id_of_the_catalogue():
 
 def test_a_starter_notebook_is_a_valid_notebook():
     nbformat = pytest.importorskip("nbformat")
-    made = handout.starter_notebook(exercises.list_exercises(), "All of them", scored=True)
-    nbformat.validate(nbformat.from_dict(made))
-    grade_ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in made["cells"] if cell["cell_type"] == "code"]
+    notebook = handout.starter_notebook(exercises.list_exercises(), "All of them", scored=True)
+    nbformat.validate(nbformat.from_dict(notebook))
+    grade_ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert len(set(grade_ids)) == len(grade_ids)
-    assert not any(cell.get("outputs") for cell in made["cells"])
+    assert not any(cell.get("outputs") for cell in notebook["cells"])
 
 
 def test_a_starter_notebook_runs_and_scores_0(capsys):
     chosen = [exercises.get_exercise(each) for each in ("tanh.x", "engine.value", "curves.find", "diamond.gradients")]
-    made = handout.starter_notebook(chosen, "Some", scored=True)
+    notebook = handout.starter_notebook(chosen, "Some", scored=True)
     space, scores = {}, []
-    for cell in made["cells"]:
+    for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and "exercises.score" in cell["source"]:
             scores.append(eval(cell["source"], space))  # noqa: S307 - our own text
         elif cell["cell_type"] == "code":
@@ -164,7 +164,7 @@ def test_an_assignment_without_walks_has_no_identify_line(tmp_path):
 
 @pytest.mark.parametrize(("text", "sentence"), [
     ("a17\n../b\n", "'../b' is not a valid id"), ("a17\nA17\n", "an id occurs twice")])  # fmt: skip
-def test_ids_that_cannot_be_file_names_are_rejected(tmp_path, text, sentence):
+def test_read_students_rejects_ids_that_cannot_be_file_names(tmp_path, text, sentence):
     (tmp_path / "list.txt").write_text(text, encoding="utf-8")
     with pytest.raises(handout.ReleaseError, match=sentence):
         handout.read_students(tmp_path / "list.txt")
@@ -181,8 +181,8 @@ def test_the_command_lists_writes_and_releases(assignment, tmp_path):
     listed = run_command("exercises", "list", "6")
     assert "engine.order" in listed.stdout
     assert "softmax.x" not in listed.stdout
-    made = run_command("exercises", "new", "tanh.x, softmax.x", "-o", str(tmp_path / "two.ipynb"))
-    assert "2 exercises" in made.stdout
+    lesson = run_command("exercises", "new", "tanh.x, softmax.x", "-o", str(tmp_path / "two.ipynb"))
+    assert "2 exercises" in lesson.stdout
     again = run_command("exercises", "new", "tanh.x", "-o", str(tmp_path / "two.ipynb"))
     assert again.returncode == 1
     assert "exists already" in again.stderr

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import broken
+from micrograd_plus.checks.promises import broken_promises
 from micrograd_plus.core.define import operations
 
 
@@ -20,49 +20,49 @@ def test_a_rule_that_reads_what_its_kind_forbids_raises(name, inputs, rule, read
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_closed_form_that_differs_from_its_steps_is_caught():
+def test_checks_catch_a_closed_form_that_differs_from_its_steps():
     @mg.op
-    def normalized(xp, x):
+    def share_of_sum(xp, x):
         return x / xp.sum(x, axis=-1, keepdims=True)
 
-    @normalized.rule("x")
+    @share_of_sum.rule("x")
     def _(xp, upstream, x):
         return upstream / xp.sum(x, axis=-1, keepdims=True)
 
-    mg.samples.sample(normalized, mg.samples.positive(2, 3))
-    violations = broken(normalized.op)
+    mg.samples.sample(share_of_sum, mg.samples.positive(2, 3))
+    violations = broken_promises(share_of_sum.op)
     assert {"the gradient equals differences", "stepping inside changes nothing"} <= violations.keys()
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_forward_that_leaves_single_precision_is_caught():
+def test_checks_catch_a_forward_that_leaves_single_precision():
     @mg.elementwise(x=lambda x: 2 * x)
-    def squared(xp, x):
+    def square_in_double(xp, x):
         return x * x + np.zeros(1)
 
-    mg.samples.sample(squared, mg.samples.real(3))
-    assert "float32 in, float64 out" in broken(squared.op)["single precision stays single precision"]
+    mg.samples.sample(square_in_double, mg.samples.real(3))
+    assert "float32 in, float64 out" in broken_promises(square_in_double.op)["single precision stays single precision"]
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_that_depends_on_memory_layout_is_caught():
+def test_checks_catch_a_rule_that_depends_on_memory_layout():
     @mg.op
-    def copied(xp, x):
+    def copy_of(xp, x):
         return +x
 
-    @copied.rule("x")
+    @copy_of.rule("x")
     def _(xp, upstream, x):
         return upstream if x.flags.c_contiguous else -upstream
 
-    mg.samples.sample(copied, mg.samples.real(3, 4))
-    assert "the order of entries in memory does not matter" in broken(copied.op)
+    mg.samples.sample(copy_of, mg.samples.real(3, 4))
+    assert "the order of entries in memory does not matter" in broken_promises(copy_of.op)
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_that_treats_floats_and_arrays_differently_is_caught():
+def test_checks_catch_floats_and_arrays_that_disagree():
     @mg.elementwise(x=lambda xp, x: xp.cos(x) if isinstance(x, float) else 1.0 * xp.exp(x))
-    def confused(xp, x):
+    def exp_of_arrays(xp, x):
         return xp.exp(x)
 
-    mg.samples.sample(confused, mg.samples.real(3))
-    assert "numbers and arrays agree" in broken(confused.op)
+    mg.samples.sample(exp_of_arrays, mg.samples.real(3))
+    assert "numbers and arrays agree" in broken_promises(exp_of_arrays.op)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import given, moving, scalar
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
 from micrograd_plus.tracing.json_out import not_finite_to_dict
@@ -29,7 +29,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def recorded(program):
+def record_program(program):
     """The trace of a function that computes a loss and walks back from it, as plain data."""
     with mg.record() as trace:
         program().backward()
@@ -54,7 +54,7 @@ def entries(trace, place):
     return None if place is None else trace["values"][place]["data"]
 
 
-def test_the_outline_is_the_published_one(diamond):
+def test_a_trace_has_the_published_fields(diamond):
     outline = ["format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "gradients",
                "sites", "values", "caught", "not_finite", "part"]  # fmt: skip
     assert list(diamond) == outline
@@ -63,7 +63,7 @@ def test_the_outline_is_the_published_one(diamond):
     assert (walk["direction"], walk["root"], entries(diamond, walk["seed"])) == ("backward", 4, [1.0])
 
 
-def test_nodes_stand_in_order_of_birth_and_name_their_inputs(diamond):
+def test_nodes_are_in_order_of_creation_and_name_their_inputs(diamond):
     nodes = diamond["nodes"]
     assert [node["id"] for node in nodes] == [0, 1, 2, 3, 4]
     assert [node["kind"] for node in nodes] == ["leaf", "leaf", "application", "application", "application"]
@@ -79,7 +79,7 @@ def test_nodes_stand_in_order_of_birth_and_name_their_inputs(diamond):
     ]  # fmt: skip
 
 
-def test_steps_hold_the_words_of_the_walk(diamond):
+def test_steps_have_the_terms_of_the_walk(diamond):
     words = ["upstream", "local", "raw", "contribution", "before", "after"]
     told = [{word: entries(diamond, step[word]) for word in words} for step in diamond["steps"]]
     y, ones = [3.0, 6.0, 4.0, 8.0], [1.0] * 4
@@ -104,12 +104,12 @@ def test_steps_hold_the_words_of_the_walk(diamond):
     assert [entries(diamond, step["reads"].get("b")) for step in diamond["steps"]][1::2] == [y, [3.0, 4.0]]
 
 
-def test_gradients_say_what_each_leaf_has_received(diamond):
+def test_gradients_are_the_sums_at_the_leaves(diamond):
     received = {each["node"]: entries(diamond, each["value"]) for each in diamond["gradients"]}
     assert received == {0: [50.0, 100.0], 1: [30.0, 40.0]}
 
 
-def test_rules_are_told_with_their_source_and_the_formula_derived_from_it(diamond):
+def test_rules_have_their_source_and_a_derived_formula(diamond):
     rule = diamond["rules"]["multiply.a"]
     assert (rule["op"], rule["input"], rule["kind"]) == ("multiply", "a", "elementwise")
     assert rule["reads"] == ["upstream", "b"]
@@ -123,7 +123,7 @@ def test_rules_are_told_with_their_source_and_the_formula_derived_from_it(diamon
     assert '<mi data-name="b">' in rule["mathml"]
 
 
-def test_between_complex_numbers_a_formula_has_the_conjugates_that_the_engine_takes():
+def test_formulas_of_complex_numbers_have_the_conjugates_of_the_engine():
     z, w = mg.tensor([1 + 2j, -3j], requires_grad=True), mg.tensor([[2 - 1j, 1j]], requires_grad=True)
     with mg.record() as trace:
         mg.abs(w @ (z * z)).sum().backward()
@@ -135,7 +135,7 @@ def test_between_complex_numbers_a_formula_has_the_conjugates_that_the_engine_ta
     assert step.raw == pytest.approx(step.upstream * np.conj(step.reads["b"]))
 
 
-def test_each_value_stands_once_and_everything_refers_to_it(diamond):
+def test_each_value_is_written_once(diamond):
     words = ("upstream", "local", "raw", "contribution", "before", "after")
     meant = {diamond["walks"][0]["seed"]} | {node["value"] for node in diamond["nodes"]}
     meant |= {step[word] for step in diamond["steps"] for word in words}
@@ -144,14 +144,14 @@ def test_each_value_stands_once_and_everything_refers_to_it(diamond):
     assert diamond["steps"][1]["local"] == diamond["nodes"][2]["value"] == diamond["steps"][1]["reads"]["b"]
 
 
-def test_an_application_with_several_outputs_stands_before_each_of_them():
+def test_an_application_with_several_outputs_comes_before_them():
     x = leaf([3.0, 1.0, 2.0])
 
     def program():
         values, _ = mg.topk(x, k=2)
         return values.sum()
 
-    trace = recorded(program)
+    trace = record_program(program)
     application, output = (next(n for n in trace["nodes"] if n["kind"] == kind) for kind in ("application", "output"))
     assert application["op"] == "topk"
     assert output["inputs"] == [{"name": "of", "node": application["id"]}]
@@ -159,26 +159,26 @@ def test_an_application_with_several_outputs_stands_before_each_of_them():
     assert entries(trace, output["value"]) == [3.0, 2.0]
 
 
-def test_an_input_that_wants_no_gradient_and_a_plain_number_are_leaves():
+def test_inputs_without_gradient_and_numbers_are_leaves():
     constant, x = mg.tensor([5.0, 6.0]), leaf([1.0, 2.0])
 
     def program():
         return (x * constant * 3.0).sum()
 
-    trace = recorded(program)
+    trace = record_program(program)
     leaves = [node for node in trace["nodes"] if node["kind"] == "leaf"]
     assert [(entries(trace, node["value"]), node["requires_grad"]) for node in leaves] == [
         ([1.0, 2.0], True), ([5.0, 6.0], False), ([3.0], False),
     ]  # fmt: skip
 
 
-def test_a_walk_over_values_has_the_same_words():
+def test_a_walk_over_values_has_the_same_terms():
     a, b = Value(2.0), Value(-3.0)
 
     def program():
         return a * b + a**2
 
-    trace = recorded(program)
+    trace = record_program(program)
     VALIDATOR.validate(trace)
     assert [node["op"] for node in trace["nodes"] if node["op"]] == ["multiply", "power", "add"]
     labels = {node["label"]: node["id"] for node in trace["nodes"]}
@@ -189,16 +189,16 @@ def test_a_walk_over_values_has_the_same_words():
 
 
 @pytest.mark.parametrize("name", samples)
-def test_the_record_of_every_sample_fits_the_published_schema(name):
+def test_the_trace_of_every_sample_fits_the_schema(name):
     for sample in samples[name]:
-        places = moving(sample)
+        places = differentiable_inputs(sample)
         leaves = [leaf(sample.inputs[i]) for i in places]
         with mg.record() as trace:
-            scalar(sample, given(sample, places, leaves)).backward()
+            scalar(sample, replace_inputs(sample, places, leaves)).backward()
         validate_fast(trace.to_dict())
 
 
-def test_the_schema_is_a_schema_and_allows_nothing_more_anywhere():
+def test_the_schema_is_valid_and_allows_no_additional_fields():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     todo = [SCHEMA]
@@ -212,8 +212,8 @@ def test_the_schema_is_a_schema_and_allows_nothing_more_anywhere():
             todo.extend(part)
 
 
-def test_a_field_more_or_less_anywhere_does_not_fit_the_schema(diamond):
-    def changed(path, change):
+def test_the_schema_rejects_a_missing_or_additional_field(diamond):
+    def change_field(path, change):
         data = json.loads(json.dumps(diamond))
         place = data
         for key in path:
@@ -223,9 +223,9 @@ def test_a_field_more_or_less_anywhere_does_not_fit_the_schema(diamond):
 
     for path in ((), ("walks", 0), ("nodes", 2), ("sites", 0), ("nodes", 2, "inputs", 0), ("steps", 0),
                  ("rules", "sum.x"), ("gradients", 0), ("values", 0), ("values", 0, "statistics")):  # fmt: skip
-        assert not VALIDATOR.is_valid(changed(path, lambda place: place.update(more=1)))
-        assert not VALIDATOR.is_valid(changed(path, lambda place: place.popitem()))
-    assert VALIDATOR.is_valid(changed((), lambda place: None))
+        assert not VALIDATOR.is_valid(change_field(path, lambda place: place.update(more=1)))
+        assert not VALIDATOR.is_valid(change_field(path, lambda place: place.popitem()))
+    assert VALIDATOR.is_valid(change_field((), lambda place: None))
 
 
 # The same in every process --------------------------------------------------------------------------------------------
@@ -251,18 +251,18 @@ print(walked.to_json())
 """
 
 
-def started(program, hash_seed):
+def start_process(program, hash_seed):
     environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed), "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, str(program)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_the_same_program_writes_the_same_bytes_in_twenty_processes(tmp_path):
+def test_the_same_program_writes_the_same_bytes_in_20_processes(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     outputs = set()
     for batch in range(5):
-        running = [started(program, hash_seed=4 * batch + i) for i in range(4)]
+        running = [start_process(program, hash_seed=4 * batch + i) for i in range(4)]
         for process in running:
             out, errors = process.communicate(timeout=120)
             assert process.returncode == 0, errors.decode()
@@ -277,7 +277,7 @@ def test_the_same_program_writes_the_same_bytes_in_twenty_processes(tmp_path):
 
 
 def stored_value(values):
-    """How a leaf's value stands in a trace."""
+    """Return the plain data of a leaf's value in a trace."""
     x = leaf(values)
     with mg.record() as trace, np.errstate(all="ignore"):
         x.sum().backward(1.0 if x.dtype.kind != "c" else 1j)
@@ -286,14 +286,14 @@ def stored_value(values):
     return trace.to_dict()["values"][trace.to_dict()["nodes"][0]["value"]]
 
 
-def test_what_is_not_finite_is_spelled_in_letters_and_left_out_of_the_statistics():
+def test_nan_and_infinity_are_text_and_no_part_of_statistics():
     value = stored_value([1.0, np.nan, np.inf, -np.inf, 3.0])
     assert value["data"] == [1.0, "nan", "inf", "-inf", 3.0]
     assert value["statistics"] == {"min": 1.0, "max": 3.0, "mean": 2.0, "norm": pytest.approx(10**0.5)}
     assert stored_value([np.nan])["statistics"] is None
 
 
-def test_complex_numbers_are_pairs_and_their_statistics_those_of_their_sizes():
+def test_complex_numbers_are_pairs_with_statistics_of_absolute_values():
     value = stored_value([3 + 4j, complex(0, np.inf)])
     assert value["data"] == [[3.0, 4.0], [0.0, "inf"]]
     assert value["statistics"] == {"min": 5.0, "max": 5.0, "mean": 5.0, "norm": 5.0}
@@ -312,7 +312,7 @@ def test_an_empty_value_has_no_entries_and_no_statistics():
         assert (value["shape"], value["data"], value["statistics"]) == (shape, [], None)
 
 
-def test_a_value_of_65_entries_is_told_by_its_corner_a_thumbnail_and_statistics():
+def test_a_value_of_65_entries_is_summarised_by_corner_and_thumbnail():
     assert len(stored_value(np.arange(64.0))["data"]) == 64
     value = stored_value(np.arange(65.0).reshape(5, 13))
     assert value["data"] is None
@@ -322,7 +322,7 @@ def test_a_value_of_65_entries_is_told_by_its_corner_a_thumbnail_and_statistics(
     assert value["statistics"]["mean"] == 32.0
 
 
-def test_a_picture_has_every_entry_of_a_value_of_1024():
+def test_a_thumbnail_has_every_entry_of_a_value_of_1024():
     entries = np.random.default_rng(0).normal(size=(4, 32, 8))
     thumbnail = stored_value(entries)["thumbnail"]
     assert thumbnail["shape"] == [128, 8]
@@ -336,7 +336,7 @@ def test_a_picture_has_every_entry_of_a_value_of_1024():
         ((5000,), (1, 1024)),
     ],
 )
-def test_a_cell_of_a_larger_value_is_the_entry_of_largest_size_in_its_part(shape, cells):
+def test_a_cell_is_the_entry_of_largest_size_in_its_block(shape, cells):
     entries = np.random.default_rng(0).normal(size=shape)
     thumbnail = stored_value(entries)["thumbnail"]
     assert thumbnail["shape"] == list(cells)
@@ -347,7 +347,7 @@ def test_a_cell_of_a_larger_value_is_the_entry_of_largest_size_in_its_part(shape
     assert thumbnail["data"] == pytest.approx([part[np.abs(part).argmax()] for part in parts], rel=1e-4)
 
 
-def test_a_picture_keeps_numbers_of_every_size_and_truths():
+def test_a_thumbnail_keeps_numbers_of_every_size_and_booleans():
     entries = np.array([[1e-300, -1e300, 0.0, -0.0, 5e-324, 123456.0, 1 / 3, -1e-12]] * 10)
     shown = np.array(stored_value(entries)["thumbnail"]["data"][:8])
     np.testing.assert_allclose(shown, entries[0], rtol=1e-4)
@@ -360,7 +360,7 @@ def test_a_picture_keeps_numbers_of_every_size_and_truths():
     assert stored["thumbnail"]["data"] == (np.arange(100) % 3 == 0).tolist()
 
 
-def test_in_a_picture_signs_do_not_cancel_and_a_nan_is_seen():
+def test_thumbnails_do_not_cancel_signs_and_show_nan():
     entries = np.tile([[1.0], [-1.0]], (500, 8))
     assert set(np.abs(stored_value(entries)["thumbnail"]["data"])) == {1.0}
     entries[17, 3], entries[18, 3] = np.nan, -np.inf
@@ -369,7 +369,7 @@ def test_in_a_picture_signs_do_not_cancel_and_a_nan_is_seen():
     assert (value["nan"], value["inf"]) == (1, 1)
 
 
-def test_the_picture_of_complex_numbers_is_one_of_their_sizes_row_by_row():
+def test_the_thumbnail_of_complex_numbers_shows_absolute_values():
     value = stored_value(np.broadcast_to(np.arange(17) * (3 + 4j), (2, 3, 17)))
     assert value["thumbnail"] == {"shape": [6, 17], "data": [*np.arange(17) * 5.0] * 6}
     assert value["corner"]["data"][3] == [9.0, 12.0]
@@ -383,7 +383,7 @@ def test_statistics_of_extreme_numbers_do_not_overflow(huge):
     assert statistics["norm"] >= huge
 
 
-def test_where_nan_comes_from_is_told_and_stands_in_the_file():
+def test_summary_and_file_say_where_nan_comes_from():
     x = mg.tensor([1.0, 0.0, 4.0], requires_grad=True)
     with np.errstate(all="ignore"), mg.record() as trace:
         (mg.log(x) * x).sum().backward()
@@ -399,7 +399,7 @@ def test_where_nan_comes_from_is_told_and_stands_in_the_file():
     assert data["not_finite"] == [*map(not_finite_to_dict, mg.load_trace(data).not_finite)]
 
 
-def test_a_file_that_counts_nan_where_it_holds_none_names_no_entry():
+def test_a_file_with_a_wrong_count_of_nan_names_no_entry():
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record() as trace:
         mg.exp(x).sum().backward()
@@ -411,7 +411,7 @@ def test_a_file_that_counts_nan_where_it_holds_none_names_no_entry():
     assert loaded.to_dict()["not_finite"] == [{"node": 0, "step": 1, "entry": None, "nan": 1, "inf": 0}]
 
 
-def test_what_a_user_gives_is_no_result_that_is_not_finite():
+def test_nan_in_a_leaf_is_no_result():
     mask = mg.tensor([0.0, -np.inf])
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record() as trace:
@@ -419,14 +419,14 @@ def test_what_a_user_gives_is_no_result_that_is_not_finite():
     assert trace.not_finite == []
 
 
-def test_a_summary_counts_one_step_as_one():
+def test_a_summary_counts_one_step_in_the_singular():
     x = mg.tensor(2.0, requires_grad=True)
     with mg.record() as trace:
         mg.sin(x).backward()
     assert repr(trace).startswith("Trace: 2 nodes, 1 step backward")
 
 
-def test_an_error_that_the_program_catches_is_told_and_one_that_ends_it_is_told_once():
+def test_a_summary_names_errors_that_were_caught_or_final_once():
     a, b = mg.tensor(np.ones((2, 3)), requires_grad=True), mg.tensor(np.ones((2, 3)))
     with mg.record() as trace:
         try:
@@ -451,7 +451,7 @@ def test_an_error_that_the_program_catches_is_told_and_one_that_ends_it_is_told_
     assert len(composite.caught) == 1
 
 
-def test_of_very_many_operations_that_failed_a_summary_names_the_first():
+def test_a_summary_names_the_first_of_many_failures():
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record() as trace:
         for _ in range(300):

@@ -12,7 +12,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def path(trace, node):
+def group_names(trace, node):
     """The names of the groups round a node, the outermost first."""
     names, group = [], node.group
     while group is not None:
@@ -21,7 +21,7 @@ def path(trace, node):
     return names
 
 
-def of(trace, op):
+def nodes_of(trace, op):
     return [node for node in trace.nodes if node.op == op]
 
 
@@ -36,12 +36,12 @@ class Block(nn.Module):
         return x + self.inner(self.norm(x))
 
 
-def test_an_application_belongs_to_the_module_that_was_called_by_its_path():
+def test_an_application_belongs_to_the_module_that_made_it():
     net, x = nn.Sequential(Block(), Block()), mg.tensor(np.ones((2, 4)))
     with mg.record() as trace:
         net(x).sum().backward()
-    norms, linears, sums = of(trace, "layer_norm"), of(trace, "linear_layer"), of(trace, "add")
-    assert [path(trace, node) for node in norms] == [["net", "0", "norm"], ["net", "1", "norm"]]
+    norms, linears, sums = nodes_of(trace, "layer_norm"), nodes_of(trace, "linear_layer"), nodes_of(trace, "add")
+    assert [group_names(trace, node) for node in norms] == [["net", "0", "norm"], ["net", "1", "norm"]]
     assert [trace.groups[node.group].path for node in linears] == ["net.0.inner", "net.1.inner"]
     assert [trace.groups[node.group].of for node in sums] == ["Block", "Block"]
     assert [node.name for node in linears] == ["linear_layer (net.0.inner)", "linear_layer (net.1.inner)"]
@@ -51,7 +51,7 @@ def test_an_application_belongs_to_the_module_that_was_called_by_its_path():
     }  # fmt: skip
 
 
-def test_parameters_stand_in_the_group_that_uses_them_and_groups_count_what_is_in_them():
+def test_parameters_belong_to_the_group_that_uses_them():
     net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
     with mg.record() as trace:
         net(mg.tensor(np.ones((5, 4)))).sum().backward()
@@ -64,16 +64,16 @@ def test_parameters_stand_in_the_group_that_uses_them_and_groups_count_what_is_i
     assert [group.parent for group in trace.groups] == [None, 0, 0, 0]
 
 
-def test_weights_that_are_cut_out_inside_a_layer_carry_its_name():
+def test_slices_of_parameters_have_the_name_of_their_layer():
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
     with mg.record() as trace:
         layer(mg.tensor(np.ones((1, 3, 8)))).sum().backward()
-    cut = {node.label for node in of(trace, "getitem")}
+    cut = {node.label for node in nodes_of(trace, "getitem")}
     assert cut == {f"layer.self_attn.in_proj_{kind}[{rows}]" for kind in ("weight", "bias")
                    for rows in ("0:8", "8:16", "16:24")}  # fmt: skip
 
 
-def test_every_number_of_a_network_of_numbers_carries_its_name():
+def test_every_number_of_a_micrograd_network_has_its_name():
     net = nn.MLP(2, [16, 16, 1])
     with mg.record() as trace:
         net([Value(0.5), Value(-1.2)]).backward()
@@ -85,7 +85,7 @@ def test_every_number_of_a_network_of_numbers_carries_its_name():
     assert len(paths) == 1 + 3 + 33
 
 
-def test_one_module_called_twice_is_two_groups_of_one_name():
+def test_a_module_that_is_called_twice_is_two_groups_of_one_name():
     shared = nn.Linear(3, 3)
     with mg.record() as trace:
         h = shared(mg.tensor(np.ones((2, 3))))
@@ -98,7 +98,7 @@ def test_one_module_called_twice_is_two_groups_of_one_name():
 # Scopes ---------------------------------------------------------------------------------------------------------------
 
 
-def test_scopes_stand_in_one_another_and_end_with_their_block():
+def test_scopes_nest_and_end_with_their_block():
     x = leaf([1.0, 2.0])
     with mg.record() as trace:
         with mg.scope("encoder"):
@@ -106,13 +106,13 @@ def test_scopes_stand_in_one_another_and_end_with_their_block():
             with mg.scope("second"):
                 h = mg.exp(h)
         mg.sin(h).sum().backward()
-    assert path(trace, of(trace, "tanh")[0]) == ["encoder"]
-    assert path(trace, of(trace, "exp")[0]) == ["encoder", "second"]
-    assert path(trace, of(trace, "sin")[0]) == []
+    assert group_names(trace, nodes_of(trace, "tanh")[0]) == ["encoder"]
+    assert group_names(trace, nodes_of(trace, "exp")[0]) == ["encoder", "second"]
+    assert group_names(trace, nodes_of(trace, "sin")[0]) == []
     assert [group.path for group in trace.groups] == ["encoder", "encoder.second"]
 
 
-def test_a_scope_around_a_module_and_in_one():
+def test_a_scope_can_contain_a_module_and_be_inside_one():
     class Inner(nn.Module):
         def forward(self, x):
             with mg.scope("square"):
@@ -121,10 +121,10 @@ def test_a_scope_around_a_module_and_in_one():
     inner, x = Inner(), leaf([1.0, 2.0])
     with mg.record() as trace, mg.scope("outer"):
         inner(x).sum().backward()
-    assert path(trace, of(trace, "multiply")[0]) == ["outer", "inner", "square"]
+    assert group_names(trace, nodes_of(trace, "multiply")[0]) == ["outer", "inner", "square"]
 
 
-def test_a_scope_may_be_a_decorator_and_is_nothing_where_nobody_records():
+def test_a_scope_can_be_a_decorator_and_needs_no_recorder():
     @mg.scope("loss")
     def squares(x):
         return (x * x).sum()
@@ -133,24 +133,24 @@ def test_a_scope_may_be_a_decorator_and_is_nothing_where_nobody_records():
     assert squares(x).item() == 5.0
     with mg.record() as trace:
         squares(x).backward()
-    assert path(trace, of(trace, "multiply")[0])[0] == "loss"
+    assert group_names(trace, nodes_of(trace, "multiply")[0])[0] == "loss"
     with pytest.raises(TypeError, match="must be a string, got int"):
         mg.scope(3)
 
 
-def test_a_scope_that_an_error_leaves_is_left():
+def test_an_error_ends_a_scope():
     x = leaf(2.0)
     with mg.record() as trace:
         with pytest.raises(ZeroDivisionError), mg.scope("broken"):
             raise ZeroDivisionError
         (x * x).backward()
-    assert path(trace, of(trace, "multiply")[0]) == []
+    assert group_names(trace, nodes_of(trace, "multiply")[0]) == []
 
 
 # Functions and rounds -------------------------------------------------------------------------------------------------
 
 
-def test_a_function_of_the_users_is_a_group_with_the_line_that_called_it():
+def test_a_user_function_is_a_group_with_the_line_of_its_call():
     def attention(x):
         return mg.softmax(x) * x
 
@@ -160,14 +160,14 @@ def test_a_function_of_the_users_is_a_group_with_the_line_that_called_it():
     (group,) = trace.groups
     assert (group.kind, group.name, group.nodes) == ("function", "attention", 3)
     assert group.line.text.strip() == "attention(x).sum().backward()"
-    node = of(trace, "softmax")[0]
+    node = nodes_of(trace, "softmax")[0]
     assert next(line.function for line in node.lines) == "attention"
     assert [line.text.strip() for line in node.lines][1] == "attention(x).sum().backward()"
     assert node.site is node.lines[0]
 
 
 @pytest.mark.parametrize("rounds", [2, 60])
-def test_rounds_of_a_loop_are_counted_and_the_total_is_known(rounds):
+def test_rounds_of_a_loop_have_a_number_and_the_total(rounds):
     w, h = leaf(0.5), leaf(1.0)
     with mg.record() as trace:
         for _ in range(rounds):
@@ -177,11 +177,11 @@ def test_rounds_of_a_loop_are_counted_and_the_total_is_known(rounds):
     assert [(group.round, group.rounds) for group in groups] == [(i + 1, rounds) for i in range(rounds)]
     assert groups[-1].name == f"round {rounds} of {rounds}"
     assert {group.line.text.strip() for group in groups} == {"for _ in range(rounds):"}
-    for i, node in enumerate(of(trace, "tanh")):
-        assert path(trace, node) == [f"round {i + 1} of {rounds}"]
+    for i, node in enumerate(nodes_of(trace, "tanh")):
+        assert group_names(trace, node) == [f"round {i + 1} of {rounds}"]
 
 
-def test_what_stands_before_and_behind_a_loop_is_in_no_round_and_one_round_is_none():
+def test_code_around_a_loop_and_single_rounds_are_no_rounds():
     x = leaf(1.0)
     with mg.record() as trace:
         h = mg.exp(x)
@@ -190,11 +190,12 @@ def test_what_stands_before_and_behind_a_loop_is_in_no_round_and_one_round_is_no
         for _ in range(1):
             h = mg.sin(h)
         mg.cos(h).backward()
-    assert [path(trace, of(trace, op)[0]) for op in ("exp", "sin", "cos")] == [[], [], []]
-    assert [path(trace, node) for node in of(trace, "multiply")] == [[f"round {i} of 3"] for i in (1, 2, 3)]
+    assert [group_names(trace, nodes_of(trace, op)[0]) for op in ("exp", "sin", "cos")] == [[], [], []]
+    rounds = [[f"round {i} of 3"] for i in (1, 2, 3)]
+    assert [group_names(trace, node) for node in nodes_of(trace, "multiply")] == rounds
 
 
-def test_loops_in_one_another_are_counted_each():
+def test_nested_loops_count_their_rounds_separately():
     x = leaf(1.0)
     with mg.record() as trace:
         total = x * 0.0
@@ -204,8 +205,8 @@ def test_loops_in_one_another_are_counted_each():
                 h = h * 2.0
             total = total + h
         total.backward()
-    assert [path(trace, node) for node in of(trace, "sin")] == [["round 1 of 2"], ["round 2 of 2"]]
-    inner = [path(trace, node) for node in of(trace, "multiply")[1:]]
+    assert [group_names(trace, node) for node in nodes_of(trace, "sin")] == [["round 1 of 2"], ["round 2 of 2"]]
+    inner = [group_names(trace, node) for node in nodes_of(trace, "multiply")[1:]]
     assert inner == [[f"round {i} of 2", f"round {j} of 3"] for i in (1, 2) for j in (1, 2, 3)]
 
 
@@ -217,9 +218,9 @@ def test_calls_in_a_loop_and_in_a_comprehension_are_rounds():
             h = layer(h)
         total = sum(mg.tanh(each) for each in [h, h * 2.0])
         total.sum().backward()
-    linears = of(trace, "linear_layer")
-    assert [path(trace, node)[0] for node in linears] == ["round 1 of 3", "round 2 of 3", "round 3 of 3"]
-    assert [path(trace, node)[0] for node in of(trace, "tanh")] == ["round 1 of 2", "round 2 of 2"]
+    linears = nodes_of(trace, "linear_layer")
+    assert [group_names(trace, node)[0] for node in linears] == ["round 1 of 3", "round 2 of 3", "round 3 of 3"]
+    assert [group_names(trace, node)[0] for node in nodes_of(trace, "tanh")] == ["round 1 of 2", "round 2 of 2"]
 
 
 def test_several_operations_of_one_call_are_one_round():
@@ -232,13 +233,13 @@ def test_several_operations_of_one_call_are_one_round():
     assert {group.rounds for group in trace.groups if group.kind == "round"} == {2}
 
 
-def test_a_recording_on_another_stack_keeps_the_innermost_line():
+def test_a_recording_on_another_stack_has_the_innermost_line():
     block = mg.record()
 
-    def opened():
+    def open_block():
         return block.__enter__()
 
-    trace = opened()
+    trace = open_block()
     x = leaf(3.0)
     (x * x).backward()
     block.__exit__()

@@ -1,4 +1,4 @@
-"""Reading a trace back: nothing is believed, nothing is run, and what is wrong is said in a sentence."""
+"""Loading a trace: everything is checked, nothing is run, and errors are sentences."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ import micrograd_plus as mg
 from micrograd_plus.tracing.json_in import MOST_BYTES, TraceError
 
 
-def recorded():
+def record_program():
     x, w = mg.tensor([1.0, -2.0], requires_grad=True), mg.tensor([[0.5], [3.0]], requires_grad=True)
     with mg.record() as trace:
         with mg.scope("scores"), mg.scope("weighted"):
@@ -26,12 +26,12 @@ def recorded():
 
 
 @pytest.fixture(scope="module")
-def whole():
+def document():
     """A trace with an accumulation, a sum over broadcast axes and a composite, as plain data."""
-    return json.loads(json.dumps(recorded()))
+    return json.loads(json.dumps(record_program()))
 
 
-def changed(data, *path_and_value):
+def with_change(data, *path_and_value):
     """A copy in which one place holds something else; the path may end in a function that changes the place."""
     *path, value = path_and_value
     data = copy.deepcopy(data)
@@ -47,15 +47,15 @@ def first(data, part, **wanted):
     return next(i for i, each in enumerate(data[part]) if all(each[key] == value for key, value in wanted.items()))
 
 
-def test_what_was_written_is_read(whole, tmp_path):
+def test_a_saved_trace_loads_with_all_its_parts(document, tmp_path):
     path = tmp_path / "walk.json"
-    path.write_text(json.dumps(whole), encoding="utf-8")
-    for source in (whole, json.dumps(whole), path, str(path)):
-        assert mg.load_trace(source).to_dict() == whole
+    path.write_text(json.dumps(document), encoding="utf-8")
+    for source in (document, json.dumps(document), path, str(path)):
+        assert mg.load_trace(source).to_dict() == document
 
 
-def test_a_loaded_value_gives_its_array(whole):
-    trace = mg.load_trace(whole)
+def test_a_loaded_value_returns_its_array(document):
+    trace = mg.load_trace(document)
     assert trace.nodes[0].value.numpy().tolist() == [1.0, -2.0]
     large = mg.tensor(np.zeros((9, 9)), requires_grad=True)
     with mg.record() as record:
@@ -65,7 +65,7 @@ def test_a_loaded_value_gives_its_array(whole):
         loaded.nodes[0].value.numpy()
 
 
-# What is not a trace ------------------------------------------------------------------------------------------------
+# Invalid traces -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
@@ -78,7 +78,7 @@ def test_a_loaded_value_gives_its_array(whole):
     ('{"format": NaN}', "NaN is not JSON"), ('{"format": -Infinity}', "-Infinity is not JSON"),
     ('{"format": 1, "format": 2}', "occurs twice"),
 ])  # fmt: skip
-def test_text_that_is_no_trace_is_refused_with_a_sentence(text, sentence, tmp_path):
+def test_text_of_another_format_is_an_error_with_a_sentence(text, sentence, tmp_path):
     path = tmp_path / "hostile.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(TraceError, match=sentence):
@@ -92,21 +92,21 @@ def test_half_a_million_brackets_do_not_crash_the_interpreter(tmp_path):
         mg.load_trace(path)
 
 
-def test_a_number_of_five_thousand_digits_is_refused(whole, tmp_path):
+def test_a_number_of_five_thousand_digits_is_an_error(document, tmp_path):
     for count in (5000, 21):
-        text = json.dumps(whole).replace("-2.0", "9" * count)
+        text = json.dumps(document).replace("-2.0", "9" * count)
         with pytest.raises(TraceError, match=f"an integer has {count} digits"):
             mg.load_trace(text)
     with pytest.raises(TraceError, match="an integer of 70 bits"):
-        mg.load_trace(changed(whole, "values", 0, "data", 0, 2**69))
+        mg.load_trace(with_change(document, "values", 0, "data", 0, 2**69))
 
 
-def test_a_number_beyond_all_floats_is_refused(whole):
+def test_a_number_beyond_all_floats_is_an_error(document):
     with pytest.raises(TraceError, match="too large for a float; infinity must be written as 'inf'"):
-        mg.load_trace(json.dumps(whole).replace("-2.0", "1e999"))
+        mg.load_trace(json.dumps(document).replace("-2.0", "1e999"))
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate(MOST_BYTES + 1)
@@ -114,7 +114,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
         mg.load_trace(path)
 
 
-def test_a_pickle_is_text_that_is_not_json_and_never_runs(tmp_path):
+def test_a_pickle_is_not_json_and_never_runs(tmp_path):
     class Attack:
         def __reduce__(self):
             return sys.exit, ("the pickle was run",)
@@ -125,7 +125,7 @@ def test_a_pickle_is_text_that_is_not_json_and_never_runs(tmp_path):
         mg.load_trace(path)
 
 
-def test_a_file_that_is_not_text_is_refused(tmp_path):
+def test_a_binary_file_is_an_error(tmp_path):
     path = tmp_path / "bytes.json"
     path.write_bytes(b'{"format": "\xff\xfe"}')
     with pytest.raises(TraceError, match="is not text in UTF-8"):
@@ -133,7 +133,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("source", [3, None, 2.5, b"{}", [], object()])
-def test_what_is_neither_a_path_nor_text_nor_data_is_refused(source):
+def test_a_source_of_another_type_is_an_error(source):
     with pytest.raises(TraceError, match="a path or the text of a trace"):
         mg.load_trace(source)
 
@@ -145,12 +145,12 @@ def test_what_is_neither_a_path_nor_text_nor_data_is_refused(source):
     (), ("walks", 0), ("walks", 0, "leaves", 0), ("nodes", 0), ("sites", 0), ("nodes", 2, "inputs", 0), ("steps", 0),
     ("groups", 1), ("formulas", 0), ("gradients", 0), ("values", 0), ("values", 0, "statistics"), ("rules", "sum.x"),
 ])  # fmt: skip
-def test_a_field_more_or_less_is_named(whole, path):
-    place = whole
+def test_a_missing_or_unknown_field_is_an_error_that_names_it(document, path):
+    place = document
     for key in path:
         place = place[key]
-    for name in place.keys() - {"caught", "not_finite"}:  # which older files have not
-        data = copy.deepcopy(whole)
+    for name in place.keys() - {"caught", "not_finite"}:  # which older files lack
+        data = copy.deepcopy(document)
         inner = data
         for key in path:
             inner = inner[key]
@@ -158,7 +158,7 @@ def test_a_field_more_or_less_is_named(whole, path):
         with pytest.raises(TraceError, match=rf"lacks {name}|not a trace|has version None"):
             mg.load_trace(data)
     with pytest.raises(TraceError, match="has unknown fields: exec"):
-        mg.load_trace(changed(whole, *path, "exec", "import os"))
+        mg.load_trace(with_change(document, *path, "exec", "import os"))
 
 
 TYPES = [None, True, 1, -1, 2.5, "x", [], {}, [[]], 10**9]
@@ -182,17 +182,17 @@ TYPES = [None, True, 1, -1, 2.5, "x", [], {}, [[]], 10**9]
     ("gradients", 0, "value"), ("values",), ("values", 0), ("values", 0, "shape"), ("values", 0, "dtype"),
     ("values", 0, "data"), ("values", 0, "statistics"), ("values", 0, "statistics", "mean"),
 ], ids=str)  # fmt: skip
-def test_a_wrong_type_is_refused_or_harmless_but_never_another_error(whole, path, wrong):
-    assert refused_or_harmless(changed(whole, *path, wrong))
+def test_a_wrong_type_is_a_trace_error_or_harmless(document, path, wrong):
+    assert check_rejected_or_harmless(with_change(document, *path, wrong))
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.data())
-def test_a_random_change_is_refused_or_harmless_but_never_another_error(data):
-    assert refused_or_harmless(changed_at_random(recorded_once(), data))
+def test_a_random_change_is_a_trace_error_or_harmless(data):
+    assert check_rejected_or_harmless(change_at_random(cached_record(), data))
 
 
-def refused_or_harmless(data):
+def check_rejected_or_harmless(data):
     """Whether a trace is refused with a sentence that says where; or else can be shown, written and read again."""
     try:
         trace = mg.load_trace(data)
@@ -202,11 +202,11 @@ def refused_or_harmless(data):
 
 
 @cache
-def recorded_once():
-    return json.loads(json.dumps(recorded()))
+def cached_record():
+    return json.loads(json.dumps(record_program()))
 
 
-def changed_at_random(trace, data):
+def change_at_random(trace, data):
     """A copy in which one place, drawn at random, holds something else."""
     anything = st.one_of(st.none(), st.booleans(), st.integers(-3, 40), st.floats(allow_nan=False), st.text(max_size=3),
                          st.just([]), st.just({}), st.lists(st.integers(0, 3), max_size=3))  # fmt: skip
@@ -225,7 +225,7 @@ def changed_at_random(trace, data):
 # References and sums ------------------------------------------------------------------------------------------------
 
 
-def test_references_to_nothing_are_named(whole):
+def test_an_invalid_reference_is_an_error_that_names_it(document):
     for path, sentence in [
         (("walks", 0, "root"), "refers to node 999"), (("walks", 0, "lines"), "lines must be list"),
         (("nodes", 2, "lines", 0), "refers to site 999"), (("nodes", 2, "group"), "refers to group 999"),
@@ -235,119 +235,119 @@ def test_references_to_nothing_are_named(whole):
         (("gradients", 0, "node"), "refers to node 999"), (("gradients", 0, "value"), "refers to value 999"),
     ]:  # fmt: skip
         with pytest.raises(TraceError, match=sentence):
-            mg.load_trace(changed(whole, *path, 999))
+            mg.load_trace(with_change(document, *path, 999))
     with pytest.raises(TraceError, match="applies the rule 'nowhere', which is not described"):
-        mg.load_trace(changed(whole, "steps", 0, "rule", "nowhere"))
+        mg.load_trace(with_change(document, "steps", 0, "rule", "nowhere"))
 
 
-def test_a_cycle_cannot_be_written_down(whole):
-    place = first(whole, "nodes", op="multiply")
+def test_a_cycle_of_nodes_is_an_error(document):
+    place = first(document, "nodes", op="multiply")
     for later in (place, place + 1):
         with pytest.raises(TraceError, match=f"refers to node {later}; there are {place} before it"):
-            mg.load_trace(changed(whole, "nodes", place, "inputs", 0, "node", later))
+            mg.load_trace(with_change(document, "nodes", place, "inputs", 0, "node", later))
     with pytest.raises(TraceError, match="has the id 0"):
-        mg.load_trace(changed(whole, "nodes", place, "id", 0))
+        mg.load_trace(with_change(document, "nodes", place, "id", 0))
 
 
-def test_a_name_of_a_rule_is_text_that_can_be_written(whole):
+def test_the_name_of_a_rule_must_be_text(document):
     with pytest.raises(TraceError, match=r"rules: a name: .*holds half of a pair of surrogates"):
-        mg.load_trace({**whole, "rules": {**whole["rules"], "\ud800": next(iter(whole["rules"].values()))}})
+        mg.load_trace({**document, "rules": {**document["rules"], "\ud800": next(iter(document["rules"].values()))}})
     with pytest.raises(TraceError, match="rules: a name must be str, got int"):
-        mg.load_trace({**whole, "rules": {**whole["rules"], 7: next(iter(whole["rules"].values()))}})
+        mg.load_trace({**document, "rules": {**document["rules"], 7: next(iter(document["rules"].values()))}})
 
 
-def test_false_sums_are_found(whole):
-    step = first(whole, "steps", accumulates=True)
-    after = whole["steps"][step]["after"]
+def test_wrong_sums_are_an_error(document):
+    step = first(document, "steps", accumulates=True)
+    after = document["steps"][step]["after"]
     with pytest.raises(TraceError, match=f"step {step}: before and contribution do not add up to after"):
-        mg.load_trace(changed(whole, "values", after, "data", 0, 1234.5))
-    sent = whole["values"][whole["steps"][step]["contribution"]]
+        mg.load_trace(with_change(document, "values", after, "data", 0, 1234.5))
+    sent = document["values"][document["steps"][step]["contribution"]]
     other = {**sent, "shape": [*sent["shape"], 1]}
     with pytest.raises(TraceError, match="its contribution and the accumulator have different shapes"):
-        mg.load_trace(changed(whole, "values", whole["steps"][step]["contribution"], other))
-    gradient = changed(whole, "gradients", 0, "value", whole["gradients"][1]["value"])
+        mg.load_trace(with_change(document, "values", document["steps"][step]["contribution"], other))
+    gradient = with_change(document, "gradients", 0, "value", document["gradients"][1]["value"])
     with pytest.raises(TraceError, match="do not add up"):
         mg.load_trace(gradient)
     assert mg.load_trace(gradient, check=False).to_dict() == gradient
 
 
-def test_a_gradient_that_no_step_brought_or_that_is_given_twice_is_found(whole):
+def test_a_gradient_without_a_step_or_twice_is_an_error(document):
     with pytest.raises(TraceError, match="walk 0 has steps 0 to 5; there are 0"):
-        mg.load_trace(changed(whole, "steps", []))
+        mg.load_trace(with_change(document, "steps", []))
     with pytest.raises(TraceError, match="received something, but no step sends it anything"):
-        mg.load_trace(changed(changed(whole, "steps", []), "walks", 0, "steps", 0))
+        mg.load_trace(with_change(with_change(document, "steps", []), "walks", 0, "steps", 0))
     with pytest.raises(TraceError, match="has a gradient, but no step sends it anything"):
-        mg.load_trace(changed(changed(whole, "steps", []), "walks", []))
+        mg.load_trace(with_change(with_change(document, "steps", []), "walks", []))
     with pytest.raises(TraceError, match="the gradient of node 1 occurs twice"):
-        mg.load_trace(changed(whole, "gradients", 0, "node", 1))
+        mg.load_trace(with_change(document, "gradients", 0, "node", 1))
 
 
-def test_a_step_that_lies_about_accumulation_is_found(whole):
-    step = first(whole, "steps", accumulates=True)
+def test_a_step_with_a_wrong_accumulator_is_an_error(document):
+    step = first(document, "steps", accumulates=True)
     with pytest.raises(TraceError, match=f"step {step}: before is not what earlier steps left"):
-        mg.load_trace(changed(whole, "steps", step, "before", whole["steps"][step]["after"]))
+        mg.load_trace(with_change(document, "steps", step, "before", document["steps"][step]["after"]))
     with pytest.raises(TraceError, match="step 0 adds to something, and says accumulates=False"):
-        mg.load_trace(changed(whole, "steps", 0, "before", 0))
+        mg.load_trace(with_change(document, "steps", 0, "before", 0))
     with pytest.raises(TraceError, match=f"step {step} says accumulates=False, which earlier steps contradict"):
-        mg.load_trace(changed(whole, "steps", step, "accumulates", False))
+        mg.load_trace(with_change(document, "steps", step, "accumulates", False))
 
 
-def test_a_shape_that_claims_more_than_is_there_costs_nothing(whole):
+def test_a_shape_larger_than_its_entries_allocates_nothing(document):
     for shape in ([10**12], [10**6, 10**6], [2**62, 2**62]):
         with pytest.raises(TraceError, match=r"has 2 entries, its shape says|more entries than there can be"):
-            mg.load_trace(changed(whole, "values", 0, "shape", shape))
+            mg.load_trace(with_change(document, "values", 0, "shape", shape))
     with pytest.raises(TraceError, match="axis of length -1"):
-        mg.load_trace(changed(whole, "values", 0, "shape", [-1]))
+        mg.load_trace(with_change(document, "values", 0, "shape", [-1]))
 
 
 @pytest.mark.parametrize(
     "dtype",
     ["object", "O", "V8", "S8", "<U4", "datetime64", "float64; import os", "", "int", "int3", "float99", "bool8"],
 )
-def test_only_dtypes_of_numbers_are_known(whole, dtype):
+def test_only_dtypes_of_numbers_are_valid(document, dtype):
     with pytest.raises(TraceError, match="booleans, integers, floats or complex numbers"):
-        mg.load_trace(changed(whole, "values", 0, "dtype", dtype))
+        mg.load_trace(with_change(document, "values", 0, "dtype", dtype))
 
 
 @pytest.mark.parametrize(
     ("dtype", "least", "most"), [("bool", 0, 1), ("int8", -128, 127), ("uint64", 0, 2**64 - 1)]
 )
-def test_truths_and_whole_numbers_are_what_an_array_of_them_can_hold(whole, dtype, least, most):
-    data = changed(whole, "values", 0, "dtype", dtype)
-    held = mg.load_trace(changed(data, "values", 0, "data", [least, most]), check=False).nodes[0].value.numpy()
+def test_booleans_and_integers_must_fit_their_dtype(document, dtype, least, most):
+    data = with_change(document, "values", 0, "dtype", dtype)
+    held = mg.load_trace(with_change(data, "values", 0, "data", [least, most]), check=False).nodes[0].value.numpy()
     assert (held.dtype, held.tolist()) == (np.dtype(dtype), [least, most])
     for wrong in (least - 1, most + 1, 0.5, "nan"):
         with pytest.raises(TraceError, match=f"an entry that does not fit {dtype}|an integer of 65 bits"):
-            mg.load_trace(changed(data, "values", 0, "data", [least, wrong]))
+            mg.load_trace(with_change(data, "values", 0, "data", [least, wrong]))
 
 
-def test_traces_inside_traces_end(whole):
-    place = first(whole, "nodes", op="softmax")
-    data = whole
+def test_traces_nest_at_most_8_deep(document):
+    place = first(document, "nodes", op="softmax")
+    data = document
     for _ in range(12):
-        data = changed(whole, "nodes", place, "inside", data)
+        data = with_change(document, "nodes", place, "inside", data)
     with pytest.raises(TraceError, match="nested more than 8 traces deep"):
         mg.load_trace(data)
 
 
-def test_an_inside_is_held_to_the_same_rules(whole):
-    place = first(whole, "nodes", op="softmax")
+def test_an_inside_trace_is_checked_as_well(document):
+    place = first(document, "nodes", op="softmax")
     for path, wrong in ((("version",), 7), (("steps", 0, "target"), 99), (("values", 0, "data", 0), "<script>")):
         with pytest.raises(TraceError, match="inside"):
-            mg.load_trace(changed(whole, "nodes", place, "inside", *path, wrong))
+            mg.load_trace(with_change(document, "nodes", place, "inside", *path, wrong))
 
 
-def test_text_that_looks_like_a_program_or_a_page_stays_text(whole):
+def test_text_that_looks_like_a_program_stays_text(document):
     attack = "<script>alert(1)</script>{{7*7}}__import__('os').system('true')"
-    data = changed(whole, "nodes", 0, "label", attack)
-    data = changed(data, "rules", "sum.x", "source", attack)
+    data = with_change(document, "nodes", 0, "label", attack)
+    data = with_change(data, "rules", "sum.x", "source", attack)
     trace = mg.load_trace(data)
     assert (trace.nodes[0].label, trace.rules["sum.x"].source) == (attack, attack)
     assert json.loads(trace.to_json()) == data
 
 
-def test_a_hundred_thousand_steps_are_read_without_recursion(whole):
-    data = copy.deepcopy(whole)
+def test_a_hundred_thousand_steps_load_without_recursion(document):
+    data = copy.deepcopy(document)
     (gradient,) = [each for each in data["gradients"] if each["node"] == 1]
     template = dict(data["steps"][-1], accumulates=True)
     for index in range(len(data["steps"]), 100_000):
@@ -378,22 +378,22 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_a_later_step_would_choke_on_is_refused_at_once_with_the_place(whole, name):
+def test_hostile_data_is_an_error_with_its_location(document, name):
     path, sentence = HOSTILE[name]
     with pytest.raises(TraceError, match=sentence) as caught:
-        mg.load_trace(changed(whole, *path))
+        mg.load_trace(with_change(document, *path))
     assert len(str(caught.value)) < 500
     assert isinstance(caught.value, mg.FileError)
 
 
-def test_what_is_no_text_of_a_trace_is_refused_as_such(whole, tmp_path):
+def test_other_text_is_an_error_and_a_byte_order_mark_is_fine(document, tmp_path):
     for text in ("[1, 2]", "", '"text"', "  "):
         with pytest.raises(TraceError):
             mg.load_trace(text)
-    text = json.dumps(whole)
+    text = json.dumps(document)
     (tmp_path / "marked.json").write_bytes(b"\xef\xbb\xbf" + text.encode())
     for source in ("\ufeff" + text, tmp_path / "marked.json"):
-        assert len(mg.load_trace(source).nodes) == len(whole["nodes"])
+        assert len(mg.load_trace(source).nodes) == len(document["nodes"])
 
 
 def test_many_brackets_take_no_memory():

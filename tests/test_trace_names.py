@@ -5,10 +5,10 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn
-from micrograd_plus.checks.promises import given, moving, scalar
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
-from micrograd_plus.formulas.simplified import simplified
+from micrograd_plus.formulas.simplify import simplify
 from micrograd_plus.formulas.symbols import Name, Symbol
 from micrograd_plus.tracing import formulas as trace_formulas
 
@@ -28,7 +28,7 @@ def formulas(trace):
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_result_is_called_what_the_program_calls_it_even_where_the_name_is_given_again():
+def test_a_result_has_the_name_of_its_variable_in_each_assignment():
     x = leaf(0.5)
     with mg.record() as trace:
         h = x
@@ -42,7 +42,7 @@ def test_a_result_is_called_what_the_program_calls_it_even_where_the_name_is_giv
     ]  # fmt: skip
 
 
-def test_augmented_assignment_names_its_result_as_in_micrograds_front_page():
+def test_augmented_assignment_names_its_result():
     f = Value(3.0)
     with mg.record() as trace:
         g = f / 2.0
@@ -51,7 +51,7 @@ def test_augmented_assignment_names_its_result_as_in_micrograds_front_page():
     assert [node.name for node in trace.nodes if node.op][-1] == "add (g)"
 
 
-def test_what_a_function_returns_is_called_what_its_caller_calls_it():
+def test_a_returned_value_has_the_callers_name_for_it():
     def network(x):
         return mg.tanh(x) * 2.0
 
@@ -63,7 +63,7 @@ def test_what_a_function_returns_is_called_what_its_caller_calls_it():
     assert [node.name for node in trace.nodes if node.op] == ["tanh", "multiply (y)"]
 
 
-def test_several_names_in_one_line_are_told_apart():
+def test_several_names_on_one_line_are_distinct():
     x, w, v = leaf([[1.0, 2.0]]), leaf(np.eye(2)), leaf(np.ones((2, 2)))
     with mg.record() as trace:
         q, k = x @ w, x @ v
@@ -71,7 +71,7 @@ def test_several_names_in_one_line_are_told_apart():
     assert [node.label for node in trace.nodes if node.op == "matmul"] == ["q", "k"]
 
 
-def test_the_same_tensor_that_becomes_another_result_is_two_nodes():
+def test_a_tensor_that_becomes_another_result_is_two_nodes():
     x, y = leaf(2.0), leaf(3.0)
     with mg.record() as trace:
         total = x * 1.0
@@ -95,7 +95,7 @@ def several_rounds():
     return trace
 
 
-def test_a_node_has_the_same_name_in_the_whole_in_every_part_and_in_print():
+def test_a_node_has_one_name_in_the_trace_its_parts_and_print():
     trace = several_rounds()
     again, data = several_rounds(), trace.to_dict()
     names = {node["id"]: node["name"] for node in data["nodes"]}
@@ -109,7 +109,7 @@ def test_a_node_has_the_same_name_in_the_whole_in_every_part_and_in_print():
         assert any(f"{names[step['node']]} {'adds' if step['accumulates'] else 'sends'}" in line for line in lines)
 
 
-def test_the_names_of_a_part_do_not_depend_on_what_was_looked_at_before():
+def test_the_names_of_a_part_do_not_depend_on_earlier_parts():
     one, other = several_rounds(), several_rounds()
     last = len(one.nodes) - 1
     first = [other.nodes[place].name for place in range(last + 1)]
@@ -117,7 +117,7 @@ def test_the_names_of_a_part_do_not_depend_on_what_was_looked_at_before():
     assert [one.nodes[place].name for place in range(last, -1, -1)] == first[::-1]
 
 
-def test_names_are_unique_but_those_of_constants():
+def test_names_are_unique_except_for_constants():
     net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3))
     with mg.record() as trace:
         y = net(mg.tensor(np.ones((2, 3)))) * 2.0
@@ -130,7 +130,7 @@ def test_names_are_unique_but_those_of_constants():
     assert all(trace.nodes[step.target].name in printed for step in trace.steps[:20])
 
 
-def test_cross_entropy_is_called_what_was_called():
+def test_a_node_has_the_name_of_the_function_that_was_called_if_it_differs():
     scores, y = leaf([[1.0, 2.0, 0.5]]), mg.tensor([1])
     with mg.record() as trace:
         nn.functional.cross_entropy(scores, y).backward()
@@ -144,7 +144,7 @@ def test_cross_entropy_is_called_what_was_called():
 # Formulas -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_formula_speaks_the_names_of_the_program_and_not_the_letters_of_the_operation():
+def test_a_formula_has_the_names_of_the_program():
     a, b = leaf(2.0), leaf(3.0)
     with mg.record() as trace:
         c = a + b
@@ -157,10 +157,10 @@ def test_a_formula_speaks_the_names_of_the_program_and_not_the_letters_of_the_op
     step = next(step for step in trace.steps if trace.nodes[step.node].label == "d" and step.input == "a")
     assert '<mi data-name="b">b</mi>' in step.formula.mathml
     step = next(step for step in trace.steps if trace.nodes[step.node].name == "multiply" and step.input == "a")
-    assert '<mi data-name="b">d</mi>' in step.formula.mathml, "numbers are put in by the letter, names are shown"
+    assert '<mi data-name="b">d</mi>' in step.formula.mathml, "letters become numbers or names"
 
 
-def test_a_letter_that_the_program_uses_for_something_else_is_not_used():
+def test_a_formula_avoids_letters_that_the_program_uses():
     a, b = leaf(2.0), leaf(3.0)
     with mg.record() as trace:
         (mg.sin(a) * mg.cos(b)).backward()
@@ -181,7 +181,7 @@ def test_a_letter_that_the_program_uses_for_something_else_is_not_used():
         (lambda x: mg.maximum(x, 0.0), "upstream · ([x > 0] + 0.5 · [x = 0])"),
     ],
 )
-def test_constants_known_to_the_application_are_put_in(program, wanted):
+def test_a_formula_has_the_constants_of_its_application(program, wanted):
     x = leaf(1.5)
     with mg.record() as trace:
         program(x).backward()
@@ -189,7 +189,7 @@ def test_constants_known_to_the_application_are_put_in(program, wanted):
     assert step.formula.text == f"contribution = {wanted}"
 
 
-def test_where_axes_are_summed_the_formula_has_the_sum():
+def test_a_formula_has_the_sum_over_broadcast_axes():
     x, w, c = leaf(np.ones((4, 1, 3))), leaf(np.ones((5, 1))), leaf(2.0)
     with mg.record() as trace:
         y = x * w
@@ -201,7 +201,7 @@ def test_where_axes_are_summed_the_formula_has_the_sum():
     assert trace.rules["multiply.a"].text == "contribution = upstream · b", "the rule itself does not sum"
 
 
-def test_what_a_sum_and_a_mean_send_back_is_said_in_numpys_words():
+def test_formulas_of_sum_and_mean_use_numpys_terms():
     x = leaf(np.ones((2, 3)))
     with mg.record() as trace:
         rows = x.mean(axis=1)
@@ -211,7 +211,7 @@ def test_what_a_sum_and_a_mean_send_back_is_said_in_numpys_words():
     assert told["mean (rows)", "x"] == "broadcast[axis 1](upstream / 3)"
 
 
-def test_the_loss_of_classes_reads_as_in_every_textbook():
+def test_the_formula_of_cross_entropy_is_the_textbooks():
     scores = leaf(np.zeros((4, 3)))
     with mg.record() as trace:
         nn.functional.cross_entropy(scores * 1.0, mg.tensor([0, 1, 2, 0])).backward()
@@ -222,7 +222,7 @@ def test_the_loss_of_classes_reads_as_in_every_textbook():
     assert formulas(trace)["mse_loss", "prediction"] == "upstream · 2 / 3 · (prediction − target)"
 
 
-def test_a_product_of_matrices_and_a_layer_say_what_is_transposed():
+def test_formulas_of_matrix_products_show_transposes():
     x, net = leaf([[1.0, 2.0]]), nn.Linear(2, 3)
     with mg.record() as trace:
         net(x.T.T).sum().backward()
@@ -233,7 +233,7 @@ def test_a_product_of_matrices_and_a_layer_say_what_is_transposed():
     assert told["transpose #1", "x"] == "upstreamᵀ"
 
 
-def test_a_rule_that_writes_loops_or_asks_for_a_shape_has_no_formula_and_raises_nothing():
+def test_a_rule_that_writes_or_loops_has_no_formula():
     def writes(upstream, x):
         made = upstream * 1.0
         made[...] = made * 2.0
@@ -266,12 +266,12 @@ def test_a_rule_that_writes_loops_or_asks_for_a_shape_has_no_formula_and_raises_
 
 
 @pytest.mark.parametrize("name", samples)
-def test_each_step_of_every_sample_has_a_formula_where_its_rule_has_one(name):
+def test_each_step_of_every_sample_has_a_formula_if_its_rule_has(name):
     sample = samples[name][0]
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     held = [leaf(sample.inputs[i]) for i in places]
     with mg.record() as trace:
-        scalar(sample, given(sample, places, held)).backward()
+        scalar(sample, replace_inputs(sample, places, held)).backward()
     for step in trace.steps:
         assert (step.formula is None) == (trace.rules[step.rule].text is None), step
         if step.formula is not None:
@@ -282,13 +282,13 @@ def every_step(op_samples):
     """The formulas of all steps, of samples applied in one record to the same leaves under the same names."""
     with mg.record() as trace:
         for sample in op_samples:
-            places = moving(sample)
-            scalar(sample, given(sample, places, [leaf(sample.inputs[i]) for i in places])).backward()
+            places = differentiable_inputs(sample)
+            scalar(sample, replace_inputs(sample, places, [leaf(sample.inputs[i]) for i in places])).backward()
     return [step.formula and step.formula.text for step in trace.steps]
 
 
 @pytest.mark.parametrize("name", samples)
-def test_the_formula_of_a_step_is_its_own_whatever_was_applied_before_it(name, monkeypatch):
+def test_the_formula_of_a_step_does_not_depend_on_earlier_steps(name, monkeypatch):
     alone = []
     for sample in samples[name]:
         monkeypatch.setattr(trace_formulas, "SHARED_FORMULAS", {})
@@ -298,7 +298,7 @@ def test_the_formula_of_a_step_is_its_own_whatever_was_applied_before_it(name, m
     assert every_step(samples[name]) == alone
 
 
-def test_two_applications_with_other_numbers_have_each_its_own_formula():
+def test_applications_with_different_numbers_have_different_formulas():
     x = leaf([1.0, -2.0])
     with mg.record() as trace:
         (mg.leaky_relu(x, 0.1) + mg.leaky_relu(x, 0.25)).sum().backward()
@@ -307,19 +307,19 @@ def test_two_applications_with_other_numbers_have_each_its_own_formula():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_of_ones_own_that_reads_a_number_from_outside_is_read_anew_in_every_record():
+def test_a_custom_rule_gets_a_new_formula_in_every_record():
     factor = [2.0]
 
     @mg.elementwise(x=lambda xp: factor[0])
-    def scaled(xp, x):
-        """x, scaled."""
+    def scale(xp, x):
+        """x, scale."""
         return x * factor[0]
 
     told = []
     for number in (2.0, 3.0):
         factor[0] = number
         with mg.record() as trace:
-            scaled(leaf([1.0])).sum().backward()
+            scale(leaf([1.0])).sum().backward()
         told.append(trace.steps[-1].formula.text)
     assert told == ["contribution = upstream · 2", "contribution = upstream · 3"]
 
@@ -333,13 +333,13 @@ def test_a_rule_of_ones_own_that_reads_a_number_from_outside_is_read_anew_in_eve
         (lambda x: Name("log")(0) + x, "log(0) + x"), (lambda x: x * (1 / Name("sqrt")(4)), "x / 2"),
     ],
 )  # fmt: skip
-def test_numbers_are_computed_and_what_changes_nothing_is_left_out(written, simple):
+def test_simplified_formulas_compute_numbers_and_drop_neutral_terms(written, simple):
     from micrograd_plus.formulas import notation
 
-    assert notation.text(simplified(written(Symbol("x")))) == simple
+    assert notation.text(simplify(written(Symbol("x")))) == simple
 
 
-def test_where_the_first_operation_fails_its_inputs_have_their_names_and_it_has_its_line():
+def test_a_first_operation_that_fails_has_its_inputs_and_line():
     weight, scale = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="do not broadcast"), mg.record() as trace:
         weight * scale
@@ -357,14 +357,14 @@ def formulas_of(program):
     return [str(step.formula).removeprefix("contribution = ") for step in trace.steps][1:]
 
 
-def test_a_part_of_a_joined_array_is_the_part_that_it_was():
+def test_the_gradient_of_a_joined_part_is_a_slice():
     a, b = leaf(np.ones((2, 3))), leaf(np.ones((2, 1)))
     assert formulas_of(lambda: mg.concatenate([a, b], axis=1)) == ["upstream[:, :3]", "upstream[:, 3:]"]
     assert formulas_of(lambda: mg.concatenate([a, b], axis=-1)) == ["upstream[…, :3]", "upstream[…, 3:]"]
     assert formulas_of(lambda: mg.stack([a, a], axis=1)) == ["upstream[:, 0]", "upstream[:, 1]"]
 
 
-def test_a_part_that_is_taken_sends_its_gradient_to_its_place_and_0_elsewhere():
+def test_a_slice_sends_its_gradient_to_its_index_and_0_to_others():
     x, indices = leaf(np.ones((3, 4))), np.array([0, 0])
     assert formulas_of(lambda: x[1:, 0]) == ["{upstream at [1:, 0]; 0 elsewhere}"]
     assert formulas_of(lambda: x[indices]) == ["{upstream added at [[0, 0]]; 0 elsewhere}"]
@@ -373,19 +373,19 @@ def test_a_part_that_is_taken_sends_its_gradient_to_its_place_and_0_elsewhere():
     ]
 
 
-def test_a_layer_norm_is_written_as_in_books():
+def test_the_formula_of_layer_norm_is_the_textbooks():
     x, weight = leaf(np.ones((2, 3))), leaf(np.ones(3))
     sent = "σ⁻¹ · (upstream · weight − mean[axis −1](upstream · weight) − x̂ · mean[axis −1](upstream · weight · x̂))"
     assert formulas_of(lambda: mg.layer_norm(x, weight)) == [sent, "Σ[axis 0](upstream · x̂)"]
 
 
-def test_rows_of_more_axes_are_a_reshape_with_its_numbers():
+def test_rows_of_several_axes_are_a_reshape_with_numbers():
     x, weight = leaf(np.ones((2, 3, 4))), leaf(np.ones((5, 4)))
     sent = "reshape(upstream, (−1, 5))ᵀ @ reshape(x, (−1, 4))"
     assert formulas_of(lambda: mg.linear_layer(x, weight)) == ["upstream @ weight", sent]
 
 
-def test_formulas_that_differ_by_shapes_alone_are_told_apart():
+def test_formulas_that_differ_only_in_shapes_are_distinct():
     with mg.record() as trace:
         for size in (2, 3):
             h = leaf(np.ones(size))

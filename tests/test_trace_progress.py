@@ -1,4 +1,4 @@
-"""What is said while a long record is looked at for the first time."""
+"""Progress while a long record is read for the first time."""
 
 import io
 import sys
@@ -22,8 +22,8 @@ class Stream(io.StringIO):
         return self.terminal
 
 
-def looked_at(monkeypatch, stream, many):
-    """What is written while a record of three operations is looked at."""
+def look(monkeypatch, stream, many):
+    """Return the output while a record of three operations is read."""
     monkeypatch.setattr(progress, "MANY", many)
     a = Value(2.0)
     with mg.record() as trace:
@@ -34,48 +34,48 @@ def looked_at(monkeypatch, stream, many):
     return stream.getvalue() if stream else ""
 
 
-def seen(text):
-    """What a terminal shows at last of text whose lines are written over."""
+def visible_text(text):
+    """Return the text that a terminal finally shows when lines are overwritten."""
     shown = ""
     for part in text.split("\r"):
         shown = part + shown[len(part) :]
     return shown.strip()
 
 
-def test_in_a_terminal_one_line_says_what_is_found_and_is_taken_away(monkeypatch):
-    text = looked_at(monkeypatch, Stream(True), 2)
+def test_a_terminal_shows_one_line_that_disappears(monkeypatch):
+    text = look(monkeypatch, Stream(True), 2)
     assert "A record of 2 operations is looked at for the first time: the nodes in their order ..." in text
     assert "the names of the nodes ..." in text
     assert "\n" not in text
-    assert seen(text) == ""
+    assert visible_text(text) == ""
 
 
 @pytest.mark.parametrize(("stream", "many"), [(Stream(True), 3), (Stream(False), 2), (None, 2)])
-def test_nothing_is_said_of_a_short_record_or_where_nobody_watches(monkeypatch, stream, many):
-    assert looked_at(monkeypatch, stream, many) == ""
+def test_short_records_and_files_show_no_progress(monkeypatch, stream, many):
+    assert look(monkeypatch, stream, many) == ""
 
 
-def test_a_notebook_is_told(monkeypatch):
+def test_a_notebook_shows_progress(monkeypatch):
     ipython = ModuleType("IPython")
     ipython.get_ipython = lambda: SimpleNamespace(kernel=object())
     monkeypatch.setitem(sys.modules, "IPython", ipython)
-    assert "the nodes in their order" in looked_at(monkeypatch, Stream(False), 2)
+    assert "the nodes in their order" in look(monkeypatch, Stream(False), 2)
     ipython.get_ipython = SimpleNamespace
-    assert looked_at(monkeypatch, Stream(False), 2) == ""
+    assert look(monkeypatch, Stream(False), 2) == ""
 
 
-def test_the_line_is_taken_away_where_looking_is_broken_off(monkeypatch):
+def test_an_interrupt_removes_the_line(monkeypatch):
     stream = Stream(True)
     monkeypatch.setattr(progress, "MANY", 2)
     monkeypatch.setattr(sys, "stderr", stream)
     shown = []
 
-    def looks():
+    def look_and_interrupt():
         with progress.report_progress(2, "something"):
-            shown.append(seen(stream.getvalue()))
+            shown.append(visible_text(stream.getvalue()))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        looks()
+        look_and_interrupt()
     assert shown[0].endswith("first time: something ...")
-    assert seen(stream.getvalue()) == ""
+    assert visible_text(stream.getvalue()) == ""

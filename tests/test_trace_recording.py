@@ -1,4 +1,4 @@
-"""What a recording hears, what it does not, and the story inside a composite."""
+"""Contents of a recording, and the traces inside composites."""
 
 import json
 import threading
@@ -30,7 +30,7 @@ def entries(trace, place):
 # Inside ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient():
+def test_the_inside_of_a_composite_has_the_same_gradient():
     x = leaf([0.5, -1.0, 2.0])
     with mg.record() as trace:
         loss = (mg.softmax(x) * mg.tensor([1.0, 2.0, 4.0])).sum()
@@ -48,14 +48,14 @@ def test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient():
     assert [node.op for node in loaded.inside(step.index).nodes] == [node.op for node in within.nodes]
 
 
-def test_what_is_not_made_of_others_has_no_inside():
+def test_an_operation_that_is_no_composite_has_no_inside():
     x = leaf([0.5, 2.0])
     with mg.record() as trace:
         mg.tanh(x).sum().backward()
     assert [trace.inside(step) for step in trace.steps] == [None, None]
 
 
-def test_attention_is_told_inside_with_its_mask():
+def test_the_inside_of_attention_has_its_mask():
     q, k, v = (leaf(np.random.default_rng(i).normal(size=(3, 4))) for i in range(3))
     with mg.record() as trace:
         functional.scaled_dot_product_attention(q, k, v, is_causal=True).sum().backward()
@@ -66,10 +66,10 @@ def test_attention_is_told_inside_with_its_mask():
         np.testing.assert_allclose(received[name], tensor.grad.numpy(), atol=1e-12)
 
 
-# What is recorded, and what is not ------------------------------------------------------------------------------------
+# Contents -------------------------------------------------------------------------------------------------------------
 
 
-def test_with_backward_alone_inside_the_trace_is_built_from_what_rules_had_saved():
+def test_a_recorded_backward_alone_uses_saved_values():
     x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     loss = (mg.tanh(x * w)).sum()
     with mg.record() as trace:
@@ -87,9 +87,8 @@ def test_with_backward_alone_inside_the_trace_is_built_from_what_rules_had_saved
     assert mg.load_trace(trace.to_json()).to_dict() == data
 
 
-def told_in_part():
-    """Operations that take a mask as they are applied, and those with results that may not have mattered: with which of
-    the results does."""
+def samples_of_backward_only():
+    """Yield each operation that applies a rule in the forward, and each result of operations with several."""
     for name, (sample, *_) in samples.items():
         if any(rule.in_forward for rule in sample.op.rules):
             yield name, 0
@@ -98,8 +97,8 @@ def told_in_part():
             yield from ((name, place) for place, result in enumerate(results) if result.dtype.kind in "fc")
 
 
-@pytest.mark.parametrize(("name", "place"), list(told_in_part()))
-def test_with_backward_alone_inside_each_step_is_what_it_is_with_the_forward(name, place):
+@pytest.mark.parametrize(("name", "place"), list(samples_of_backward_only()))
+def test_a_recorded_backward_alone_has_the_same_steps(name, place):
     sample = samples[name][0]
 
     def loss():
@@ -118,7 +117,7 @@ def test_with_backward_alone_inside_each_step_is_what_it_is_with_the_forward(nam
     assert mg.load_trace(alone.to_json()).to_json() == alone.to_json()
 
 
-def test_with_backward_alone_inside_leaves_have_the_names_and_the_values_that_can_be_known():
+def test_a_recorded_backward_alone_names_its_leaves():
     net, x, b = mg.nn.Linear(2, 3), leaf([[1.0, 2.0]]), leaf([0.5, 1.5, 2.5])
     loss = ((net(x) + b) ** 2).sum()
     with mg.record() as trace:
@@ -131,11 +130,11 @@ def test_with_backward_alone_inside_leaves_have_the_names_and_the_values_that_ca
     assert known.keys() == {"net.weight", "net.bias", "x", "b"}
     assert known["net.weight"] == old.ravel().tolist(), "as the rule read it, not as it was changed since"
     assert known["x"] == [1.0, 2.0]
-    assert known["b"] is None, "no rule of an addition reads what was added"
+    assert known["b"] is None, "no rule of an addition reads its inputs"
     assert entries(data, data["nodes"][data["walks"][0]["root"]]["value"]) == [loss.item()]
 
 
-def test_with_backward_alone_inside_numbers_have_their_names_and_stand_in_the_order_they_were_made_in():
+def test_a_recorded_backward_alone_of_values_keeps_names_and_order():
     a, b = Value(2.0), Value(3.0)
     product = a * b + a
     with mg.record() as trace:
@@ -146,7 +145,7 @@ def test_with_backward_alone_inside_numbers_have_their_names_and_stand_in_the_or
     ]  # fmt: skip
 
 
-def test_a_rule_that_reads_a_list_of_arrays_is_told_with_each_of_them_by_the_name_its_formula_has_for_it():
+def test_a_list_that_a_rule_reads_is_split_by_the_formulas_names():
     a, b = leaf([[1.0, 2.0]]), leaf([[3.0], [4.0]])
     with mg.record() as trace:
         mg.einsum("ij,jk->ik", a, b).sum().backward()
@@ -159,7 +158,7 @@ def test_a_rule_that_reads_a_list_of_arrays_is_told_with_each_of_them_by_the_nam
     assert 'data-name="parts[1]"' in data["rules"][step["rule"]]["mathml"]
 
 
-def test_an_empty_block_says_what_to_put_into_it():
+def test_the_summary_of_an_empty_block_says_how_to_record():
     with mg.record() as trace:
         pass
     assert "record the forward and the backward inside" in repr(trace)
@@ -177,7 +176,7 @@ def test_a_forward_alone_has_nodes_and_no_steps():
     assert data["walks"] == []
 
 
-def test_a_second_walk_over_the_same_graph_goes_on_from_what_the_first_has_left():
+def test_a_second_walk_starts_with_the_gradients_of_the_first():
     x = leaf(3.0)
     with mg.record() as trace:
         y = x * x
@@ -189,7 +188,7 @@ def test_a_second_walk_over_the_same_graph_goes_on_from_what_the_first_has_left(
     assert x.grad.item() == 12.0
 
 
-def test_two_blocks_one_in_the_other_both_listen():
+def test_nested_recordings_both_record():
     x = leaf(3.0)
     with mg.record() as outer:
         y = x * x
@@ -200,15 +199,15 @@ def test_two_blocks_one_in_the_other_both_listen():
     assert inner.nodes[1].site is None
 
 
-def test_other_threads_are_not_heard():
+def test_other_threads_are_not_recorded_here():
     x = leaf(3.0)
 
-    def elsewhere():
+    def run_in_thread():
         (x * 5).backward()
 
     with mg.record() as trace:
         y = x * x
-        thread = threading.Thread(target=elsewhere)
+        thread = threading.Thread(target=run_in_thread)
         thread.start()
         thread.join()
         y.backward()
@@ -216,7 +215,7 @@ def test_other_threads_are_not_heard():
     assert x.grad.item() == 11.0
 
 
-def test_hooks_are_seen_at_work_and_the_record_can_be_read_back():
+def test_a_walk_through_hooks_is_recorded_as_it_happens():
     x = leaf(3.0)
     with mg.record() as trace:
         y = x * x
@@ -238,7 +237,7 @@ def test_recording_changes_no_number_and_leaves_no_mode_open():
     assert open_modes() == []
 
 
-def test_an_error_inside_the_block_closes_it_and_keeps_what_was_there():
+def test_an_error_ends_the_block_and_keeps_the_record():
     x = leaf(3.0)
     block = mg.record()
 
@@ -256,7 +255,7 @@ def test_an_error_inside_the_block_closes_it_and_keeps_what_was_there():
     assert len(trace.steps) == 2
 
 
-def test_what_happens_after_the_block_does_not_change_the_record():
+def test_later_changes_do_not_change_the_trace():
     def program():
         x = leaf([1.0, 2.0])
         with mg.record() as trace:
@@ -276,7 +275,7 @@ def test_what_happens_after_the_block_does_not_change_the_record():
     assert trace.to_json() == expected
 
 
-def test_a_hook_that_is_registered_after_a_walk_is_not_called_when_its_record_is_looked_at():
+def test_looking_at_a_trace_calls_no_later_hook():
     x, seen = leaf([1.0, 2.0]), []
     with mg.record() as trace:
         y = x * x
@@ -286,20 +285,20 @@ def test_a_hook_that_is_registered_after_a_walk_is_not_called_when_its_record_is
     assert seen == []
 
 
-def test_a_walk_that_ended_well_and_cannot_be_had_again_is_never_shown_in_part(monkeypatch):
+def test_a_walk_that_cannot_be_repeated_raises_its_error(monkeypatch):
     x = leaf([1.0, 2.0])
     with mg.record() as trace:
         (x * x).sum().backward()
 
-    def forgotten(*_, **__):
+    def fail_to_repeat(*_, **__):
         raise ValueError("not again")
 
-    monkeypatch.setattr("micrograd_plus.tracing.recorder.walk_again", forgotten)
+    monkeypatch.setattr("micrograd_plus.tracing.recorder.walk_again", fail_to_repeat)
     with pytest.raises(ValueError, match="not again"):
         trace.steps  # noqa: B018 - looking is what is tried
 
 
-def test_second_derivatives_can_be_recorded():
+def test_recording_works_for_second_derivatives():
     x = leaf(2.0)
     with mg.record() as trace:
         (gradient,) = [mg.grad(lambda x: x**4)(x)]
@@ -312,7 +311,7 @@ def test_second_derivatives_can_be_recorded():
 # Being shown ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_summary_tells_each_step_in_a_sentence():
+def test_the_summary_has_a_sentence_for_each_step():
     x, w = leaf(3.0), leaf(2.0)
     with mg.record() as trace:
         (x * w + x).backward()
@@ -330,7 +329,7 @@ def test_the_summary_tells_each_step_in_a_sentence():
     assert repr(trace.rules["multiply.a"]) == "<rule multiply.a: contribution = upstream · b>"
 
 
-def test_arrays_are_told_by_their_shape_and_what_has_no_name_by_its_number():
+def test_sentences_show_arrays_by_shape_and_constants_by_value():
     with mg.record() as trace:
         (leaf([1.0, 2.0]) * mg.tensor(2 + 1j, requires_grad=True)).sum().backward(1j)
     assert repr(trace).splitlines()[1:] == [
@@ -343,7 +342,7 @@ def test_arrays_are_told_by_their_shape_and_what_has_no_name_by_its_number():
 
 
 @pytest.mark.parametrize(("steps", "last"), [(20, "  20. multiply (y) #1 sends"), (21, "  ... and 1 more")])
-def test_a_long_walk_is_told_in_part(steps, last):
+def test_the_summary_of_a_long_walk_has_20_steps(steps, last):
     x = leaf(3.0)
     with mg.record() as trace:
         y = x
@@ -354,7 +353,7 @@ def test_a_long_walk_is_told_in_part(steps, last):
     assert repr(trace).splitlines()[-1].startswith(last)
 
 
-def test_the_text_of_a_record_is_short_keeps_its_letters_and_may_be_laid_out():
+def test_json_text_is_compact_or_has_an_indent():
     x = leaf(3.0)
     with mg.record() as trace:
         (x * x).backward()
@@ -364,7 +363,7 @@ def test_the_text_of_a_record_is_short_keeps_its_letters_and_may_be_laid_out():
     assert json.loads(trace.to_json(indent=2)) == json.loads(trace.to_json())
 
 
-def test_saving_and_loading_gives_the_same_record(tmp_path):
+def test_saving_and_loading_gives_the_same_trace(tmp_path):
     x = leaf([1.0, 2.0])
     with mg.record() as trace:
         mg.softmax(x)[0].backward()
@@ -375,7 +374,7 @@ def test_saving_and_loading_gives_the_same_record(tmp_path):
     assert json.loads(trace.to_json(indent=2)) == trace.to_dict()
 
 
-def test_where_nothing_that_draws_was_imported_a_notebook_shows_the_walk_in_words_and_says_what_to_import(monkeypatch):
+def test_without_viz_a_notebook_shows_words_and_names_the_import(monkeypatch):
     monkeypatch.setattr(mg.Trace, "_mimebundle", None)
     monkeypatch.setattr(mg.Trace, "_marimo", None)
     x = mg.tensor(3.0, requires_grad=True)
@@ -413,7 +412,7 @@ def several_results_and_a_constant(x, c):
         several_results_and_a_constant,
     ],
 )  # fmt: skip
-def test_what_has_no_gradient_stands_after_what_it_was_made_from_and_keeps_all_its_inputs(program):
+def test_results_without_gradient_come_after_all_their_inputs(program):
     x = leaf([1.0, 2.0])
     with mg.record() as trace:
         program(x, mg.tensor([3.0, 5.0])).sum().backward()

@@ -12,7 +12,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def received(trace):
+def gradients_by_name(trace):
     return {trace.nodes[place].name: np.asarray(tracing.comparison.comparable(value)).tolist()
             for place, value in trace.gradients.items()}  # fmt: skip
 
@@ -35,58 +35,58 @@ MAKERS = pytest.mark.parametrize("make", [leaf, Value], ids=["tensors", "numbers
 
 
 @MAKERS
-def test_without_a_mistake_the_replay_is_the_walk(make):
+def test_a_replay_without_a_mistake_equals_the_walk(make):
     trace = diamond(make)
-    assert received(trace) == {"a": 48.0, "b": 28.0}
+    assert gradients_by_name(trace) == {"a": 48.0, "b": 28.0}
     again = tracing.replay(trace, {"multiply.a": lambda b: b})
     assert tracing.compare(trace, again).same
-    assert received(again) == received(trace)
+    assert gradients_by_name(again) == gradients_by_name(trace)
 
 
 @MAKERS
-def test_replacing_for_adding_keeps_what_arrived_last(make):
-    # e sends 8 and 6 to c and d; d sends 6 to c, in the place of the 8; then c sends 6·3 to a, in the place of d's 6
+def test_replacing_keeps_the_last_contribution(make):
+    # e sends 8 and 6 to c and d; d sends 6 to c, not 8; then c sends 6·3 to a, not d's 6
     wrong = tracing.replay(diamond(make), "replace")
-    assert received(wrong) == {"a": 18.0, "b": 12.0}
+    assert gradients_by_name(wrong) == {"a": 18.0, "b": 12.0}
     step = next(step for step in wrong.steps if step.accumulates)
     assert float(step.after) == float(step.contribution)
     assert step.before is not None
 
 
 @MAKERS
-def test_without_an_order_what_arrives_late_goes_no_further(make):
+def test_without_an_order_late_gradients_go_no_further(make):
     # e reads c first: c is walked through with 8 alone, before d has sent it 6
     wrong = tracing.replay(diamond(make), "no order")
     assert [wrong.nodes[step.node].label for step in wrong.steps] == ["e", "e", "c", "c", "d", "d"]
-    assert received(wrong) == {"a": 8.0 * 3.0 + 6.0, "b": 8.0 * 2.0}
+    assert gradients_by_name(wrong) == {"a": 8.0 * 3.0 + 6.0, "b": 8.0 * 2.0}
 
 
 @MAKERS
-def test_where_upstream_is_forgotten_local_derivatives_travel_alone(make):
+def test_without_upstream_only_local_derivatives_remain(make):
     wrong = tracing.replay(diamond(make), "upstream")
-    assert received(wrong) == {"a": 1.0 + 3.0, "b": 2.0}
+    assert gradients_by_name(wrong) == {"a": 1.0 + 3.0, "b": 2.0}
 
 
-def test_a_rule_that_is_no_local_derivative_forgets_upstream_too():
+def test_without_upstream_a_transpose_gets_ones():
     x, w = leaf([[1.0, 2.0]]), leaf([[3.0], [4.0]])
     with mg.record() as trace:
         ((x @ w) * 5.0).sum().backward()
     wrong = tracing.replay(trace, "upstream")
-    assert received(wrong) == {"x": [[3.0, 4.0]], "w": [[1.0], [2.0]]}
+    assert gradients_by_name(wrong) == {"x": [[3.0, 4.0]], "w": [[1.0], [2.0]]}
 
 
-def test_axes_that_are_not_summed_leave_a_gradient_of_the_wrong_shape():
+def test_without_sums_a_gradient_has_the_wrong_shape():
     x, b = leaf(np.arange(6.0).reshape(2, 3)), leaf([1.0, 2.0, 3.0])
     with mg.record() as trace:
         (x * b).sum().backward()
     wrong = tracing.replay(trace, "axes")
-    assert received(wrong)["b"] == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
-    assert received(wrong)["x"] == received(trace)["x"]
+    assert gradients_by_name(wrong)["b"] == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert gradients_by_name(wrong)["x"] == gradients_by_name(trace)["x"]
     difference = tracing.compare(trace, wrong).difference
     assert (difference.word, difference.a, difference.b) == ("summed_axes", (0,), ())
 
 
-def test_a_shape_that_the_next_rule_cannot_take_ends_the_walk_with_an_error():
+def test_a_wrong_shape_ends_the_walk_with_an_error():
     w, b = leaf(np.ones((3, 4))), leaf(np.ones((1, 3)))
     with mg.record() as trace:
         h = b @ w
@@ -96,13 +96,13 @@ def test_a_shape_that_the_next_rule_cannot_take_ends_the_walk_with_an_error():
     assert not tracing.compare(trace, wrong).same
 
 
-def test_another_rule_is_applied_wherever_its_name_stands():
+def test_a_wrong_rule_replaces_the_rule_of_its_name():
     x = leaf([0.5, -1.0])
     with mg.record() as trace:
         mg.tanh(mg.tanh(x)).sum().backward()
     wrong = tracing.replay(trace, {"tanh.x": lambda out: 1 - out})
     inner = np.tanh(x.numpy())
-    assert received(wrong)["x"] == pytest.approx(((1 - np.tanh(inner)) * (1 - inner)).tolist())
+    assert gradients_by_name(wrong)["x"] == pytest.approx(((1 - np.tanh(inner)) * (1 - inner)).tolist())
     assert wrong.rules["tanh.x"].text == "contribution = upstream · (1 − out)"
     assert wrong.rules["tanh.x"].source == "lambda out: 1 - out"
     assert trace.rules["tanh.x"].text == "contribution = upstream · (1 − out²)"
@@ -110,24 +110,24 @@ def test_another_rule_is_applied_wherever_its_name_stands():
     assert (found.steps, found.difference.word) == (1, "local")
 
 
-def test_another_rule_may_read_what_the_right_one_did_not_and_parameters():
+def test_a_wrong_rule_can_read_all_inputs_and_parameters():
     x = leaf([[1.0, 2.0], [3.0, 4.0]])
     with mg.record() as trace:
         mg.softmax(x, axis=-1)[0, 0].backward()
     wrong = tracing.replay(trace, {"softmax.x": lambda xp, upstream, x, out, axis: upstream * out + 0 * x + 0 * axis})
-    assert received(wrong)["x"][0][0] == pytest.approx(float(mg.softmax(x)[0, 0]))
+    assert gradients_by_name(wrong)["x"][0][0] == pytest.approx(float(mg.softmax(x)[0, 0]))
 
 
-def test_several_outputs_and_parts_in_a_list_are_walked_through_again():
+def test_a_replay_goes_through_outputs_and_lists():
     x, y = leaf([3.0, 1.0, 2.0]), leaf([5.0])
     with mg.record() as trace:
         values, _ = mg.topk(mg.concatenate([x, y]) * 2.0, k=2)
         (values * values).sum().backward()
     again = tracing.replay(trace, {"sum.x": lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape)})
-    assert received(again) == received(trace)
+    assert gradients_by_name(again) == gradients_by_name(trace)
 
 
-def test_gradients_that_the_program_did_not_clear_are_what_the_replay_has_left():
+def test_a_replay_continues_from_its_own_gradients():
     x = leaf(3.0)
     with mg.record() as trace:
         for _ in range(2):
@@ -145,15 +145,15 @@ def test_gradients_that_the_program_did_not_clear_are_what_the_replay_has_left()
     "mistake", [*tracing.MISTAKES, {"multiply.a": lambda a: a}],
     ids=lambda mistake: mistake if isinstance(mistake, str) else "another rule",
 )  # fmt: skip
-def test_a_record_from_a_file_is_made_again_like_the_one_it_was_written_from(make, mistake):
+def test_a_file_replays_like_its_trace(make, mistake):
     trace = diamond(make)
     one, other = tracing.replay(trace, mistake), tracing.replay(mg.load_trace(trace.to_json()), mistake)
     assert tracing.compare(one, other).same
-    assert received(one) == received(other)
+    assert gradients_by_name(one) == gradients_by_name(other)
     assert mg.load_trace(one.to_json(), check=False).to_dict() == one.to_dict()
 
 
-def test_what_a_file_does_not_tell_is_said():
+def test_a_replay_names_values_that_a_file_lacks():
     x, w = leaf([[1.0, 2.0]]), leaf([[3.0, 5.0], [4.0, 1.0]])
     with mg.record() as trace:
         y = x @ w
@@ -163,7 +163,7 @@ def test_what_a_file_does_not_tell_is_said():
         tracing.replay(loaded, {"multiply.a": lambda a, b: a * b * b})
 
 
-def test_a_mistake_that_nobody_knows_is_refused():
+def test_an_unknown_mistake_is_an_error():
     trace = diamond(leaf)
     with pytest.raises(ValueError, match="unknown mistake 'typo'; give one of replace, no order, ups"):
         tracing.replay(trace, "typo")
@@ -174,7 +174,7 @@ def test_a_mistake_that_nobody_knows_is_refused():
 # Comparing ------------------------------------------------------------------------------------------------------------
 
 
-def walked(scale=1.0, extra=False):
+def record_walk(scale=1.0, extra=False):
     a, b = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     with mg.record() as trace:
         y = mg.tanh(a * b)
@@ -183,21 +183,21 @@ def walked(scale=1.0, extra=False):
     return trace
 
 
-def test_walks_of_the_same_program_are_the_same_whatever_it_calls_its_values():
-    def renamed():
+def test_a_comparison_ignores_names_of_values():
+    def record_with_other_names():
         p, q = leaf([1.0, 2.0]), leaf([3.0, 4.0])
         with mg.record() as trace:
             mg.tanh(p * q).sum().backward()
         return trace
 
-    found = tracing.compare(walked(), renamed())
+    found = tracing.compare(record_walk(), record_with_other_names())
     assert (found.same, found.steps, found.difference) == (True, 4, None)
     assert repr(found) == "the same 4 steps"
-    assert tracing.compare(walked(), walked().to_json()).same
+    assert tracing.compare(record_walk(), record_walk().to_json()).same
 
 
-def test_the_first_difference_is_named_with_its_step_its_word_and_its_size():
-    one, other = walked(), tracing.replay(walked(), {"tanh.x": lambda out: 1 - out})
+def test_a_comparison_names_the_first_difference_and_its_size():
+    one, other = record_walk(), tracing.replay(record_walk(), {"tanh.x": lambda out: 1 - out})
     found = tracing.compare(one, other)
     assert (found.same, found.steps) == (False, 1)
     difference = found.difference
@@ -207,7 +207,7 @@ def test_the_first_difference_is_named_with_its_step_its_word_and_its_size():
 
 
 def test_another_operation_is_a_difference():
-    found = tracing.compare(walked(), walked(extra=True))
+    found = tracing.compare(record_walk(), record_walk(extra=True))
     assert (found.steps, found.difference.word) == (1, "node")
     assert (found.difference.a, found.difference.b) == ("tanh (y)", "multiply (y)")
     x, y = leaf(2.0), leaf(3.0)
@@ -219,7 +219,7 @@ def test_another_operation_is_a_difference():
     assert difference.word in ("upstream", "local")
 
 
-def test_only_the_longer_walk_goes_on():
+def test_a_comparison_says_which_walk_is_longer():
     x = leaf(2.0)
     with mg.record() as long:
         (x * 3.0).backward()
@@ -232,8 +232,8 @@ def test_only_the_longer_walk_goes_on():
     assert difference.text.startswith("only the first goes on: 2. multiply")
 
 
-def test_rounding_is_no_difference_but_gradients_say_how_far_apart_they_are():
-    one, other = walked(), walked()
+def test_rounding_is_no_difference_of_steps_but_of_gradients():
+    one, other = record_walk(), record_walk()
     other.steps[3].contribution = other.steps[3].contribution * (1 + 1e-9)
     assert tracing.compare(one, other).same
     assert not tracing.compare(one, other, rtol=1e-12, atol=0).same
@@ -245,7 +245,7 @@ def test_rounding_is_no_difference_but_gradients_say_how_far_apart_they_are():
     assert (told["b"].exact, told["b"].largest) == (True, 0.0)
 
 
-def test_nan_is_like_nan_and_shapes_count():
+def test_nan_equals_nan_and_shapes_count():
     x = leaf([0.0, 1.0])
     with mg.record() as one, np.errstate(all="ignore"):
         (mg.log(x) * x).sum().backward()
@@ -255,7 +255,7 @@ def test_nan_is_like_nan_and_shapes_count():
     assert tracing.compare(one, wrong).difference.word == "contribution"
 
 
-def test_a_large_value_of_a_file_is_compared_by_its_picture():
+def test_a_large_value_of_a_file_is_compared_by_its_thumbnail():
     x = leaf(np.random.default_rng(0).normal(size=(50, 60)))
     with mg.record() as trace:
         (x * x).sum().backward()

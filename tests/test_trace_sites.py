@@ -1,4 +1,4 @@
-"""Where an expression was written, and what the program calls its leaves."""
+"""Locations of expressions, and labels of leaves."""
 
 import ast
 import textwrap
@@ -14,7 +14,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def recorded(program):
+def record_program(program):
     """The trace of a function that computes a loss and walks back from it, as plain data."""
     with mg.record() as trace:
         program().backward()
@@ -29,12 +29,12 @@ def site_of(trace, op):
     return trace["sites"][place]
 
 
-def test_a_site_is_the_expression_by_file_line_and_columns():
+def test_a_site_has_the_file_line_and_columns_of_an_expression():
     def train(x):
         return (mg.exp(x) ** 2).sum()
 
     x = leaf([1.0, 2.0])
-    trace = recorded(lambda: train(x))
+    trace = record_program(lambda: train(x))
     site = site_of(trace, "exp")
     assert site["text"] == "        return (mg.exp(x) ** 2).sum()"
     assert site["text"][site["column"] : site["end_column"]] == "mg.exp(x)"
@@ -45,7 +45,7 @@ def test_a_site_is_the_expression_by_file_line_and_columns():
     assert power["text"][power["column"] : power["end_column"]] == "(mg.exp(x) ** 2)"[1:-1]
 
 
-def test_a_file_is_named_from_here_and_one_elsewhere_by_its_last_part(tmp_path, monkeypatch):
+def test_a_file_has_its_relative_path_or_its_last_part(tmp_path, monkeypatch):
     inner = tmp_path / "work" / "lessons"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner.parent)
@@ -66,12 +66,12 @@ def test_columns_count_characters_not_bytes():
     def program():
         return ("äöü" and mg.sin(x["größe"])).sum()
 
-    site = site_of(recorded(program), "sin")
+    site = site_of(record_program(program), "sin")
     assert site["text"][site["column"] : site["end_column"]] == 'mg.sin(x["größe"])'
 
 
-def test_an_expression_is_found_where_a_cell_stands_further_in_than_compiled(tmp_path):
-    """marimo's cells stand in functions of a file; each is compiled without that indentation, under its lines."""
+def test_columns_are_right_in_marimos_indented_cells(tmp_path):
+    """marimo's cells are functions of a file; each is compiled without that indentation, under its lines."""
     cell = "def loss(x):\n    return mg.sin(\n        x * 2\n    )\n\ny = loss(x).sum()\ny.backward()\n"
     path = tmp_path / "app.py"
     path.write_text("@app.cell\ndef _(mg, x):\n" + textwrap.indent(cell, "    "), encoding="utf-8")
@@ -88,7 +88,7 @@ def test_an_expression_is_found_where_a_cell_stands_further_in_than_compiled(tmp
 
 def test_an_expression_over_several_lines_ends_on_its_last():
     x = leaf([1.0, 2.0])
-    trace = recorded(
+    trace = record_program(
         lambda: mg.multiply(
             x,
             2.0,
@@ -129,27 +129,27 @@ def test_in_a_notebook_the_file_is_the_cell():
 # Labels ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_leaf_is_called_what_the_program_calls_it():
+def test_a_leaf_has_the_programs_name_for_it():
     weight, hidden = leaf(2.0), leaf(5.0)
-    trace = recorded(lambda: weight * hidden)
+    trace = record_program(lambda: weight * hidden)
     assert [node["label"] for node in trace["nodes"]][:2] == ["weight", "hidden"]
 
 
-def test_a_name_that_begins_with_an_underscore_is_nobodys_and_members_of_a_list_go_by_their_place():
+def test_private_names_are_ignored_and_list_members_have_an_index():
     _, held = (both := (leaf(2.0), leaf(5.0)))
-    trace = recorded(lambda: both[0] * held)
+    trace = record_program(lambda: both[0] * held)
     assert [node["label"] for node in trace["nodes"]][:2] == ["both[0]", "held"]
 
 
-def test_a_label_may_be_given():
-    trace = recorded(lambda: Value(2.0, label="slope") * Value(3.0, label="x"))
+def test_a_label_replaces_the_variables_name():
+    trace = record_program(lambda: Value(2.0, label="slope") * Value(3.0, label="x"))
     assert [node["label"] for node in trace["nodes"]] == ["slope", "x", None]
 
 
-def test_a_parameter_of_a_model_is_called_by_its_path():
+def test_a_parameter_of_a_model_has_its_path_as_label():
     model = mg.nn.Sequential(mg.nn.Linear(2, 3), mg.nn.Tanh(), mg.nn.Linear(3, 1))
     data = mg.tensor([[1.0, 2.0]])
-    trace = recorded(lambda: model(data).sum())
+    trace = record_program(lambda: model(data).sum())
     labels = {node["label"] for node in trace["nodes"] if node["kind"] == "leaf"}
     assert {"model.0.weight", "model.0.bias", "model.2.weight", "data"} <= labels
 
@@ -163,7 +163,7 @@ def test_html_in_a_label_stays_text():
     assert mg.load_trace(trace.to_json()).nodes[0].label == attack
 
 
-def test_the_source_of_a_rule_is_cut_out_behind_letters_of_several_bytes(tmp_path):
+def test_the_source_of_a_rule_is_right_after_multibyte_letters(tmp_path):
     path = tmp_path / "rules.py"
     path.write_text('NAMES, RULE = "∂ 梯度", (lambda out:\n    "∂" + out)\n', encoding="utf-8")
     names = {}
@@ -171,6 +171,6 @@ def test_the_source_of_a_rule_is_cut_out_behind_letters_of_several_bytes(tmp_pat
     assert rule_source(names["RULE"])[0] == 'lambda out: "∂" + out'
 
 
-def test_constants_on_one_line_are_told_apart():
+def test_constants_on_one_line_are_distinct():
     first, second = (rule.function for rule in mg.subtract.op.rules)
     assert (rule_source(first)[0], rule_source(second)[0]) == ("lambda: 1", "lambda: -1")

@@ -1,4 +1,4 @@
-"""A record holds every walk made in its block, what was there before each, and what broke one off."""
+"""Walks of a trace: all of its block, the gradients before each, and the errors that ended them."""
 
 import gc
 import json
@@ -21,14 +21,14 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def sound(trace):
-    """The record, after it has been held to its schema and read back."""
+def check_round_trip(trace):
+    """Return a trace after checking that it fits the schema and survives a round trip."""
     VALIDATOR.validate(trace.to_dict())
     assert mg.load_trace(trace.to_json()).to_json() == trace.to_json()
     return trace
 
 
-def broken(program, kind):
+def record_error(program, kind):
     """The record of a program that an error of this kind ends."""
     kept = []
 
@@ -39,7 +39,7 @@ def broken(program, kind):
 
     with pytest.raises(kind):
         run()
-    return sound(kept[0])
+    return check_round_trip(kept[0])
 
 
 def name_of(trace, place):
@@ -50,12 +50,12 @@ def name_of(trace, place):
 
 
 @pytest.mark.parametrize("make", [leaf, Value], ids=["tensors", "numbers"])
-def test_each_walk_has_its_steps_and_goes_on_from_what_the_one_before_has_left(make):
+def test_each_walk_has_its_steps_and_starts_from_earlier_gradients(make):
     x = make(3.0)
     with mg.record() as trace:
         (x * 2.0).backward()
         (x * x).backward()
-    sound(trace)
+    check_round_trip(trace)
     assert next((walk.first, walk.steps) for walk in trace.walks) == (0, trace.walks[0].steps)
     assert sum(walk.steps for walk in trace.walks) == len(trace.steps)
     to_x = [step for step in trace.steps if trace.nodes[step.target].label == "x"]
@@ -69,18 +69,18 @@ def test_each_walk_has_its_steps_and_goes_on_from_what_the_one_before_has_left(m
 
 
 @pytest.mark.parametrize("make", [leaf, Value], ids=["tensors", "numbers"])
-def test_what_a_leaf_held_before_the_recording_is_where_its_accumulator_starts(make):
+def test_an_accumulator_starts_with_the_leafs_earlier_gradient(make):
     a = make(2.0)
     (a * 4.0).backward()
     with mg.record() as trace:
         (a * 3.0).backward()
-    step = next(step for step in sound(trace).steps if trace.nodes[step.target].label == "a")
+    step = next(step for step in check_round_trip(trace).steps if trace.nodes[step.target].label == "a")
     told = float(step.before), float(step.contribution), float(step.after), step.accumulates, step.earlier
     assert told == (4.0, 3.0, 7.0, True, True)
     assert "adds 3 to a (a) to what an earlier walk left" in repr(trace)
 
 
-def test_gradients_that_were_cleared_are_not_there_before():
+def test_a_cleared_gradient_is_not_in_before():
     x = leaf([1.0, 2.0])
     with mg.record() as trace:
         for _ in range(2):
@@ -90,7 +90,7 @@ def test_gradients_that_were_cleared_are_not_there_before():
     assert x.grad.tolist() == trace.gradients[0].tolist()
 
 
-def test_what_the_user_does_to_gradients_afterwards_does_not_change_what_was_there_before():
+def test_later_changes_of_gradients_do_not_change_before():
     x = leaf([1.0, 2.0])
     x.sum().backward()
     with mg.record() as trace:
@@ -99,7 +99,7 @@ def test_what_the_user_does_to_gradients_afterwards_does_not_change_what_was_the
     assert trace.steps[0].before.tolist() == [1.0, 1.0]
 
 
-def test_in_a_training_loop_each_walk_says_what_the_leaf_held_in_it():
+def test_in_training_each_walk_has_the_leafs_current_value():
     w = leaf(2.0)
     with mg.record() as trace:
         for _ in range(3):
@@ -107,26 +107,26 @@ def test_in_a_training_loop_each_walk_says_what_the_leaf_held_in_it():
             (w * w).backward()
             with mg.no_grad():
                 w -= 0.25 * w.grad
-    sound(trace)
+    check_round_trip(trace)
     assert [float(walk.leaves[0].value) for walk in trace.walks] == [2.0, 1.0, 0.5]
     assert [float(step.local) for step in trace.steps] == [2.0, 2.0, 1.0, 1.0, 0.5, 0.5]
     assert len([node for node in trace.nodes if node.label == "w"]) == 1
 
 
-def test_a_constant_that_is_written_to_in_place_is_another_constant_afterwards():
+def test_a_constant_is_another_node_after_an_in_place_write():
     x, scale = leaf(3.0), mg.tensor(2.0)
     with mg.record() as trace:
         first = x * scale
         scale += 5.0
         second = x * scale
         (first + second).backward()
-    sound(trace)
+    check_round_trip(trace)
     products = [node for node in trace.nodes if node.op == "multiply"]
     factors = [float(np.asarray(trace.nodes[node.inputs[1][1]].value)) for node in products]
     assert factors == [2.0, 7.0]
 
 
-def test_numbers_of_the_whole_hold_in_every_part():
+def test_a_part_has_the_numbers_of_the_complete_trace():
     x = leaf(1.5)
     with mg.record() as trace:
         for _ in range(3):
@@ -149,17 +149,17 @@ def test_numbers_of_the_whole_hold_in_every_part():
         trace.to_dict(len(trace.steps), 10)
 
 
-# What was broken off --------------------------------------------------------------------------------------------------
+# Errors ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_loss_that_is_no_single_number_is_a_walk_that_could_not_begin():
+def test_backward_from_an_array_is_a_walk_that_could_not_begin():
     x = leaf([1.0, 2.0])
 
     def program():
         y = x * 2
         y.backward()
 
-    trace = broken(program, RuntimeError)
+    trace = record_error(program, RuntimeError)
     (walk,) = trace.walks
     assert (walk.steps, name_of(trace, walk.root)) == (0, "multiply (y)")
     assert walk.error.kind == "RuntimeError"
@@ -168,7 +168,7 @@ def test_a_loss_that_is_no_single_number_is_a_walk_that_could_not_begin():
     assert "the walk ends here at multiply (y)" in repr(trace)
 
 
-def test_a_number_that_was_written_to_is_a_walk_that_could_not_begin():
+def test_backward_from_a_changed_value_is_a_walk_that_could_not_begin():
     v = Value(2.0)
 
     def program():
@@ -176,13 +176,13 @@ def test_a_number_that_was_written_to_is_a_walk_that_could_not_begin():
         v.data = 5.0
         y.backward()
 
-    trace = broken(program, RuntimeError)
+    trace = record_error(program, RuntimeError)
     assert "was changed" in trace.walks[0].error.text
     assert name_of(trace, trace.walks[0].root) == "multiply (y)"
     assert trace.walks[0].steps == 0
 
 
-def test_a_second_walk_that_cannot_begin_leaves_the_first_whole():
+def test_a_second_walk_that_cannot_begin_changes_no_other():
     v = Value(2.0)
 
     def program():
@@ -191,11 +191,11 @@ def test_a_second_walk_that_cannot_begin_leaves_the_first_whole():
         v.data = 5.0
         y.backward()
 
-    trace = broken(program, RuntimeError)
+    trace = record_error(program, RuntimeError)
     assert [(walk.steps, walk.error is None) for walk in trace.walks] == [(2, True), (0, False)]
 
 
-def test_a_forward_that_fails_ends_at_the_application_with_its_inputs_and_the_line():
+def test_a_forward_that_fails_has_its_application_inputs_and_line():
     c = leaf(np.ones((2, 3)))
 
     def program():
@@ -203,7 +203,7 @@ def test_a_forward_that_fails_ends_at_the_application_with_its_inputs_and_the_li
         out = c @ h
         out.sum().backward()
 
-    trace = broken(program, ValueError)
+    trace = record_error(program, ValueError)
     failed = trace.nodes[trace.error.node]
     assert (failed.op, failed.failed, failed.value, failed.label) == ("matmul", True, None, "out")
     assert [name_of(trace, place) for _, place in failed.inputs] == ["c", "multiply (h)"]
@@ -214,9 +214,9 @@ def test_a_forward_that_fails_ends_at_the_application_with_its_inputs_and_the_li
     assert sum(node.failed for node in trace.nodes) == 1
 
 
-def test_a_list_of_parts_that_cannot_be_joined_is_told_part_by_part():
+def test_a_list_that_cannot_be_joined_is_shown_part_by_part():
     a, b = leaf(np.ones((2, 3))), leaf(np.ones((1, 2)))
-    trace = broken(lambda: mg.concatenate([a, b]), ValueError)
+    trace = record_error(lambda: mg.concatenate([a, b]), ValueError)
     failed = trace.nodes[trace.error.node]
     assert (failed.op, failed.failed) == ("concatenate", True)
     assert [name_of(trace, place) for _, place in failed.inputs] == ["a", "b"]
@@ -234,7 +234,7 @@ def test_a_rule_that_raises_ends_the_walk_at_its_application():
         loss = y.sum()
         loss.backward()
 
-    trace = broken(program, ValueError)
+    trace = record_error(program, ValueError)
     (walk,) = trace.walks
     assert walk.steps == len(trace.steps) == 1
     assert trace.nodes[walk.error.node].op == "odd_at_walking"
@@ -242,21 +242,21 @@ def test_a_rule_that_raises_ends_the_walk_at_its_application():
     assert trace.error is None
 
 
-def test_an_error_that_is_caught_in_the_block_is_still_told():
+def test_an_error_that_the_program_catches_is_recorded_too():
     @mg.elementwise(x=lambda xp, x: xp.matmul(x, x))
-    def odd_when_caught(xp, x):
+    def odd_inside_try(xp, x):
         return x * x
 
     with mg.record() as trace:
-        w = odd_when_caught(leaf(np.ones((2, 3)))).sum()
-        with pytest.raises(ValueError, match="backward through odd_when_caught"):
+        w = odd_inside_try(leaf(np.ones((2, 3)))).sum()
+        with pytest.raises(ValueError, match="backward through odd_inside_try"):
             w.backward()
         (leaf(2.0) * 3.0).backward()
-    sound(trace)
+    check_round_trip(trace)
     assert [walk.error is None for walk in trace.walks] == [False, True]
 
 
-def refuses(kind, program):
+def expect_error(kind, program):
     with pytest.raises(kind):
         program()
 
@@ -267,19 +267,19 @@ def fails_in_a_rule():
         return x * x
 
     bad = odd_between(leaf(np.ones((2, 3))))
-    refuses(ValueError, bad.sum().backward)
+    expect_error(ValueError, bad.sum().backward)
 
 
 def fails_in_a_hook():
     h = leaf(np.ones(3)) * 2.0
     h.register_hook(lambda gradient: gradient.reshape(7))
-    refuses(ValueError, (h * 3.0).sum().backward)
+    expect_error(ValueError, (h * 3.0).sum().backward)
 
 
 def fails_in_the_hook_of_a_leaf():
     a = leaf(np.ones(3))
     a.register_hook(lambda gradient: gradient.reshape(7))
-    refuses(ValueError, (a * 3.0).sum().backward)
+    expect_error(ValueError, (a * 3.0).sum().backward)
 
 
 def fails_in_a_rule_of_ones_own():
@@ -291,30 +291,30 @@ def fails_in_a_rule_of_ones_own():
     def _(upstream):
         return mg.reshape(upstream, 7)
 
-    refuses(ValueError, own(leaf(np.ones(3))).sum().backward)
+    expect_error(ValueError, own(leaf(np.ones(3))).sum().backward)
 
 
-def fails_as_the_graph_is_freed():
+def fails_in_a_freed_graph():
     a = leaf(np.ones(3))
     total = (a * a).sum()
     total.backward(retain_graph=False)
-    refuses(RuntimeError, total.backward)
+    expect_error(RuntimeError, total.backward)
 
 
 def fails_as_no_loss_is_one_number():
     y = leaf(np.ones(3)) * 4.0
-    refuses(RuntimeError, y.backward)
+    expect_error(RuntimeError, y.backward)
 
 
 def fails_as_a_number_was_written_to():
     v = Value(2.0)
     y = v * v
     v.data = 5.0
-    refuses(RuntimeError, y.backward)
+    expect_error(RuntimeError, y.backward)
 
 
 def fails_under_grad():
-    refuses(ValueError, lambda: mg.grad(lambda x: x * 2.0)(np.ones(3)))
+    expect_error(ValueError, lambda: mg.grad(lambda x: x * 2.0)(np.ones(3)))
 
 
 @pytest.mark.parametrize(("fails", "steps", "at", "line"), [
@@ -322,18 +322,18 @@ def fails_under_grad():
     (fails_in_a_hook, 2, "multiply", "gradient.reshape(7)"),
     (fails_in_the_hook_of_a_leaf, 2, None, "gradient.reshape(7)"),
     (fails_in_a_rule_of_ones_own, 1, "own", "mg.reshape(upstream, 7)"),
-    (fails_as_the_graph_is_freed, 0, "sum", "program()"),
+    (fails_in_a_freed_graph, 0, "sum", "program()"),
     (fails_as_no_loss_is_one_number, 0, "multiply", "program()"),
     (fails_as_a_number_was_written_to, 0, "multiply", "program()"),
     (fails_under_grad, 0, "multiply", "mg.grad(lambda"),
 ], ids=lambda each: getattr(each, "__name__", ""))  # fmt: skip
-def test_a_walk_that_fails_between_two_good_ones_ends_at_its_node_with_its_line(fails, steps, at, line):
+def test_a_walk_that_fails_between_two_others_ends_at_its_node(fails, steps, at, line):
     x = leaf(np.ones((2, 3)))
     with mg.record() as trace:
         (x * 2.0).sum().backward()
         fails()
         (x * 3.0).sum().backward()
-    sound(trace)
+    check_round_trip(trace)
     (wrong,) = [walk for walk in trace.walks if walk.error is not None]
     assert (wrong.steps, trace.nodes[wrong.error.node].op) == (steps, at)
     assert line in wrong.error.lines[0].text
@@ -342,7 +342,7 @@ def test_a_walk_that_fails_between_two_good_ones_ends_at_its_node_with_its_line(
     assert "the walk ends here at" in repr(trace)
 
 
-def test_an_error_of_the_programs_own_is_told_with_its_line_and_no_node():
+def test_an_error_of_the_program_itself_has_a_line_and_no_node():
     x = leaf(2.0)
 
     def program():
@@ -350,13 +350,13 @@ def test_an_error_of_the_programs_own_is_told_with_its_line_and_no_node():
         y.backward()
         1 / 0  # noqa: B018 - the error is what is tried
 
-    trace = broken(program, ZeroDivisionError)
+    trace = record_error(program, ZeroDivisionError)
     assert (trace.error.kind, trace.error.node) == ("ZeroDivisionError", None)
     assert trace.error.lines[0].text.strip().startswith("1 / 0")
     assert len(trace.steps) == 1
 
 
-def test_what_leads_to_an_error_is_told_line_by_line():
+def test_an_error_has_every_line_that_led_to_it():
     def layer(x):
         return x @ x
 
@@ -364,14 +364,14 @@ def test_what_leads_to_an_error_is_told_line_by_line():
         return layer(x) + 1.0
 
     x = leaf(np.ones((2, 3)))
-    trace = broken(lambda: network(x), ValueError)
+    trace = record_error(lambda: network(x), ValueError)
     assert [line.function for line in trace.error.lines][:2] == ["layer", "network"]
 
 
 # Silence --------------------------------------------------------------------------------------------------------------
 
 
-def test_looking_at_a_walk_warns_of_nothing():
+def test_looking_at_a_trace_gives_no_warnings():
     x = leaf([1.0, 0.0, -4.0])
     with np.errstate(all="ignore"), mg.record() as trace:
         (mg.log(x) * x / mg.sqrt(x)).sum().backward()
@@ -388,7 +388,7 @@ def test_looking_at_a_walk_warns_of_nothing():
 # A long record --------------------------------------------------------------------------------------------------------
 
 
-def test_a_page_of_a_long_record_makes_the_steps_and_nodes_of_that_page(monkeypatch):
+def test_a_part_makes_only_its_own_steps_and_nodes(monkeypatch):
     x = Value(0.5)
     with mg.record() as trace:
         h = x
@@ -407,7 +407,7 @@ def test_a_page_of_a_long_record_makes_the_steps_and_nodes_of_that_page(monkeypa
     assert {group for link in part["part"]["links"] for group in link[:2]} <= listed
 
 
-def test_a_value_or_a_formula_that_a_step_shares_with_others_is_made_once():
+def test_steps_share_values_and_formulas():
     x = leaf(np.ones((3, 3)))
     with mg.record() as trace:
         h = x
@@ -420,7 +420,7 @@ def test_a_value_or_a_formula_that_a_step_shares_with_others_is_made_once():
     assert len(data["sites"]) == 4, "tanh, sum, backward and the loop"
 
 
-def test_a_recording_in_a_loop_leaves_nothing_to_the_collector():
+def test_recording_in_a_loop_leaves_no_garbage():
     x, net = leaf([1.0, 2.0]), mg.nn.Sequential(mg.nn.Linear(2, 2), mg.nn.Tanh())
 
     def step():
@@ -440,7 +440,7 @@ def test_a_recording_in_a_loop_leaves_nothing_to_the_collector():
         gc.enable()
 
 
-def test_of_the_leaves_of_a_walk_no_more_are_made_than_a_part_has():
+def test_a_part_makes_only_its_own_leaves():
     h, factors = Value(0.5), [Value(0.5 + 0.01 * k) for k in range(50)]
     with mg.record() as trace:
         for factor in factors:
@@ -457,7 +457,7 @@ def test_of_the_leaves_of_a_walk_no_more_are_made_than_a_part_has():
         assert part["values"][leaf["received"]]["data"] == [trace.gradients[leaf["node"]]]
 
 
-def test_what_a_leaf_holds_at_the_end_is_one_value_and_is_written_once():
+def test_the_final_gradient_of_a_leaf_is_written_once():
     x = leaf([1.0, 2.0])
     (x * 3.0).sum().backward()
     with mg.record() as trace:

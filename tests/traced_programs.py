@@ -27,7 +27,7 @@ def chain():
     mg.sin(mg.tanh(x) * 2.0).sum().backward()
 
 
-def broadcasting():
+def broadcast_sum():
     """A row added to a matrix."""
     rows, row = leaf(np.arange(6.0).reshape(2, 3)), leaf([1.0, 2.0, 3.0])
     ((rows + row) * row).mean().backward()
@@ -130,8 +130,8 @@ def caught_errors():
 
 
 PROGRAMS = (
-    chain, broadcasting, loop, nested_loops, functions_of_several_operations, modules, training, scopes, single_numbers,
-    gradients_of_functions, forward_walk, caught_errors,
+    chain, broadcast_sum, loop, nested_loops, functions_of_several_operations, modules, training, scopes,
+    single_numbers, gradients_of_functions, forward_walk, caught_errors,
 )  # fmt: skip
 
 

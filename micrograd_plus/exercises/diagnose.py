@@ -45,9 +45,9 @@ def agrees(
 ) -> bool:  # fmt: skip
     """Return whether the wrong answer of a known mistake has the same outcome as the student's answer."""
     theirs = exercise.run(known.wrong_answer, case.request)
-    if theirs["error"] is not None or outcome["error"] is not None:
-        both_failed = theirs["error"] is not None and outcome["error"] is not None
-        return both_failed and is_same_error(theirs["error"], outcome["error"])
+    their_error, error = theirs["error"], outcome["error"]
+    if their_error is not None or error is not None:
+        return their_error is not None and error is not None and is_same_error(their_error, error)
     if outcome["values"] is None or not theirs["values"].keys() <= outcome["values"].keys():
         return False
     pairs = ((received_by_input(case, name, value), received_by_input(case, name, outcome["values"][name]))

@@ -27,7 +27,7 @@ def fake_quantize_lsq(
 ) -> Tensor:
     """Quantise and convert back, with a learned step (LSQ)."""
 def quantize(x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None) -> Tensor:
-    """Quantise: round to an integer number of steps, limited to the range from `low` to `high`, stored as floats."""
+    """Quantise to an integer number of steps, limited to the range from `low` to `high`, stored as floats."""
 def quantized_conv2d(
     x: Any, weight: Any, x_scale: Any, weight_scale: Any, x_zero_point: Any = 0, bias: Any = None, *,
     stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1, low: Any = -128,

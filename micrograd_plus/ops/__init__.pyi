@@ -433,7 +433,7 @@ def transformer_layer(
     bias2: Any, norm1_weight: Any, norm1_bias: Any, norm2_weight: Any, norm2_bias: Any, heads: Any, causal: Any = False,
     norm_first: Any = False, eps: Any = 1e-05,
 ) -> Tensor:
-    """Transformer encoder layer: self-attention, then two linear layers with a relu between."""
+    """Compute a transformer encoder layer: self-attention, then two linear layers with a relu between."""
 
 # Sequences
 def rnn(drive: Any, weight: Any, start: Any = None, nonlinearity: Any = "tanh") -> Tensor:

@@ -636,7 +636,7 @@ def _(folder: Path) -> Path:
     return path
 
 
-code(93, "the template as it was", '@exercises.answer("tanh.x")\ndef tanh_x(xp, x, out):\n    """The local derivative, for x."""\n'
+code(93, "the template as it was", '@exercises.answer("tanh.x")\ndef tanh_x(xp, x, out):\n    """Return the local derivative for x."""\n'
      "    # YOUR CODE HERE\n    raise NotImplementedError\n", NONE, "starter code was not changed")  # fmt: skip
 
 # I. The grader's output ------------------------------------------------------------------------------------------------

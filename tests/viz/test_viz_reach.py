@@ -132,13 +132,13 @@ def test_a_page_never_grows_wider_than_its_window_and_the_active_node_is_in_sigh
 def formulas_of_every_sample():
     """The formulas with symbols and with numbers of a walk back through every sample of every operation."""
     import micrograd_plus as mg
-    from micrograd_plus.checks.promises import given, moving, scalar
+    from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 
     shown = {}
     for sample in (each for several in mg.samples.samples.values() for each in several):
-        leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in moving(sample)]
+        leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in differentiable_inputs(sample)]
         with mg.record() as trace:
-            scalar(sample, given(sample, moving(sample), leaves)).backward()
+            scalar(sample, replace_inputs(sample, differentiable_inputs(sample), leaves)).backward()
         data = normalize(trace.to_dict())
         for step in data["steps"]:
             shown |= {

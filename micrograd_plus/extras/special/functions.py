@@ -337,7 +337,6 @@ def gammasgn(xp, x):
 def rgamma(x):
     """Compute the reciprocal of the gamma function; 0 where the gamma function is infinite.
 
-    Shapes: any -> the same.
     Args:
         x: real numbers.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -398,7 +397,6 @@ def ndtr(x):
     """Compute the standard normal distribution function.
 
     Φ(x) = erfc(-x / √2) / 2.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
     Returns: a tensor of the dtype of x; float64 for integers.
