@@ -170,7 +170,7 @@ def test_every_operation_with_a_gradient_has_a_sample_that_shows_all_its_rules(o
     shown = {rule.input for rule in reference.rules(op)}
     served = {name for rule in op.rules for name in rule.inputs}
     if isinstance(op, Composite):  # the chain rule serves whatever can move: indices and conditions cannot
-        served &= {op.inputs[place] for sample in samples[op.name] for place in check.moving(sample)}
+        served &= {op.inputs[place] for sample in samples[op.name] for place in check.differentiable_inputs(sample)}
     assert shown == served
 
 

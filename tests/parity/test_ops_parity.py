@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import given, moving, run
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, run
 from micrograd_plus.checks.samples import Sample, samples
 
 from .torch_words import NONE, words
@@ -28,14 +28,14 @@ class Ours:
     """A sample in this library: its outputs, and the gradients of a weighted sum of them."""
 
     def __init__(self, sample):
-        self.sample, self.places = sample, moving(sample)
+        self.sample, self.places = sample, differentiable_inputs(sample)
         self.values = [sample.inputs[i] for i in self.places]
 
     def outputs(self):
-        return [part.numpy() for part in listed(run(self.sample, given(self.sample, [], [])))]
+        return [part.numpy() for part in listed(run(self.sample, replace_inputs(self.sample, [], [])))]
 
     def loss(self, *values):
-        return weighted([part for part in listed(run(self.sample, given(self.sample, self.places, values)))
+        return weighted([part for part in listed(run(self.sample, replace_inputs(self.sample, self.places, values)))
                          if part.dtype.kind in "fc"], mg.tensor)  # fmt: skip
 
     def gradients(self):
@@ -55,7 +55,7 @@ class Theirs:
     def __init__(self, sample, function):
         import torch
 
-        self.torch, self.sample, self.function, self.places = torch, sample, function, moving(sample)
+        self.torch, self.sample, self.function, self.places = torch, sample, function, differentiable_inputs(sample)
 
     def apply(self):
         leaves = {i: self.torch.tensor(self.sample.inputs[i], requires_grad=True) for i in self.places}
