@@ -30,7 +30,7 @@ def calls():
     """Each sample of real numbers with complex ones in the place of all inputs that move, and of each alone."""
     for group in samples.values():
         for each in group:
-            places = check.moving(each)
+            places = check.differentiable_inputs(each)
             if places and all(each.inputs[i].dtype.kind == "f" for i in places):
                 alone = [[i] for i in places] if len(places) > 1 else []
                 yield from (with_complex(each, some) for some in [places, *alone])
@@ -49,7 +49,7 @@ def moved_along(f, values, direction, step=1e-6):
 @pytest.mark.filterwarnings("ignore:Casting complex values to real:Warning")
 @pytest.mark.parametrize("sample", CALLS, ids=str)
 def test_a_complex_input_has_its_right_gradients_of_both_orders_or_is_refused_by_name(sample):
-    places = check.moving(sample)
+    places = check.differentiable_inputs(sample)
     values = [sample.inputs[i] for i in places]
     rng = np.random.default_rng(2)
     parts = [(rng.normal(size=x.shape), rng.normal(size=x.shape) * 1j) for x in values]
@@ -63,7 +63,7 @@ def test_a_complex_input_has_its_right_gradients_of_both_orders_or_is_refused_by
             assert message.startswith(f"{sample.op.name}("), message
             assert re.search(TAKES_REAL, message), message
         return
-    functions = [check.weighted(sample, places), check.slope(sample)]
+    functions = [check.scalar_function(sample, places), check.gradient_sum(sample)]
     for sentence, f in zip(["the gradient equals differences", "the gradient has a gradient"], functions, strict=True):
         if sentence not in sample.excused:
             gradients = mg.grad(f, tuple(range(len(places))))(*values)

@@ -263,7 +263,7 @@ def test_a_tensor_from_outside_that_wants_a_gradient_is_an_error():
         return x * w
 
     f.rule("x")(lambda upstream: upstream)
-    with pytest.raises(RuntimeError, match=r"f reads a tensor of shape \(2,\) from outside.*make it an argument"):
+    with pytest.raises(RuntimeError, match=r"f captures a tensor of shape \(2,\) that.*make it an argument"):
         f(1.0)
 
 

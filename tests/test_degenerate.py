@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import gradients, moving, must_equal, promises, run
+from micrograd_plus.checks.promises import assert_equal, differentiable_inputs, gradients, promises, run
 from micrograd_plus.checks.samples import Sample, samples
 from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTorch's users know
 
@@ -51,7 +51,7 @@ def cuts(name, kept):
 def cut_alone(name):
     """The samples of an operation of several inputs with one axis of one of them cut to one entry, for each in turn."""
     for each in samples[name]:
-        for place in moving(each) if len(each.inputs) > 1 else []:
+        for place in differentiable_inputs(each) if len(each.inputs) > 1 else []:
             value = each.inputs[place]
             for axis in [axis for axis, n in enumerate(value.shape) if n > 1]:
                 inputs = [*each.inputs[:place], np.take(value, [0], axis), *each.inputs[place + 1 :]]
@@ -114,7 +114,7 @@ def test_of_nothing_an_operation_gives_or_refuses_something_and_every_input_rece
         found = results(sample)
         if found is None or sample.op.outputs == ("parts",):
             continue  # no parts at all: there is nothing to go back from
-        for gradient, place in zip(gradients(sample), moving(sample), strict=True):
+        for gradient, place in zip(gradients(sample), differentiable_inputs(sample), strict=True):
             assert gradient.shape == sample.inputs[place].shape, str(sample)
 
 
@@ -219,7 +219,7 @@ def test_whole_numbers_give_what_the_same_numbers_as_fractions_give(name):
                 continue
             expected = run(sample, inputs)
             for one, other in zip(expected, got, strict=True) if isinstance(got, tuple) else [(expected, got)]:
-                must_equal(one.numpy(), other.numpy(), f"{sample} of whole numbers at {places}")
+                assert_equal(one.numpy(), other.numpy(), f"{sample} of whole numbers at {places}")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import micrograd_plus as mg
 import stand_in
 from micrograd_plus.backends import devices
-from micrograd_plus.checks.promises import moving, must_equal, run
+from micrograd_plus.checks.promises import assert_equal, differentiable_inputs, run
 from micrograd_plus.checks.samples import samples
 
 DEVICE = "stand-in"
@@ -22,7 +22,7 @@ def device():
 
 def outcome(sample, where):
     """The results of a call on a device, and its inputs with gradients; several outputs walk one by one."""
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     inputs = [mg.tensor(value, device=where) if hasattr(value, "dtype") else value for value in sample.inputs]
     leaves = [inputs[i].requires_grad_() for i in places]
     out = run(sample, inputs)
@@ -43,13 +43,13 @@ def test_values_and_gradients_are_those_of_the_cpu_and_nothing_is_brought_home(s
     here, leaves_here = outcome(sample, "cpu")
     for a, b in zip([*there, *leaves_there], [*here, *leaves_here], strict=True):
         assert a.device == DEVICE
-        must_equal(a.numpy(), b.numpy(), f"{sample} on the device")
+        assert_equal(a.numpy(), b.numpy(), f"{sample} on the device")
     for a, b in zip(leaves_there, leaves_here, strict=True):
         assert (a.grad is None) == (b.grad is None)
         if a.grad is not None:
             assert a.grad.device == DEVICE
             assert a.grad.dtype == b.grad.dtype
-            must_equal(a.grad.numpy(), b.grad.numpy(), f"{sample}: a gradient on the device")
+            assert_equal(a.grad.numpy(), b.grad.numpy(), f"{sample}: a gradient on the device")
 
 
 IMPLICIT = {
@@ -185,7 +185,7 @@ def test_gradients_of_gradients_stay_on_the_device():
     second = mg.grad(lambda x: mg.grad(lambda x: mg.sum(mg.tanh(x) * x))(x).sum())(x)
     assert not stand_in.copies
     here = mg.grad(lambda x: mg.grad(lambda x: mg.sum(mg.tanh(x) * x))(x).sum())(mg.tensor([1.0, 2.0]))
-    must_equal(second.numpy(), here.numpy(), "second derivatives on the device")
+    assert_equal(second.numpy(), here.numpy(), "second derivatives on the device")
 
 
 def test_a_walk_on_the_device_is_recorded_with_its_device():

@@ -12,14 +12,14 @@ from micrograd_plus.core.define import operations
 from micrograd_plus.core.fast import callers
 from micrograd_plus.nn import functional
 
-MOVING = [sample for group in samples.values() for sample in group if check.moving(sample)]
+MOVING = [sample for group in samples.values() for sample in group if check.differentiable_inputs(sample)]
 
 
 def gradients_of_gradients(sample):
     """The gradients, whether each has a graph, and the gradients of the sum of their squares."""
-    places = check.moving(sample)
+    places = check.differentiable_inputs(sample)
     leaves = [mg.tensor(sample.inputs[place], requires_grad=True) for place in places]
-    loss = check.scalar(sample, check.given(sample, places, leaves))
+    loss = check.scalar(sample, check.replace_inputs(sample, places, leaves))
     found = loss.gradients(create_graph=True)
     first = [found[leaf.node] for leaf in leaves if leaf.node in found]
     again = [each for each in first if each.node is not None and each.dtype.kind == "f"]
@@ -39,7 +39,7 @@ def test_a_walk_on_tensors_is_the_same_written_out_and_by_name(sample):
         if meant is None:
             assert ours is None
         else:
-            check.must_equal(ours, meant, str(sample), rtol=1e-9, atol=1e-10)
+            check.assert_equal(ours, meant, str(sample), rtol=1e-9, atol=1e-10)
 
 
 def test_the_text_of_the_walk_on_tensors_is_there_to_print():

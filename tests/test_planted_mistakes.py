@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import broken
+from micrograd_plus.checks.promises import broken_promises
 from micrograd_plus.core.define import operations
 
 
@@ -30,7 +30,7 @@ def test_checks_catch_a_closed_form_that_differs_from_its_steps():
         return upstream / xp.sum(x, axis=-1, keepdims=True)
 
     mg.samples.sample(share_of_sum, mg.samples.positive(2, 3))
-    violations = broken(share_of_sum.op)
+    violations = broken_promises(share_of_sum.op)
     assert {"the gradient equals differences", "stepping inside changes nothing"} <= violations.keys()
 
 
@@ -41,7 +41,7 @@ def test_checks_catch_a_forward_that_leaves_single_precision():
         return x * x + np.zeros(1)
 
     mg.samples.sample(square_in_double, mg.samples.real(3))
-    assert "float32 in, float64 out" in broken(square_in_double.op)["single precision stays single precision"]
+    assert "float32 in, float64 out" in broken_promises(square_in_double.op)["single precision stays single precision"]
 
 
 @pytest.mark.usefixtures("own_operations")
@@ -55,7 +55,7 @@ def test_checks_catch_a_rule_that_depends_on_memory_layout():
         return upstream if x.flags.c_contiguous else -upstream
 
     mg.samples.sample(copy_of, mg.samples.real(3, 4))
-    assert "the order of entries in memory does not matter" in broken(copy_of.op)
+    assert "the order of entries in memory does not matter" in broken_promises(copy_of.op)
 
 
 @pytest.mark.usefixtures("own_operations")
@@ -65,4 +65,4 @@ def test_checks_catch_floats_and_arrays_that_disagree():
         return xp.exp(x)
 
     mg.samples.sample(exp_of_arrays, mg.samples.real(3))
-    assert "numbers and arrays agree" in broken(exp_of_arrays.op)
+    assert "numbers and arrays agree" in broken_promises(exp_of_arrays.op)

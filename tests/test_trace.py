@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import given, moving, scalar
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
 from micrograd_plus.tracing.json_out import not_finite_to_dict
@@ -191,10 +191,10 @@ def test_a_walk_over_values_has_the_same_terms():
 @pytest.mark.parametrize("name", samples)
 def test_the_trace_of_every_sample_fits_the_schema(name):
     for sample in samples[name]:
-        places = moving(sample)
+        places = differentiable_inputs(sample)
         leaves = [leaf(sample.inputs[i]) for i in places]
         with mg.record() as trace:
-            scalar(sample, given(sample, places, leaves)).backward()
+            scalar(sample, replace_inputs(sample, places, leaves)).backward()
         validate_fast(trace.to_dict())
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from micrograd_plus.checks.promises import given, moving, run
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, run
 from micrograd_plus.checks.samples import samples
 
 SCHEMA = json.loads((Path(mg.__file__).parent / "tracing" / "trace.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-OPS = [name for name in samples if samples[name][0].op.rules and moving(samples[name][0])]
+OPS = [name for name in samples if samples[name][0].op.rules and differentiable_inputs(samples[name][0])]
 
 
 def check_round_trip(trace):
@@ -95,14 +95,14 @@ def test_several_results_receive_a_tangent_each():
 @pytest.mark.parametrize("name", OPS)
 def test_forward_steps_of_every_operation_add_up_to_its_tangent(name):
     sample = samples[name][0]
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     rng = np.random.default_rng(3)
     primals = tuple(np.asarray(sample.inputs[i]) for i in places)
     tangents = tuple(rng.normal(size=x.shape).astype(x.dtype) for x in primals)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with mg.record() as trace:
-            out, moved = mg.jvp(lambda *leaves: run(sample, given(sample, places, leaves)), primals, tangents)
+            out, moved = mg.jvp(lambda *leaves: run(sample, replace_inputs(sample, places, leaves)), primals, tangents)
         assert mg.load_trace(trace.to_dict()).steps
     held = {step.target: step.after for step in trace.steps}
     for part, tangent in zip(*(each if isinstance(out, tuple) else (each,) for each in (out, moved)), strict=True):

@@ -5,10 +5,10 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn
-from micrograd_plus.checks.promises import given, moving, scalar
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
-from micrograd_plus.formulas.simplified import simplified
+from micrograd_plus.formulas.simplify import simplify
 from micrograd_plus.formulas.symbols import Name, Symbol
 from micrograd_plus.tracing import formulas as trace_formulas
 
@@ -268,10 +268,10 @@ def test_a_rule_that_writes_or_loops_has_no_formula():
 @pytest.mark.parametrize("name", samples)
 def test_each_step_of_every_sample_has_a_formula_if_its_rule_has(name):
     sample = samples[name][0]
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     held = [leaf(sample.inputs[i]) for i in places]
     with mg.record() as trace:
-        scalar(sample, given(sample, places, held)).backward()
+        scalar(sample, replace_inputs(sample, places, held)).backward()
     for step in trace.steps:
         assert (step.formula is None) == (trace.rules[step.rule].text is None), step
         if step.formula is not None:
@@ -282,8 +282,8 @@ def every_step(op_samples):
     """The formulas of all steps, of samples applied in one record to the same leaves under the same names."""
     with mg.record() as trace:
         for sample in op_samples:
-            places = moving(sample)
-            scalar(sample, given(sample, places, [leaf(sample.inputs[i]) for i in places])).backward()
+            places = differentiable_inputs(sample)
+            scalar(sample, replace_inputs(sample, places, [leaf(sample.inputs[i]) for i in places])).backward()
     return [step.formula and step.formula.text for step in trace.steps]
 
 
@@ -336,7 +336,7 @@ def test_a_custom_rule_gets_a_new_formula_in_every_record():
 def test_simplified_formulas_compute_numbers_and_drop_neutral_terms(written, simple):
     from micrograd_plus.formulas import notation
 
-    assert notation.text(simplified(written(Symbol("x")))) == simple
+    assert notation.text(simplify(written(Symbol("x")))) == simple
 
 
 def test_a_first_operation_that_fails_has_its_inputs_and_line():

@@ -1,4 +1,4 @@
-"""The promises that every operation keeps, the small calls they are tried on, and rules that break them."""
+"""Checks of operations: promises that each must keep, samples to try them on, and a museum of wrong rules."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The promises that every operation keeps, as functions of one sample.
+"""Promises that every operation must keep, each a function that checks one sample.
 
     >>> import micrograd_plus as mg
     >>> from micrograd_plus.checks.promises import check
     >>> "the gradient equals differences" in check(mg.tanh)
     True
 
-Each raises an error that names the operation, the call, and what differs.
+A broken promise raises an error that names the operation, the call and the difference.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ promises: dict[str, Promise] = {}
 
 
 def promise(sentence: str) -> Callable[[Promise], Promise]:
-    """Name a promise by the sentence it keeps."""
+    """Decorate the check of a promise, and register it under a sentence."""
 
-    def named(function: Promise) -> Promise:
+    def register(function: Promise) -> Promise:
         promises[sentence] = function
         return function
 
-    return named
+    return register
 
 
 def check(call: Any) -> dict[str, int]:
-    """Hold an operation to every promise, on all its samples.
+    """Check every promise of an operation on all its samples.
 
     Args:
         call: an operation: `mg.tanh`, or a function under `@mg.op` and its like.
-    Returns: a dictionary from each promise, a sentence, to the number of samples it was held on.
-    Raises: the error of the first promise that is broken, which names the operation, the call, and what differs.
-        TypeError for what is no operation, ValueError for one without a sample.
+    Returns: a dictionary from each promise, a sentence, to the number of samples it was checked on.
+    Raises: the error of the first broken promise, which names the operation, the call and the difference. TypeError if
+        `call` is not an operation, ValueError if it has no sample.
     Example:
         >>> held = mg.check_op(mg.tanh)
         >>> held["the gradient equals differences"] > 0
@@ -77,8 +77,8 @@ def check(call: Any) -> dict[str, int]:
     return held
 
 
-def broken(call: Any) -> dict[str, str]:
-    """The promises that an operation breaks on its samples, each with the first error that says so."""
+def broken_promises(call: Any) -> dict[str, str]:
+    """Return the promises that an operation breaks on its samples, each with the first error."""
     op: Op = getattr(call, "op", call)
     found: dict[str, str] = {}
     for each in samples[op.name]:
@@ -96,8 +96,8 @@ def broken(call: Any) -> dict[str, str]:
 # Calling --------------------
 
 
-def moving(sample: Sample) -> list[int]:
-    """The places of the inputs that want a gradient."""
+def differentiable_inputs(sample: Sample) -> list[int]:
+    """Return the positions of the inputs that have a gradient."""
     op = sample.op
     names = op.input_names(len(sample.inputs))
     has_rule = [op.kind == "variadic" or op.has_rule_for(name) or not op.rules for name in names]
@@ -109,32 +109,34 @@ def moving(sample: Sample) -> list[int]:
 
 
 where: ContextVar[str] = ContextVar("where", default="cpu")
-"""The device that samples are called on. Inputs are sent there and results brought home by an operation, so that every
-promise goes through it, back and forth."""
+"""The device that samples run on. An operation moves inputs there and results back, so that every promise is checked
+through it, forward and backward."""
 
 
 def run(sample: Sample, inputs: list[Any]) -> Any:
-    """The call: its result, or a tuple of several."""
+    """Call the operation on the chosen device; return its result, or a tuple of several."""
     device = where.get()
     if device == "cpu":
-        return called(sample, inputs)
-    there = [sent(x, "cpu", device) if hasattr(x, "dtype") else x for x in inputs]
-    out = called(sample, there)
-    return tuple(sent(part, device, "cpu") for part in out) if isinstance(out, tuple) else sent(out, device, "cpu")
+        return call_sample(sample, inputs)
+    there = [move_to(x, "cpu", device) if hasattr(x, "dtype") else x for x in inputs]
+    out = call_sample(sample, there)
+    if isinstance(out, tuple):
+        return tuple(move_to(part, device, "cpu") for part in out)
+    return move_to(out, device, "cpu")
 
 
-def sent(x: Any, source: str, device: str) -> Any:
-    """A tensor from one device on another, with the way back recorded: a leaf's own `to` would make another leaf."""
+def move_to(x: Any, source: str, device: str) -> Any:
+    """Move a tensor to another device by an operation; the method `to` would make another leaf."""
     return ops.to_device(x if isinstance(x, Tensor) else tensor(x), device, source)
 
 
-def called(sample: Sample, inputs: list[Any]) -> Any:
-    """The call, where its inputs are."""
+def call_sample(sample: Sample, inputs: list[Any]) -> Any:
+    """Call the operation on the device of its inputs."""
     return sample.op.call_with(inputs, sample.params)
 
 
 def scalar(sample: Sample, inputs: list[Any], seed: int = 0) -> Any:
-    """The call's outputs, weighted by fixed numbers of both signs and added up to one real number."""
+    """Return one real number: the sum of the call's outputs, weighted by fixed numbers of both signs."""
     out = run(sample, inputs)
     total: Any = 0.0
     for place, part in enumerate(out if isinstance(out, tuple) else (out,)):
@@ -148,26 +150,26 @@ def scalar(sample: Sample, inputs: list[Any], seed: int = 0) -> Any:
     return total
 
 
-def given(sample: Sample, places: list[int], values: Any) -> list[Any]:
-    """The sample's inputs, with other values at some places."""
+def replace_inputs(sample: Sample, places: list[int], values: Any) -> list[Any]:
+    """Return the sample's inputs, with other values at some positions."""
     inputs = [tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
     for place, value in zip(places, values, strict=True):
         inputs[place] = value
     return inputs
 
 
-def weighted(sample: Sample, places: list[int]) -> Callable[..., Any]:
-    """The weighted call as a function of the inputs at some places, under the name of the sample."""
+def scalar_function(sample: Sample, places: list[int]) -> Callable[..., Any]:
+    """Return the weighted call as a function of the inputs at some positions, named after the sample."""
 
     def call(*values: Any) -> Any:
-        return scalar(sample, given(sample, places, values))
+        return scalar(sample, replace_inputs(sample, places, values))
 
     call.__name__ = str(sample)
     return call
 
 
-def must_equal(a: Any, b: Any, what: str, rtol: float = 1e-9, atol: float = 1e-11) -> None:
-    """Two arrays of one shape, entry by entry equal up to rounding."""
+def assert_equal(a: Any, b: Any, what: str, rtol: float = 1e-9, atol: float = 1e-11) -> None:
+    """Raise AssertionError unless two arrays have the same shape and are equal up to rounding."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         raise AssertionError(f"{what}: shapes {a.shape} and {b.shape}")
@@ -176,14 +178,14 @@ def must_equal(a: Any, b: Any, what: str, rtol: float = 1e-9, atol: float = 1e-1
         raise AssertionError(f"{what}: {a[worst]!r} and {b[worst]!r} at {worst}")
 
 
-def at_home(value: Any) -> Any:
-    """An array of any device as one of the host's."""
+def to_host(value: Any) -> Any:
+    """Return an array of any device as an array of the host."""
     return value.get() if hasattr(value, "get") else value
 
 
 def gradients(sample: Sample, inputs: list[Any] | None = None, seed: int = 0) -> list[Any]:
-    """The gradients of the weighted call, as arrays, by the plain walk."""
-    places = moving(sample)
+    """Return the gradients of the weighted call, as arrays, by an ordinary backward pass."""
+    places = differentiable_inputs(sample)
     values = sample.inputs if inputs is None else inputs
     leaves = [tensor(values[i], requires_grad=True) for i in places]
     full = [tensor(value) if hasattr(value, "dtype") else value for value in values]
@@ -193,10 +195,10 @@ def gradients(sample: Sample, inputs: list[Any] | None = None, seed: int = 0) ->
     return [leaf.grad.numpy() if leaf.grad is not None else np.zeros(leaf.shape, leaf.dtype) for leaf in leaves]
 
 
-def slope(sample: Sample) -> Callable[..., Any]:
-    """The gradients of the weighted call, weighted once more and added up: a function of the inputs that move."""
-    places = moving(sample)
-    first = grad(weighted(sample, places), tuple(range(len(places))))
+def gradient_sum(sample: Sample) -> Callable[..., Any]:
+    """Return the sum of the weighted gradients, as a function of the differentiable inputs."""
+    places = differentiable_inputs(sample)
+    first = grad(scalar_function(sample, places), tuple(range(len(places))))
 
     def call(*values: Any) -> Any:
         total: Any = 0.0
@@ -215,24 +217,24 @@ def slope(sample: Sample) -> Callable[..., Any]:
 
 @promise("the gradient equals differences")
 def _(sample: Sample) -> None:
-    places = moving(sample)
-    gradcheck(weighted(sample, places), [sample.inputs[i] for i in places])
+    places = differentiable_inputs(sample)
+    gradcheck(scalar_function(sample, places), [sample.inputs[i] for i in places])
 
 
 @promise("forward mode is the transpose of reverse mode")
 def _(sample: Sample) -> None:
-    places, rng = moving(sample), np.random.default_rng(3)
+    places, rng = differentiable_inputs(sample), np.random.default_rng(3)
     values = [sample.inputs[i] for i in places]
     draws = [(rng.normal(size=v.shape), rng.normal(size=v.shape) if v.dtype.kind == "c" else 0) for v in values]
     tangents = [re + 1j * im if v.dtype.kind == "c" else re for v, (re, im) in zip(values, draws, strict=True)]
-    _, moved = jvp(lambda *inside: scalar(sample, given(sample, places, inside)), values, tangents)
+    _, moved = jvp(lambda *inside: scalar(sample, replace_inputs(sample, places, inside)), values, tangents)
     back = sum(float(np.sum(np.real(np.conj(g) * t))) for g, t in zip(gradients(sample), tangents, strict=True))
-    must_equal(moved.item(), back, f"{sample}: forward and reverse mode", rtol=1e-8, atol=1e-10)
+    assert_equal(moved.item(), back, f"{sample}: forward and reverse mode", rtol=1e-8, atol=1e-10)
 
 
 @promise("the gradient has a gradient")
 def _(sample: Sample) -> None:
-    gradcheck(slope(sample), [sample.inputs[i] for i in moving(sample)], rtol=2e-5, atol=1e-6)
+    gradcheck(gradient_sum(sample), [sample.inputs[i] for i in differentiable_inputs(sample)], rtol=2e-5, atol=1e-6)
 
 
 @promise("stepping inside changes nothing")
@@ -243,7 +245,7 @@ def _(sample: Sample) -> None:
     with unfuse():
         apart = gradients(sample)
     for a, b in zip(fused, apart, strict=True):
-        must_equal(a, b, f"{sample}: the closed form and its own steps", rtol=1e-9, atol=1e-10)
+        assert_equal(a, b, f"{sample}: the closed form and its own steps", rtol=1e-9, atol=1e-10)
 
 
 @promise("the written-out code does what the names mean")
@@ -252,16 +254,16 @@ def _(sample: Sample) -> None:
     with callers.interpret_all(list(operations.values())):
         by_name = gradients(sample)
     for a, b in zip(written, by_name, strict=True):
-        must_equal(a, b, f"{sample}: written out and by name", rtol=1e-13, atol=1e-14)
+        assert_equal(a, b, f"{sample}: written out and by name", rtol=1e-13, atol=1e-14)
 
 
 @promise("the formula, evaluated, equals the gradient")
 def _(sample: Sample) -> None:
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
     listener = _Listener()
     with record_to(listener):
-        scalar(sample, given(sample, places, leaves)).backward()
+        scalar(sample, replace_inputs(sample, places, leaves)).backward()
     mine = [step for step in listener.steps if step[0].op is sample.op]
     if sample.op.rules and not mine:
         raise AssertionError(f"{sample}: no step of {sample.op.name} was recorded")
@@ -270,7 +272,7 @@ def _(sample: Sample) -> None:
 
 
 def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:
-    """See that what a step sent is what its formula comes to; with the chain rule, each formula of the steps inside."""
+    """Check that the contribution of a step equals the value of its formula, also for the steps inside it."""
     node, contribution, upstream, _, _ = step
     rule, xp = contribution.rule, namespace_of(upstream)
     op = rule.op
@@ -285,12 +287,12 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
     for name, value in list(names.items()):
         if isinstance(value, (list, tuple)):
             names.update({f"{name}[{i}]": part for i, part in enumerate(value)})
-    value, raw = at_home(symbols.evaluate(formula, xp, names)), at_home(contribution.raw)
-    must_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
+    value, raw = to_host(symbols.evaluate(formula, xp, names)), to_host(contribution.raw)
+    assert_equal(np.broadcast_to(value, raw.shape), raw, f"{sample}: the formula of {rule.name}")
 
 
 def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener) -> None:
-    """The same inside a composite: the formula of each step there, and that together they send what it sent."""
+    """Check the formulas of the steps inside a composite, and that their sum is its contribution."""
     node, contribution, upstream, _, _ = step
     data, params, _ = listener.outcomes[node]
     inputs = [value if value is None else Tensor.of(value) for value in data]
@@ -300,26 +302,26 @@ def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener
         node.op.forward(tensors, *inputs, **params).backward(Tensor.of(upstream))
     for each in within.steps:
         formula_holds(sample, each, within)
-    arrived = at_home(inputs[contribution.index].grad.numpy())
-    must_equal(arrived, at_home(contribution.raw), f"{sample}: the steps inside {contribution.rule.name}")
+    arrived = to_host(inputs[contribution.index].grad.numpy())
+    assert_equal(arrived, to_host(contribution.raw), f"{sample}: the steps inside {contribution.rule.name}")
 
 
 class _Listener(Recorder):
-    """A recorder that keeps what was applied, by node, and the steps."""
+    """Recorder that keeps the applications, by node, and the steps."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[Any, ...]] = []
         self.outcomes: dict[Any, Any] = {}
 
     def on_apply(self, op: Any, inputs: Any, data: Any, params: dict[str, Any], result: Any) -> None:
-        """Keep an application under its node."""
+        """Record an application under its node."""
         outputs = result if op.outputs else (result,)
         for output in outputs:
             node = getattr(output, "node", None)
             self.outcomes[node.parents[0] if op.outputs and node is not None else node] = (data, params, result)
 
     def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Any:
-        """Write every step down."""
+        """Record every step."""
         return lambda *step: self.steps.append(step)
 
 
@@ -333,16 +335,16 @@ def _(sample: Sample) -> None:
     try:
         number = op.forward(floats, *first, **op.params)
     except AttributeError:
-        return  # an operation that is about arrays alone
+        return  # an operation for arrays only
     out = op.call(*[x if x is None else tensor(x) for x in first])
-    must_equal(number, out.numpy(), f"{sample}: as numbers and as arrays", rtol=1e-12)
+    assert_equal(number, out.numpy(), f"{sample}: as numbers and as arrays", rtol=1e-12)
     inputs = dict(zip(op.inputs, first, strict=True))
     for rule in (rule for rule in op.rules if inputs[rule.inputs[0]] is not None):
         named = {**op.params, **inputs, "out": number, "xp": floats}
         as_arrays = {name: np.asarray(value) if type(value) is float else value for name, value in named.items()}
         with np.errstate(all="ignore"):
             on_arrays = rule({**as_arrays, "xp": arrays})
-        must_equal(rule(named), on_arrays, f"{sample}: the rule {rule.name} on numbers and on arrays", rtol=1e-12)
+        assert_equal(rule(named), on_arrays, f"{sample}: the rule {rule.name} on numbers and on arrays", rtol=1e-12)
 
 
 @promise("single precision stays single precision")
@@ -357,7 +359,7 @@ def _(sample: Sample) -> None:
     for gradient, exact in zip(gradients(sample, small), gradients(sample), strict=True):
         if gradient.dtype != np.float32:
             raise AssertionError(f"{sample}: the gradient of a float32 input is {gradient.dtype}")
-        must_equal(gradient, exact, f"{sample}: the gradient in single precision", rtol=2e-3, atol=2e-4)
+        assert_equal(gradient, exact, f"{sample}: the gradient in single precision", rtol=2e-3, atol=2e-4)
 
 
 @promise("the order of entries in memory does not matter")
@@ -370,7 +372,7 @@ def _(sample: Sample) -> None:
         view[...] = value
         return view
 
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     leaves = [Tensor.of(strided(sample.inputs[i])) for i in places]
     for leaf in leaves:
         leaf.requires_grad = True
@@ -380,7 +382,7 @@ def _(sample: Sample) -> None:
     scalar(sample, full).backward()
     for leaf, exact in zip(leaves, gradients(sample), strict=True):
         got = leaf.grad.numpy() if leaf.grad is not None else np.zeros(leaf.shape, leaf.dtype)
-        must_equal(got, exact, f"{sample}: entries that are not next to each other in memory", rtol=1e-12)
+        assert_equal(got, exact, f"{sample}: entries that are not next to each other in memory", rtol=1e-12)
 
 
 @promise("arrays without entries, and single numbers, are allowed")
@@ -398,10 +400,10 @@ def _(sample: Sample) -> None:
 
 @promise("its record can be stored and read back")
 def _(sample: Sample) -> None:
-    places = moving(sample)
+    places = differentiable_inputs(sample)
     leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
     with record() as trace:
-        scalar(sample, given(sample, places, leaves)).backward()
+        scalar(sample, replace_inputs(sample, places, leaves)).backward()
     text = trace.to_json()
     if load_trace(text).to_json() != text:
         raise AssertionError(f"{sample}: the record is not the same after being read back")

@@ -140,10 +140,10 @@ def shared_rules(op: Op) -> list[list[Rule]]:
 
 def _recorded(sample: Sample) -> list[Rule]:
     """The rules of a sample's operation, as a recording of it shows them."""
-    places = check.moving(sample)
+    places = check.differentiable_inputs(sample)
     leaves = [tensor(sample.inputs[place], requires_grad=True) for place in places]
     with record() as trace:
-        check.scalar(sample, check.given(sample, places, leaves)).backward()
+        check.scalar(sample, check.replace_inputs(sample, places, leaves)).backward()
     return [rule for rule in trace.rules.values() if rule.op == sample.op.name]
 
 
@@ -181,7 +181,7 @@ def _entries(sample: Sample) -> int:
 
 def _session(op: Op, sample: Sample, *, spelled: bool) -> list[str]:
     """The lines of an example."""
-    places, names = check.moving(sample), _names(op, sample)
+    places, names = check.differentiable_inputs(sample), _names(op, sample)
     inputs, lines = list(sample.inputs), []
     for place, value in enumerate(sample.inputs):
         if hasattr(value, "dtype"):

@@ -1,12 +1,12 @@
-"""A few small calls of every operation: what the checks, the reference in the docs and the exercises run.
+"""Samples: a few small calls of every operation, for the checks, the reference pages and the exercises.
 
-Inputs are never lazy, because a lazy input hides a wrong rule: both signs, no ones, all axes of different lengths,
-repeated indices, overlapping windows. Kinks are kept away from, and ties but for those of two, at which the mean of
-both slopes is what differences see; conventions at them have tests of their own.
+Inputs are chosen to reveal wrong rules: both signs, no ones, all axes of different lengths, repeated indices,
+overlapping windows. They avoid kinks, and ties except between two entries, where differences give the mean of both
+derivatives; conventions at these points have separate tests.
 
     sample(matmul, real(2, 3), real(3, 4))        one line for one call
 
-To give a sample to an operation of your own, call `mg.samples.sample(my_op, input, parameter=value)`.
+To add a sample of your own operation, call `mg.samples.sample(my_op, input, parameter=value)`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ np = devices.device("cpu").library
 
 
 class Sample:
-    """One call: an operation, its inputs as arrays, its parameters, and the checks that it is excused from, each with
-    the reason. `draws` is what the inputs were drawn from, so that fresh ones can be had."""
+    """One call of an operation: its inputs as arrays, its parameters, and the checks that do not apply, with reasons.
+
+    `draws` has the functions that drew the inputs, so that fresh inputs can be drawn."""
 
     __slots__ = ("draws", "excused", "inputs", "op", "params")
 
@@ -38,7 +39,7 @@ class Sample:
         self.draws: list[Any] = list(inputs) if draws is None else draws
 
     def fresh(self, rng: Any) -> Sample:
-        """The same call with inputs drawn again; what was given as numbers stays."""
+        """Return the same call with newly drawn inputs; inputs given as numbers stay."""
         return Sample(self.op, [drawn(value, rng) for value in self.draws], self.params, self.excused, self.draws)
 
     def __repr__(self) -> str:
@@ -48,11 +49,11 @@ class Sample:
 
 
 samples: dict[str, list[Sample]] = {}
-"""The samples of every operation, by its name."""
+"""The samples of every operation, by name."""
 
 
 def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **params: Any) -> Sample:
-    """Add a sample of an operation. A function in place of an input draws it, in its own way for each operation."""
+    """Add a sample of an operation. An input may be a function that draws it."""
     op: Any = getattr(call, "op", None)
     if not isinstance(op, Op):
         raise TypeError(f"sample expects an operation, such as mg.tanh or a function under @mg.op; got {call!r}")
@@ -67,7 +68,7 @@ def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **par
 
 
 def drawn(value: Any, rng: Any) -> Any:
-    """An input as an array: drawn by a function, or given."""
+    """Return an input as an array, drawn by a function or given."""
     found = value(rng) if callable(value) else value
     return np.array(found) if isinstance(found, list) else found
 
@@ -78,28 +79,28 @@ JUMPS = {"the gradient has a gradient": "where two entries tie, the gradient its
 
 
 def real(*shape: int) -> Any:
-    """Sizes between a half and two, of either sign."""
+    """Draw numbers of both signs with sizes between 0.5 and 2."""
     return lambda rng: rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape)
 
 
 def positive(*shape: int) -> Any:
-    """Numbers between a half and two."""
+    """Draw numbers between 0.5 and 2."""
     return lambda rng: rng.uniform(0.5, 2.0, shape)
 
 
 def inner(*shape: int) -> Any:
-    """Sizes between 0.1 and 0.9, of either sign."""
+    """Draw numbers of both signs with sizes between 0.1 and 0.9."""
     return lambda rng: rng.uniform(0.1, 0.9, shape) * rng.choice([-1.0, 1.0], shape)
 
 
 def spaced(*shape: int) -> Any:
-    """Numbers of either sign, no two closer than a tenth, in no order: nothing ties."""
+    """Draw numbers of both signs in random order, no two closer than 0.1, so that there are no ties."""
     count = int(np.prod(shape))
     return lambda rng: ((rng.permutation(count) - count / 2) / 4 + rng.uniform(0.01, 0.14, count)).reshape(shape)
 
 
 def spectrum(*shape: int) -> Any:
-    """Complex numbers away from 0 and from the axes."""
+    """Draw complex numbers away from 0 and from both axes."""
     return lambda rng: real(*shape)(rng) + 1j * real(*shape)(rng)
 
 
@@ -455,7 +456,7 @@ def _samples_of_sequences() -> None:
 
 
 def definite(*shape: int, entries: Any = real) -> Any:
-    """Square matrices, not quite symmetric (nor Hermitian), with eigenvalues well above 0 and apart from each other."""
+    """Draw nearly symmetric (or Hermitian) matrices with positive, distinct eigenvalues."""
 
     def draw(rng: Any) -> Any:
         half = entries(*shape)(rng)
@@ -466,7 +467,7 @@ def definite(*shape: int, entries: Any = real) -> Any:
 
 
 def apart(*shape: int, entries: Any = real) -> Any:
-    """Matrices whose singular values are apart from each other and from 0."""
+    """Draw matrices with distinct singular values, none near 0."""
     rows, columns = shape[-2:]
     return lambda rng: 0.4 * entries(*shape)(rng) + np.eye(rows, columns) * np.arange(1.5, columns + 1.5)
 
@@ -639,7 +640,7 @@ def _samples_of_splats() -> None:
     sample(blending.blend, lambda rng: abs(inner(4, 6)(rng)), real(4, 3), real(3))
     sample(blending.blend, lambda rng: abs(inner(5, 6)(rng)), real(5, 2), real(2), stop=0.1)
     opaque = [[0.3, 1.0, 0.7], [1.0, 0.2, 0.6], [0.5, 0.4, 1.0], [0.8, 1.0, 1.0]]
-    sample(blending.blend, opaque, real(4, 2), real(2), stop=-1.0)  # nothing is left out, so nothing jumps
+    sample(blending.blend, opaque, real(4, 2), real(2), stop=-1.0)  # no entry is removed, so the result is continuous
 
 
 for _define in (

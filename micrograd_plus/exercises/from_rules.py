@@ -82,7 +82,7 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
 
     exercise = Exercise(
         id or name, kind="rule", group=group,
-        title=title or f"the rule of {op.name} for {' and '.join(served)}{', twice' if second_order else ''}",
+        title=title or f"the rule of {op.name} for {join_names(served)}{', twice' if second_order else ''}",
         prompt=write_prompt(op, served, is_local, whole, reads, functions, convention)
         + (SECOND_ORDER_PROMPT if second_order else ""),
         starter=write_starter(id or name, op, served, reads, is_local),
@@ -182,20 +182,25 @@ def write_prompt(
     convention: str | None,
 ) -> str:  # fmt: skip
     """Return the text of the task."""
-    task = "the local derivative" if is_local else "the rule that turns upstream into the contribution"
-    lines = [f"`{signature(op)}`", "", summary(op), "", f"Write {task} for {' and '.join(f'`{n}`' for n in served)}."]
+    inputs = join_names([f"`{name}`" for name in served])
+    several = len(served) > 1
+    lines = [f"`{signature(op)}`", "", summary(op), ""]
     if is_local:
-        lines.append("The engine multiplies your result by upstream and undoes broadcasting.")
-    elif whole:
-        lines.append("Your result must have exactly the shape of the input, so undo broadcasting yourself.")
+        lines.append(f"How fast does the output change with {inputs}? Write the local derivative{'s' * several}. "
+                     f"The engine multiplies your result by upstream and undoes broadcasting.")  # fmt: skip
     else:
+        lines.append(f"What do{'' if several else 'es'} {inputs} receive when `upstream` arrives at the output? "
+                     f"Write the rule.")  # fmt: skip
+    if whole:
+        lines.append("Your result must have exactly the shape of the input, so undo broadcasting yourself.")
+    elif not is_local:
         lines.append("Your result must have the shape of the input, or the shape to which the input was broadcast.")
-    if len(served) > 1:
+    if several:
         lines.append(f"Return one result for each input, in this order: {', '.join(served)}.")
     lines.append(f"Your function can use any of these parameters, by name: {', '.join(['xp', *reads])}.")
     missing = ", ".join(sorted(FUNCTIONS.keys() - set(functions)))
     own = ", ".join(each.__name__ for each in OWN_FUNCTIONS)
-    lines.append(f"`xp` has NumPy's functions and {own}{f', except {missing}' if missing else ''}.")
+    lines.append(f"`xp` has NumPy's functions{f' (except {missing})' if missing else ''}, and {own}.")
     lines.append(f"At kinks and ties: {convention}." if convention else "At kinks and ties, any convention is right.")
     return "\n".join(lines).strip()
 
@@ -204,14 +209,19 @@ def write_starter(id: str, op: Op, served: tuple[str, ...], reads: Sequence[str]
     """Return the code that a student starts from."""
     name = id.replace(".", "_").replace("+", "_and_").replace("-", "_")
     parameters = [each for each in ("upstream", *op.inputs, "out", *op.params) if each in reads]
-    result = "the local derivative" if is_local else "the contribution"
+    result = f"the {'local derivative' if is_local else 'contribution'}{'s' * (len(served) > 1)}"
     return (
         f'@exercises.answer("{id}")\n'
         f"def {name}({', '.join(['xp', *parameters])}):\n"
-        f'    """Return {result} for {" and ".join(served)}."""\n'
+        f'    """Return {result} for {join_names(served)}."""\n'
         f"    # YOUR CODE HERE\n"
         f"    raise NotImplementedError\n"
     )
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Join names to an enumeration: "a", "a and b", "a, b and c"."""
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 
 __all__ = ["rule_exercise"]

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..backends import devices
-from ..checks.promises import moving
+from ..checks.promises import differentiable_inputs
 from ..checks.samples import Sample
 from ..core.apply import Op
 from .compare import TANGENT_TOLERANCE, nudge
@@ -28,7 +28,7 @@ class RuleCases:
     """Function that draws the cases of a rule.
 
     `served` are the inputs that receive a gradient, `reads` the values that the answer may read. `whole` and
-    `second_order` are those of `rule_exercise`; with `one_convention`, only the engine's convention at kinks is right.
+    `second_order` are explained in `rule_exercise`. With `one_convention`, only the engine's convention is right.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class RuleCases:
     def _answers(self, sample: Sample) -> list[str]:
         """Return the names of the inputs that receive a gradient on a call."""
         names = self.op.input_names(len(sample.inputs))
-        receiving = [names[place] for place in moving(sample)]
+        receiving = [names[place] for place in differentiable_inputs(sample)]
         return receiving if self.op.kind == "variadic" else [name for name in self.served if name in receiving]
 
     def _present_inputs(self, sample: Sample) -> list[str]:

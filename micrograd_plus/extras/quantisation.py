@@ -51,7 +51,7 @@ def _quantize(xp, x, scale, zero_point, *, low=-128, high=127):
 @wraps_op(_quantize, namespace=True)
 @prefixes_errors
 def quantize(x, scale, zero_point=0, *, low=-128, high=127, axis=None):
-    """Quantise: round to an integer number of steps, limited to the range from `low` to `high`, stored as floats.
+    """Quantise to an integer number of steps, limited to the range from `low` to `high`, stored as floats.
 
         q = clip(round(x / scale + zero_point), low, high)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..tensor import Tensor
 
+__all__: list[str]
+
 def dequantize(q: Any, scale: Any, zero_point: Any = 0, *, axis: Any = None) -> Tensor:
     """Convert quantised integers back to real numbers: (q - zero_point) * scale."""
 def dequantize_blocks(codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:
@@ -27,7 +29,7 @@ def fake_quantize_lsq(
 ) -> Tensor:
     """Quantise and convert back, with a learned step (LSQ)."""
 def quantize(x: Any, scale: Any, zero_point: Any = 0, *, low: Any = -128, high: Any = 127, axis: Any = None) -> Tensor:
-    """Quantise: round to an integer number of steps, limited to the range from `low` to `high`, stored as floats."""
+    """Quantise to an integer number of steps, limited to the range from `low` to `high`, stored as floats."""
 def quantized_conv2d(
     x: Any, weight: Any, x_scale: Any, weight_scale: Any, x_zero_point: Any = 0, bias: Any = None, *,
     stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1, low: Any = -128,

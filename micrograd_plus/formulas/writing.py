@@ -1,6 +1,6 @@
-"""The writer of one formula: it puts the pieces of the parts together, with parentheses where they are needed.
+"""Writer of one formula: it joins the pieces of the parts, with parentheses if needed.
 
-It knows neither what a function looks like (the layout that it is given says so) nor the notation (its marks do).
+The layout says what a function looks like, and the marks say how the notation writes it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     Marks = Text | Latex | MathML
 
 LONG = 24
-"""From so many parts on, what a formula would say twice is given a name."""
+"""A formula of at least this many parts gives a name to a part that it would write twice."""
 
 CHOICE, OR, AND, COMPARE, SUM, PRODUCT, POWER, ATOM = range(8)
-"""How tightly a piece holds together, loosest first."""
+"""Levels of precedence, the loosest first."""
 
 TRUTHS = (OR, AND, COMPARE)
 
 
 class Piece(NamedTuple):
-    """A written part, and what a neighbour must know of it to set parentheses."""
+    """Code of one part, with its precedence."""
 
     code: str
     level: int = ATOM
     sign: str = ""
-    """The operator that holds it together, where there is one."""
+    """Its outermost operator, if it has one."""
     minus: bool = False
-    """Whether it begins with a minus, which may not follow another operator."""
+    """Whether it starts with a minus sign, which must not follow another operator."""
 
 
 class Anatomy:
-    """What a formula is made of, whichever notation it is written in."""
+    """Parts of a formula and their sizes; the same in every notation."""
 
     def __init__(self, root: Any) -> None:
         ordered = in_order(root)
@@ -53,12 +53,12 @@ class Anatomy:
             self.weights[number] = 1 + sum(self.weights[part] for part in below)
 
     def below_of(self, whole: Symbolic) -> list[int]:
-        """What a whole is directly made of, by structure. A square says its base once."""
+        """Return the numbers of the direct parts of an expression. A square has its base once."""
         below = [self.structure[id(part)] for part in parts(whole)]
         return below[:1] if self.is_square(whole) else below
 
     def is_square(self, whole: Symbolic) -> bool:
-        """Whether it is a product of a thing with itself."""
+        """Return whether an expression is the product of a part with itself."""
         if not isinstance(whole, Expression) or whole.function != "multiply":
             return False
         left, right = (self.structure.get(id(side)) for side in whole.args)
@@ -66,10 +66,10 @@ class Anatomy:
 
 
 class Writer:
-    """One formula, being written with the marks of one notation.
+    """Writer of one formula in one notation.
 
-    Parts are known by their structure, so what a rule computes twice is laid out once; in a long formula it
-    gets a name. Parts come before the wholes they make, so a formula may be as deep as memory allows.
+    Parts with the same structure are laid out once, and in a long formula they get a name. Parts are laid out before
+    the expressions that contain them, so a formula can be as deep as memory allows.
     """
 
     def __init__(self, marks: Marks, root: Any, layout: Layout, anatomy: Anatomy | None = None) -> None:
@@ -83,10 +83,10 @@ class Writer:
         self.named = self._worth_a_name(self.anatomy.below_of(Expression("all", (root,))))
         for number, whole in self.anatomy.wholes.items():
             piece = layout(self, whole)
-            self.pieces[number] = self._defined(piece) if number in self.named else piece
+            self.pieces[number] = self._define(piece) if number in self.named else piece
 
     def formula(self, left: Symbolic | None = None) -> str:
-        """The whole formula, as an equation where there is a left side."""
+        """Return the whole formula, as an equation if it has a left side."""
         right = self.piece(self.root)
         if left is None:
             return self.marks.formula(right.code, self.definitions)
@@ -94,19 +94,19 @@ class Writer:
         return self.marks.formula(equation, self.definitions)
 
     def _right_side(self, piece: Piece) -> str:
-        """A piece after an equals sign, where a comparison would read as a second equation."""
-        return self.fenced(piece, COMPARE) if piece.level in TRUTHS else piece.code
+        """Return the code after an equals sign. A comparison gets brackets, so that it does not read as an equation."""
+        return self.parenthesize(piece, COMPARE) if piece.level in TRUTHS else piece.code
 
     def piece(self, value: Any) -> Piece:
-        """How a part is written: a symbolic one, or a constant."""
+        """Return the piece of a part or a constant."""
         number = self.structure.get(id(value)) if isinstance(value, Symbolic) else None
         return self.layout(self, value) if number is None else self.pieces[number]
 
-    def fenced(self, piece: Piece, level: int, chains: str = "", *, after_sign: bool = False) -> str:
-        """A piece where `level` is asked for, in brackets where it would fall apart.
+    def parenthesize(self, piece: Piece, level: int, chains: str = "", *, after_sign: bool = False) -> str:
+        """Return the code of a piece next to an operator of precedence `level`, in brackets if needed.
 
-        At the same level it holds when its operator is one of `chains`; after an operator no minus may
-        follow.
+        At the same level it needs no brackets if its operator is one of `chains`. With `after_sign`, a piece that
+        starts with a minus gets brackets.
         """
         holds = piece.level > level or (piece.level == level and piece.sign in set(chains))
         if holds and not (after_sign and piece.minus):
@@ -115,36 +115,36 @@ class Writer:
         opening, closing = "[]" if counted else "()"
         return self.marks.fence(opening, piece.code, closing)
 
-    def listed(self, values: Iterable[Any]) -> str:
-        """Parts with commas between them."""
+    def comma_list(self, values: Iterable[Any]) -> str:
+        """Return the codes of parts with commas between them."""
         return self.with_commas([self.piece(value).code for value in values])
 
     def with_commas(self, codes: Iterable[str]) -> str:
-        """Codes with commas between them."""
+        """Return codes with commas between them."""
         return self.marks.row(*[part for code in codes for part in (self.marks.comma, code)][1:])
 
     def is_square(self, whole: Symbolic) -> bool:
-        """Whether it is a product of a thing with itself."""
+        """Return whether an expression is the product of a part with itself."""
         return self.anatomy.is_square(whole)
 
     def has_name(self, whole: Symbolic) -> bool:
-        """Whether it is written by a name, and spelled out under the formula."""
+        """Return whether an expression is written as a name that the formula defines below."""
         return self.structure.get(id(whole)) in self.named
 
     def _worth_a_name(self, top: list[int]) -> set[int]:
-        """What a long formula would spell out more than once, unless it is small; it consists of `top`."""
+        """Return the parts of a long formula that it would write more than once, except small ones."""
         weights = self.anatomy.weights
         if sum(weights[number] for number in top) < LONG:
             return set()
         uses = Counter(part for below in [top, *self.anatomy.below.values()] for part in below)
         return {number for number, count in uses.items() if count > 1 and weights[number] > LONG // 6}
 
-    def _defined(self, piece: Piece) -> Piece:
-        """A name for a piece, which is itself written once, under the formula."""
-        name = self.marks.numbered("s", len(self.definitions) + 1)
+    def _define(self, piece: Piece) -> Piece:
+        """Give a piece a name, define it under the formula, and return the name as a piece."""
+        name = self.marks.numbered_name("s", len(self.definitions) + 1)
         self.definitions.append((name, self._right_side(piece)))
         return Piece(name)
 
 
 Layout = Callable[[Writer, Any], Piece]
-"""How a part is laid out, from the pieces of its own parts."""
+"""Function that returns the piece of a part, made from the pieces of its own parts."""

@@ -257,7 +257,6 @@ def gelu(x, approximate="none"):
     gelu(x) = x · Φ(x), where Φ is the standard normal distribution function; with "tanh" x / 2 · (1 + tanh(√(2/π) · (x
     + 0.044715 x³))). The two differ by up to 5e-4. Since their derivatives differ, too, they are two operations,
     `gelu_erf` and `gelu_tanh`.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
         approximate: "none" (exact, the default) or "tanh".

@@ -39,7 +39,6 @@ def cast(x, dtype):
     """Convert to another dtype; complex numbers that become real lose their imaginary part.
 
     Rules use it to bring a contribution to the dtype of its input. Otherwise it is `astype`.
-    Shapes: any -> the same.
     Args:
         x: a tensor or an array.
         dtype: a NumPy dtype of numbers, such as np.dtype("float32").

@@ -117,9 +117,6 @@ def logical_not(xp, x):
     return xp.logical_not(x)
 
 
-# Bits -----------------------
-
-
 @nondifferentiable
 def bitwise_and(xp, a, b):
     """Compute the bitwise AND; for booleans the logical AND.
@@ -158,7 +155,6 @@ def invert(xp, x):
     """Compute the bitwise NOT; for booleans the logical NOT.
 
     `~x` of a tensor; for integers ~x = -x - 1.
-    Returns: a tensor of the dtype of x, without a graph.
     >>> mg.invert([True, False]).tolist()
     [False, True]
     >>> mg.invert([1, 2]).tolist()
@@ -190,9 +186,6 @@ def right_shift(xp, a, b):
     [1, 3]
     See: numpy.right_shift; torch.bitwise_right_shift."""
     return a >> b
-
-
-# Tests ----------------------
 
 
 @nondifferentiable

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 _LINE = "\n    " if sys.version_info < (3, 13) else "\n"  # since then the compiler removes the indentation
 _INDENTED, _SEE, _EXAMPLE = f"{_LINE}    ", f"{_LINE}See:", f"{_LINE}>>> "
@@ -82,30 +82,64 @@ class Facts(NamedTuple):
         return self.kind == "elementwise" or (self.kind == "non-differentiable" and "axis" not in self.params)
 
     @property
+    def is_matrix_function(self) -> bool:
+        """Whether the operation takes square matrices, which are called `a`."""
+        return self.kind == "general" and self.inputs == ("a",)
+
+    @property
     def is_exact(self) -> bool:
         """Whether the result for integers is made of integers."""
-        return EXACT_FUNCTIONS.issuperset(self.op.forward.__code__.co_names)
+        return self.op is not None and EXACT_FUNCTIONS.issuperset(self.op.forward.__code__.co_names)
 
     @property
     def numbers(self) -> str:
         """Which numbers the operation takes."""
-        if self.op.name in INTEGER_OPERATIONS:
+        if self.takes_integers:
             return "integers or booleans"
+        if self.is_matrix_function:
+            return "square matrices"
         return "real numbers" if self.is_real else "real or complex numbers"
+
+    @property
+    def takes_integers(self) -> bool:
+        """Whether the operation takes integers and booleans only."""
+        return self.op is not None and self.op.name in INTEGER_OPERATIONS
 
     @property
     def is_real(self) -> bool:
         """Whether the operation takes real numbers only."""
+        if self.op is None:
+            return False
         return self.op.real_only or not REAL_FUNCTIONS.isdisjoint(self.op.forward.__code__.co_names)
 
 
+class DerivedDocstring(str):
+    """Docstring of a function that adds its derived sections when it is shown.
+
+    `help`, `inspect.getdoc`, IPython and doctest read a docstring through `expandtabs`, and `print` through `__str__`:
+    both return the complete text. To complete all docstrings at the import would take a tenth of its time.
+    """
+
+    __slots__ = ("function",)
+    function: Any
+
+    def __str__(self) -> str:
+        return with_sections(str.__str__(self), facts_of(self.function, getattr(self.function, "op", None)))
+
+    def expandtabs(self, tabsize: SupportsIndex = 8) -> str:
+        """Return the complete docstring, with spaces for tabs."""
+        return str(self).expandtabs(tabsize)
+
+
 def complete(function: Any) -> None:
-    """Add the sections that follow from a function's kind and signature to its docstring."""
+    """Let a function's docstring show the sections that follow from its kind and signature, too."""
     if function.__doc__:
+        text = DerivedDocstring(function.__doc__)
+        text.function = function
+        function.__doc__ = text
         op = getattr(function, "op", None)
-        function.__doc__ = with_sections(function.__doc__, facts_of(function, op))
         if op is not None and op.call is function:
-            op.forward.__doc__ = function.__doc__
+            op.forward.__doc__ = text
 
 
 def facts_of(function: Any, op: Any) -> Facts:
@@ -117,7 +151,7 @@ def facts_of(function: Any, op: Any) -> Facts:
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     defaults = dict(zip(names[code.co_argcount - len(values) : code.co_argcount], values, strict=True))
     defaults |= function.__kwdefaults__ or {}
-    inputs = op.inputs if op is not None else ()
+    inputs = op.inputs if op is not None else names[: names[:1] == ("x",)]
     params = {name: defaults.get(name) for name in names if name not in inputs}
     return Facts(op.kind if op is not None else "composed", inputs, params, op)
 
@@ -139,7 +173,7 @@ def with_sections(text: str, facts: Facts) -> str:
             sections, end = derive(facts, text[start:end]) + sections, start
         else:
             sections = derive(facts, "") + sections
-    return f"{text[:end]}\n{sections}{shown}{text[see:]}"
+    return f"{text[:end].rstrip()}\n{sections}{shown}{text[see:]}"
 
 
 # The sections ---------------------------------------------------------------------------------------------------------
@@ -152,6 +186,8 @@ def shapes(facts: Facts, written: str) -> str:
         return written
     if "keepdims" in facts.params:
         return f"{_LINE}Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3)."
+    if facts.is_matrix_function:
+        return f"{_LINE}Shapes: (..., n, n) -> the same."
     if len(facts.inputs) == 1 or not facts.is_entrywise:
         return f"{_LINE}Shapes: any -> the same."
     return f"{_LINE}Shapes: {', '.join(facts.inputs)} of shapes that broadcast -> the broadcast shape."
@@ -186,7 +222,7 @@ def returns(facts: Facts, written: str) -> str:
     inputs = " and ".join(facts.inputs) if count <= 2 else "the inputs"
     dtype = f"{'dtype' if count == 1 else 'common dtype'} of {inputs}"
     if facts.kind == "non-differentiable":
-        kind = f"the {dtype}" if facts.op.name in INTEGER_OPERATIONS else "booleans"
+        kind = f"the {dtype}" if facts.takes_integers else "booleans"
         return f"{_LINE}Returns: a tensor of {kind}, without a graph."
     may_round = facts.kind == "elementwise" or (facts.kind == "general" and count == 1)
     return f"{_LINE}Returns: a tensor of the {dtype}{'; float64 for integers' * (may_round and not facts.is_exact)}."
@@ -197,7 +233,7 @@ def raises(facts: Facts, written: str) -> str:
     if written or not facts.inputs:
         return written
     wrong = "complex or not numeric" if facts.is_real else "not numeric"
-    wrong = "not an integer or boolean" if facts.op.name in INTEGER_OPERATIONS else wrong
+    wrong = "not an integer or boolean" if facts.takes_integers else wrong
     first, *others = facts.inputs
     if others:
         fit = "broadcast" if facts.is_entrywise else "match"

@@ -12,8 +12,6 @@ def sqrt(xp, x):
     sqrt(x) = √x, not negative; nan for a negative real number. At 0 the derivative is inf.
     >>> mg.sqrt([4.0, 9.0]).tolist()
     [2.0, 3.0]
-    >>> mg.sqrt(-1 + 0j).item()
-    1j
     See: numpy.sqrt; torch.sqrt."""
     return xp.sqrt(x)
 

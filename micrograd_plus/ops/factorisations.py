@@ -88,7 +88,6 @@ def reciprocal_beyond(xp, x, floor):
     """Compute the reciprocal of entries larger than a floor, and 0 for smaller ones.
 
     1 / x if |x| > floor, else 0. The pseudoinverse inverts singular values this way.
-    Shapes: x, floor of shapes that broadcast -> the broadcast shape.
     Args:
         floor: the largest magnitude that counts as 0; it receives no gradient.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -109,7 +108,6 @@ def known_ratio(xp, x, y, floor):
 
     x / y if |y| > floor; else nan, but 0 if x = 0. So a function that does not use the eigenvectors of equal values has
     its gradient, and one that does receives nan.
-    Shapes: x, y, floor of shapes that broadcast -> the broadcast shape.
     Args:
         floor: the largest magnitude at which y counts as unknown; it receives no gradient.
     >>> mg.ops.known_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0], 0.0).tolist()
@@ -157,7 +155,6 @@ def cholesky(a, *, upper=False):
     """Compute the Cholesky factorisation: the lower triangle L with L @ Lᵀ = a.
 
     Only the symmetric part (a + aᵀ) / 2 of a is used, so its gradient is symmetric.
-    Shapes: (..., n, n) -> the same.
     Args:
         a: positive definite matrices: symmetric (complex: Hermitian), with all eigenvalues above 0.
         upper: whether to return the upper triangle Lᵀ, with Lᵀᵀ @ Lᵀ = a; default False.
@@ -286,8 +283,6 @@ def eig(a):
     that is at least half as large as the largest. The eigenvectors of equal values have no gradient: a function that
     uses them receives nan.
     Shapes: a (..., n, n) -> values (..., n), vectors (..., n, n).
-    Args:
-        a: square matrices.
     Returns: a pair of complex tensors of the precision of a, in LAPACK's order.
     Raises: ValueError if a is not square or contains nan, or in the backward pass if the vectors are not linearly
         independent; RuntimeError on a device whose library cannot compute them.

@@ -371,11 +371,8 @@ def _axes(x, s, axes):
 def fftshift(x, axes=None):
     """Shift frequency 0 to the middle, so that frequencies are in ascending order.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         axes: the axis or axes; None (default) for all.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.fft.fftshift([0.0, 1.0, 2.0, -2.0, -1.0]).tolist()
     [-2.0, -1.0, 0.0, 1.0, 2.0]
@@ -388,11 +385,8 @@ def fftshift(x, axes=None):
 def ifftshift(x, axes=None):
     """Shift frequency 0 back to the front: the inverse of `fftshift`.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         axes: the axis or axes; None (default) for all.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.fft.ifftshift([-2.0, -1.0, 0.0, 1.0, 2.0]).tolist()
     [0.0, 1.0, 2.0, -2.0, -1.0]

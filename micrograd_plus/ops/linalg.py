@@ -137,7 +137,6 @@ def sqrtm(xp, a):
     """Compute the square root of a matrix: x with x @ x = a, and eigenvalues with positive real part.
 
     The gradient of a is the solution y of xᵀ y + y xᵀ = upstream.
-    Shapes: (..., n, n) -> the same.
     Args:
         a: square matrices without eigenvalues on the real line up to 0. A real matrix has a real root.
     Raises: ValueError if a is not square or singular, or has a real eigenvalue below 0.
@@ -159,9 +158,6 @@ def inv(xp, a):
 
     a @ inv(a) = inv(a) @ a = 1. Use `solve` for equations: it is faster and more accurate. The gradient of a is
     -inv(a)ᵀ @ upstream @ inv(a)ᵀ.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
     Raises: ValueError if a is singular or not square.
     >>> mg.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
@@ -181,8 +177,6 @@ def det(xp, a):
 
     ∂ det(a) / ∂a = cofactors(a) = det(a) inv(a)ᵀ; the first form also holds for singular matrices.
     Shapes: (..., n, n) -> (...).
-    Args:
-        a: square matrices.
     Raises: ValueError if a is not square.
     >>> mg.linalg.det([[2.0, 1.0], [0.0, 3.0]])
     tensor(6.)
@@ -202,9 +196,6 @@ def cofactors(xp, a):
 
     out[i, j] = (-1)^(i+j) times the determinant of a without row i and column j. This is det(a) inv(a)ᵀ, but also
     exists for singular matrices; its own gradient needs an invertible matrix.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
     Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.ops.cofactors([[1.0, 2.0], [3.0, 4.0]])
     tensor([[ 4., -3.],
@@ -228,8 +219,6 @@ def slogdet(xp, a):
     det(a) = sign * exp(logabsdet), without overflow. The sign of a complex determinant is a complex number of magnitude
     1. A singular matrix has sign 0 and logarithm -inf, and no gradient.
     Shapes: (..., n, n) -> (...) twice.
-    Args:
-        a: square matrices.
     Returns: a pair of tensors: sign, of the dtype of a, and logabsdet, real; float64 for integers.
     Raises: ValueError if a is not square, or in the backward pass if it is singular.
     >>> mg.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])
@@ -300,9 +289,7 @@ def matrix_power(xp, a, *, n):
     """Raise a square matrix to an integer power.
 
     a⁰ is the identity, and a⁻ⁿ = inv(a)ⁿ.
-    Shapes: (..., n, n) -> the same.
     Args:
-        a: square matrices.
         n: the exponent, an integer.
     Returns: a tensor of the dtype of a; float64 for integers to a negative power.
     Raises: ValueError if a is not square, or singular for a negative power; TypeError if n is not an integer.
@@ -325,9 +312,6 @@ def expm(xp, a):
 
     expm(a) = 1 + a + a² / 2! + a³ / 3! + … The solution of x' = a @ x at time 1 is expm(a) @ x(0). It is not the
     exponential of each entry.
-    Shapes: (..., n, n) -> the same.
-    Args:
-        a: square matrices.
     Raises: ValueError if a is not square.
     >>> mg.linalg.expm([[0.0, 1.0], [-1.0, 0.0]])
     tensor([[ 0.54030231,  0.84147098],

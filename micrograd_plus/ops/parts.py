@@ -22,10 +22,8 @@ def flatten(x, start_dim=0, end_dim=-1):
 
     Shapes: (2, 3, 4) -> (24); with start_dim=1 -> (2, 12); with end_dim=1 -> (6, 4).
     Args:
-        x: numbers.
         start_dim: the first axis to merge; default 0.
         end_dim: the last axis to merge; default -1.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if an axis is out of range; ValueError if the first comes after the last.
     >>> mg.flatten(np.ones((2, 3, 4)), 1).shape
     (2, 12)
@@ -97,10 +95,8 @@ def rollaxis(x, axis, start=0):
 
     Shapes: x (2, 3, 4), axis=2 -> (4, 2, 3).
     Args:
-        x: numbers.
         axis: the axis to move.
         start: the axis is moved before this one; default 0. The number of axes moves it to the end.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if the axis is out of range.
     >>> mg.rollaxis(np.zeros((2, 3, 4)), 2).shape
     (4, 2, 3)
@@ -182,7 +178,6 @@ def append(x, values, axis=None):
 
     Shapes: axis=None -> (m + n); x (2, 3), values (1, 3), axis=0 -> (3, 3).
     Args:
-        x: numbers.
         values: numbers to append.
         axis: the axis along which to append; None (default) flattens both first.
     Returns: a tensor of the common dtype of x and values.
@@ -203,7 +198,6 @@ def array_split(x, indices_or_sections, axis=0):
     If the length is not divisible, the first parts are longer by one.
     Shapes: x (7, n), indices_or_sections=3 -> (3, n), (2, n) and (2, n).
     Args:
-        x: numbers.
         indices_or_sections: the number of parts, or a sequence of indices at which to split.
     Returns: a tuple of tensors of the dtype of x.
     Raises: ValueError if there is less than one part; IndexError if the axis is out of range.
@@ -285,9 +279,6 @@ def flipud(x):
     """Reverse the order of the rows: flip upside down.
 
     Shapes: any with at least one axis -> the same.
-    Args:
-        x: numbers.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if x is a single number.
     >>> mg.flipud([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
@@ -301,9 +292,6 @@ def fliplr(x):
     """Reverse the order of the columns: flip left to right.
 
     Shapes: any with at least two axes -> the same.
-    Args:
-        x: numbers.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if x has fewer than two axes.
     >>> mg.fliplr([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[2.0, 1.0], [4.0, 3.0]]
@@ -321,7 +309,6 @@ def rot90(x, k=1, axes=(0, 1)):
         x: numbers, with at least two axes.
         k: the number of quarter turns, default 1; clockwise if negative.
         axes: the two axes of the plane; default the first two.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if `axes` are not two different axes; IndexError if one is out of range; TypeError if k is not an
         integer.
     >>> mg.rot90([[1.0, 2.0], [3.0, 4.0]]).tolist()
@@ -352,7 +339,6 @@ def diff(x, n=1, axis=-1, prepend=None, append=None):
         x: numbers, with at least one axis.
         n: how often to take differences, default 1; 0 returns x.
         prepend, append: values to attach before and after x first; a single number fills one slice. Default None.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if n is negative, or x is a single number; IndexError if the axis is out of range.
     >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
     ([3.0, 5.0], [2.0])
@@ -462,7 +448,6 @@ def average(x, axis=None, weights=None, returned=False, keepdims=False):
     Σ_i w_i x_i / Σ_i w_i; without weights the mean.
     Shapes: x (2, 3), axis=0 -> (3); weights of the shape of x, or (2) for that axis.
     Args:
-        x: numbers.
         weights: weight of each entry; None (default) for equal weights.
         returned: whether to return the sum of the weights, too; default False.
     Returns: a tensor; with `returned` a pair of it and the sums of the weights.
@@ -495,10 +480,8 @@ def ptp(x, axis=None, keepdims=False):
     """Compute the range ("peak to peak"): the largest entry minus the smallest, over all or along axes.
 
     Entries that tie share the gradient equally.
-    Shapes: x (2, 3), axis=0 -> (3); with keepdims -> (1, 3).
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if there are no entries; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.ptp([3.0, 9.0, 4.0]).item()
     6.0
@@ -569,7 +552,6 @@ def matrix_transpose(x):
     Shapes: x (..., m, n) -> (..., n, m).
     Args:
         x: numbers, with at least two axes.
-    Returns: a tensor of the dtype of x.
     Raises: IndexError if x has fewer than two axes.
     >>> mg.matrix_transpose([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[1.0, 3.0], [2.0, 4.0]]

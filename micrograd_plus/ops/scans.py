@@ -126,10 +126,8 @@ def cummax(x, axis=-1):
     """Compute the cumulative maximum along an axis.
 
     out_i = max_{j≤i} x_j. At a tie the last entry receives the gradient.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.cummax([1.0, 3.0, 2.0, 5.0]).tolist()
     [1.0, 3.0, 3.0, 5.0]
@@ -142,10 +140,8 @@ def cummin(x, axis=-1):
     """Compute the cumulative minimum along an axis.
 
     out_i = min_{j≤i} x_j. At a tie the last entry receives the gradient.
-    Shapes: any -> the same.
     Args:
         x: real numbers.
-    Returns: a tensor of the dtype of x.
     Raises: TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.cummin([5.0, 3.0, 4.0, 1.0]).tolist()
     [5.0, 3.0, 3.0, 1.0]

@@ -300,9 +300,9 @@ def transformer_layer(
     xp, x, in_weight, in_bias, out_weight, out_bias, weight1, bias1, weight2, bias2,
     norm1_weight, norm1_bias, norm2_weight, norm2_bias, *, heads, causal=False, norm_first=False, eps=1e-5,
 ):  # fmt: skip
-    """Transformer encoder layer: self-attention, then two linear layers with a relu between.
+    """Compute a transformer encoder layer: self-attention, then two linear layers with a relu between.
 
-    What each part gives is added to what went past it:
+    The output of each part is added to its input:
 
         y = norm1(x + attention(x))              with norm_first   y = x + attention(norm1(x))
         out = norm2(y + ff(y))                                     out = y + ff(norm2(y))

@@ -73,8 +73,7 @@ def arctan(xp, x):
 def arctan2(xp, a, b):
     """Compute the angle of the point (b, a) in radians: the inverse tangent of a / b in the right quadrant.
 
-    arctan2(a, b) = arctan(a / b), with π added or subtracted if b < 0: from -π to π. At the origin the value is 0 or
-    ±π, depending on the signs of the zeros, and the gradient is nan.
+    From -π to π. At the origin it is 0 or ±π, depending on the signs of the zeros, and its gradient nan.
     Args:
         a: the vertical coordinate y, real numbers.
         b: the horizontal coordinate x, real numbers.

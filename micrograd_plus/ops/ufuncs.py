@@ -142,7 +142,6 @@ def nan_to_num(xp, x, *, copy=True, nan=0.0, posinf=None, neginf=None):
 def fabs(x):
     """Compute the absolute value of real numbers, as floats.
 
-    Shapes: any -> the same.
     Args:
         x: real numbers.
     Returns: a tensor of the dtype of x; float64 for integers.
@@ -160,12 +159,9 @@ def fabs(x):
 def real_if_close(x, tol=100.0):
     """Drop imaginary parts if all of them are as small as rounding errors.
 
-    Shapes: any -> the same.
     Args:
-        x: numbers.
         tol: the largest imaginary part, in machine epsilons of the dtype; below 1 an absolute value.
     Returns: a real tensor if all imaginary parts are small, else a complex one.
-    Raises: TypeError if x is not numeric.
     >>> mg.real_if_close([1.0 + 1e-16j, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.real_if_close."""
@@ -297,7 +293,6 @@ def partition(x, kth, axis=-1):
         x: real numbers.
         kth: an index into the sorted order, or several.
         axis: axis along which to partition; default -1, the last; None flattens x first.
-    Returns: a tensor of the dtype of x.
     Raises: ValueError if kth is out of range; TypeError if x is complex; IndexError if the axis is out of range.
     >>> mg.partition([7.0, 1.0, 5.0], 1).tolist()
     [1.0, 5.0, 7.0]

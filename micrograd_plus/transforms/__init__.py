@@ -1,4 +1,4 @@
-"""Functions of functions: gradients and products with Jacobians, checkpoints, loops, rules of one's own, gradcheck."""
+"""Function transforms: gradients, Jacobian products, checkpoints, loops, custom rules and gradient checks."""
 
 from .checkpoint import checkpoint, checkpoint_sequential, is_checkpointing, is_recomputing
 from .control import cond, scan, while_loop

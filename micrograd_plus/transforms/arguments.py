@@ -7,7 +7,7 @@ from typing import Any
 
 
 def check_tuple(name: str, values: Any) -> None:
-    """Raise TypeError unless `values` is a tuple or list: a single tensor would be taken apart into its rows."""
+    """Raise TypeError unless `values` is a tuple or list, since iterating over a tensor gives its rows."""
     if not isinstance(values, (tuple, list)):
         got = type(values).__name__
         raise TypeError(f"{name} must be a tuple with an entry for each argument of f, such as (x,); got {got}")

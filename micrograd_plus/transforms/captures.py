@@ -1,4 +1,4 @@
-"""Captures: tensors that a function reads from outside, without their being among its arguments."""
+"""Captures: tensors that a function reads from its closure, not from its arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.variable import Node
 
 
 class Captures(Recorder):
-    """A recorder of the tensors with a graph that were created before it began: `found`, each by its node."""
+    """Recorder that collects, in `found`, the tensors with a graph that were created before it started."""
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -19,11 +19,11 @@ class Captures(Recorder):
     def on_apply(
         self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
-        """Note inputs from outside."""
+        """Collect the captured inputs of one application."""
         self.meet(inputs)
 
     def meet(self, values: Iterable[Any]) -> None:
-        """Note those of some values that come from outside."""
+        """Collect the captured tensors among some values."""
         for value in values:
             node = getattr(value, "node", None)
             if node is not None and node.created < self.start:

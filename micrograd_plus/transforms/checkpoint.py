@@ -1,8 +1,8 @@
-"""Checkpoints: memory for time. The inside of a function is forgotten on the way forward, and computed once more when
-the walk comes by.
+"""Gradient checkpointing: trade time for memory. The forward pass drops the graph inside a function, and the backward
+pass computes it again.
 
-A program of n equal parts with a checkpoint round every √n of them keeps about 2√n parts in memory in the place of n,
-and runs forward twice (Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016).
+A program of n equal parts with a checkpoint around every √n of them keeps about 2√n parts in memory instead of n, and
+runs forward twice (Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016).
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from .arguments import name_of
 from .captures import Captures
 
 _running = Mode("running", "")
-_one_at_a_time = threading.RLock()
-"""The random state that a second run starts from is everybody's: threads that walk back take turns."""
+_second_run_lock = threading.RLock()
+"""Lock around second runs: all threads share the random state that they restore."""
 
 
 _limit = threading.Lock()
 FRAMES_OF_A_LEVEL = 60
-"""More than the calls from one checkpoint to the next one inside it, forward or back."""
+"""Upper bound for the number of Python frames from one checkpoint to a nested one, forward or backward."""
 
 
-def _in_a_child() -> None:
-    """A forked child begins with locks that no thread holds: the one that may have held them is not there."""
-    global _limit, _one_at_a_time
-    _limit, _one_at_a_time = threading.Lock(), threading.RLock()
+def _reset_locks() -> None:
+    """Replace the locks after a fork: the thread that held one does not exist in the child."""
+    global _limit, _second_run_lock
+    _limit, _second_run_lock = threading.Lock(), threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_a_child)
+    os.register_at_fork(after_in_child=_reset_locks)
 
 
 def is_checkpointing() -> bool:
-    """Whether this is inside a function that runs under a checkpoint, for the first time or again.
+    """Return whether a function under a checkpoint is running, for the first or the second time.
 
     Returns: True or False.
     Raises: nothing.
@@ -70,9 +70,9 @@ def is_checkpointing() -> bool:
 
 
 def is_recomputing() -> bool:
-    """Whether this is inside a function that a checkpoint runs again, on the way back.
+    """Return whether a checkpoint is running a function for the second time, in the backward pass.
 
-    What the first run counted, the second is not to count twice: a batch norm asks this before it moves its averages.
+    A function with side effects checks this in order not to repeat them: batch norm updates its averages only once.
 
     Returns: True or False.
     Raises: nothing.
@@ -89,23 +89,23 @@ def is_recomputing() -> bool:
 
 
 def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A call `f(*args, **kwargs)` of which only the arguments and the results are kept: memory for time.
+    """Call `f(*args, **kwargs)` and keep only its arguments and results: trade time for memory.
 
-    The backward pass runs `f` again for the rest. With a checkpoint round every √n of n equal parts, about 2√n parts
-    are kept in the place of n, and the program runs forward twice. Gradients are exact, and can be differentiated
+    The backward pass runs `f` again to get its graph. With a checkpoint around every √n of n equal parts, memory holds
+    about 2√n parts instead of n, and the program runs forward twice. Gradients are exact, and can be differentiated
     again.
 
-    Tensors that `f` reads from outside, such as a layer's weights, receive their gradients too. Random numbers of
-    `mg.random` are drawn again as they were; a generator of your own is not put back. While somebody records, or where
-    no gradient is wanted, `f` simply runs.
+    Tensors that `f` captures, such as a layer's weights, receive their gradients too. The second run draws the same
+    random numbers from `mg.random`; the state of your own generator is not restored. While a program is recorded, or
+    if no gradient is required, `f` simply runs.
 
     Args:
-        f: a function that does the same both times.
+        f: a function that computes the same both times.
         *args: its arguments: tensors, pytrees of them, or anything else.
         **kwargs: its keyword arguments, likewise.
     Returns: what `f` returns.
-    Raises: TypeError where `f` cannot be called. On the way back, RuntimeError where a tensor that `f` reads from
-        outside was changed since, and where the second run gives other results or reads other tensors.
+    Raises: TypeError if `f` cannot be called. In the backward pass, RuntimeError if a tensor that `f` captures has
+        changed, or if the second run gives other results or captures other tensors.
     Example:
         >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
         >>> mg.checkpoint(lambda x: mg.exp(mg.sin(x)), x).sum().backward()
@@ -122,21 +122,21 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     program = Program(f, args, kwargs)
     result = program.first_run()
     made = iter(_again.apply([*program.given, *program.outside], program=program))
-    return map_leaves(result, lambda value: _tracked(value, next(made)) if isinstance(value, Variable) else value)
+    return map_leaves(result, lambda value: _with_graph(value, next(made)) if isinstance(value, Variable) else value)
 
 
 def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int, x: Any) -> Any:
-    """Functions or layers one after the other, in segments with a checkpoint round each.
+    """Call functions or layers one after another, with a checkpoint around each segment of them.
 
-    The last segment is kept: the backward pass begins there at once.
+    The last segment has no checkpoint, since the backward pass starts there at once.
 
     Args:
-        functions: functions of one argument, or layers; each is given what the one before it returned.
-        segments: how many segments to cut them into, from 1 to their number, as equal as can be.
-        x: what the first is given.
-    Returns: what the last returns.
-    Raises: TypeError where one of them cannot be called or `segments` is no whole number; ValueError for fewer segments
-        than 1, or more than there are functions; and what `checkpoint` raises.
+        functions: functions of one argument, or layers; each receives the result of the one before.
+        segments: the number of segments, from 1 to the number of functions; they are as equal as possible.
+        x: the argument of the first function.
+    Returns: the result of the last function.
+    Raises: TypeError if one of them cannot be called or `segments` is not a whole number; ValueError for fewer than 1
+        segments, or more than there are functions; and the errors of `checkpoint`.
     Example:
         >>> x = mg.tensor(0.5, requires_grad=True)
         >>> mg.checkpoint_sequential([mg.sin, mg.exp, mg.tanh], 2, x).backward()
@@ -154,18 +154,18 @@ def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int
     cuts = [len(functions) * i // segments for i in range(segments + 1)]
     parts = [functions[start:stop] for start, stop in pairwise(cuts)]
     for part in parts[:-1]:
-        x = checkpoint(_one_after_the_other, part, x)
-    return _one_after_the_other(parts[-1], x)
+        x = checkpoint(_call_in_turn, part, x)
+    return _call_in_turn(parts[-1], x)
 
 
-def _one_after_the_other(functions: list[Callable[..., Any]], x: Any) -> Any:
+def _call_in_turn(functions: list[Callable[..., Any]], x: Any) -> Any:
     for f in functions:
         x = f(x)
     return x
 
 
 class Program:
-    """A function and its arguments: run once, its graph forgotten, and again from the same random state."""
+    """Function and arguments that run twice from the same random state; the graph of the first run is dropped."""
 
     def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]):
         self.f, self.arguments = f, (args, kwargs)
@@ -177,91 +177,91 @@ class Program:
 
     @property
     def name(self) -> str:
-        """The function, as errors call it."""
+        """Name of the function for error messages."""
         return name_of(self.f)
 
     def run(self, given: Sequence[Any]) -> Any:
-        """The function on these tensors in the places of those it was given."""
+        """Call the function with these tensors instead of the ones it was called with."""
         found = iter(given)
         args, kwargs = map_leaves(self.arguments, lambda value: next(found) if isinstance(value, Variable) else value)
         return self.f(*args, **kwargs)
 
     def first_run(self) -> Any:
-        """Run; note where the random numbers stood and what is read from outside, and let go of the graph."""
+        """Run the function, save the random state and the captured tensors, and drop the graph."""
         outside = Captures(clock())
         self.state = snapshot_states()
-        given = [_alike(snapshot(value), wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
-        with _room_inside(), Block(_running, "once"), record_to(outside):
+        given = [_detached_copy(snapshot(value), wanted) for value, wanted in zip(self.given, self.wanted, strict=True)]
+        with _deeper_recursion(), Block(_running, "once"), record_to(outside):
             result = self.run(given)
         outside.meet(value for value in leaves(result) if isinstance(value, Variable))
         self.outside = list(outside.found.values())
         self.results = tuple(value._data for value in leaves(result) if isinstance(value, Variable))
         return result
 
-    def take_results(self) -> tuple[Any, ...]:
-        """What the first run gave, which is then no longer kept here."""
+    def pop_results(self) -> tuple[Any, ...]:
+        """Return the results of the first run, and drop them here."""
         results, self.results = self.results, ()
         return results
 
     def contributions(
         self, xp: Any, parts: Sequence[Any], results: Sequence[Any], upstream: Sequence[Any]
     ) -> list[Any]:
-        """What each argument, and then each tensor from outside, receives: the function runs again, and the gradients
-        of its results are walked back through it."""
+        """Return the gradient of each argument and of each captured tensor: run the function again, and walk back
+        through its graph."""
         if xp is symbols:
-            raise TypeError("a checkpoint has no formula of its own: its gradients are those of what runs inside")
+            raise TypeError("a checkpoint has no formula: its gradients come from the operations inside")
         differentiable = xp is tensors
-        self._refuse_changed(parts[len(self.given) :])
+        self._check_unchanged(parts[len(self.given) :])
         start = clock()
         arguments = parts[: len(self.given)]
-        with _one_at_a_time, _room_inside(), restore_states(self.state), enable_grad():
+        with _second_run_lock, _deeper_recursion(), restore_states(self.state), enable_grad():
             given = [
-                ops.positive(part) if differentiable else _alike(part, wanted)
+                ops.positive(part) if differentiable else _detached_copy(part, wanted)
                 for part, wanted in zip(arguments, self.wanted, strict=True)
             ]
             with Block(_running, "again"), mute_recorders():
                 again = [value for value in leaves(self.run(given)) if isinstance(value, Variable)]
-            self._refuse_different(results, again)
+            self._check_results(results, again)
             ends = [value.node for value in (*given, *self.outside)]
             starts = [(value.node, up) for value, up in zip(again, upstream, strict=True) if value.node is not None]
             received = walk_from(starts, xp, ends=ends, since=start)
-        self._refuse_strangers(received.keys() - set(ends), start)
+        self._check_captures(received.keys() - set(ends), start)
         return [
             received[node] if node in received else xp.new_zeros(part, tuple(part.shape), part.dtype)
             for node, part in zip(ends, parts, strict=True)
         ]
 
-    def _refuse_strangers(self, others: Iterable[Node], start: int) -> None:
-        """An error where the second run has read what the first one had not."""
+    def _check_captures(self, others: Iterable[Node], start: int) -> None:
+        """Raise RuntimeError if the second run captured a tensor that the first one did not."""
         if any(node.created < start for node in others):
             raise RuntimeError(
-                f"checkpoint: {self.name} read another tensor from outside as it ran again; it must do the same both "
+                f"checkpoint: {self.name} captured another tensor when it ran again; it must compute the same both "
                 f"times"
             )
 
-    def _refuse_changed(self, before: Sequence[Any]) -> None:
-        """An error where a tensor from outside no longer holds what the first run read."""
+    def _check_unchanged(self, before: Sequence[Any]) -> None:
+        """Raise RuntimeError if a captured tensor has changed since the first run."""
         for value, data in zip(self.outside, before, strict=True):
             if not _equal(value._data, getattr(data, "_data", data)):
                 raise RuntimeError(
-                    f"checkpoint: a tensor of shape {value.shape} that {self.name} reads from outside was changed "
-                    f"between the forward and the walk back, so it cannot run again; change it after the walk, or pass "
-                    f"it as an argument, which is kept as it was"
+                    f"checkpoint: a tensor of shape {value.shape} that {self.name} captures was changed between "
+                    f"the forward and the backward pass, so it cannot run again; change it after the backward pass, "
+                    f"or pass it as an argument, which is saved"
                 )
 
-    def _refuse_different(self, before: Sequence[Any], again: Sequence[Any]) -> None:
-        """An error where the second run gave something else."""
+    def _check_results(self, before: Sequence[Any], again: Sequence[Any]) -> None:
+        """Raise RuntimeError if the second run gave other results."""
         data = [value._data for value in again]
         if len(before) != len(data) or not all(_close(a, b) for a, b in zip(before, data, strict=True)):
             raise RuntimeError(
-                f"checkpoint: {self.name} gave other results as it ran again; it must do the same both times: draw "
-                f"from mg.random, whose state is put back, and read nothing that changes in between"
+                f"checkpoint: {self.name} gave other results when it ran again; it must compute the same both "
+                f"times: draw random numbers from mg.random, whose state is restored"
             )
 
 
 def _checkpoint(xp: Any, parts: Any, *, program: Program) -> Any:
-    """The results of a function of which the inside was not kept."""
-    return program.take_results()
+    """Return the results of a function without the graph inside."""
+    return program.pop_results()
 
 
 _again = Op(_checkpoint, "variadic", outputs=("results",))
@@ -270,27 +270,27 @@ _again.is_deterministic = False  # a function of the user's runs, which reads wh
 
 @_again.rule("parts")
 def _(xp: Any, upstream: Any, parts: Any, results: Any, program: Program) -> Any:
-    """The function runs again, and the gradients of its results are walked back through it."""
+    """Run the function again, and walk back through its graph."""
     return program.contributions(xp, parts, results, upstream)
 
 
-def _alike(data: Any, wanted: bool) -> Any:
-    """A tensor of the same values that knows nothing of where they came from."""
+def _detached_copy(data: Any, wanted: bool) -> Any:
+    """Return a tensor of the same values without their graph."""
     return Tensor.of(data, Leaf(data.shape, data.dtype) if wanted else None)
 
 
-def _tracked(value: Any, made: Any) -> Any:
-    """A result as the checkpoint gives it; one that had no gradient inside has none outside."""
+def _with_graph(value: Any, made: Any) -> Any:
+    """Return a result with the checkpoint's graph, or without one if it had none inside."""
     return value if value.node is None else made
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """True for the same numbers, and the same places that hold none."""
+    """Return whether two arrays are equal, with nan in the same positions."""
     return a is b or devices.device_of(a).library.isclose(a, b, rtol=0, atol=0, equal_nan=True).all().item()
 
 
 def _close(a: Any, b: Any) -> bool:
-    """True for results of the same computation: rounding may depend on where in memory the numbers lie."""
+    """Return whether two results agree up to rounding, which may depend on memory alignment."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if _equal(a, b) or a.dtype.kind not in "fc":
@@ -302,9 +302,10 @@ def _close(a: Any, b: Any) -> bool:
 
 
 @contextmanager
-def _room_inside() -> Iterator[None]:
-    """A block for a checkpoint that may hold another one: each runs in the middle of the one around it, and the frames
-    of all count against Python's limit, which is meant for programs that call themselves without end."""
+def _deeper_recursion() -> Iterator[None]:
+    """Context manager that raises Python's recursion limit while checkpoints are nested.
+
+    Each checkpoint runs inside the one around it, and the frames of all count against the limit."""
     with _limit:
         sys.setrecursionlimit(sys.getrecursionlimit() + FRAMES_OF_A_LEVEL)
     try:

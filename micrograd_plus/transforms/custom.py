@@ -1,4 +1,4 @@
-"""Rules of one's own for any function of tensors, in the place of what would be derived.
+"""Custom gradient rules for any function of tensors, instead of the derived ones.
 
     @mg.custom_vjp
     def careful(x):
@@ -8,8 +8,8 @@
     def _(upstream, x, out):
         return mg.where(x > 0, upstream / (2 * out), 0.0)
 
-An operation (`mg.op`) says its forward in functions that every namespace has. Here the function and its rules speak in
-tensors, as programs do, and may do whatever Python does. A rule names what it reads, as everywhere.
+The forward of an operation (`mg.op`) uses only functions that every namespace has. Here the function and its rules
+compute with tensors, as user programs do, and may use all of Python. A rule's parameters name the values it reads.
 """
 
 from __future__ import annotations
@@ -38,20 +38,21 @@ from .captures import Captures
 
 
 def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
-    """A decorator for a function of tensors whose way back is what its rules say.
+    """Decorate a function of tensors to give it custom gradient rules.
 
-    `@f.rule("x")` stands above the rule for the input x, and `@f.rule("x", "y")` above one that serves two and returns
-    a tuple. A rule names what it reads: `upstream`, inputs, parameters and `out`, all as tensors. Forward mode is
-    derived from the rules, unless `f.tangent` gives it. Without a rule, the function is differentiated as it was.
+    `@f.rule("x")` decorates the rule for the input x, and `@f.rule("x", "y")` a rule for two inputs, which returns a
+    tuple. The parameters of a rule name the values it reads: `upstream`, inputs, parameters and `out`, all as tensors.
+    Forward mode is derived from the rules, unless `f.tangent` gives it. A function without rules is differentiated as
+    usual.
 
     Args:
-        f: a function; what it takes by position are inputs, keyword-only parameters have no gradient.
-        outputs: names of the results of a function that returns a tuple; rules read those in the place of `out`, and
+        f: a function; its positional parameters are inputs, its keyword-only parameters have no gradient.
+        outputs: names of the results of a function that returns a tuple; rules read these names instead of `out`, and
             upstream is a tuple too. Default: one result.
     Returns: the function with `rule` and `tangent`; without `f`, a decorator.
-    Raises: TypeError where `f` cannot be called or takes *args, or for a single name in `outputs`. A rule that reads
-        what there is not, or serves no input, is a TypeError. As it is called: RuntimeError where an input wants a
-        gradient and no rule serves it, or where `f` reads a tensor from outside that wants one.
+    Raises: TypeError if `f` cannot be called or takes *args, for a single name in `outputs`, and for a rule that reads
+        an unknown value or belongs to no input. When called: RuntimeError if an input requires a gradient and has no
+        rule, or if `f` captures a tensor that requires one.
     Example:
         >>> @mg.custom_vjp
         ... def limited(x):
@@ -71,18 +72,19 @@ def custom_vjp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
 
 
 def custom_jvp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
-    """A decorator for a function of tensors whose way forward is what its one tangent rule says.
+    """Decorate a function of tensors to give it a custom tangent rule.
 
-    `@f.tangent` stands above the rule, which reads, by name, inputs, parameters, `out`, and `NAME_tangent`: how each
-    input moves. It must be linear in these; the way back is its transpose, unless `f.rule` gives that too.
+    `@f.tangent` decorates the rule. Its parameters name the values it reads: inputs, parameters, `out`, and
+    `NAME_tangent`, the tangent of each input. It must be linear in the tangents; its transpose is the gradient rule,
+    unless `f.rule` gives one.
 
     Args:
-        f: a function; what it takes by position are inputs, keyword-only parameters have no gradient.
+        f: a function; its positional parameters are inputs, its keyword-only parameters have no gradient.
         outputs: names of the results of a function that returns a tuple; its rule then returns a tuple of tangents.
             Default: one result.
     Returns: the function with `rule` and `tangent`; without `f`, a decorator.
-    Raises: what `custom_vjp` raises; TypeError where the tangent rule reads what there is not; RuntimeError where it
-        gives a tangent of another shape than its result.
+    Raises: the errors of `custom_vjp`; TypeError if the tangent rule reads an unknown value; RuntimeError if a tangent
+        and its result differ in shape.
     Example:
         >>> @mg.custom_jvp
         ... def cube(x):
@@ -99,7 +101,7 @@ def custom_jvp(f: Any = None, *, outputs: tuple[str, ...] = ()) -> Any:
 
 
 class CustomFunction:
-    """A function with rules of its own. Without any, it is the function it was."""
+    """Function with custom rules; without any rule it calls the original function."""
 
     def __init__(self, f: Callable[..., Any], outputs: tuple[str, ...]):
         update_wrapper(self, f)
@@ -107,7 +109,7 @@ class CustomFunction:
         self.rule = self.op.rule
 
     def tangent(self, function: FunctionType) -> FunctionType:
-        """Give the tangent rule."""
+        """Set the tangent rule."""
         self.op.tangent_rule = TangentRule(self.op, function)
         self.op.rules = [rule for rule in self.op.rules if not isinstance(rule, TransposedRule)]
         return function
@@ -115,7 +117,7 @@ class CustomFunction:
     def __call__(self, *args: Any, **params: Any) -> Any:
         """Apply the function."""
         if not self.op.rules and self.op.tangent_rule is not None:
-            self.op.add_transposed()
+            self.op.add_transpose_rule()
         return self.op.apply(*args, **params) if self.op.rules else self.op.forward(*args, **params)
 
     def __repr__(self) -> str:
@@ -123,19 +125,19 @@ class CustomFunction:
 
 
 class CustomRule(Rule):
-    """A rule that speaks in tensors: arrays are handed over as tensors without a graph."""
+    """Rule that computes with tensors; it receives arrays as tensors without a graph."""
 
     def __call__(self, named: dict[str, Any]) -> Any:
-        """The rule, applied to what it reads, as tensors."""
+        """Apply the rule to the values it reads, as tensors."""
         xp = named["xp"]
         if xp is tensors or xp is symbols:
             return super().__call__(named)
         with no_grad():
-            return _each(super().__call__({name: _each(value, as_tensor) for name, value in named.items()}), as_array)
+            return _map(super().__call__({name: _map(value, as_tensor) for name, value in named.items()}), as_array)
 
 
 class CustomOp(Op):
-    """The operation behind a function of tensors."""
+    """Operation behind a function of tensors."""
 
     rule_type = CustomRule
     is_deterministic = False
@@ -161,7 +163,7 @@ class CustomOp(Op):
 
     @property
     def results(self) -> tuple[str, ...]:
-        """What rules call the results."""
+        """Names of the results, as rules use them."""
         return self.outputs or ("out",)
 
     def add_rule(self, inputs: tuple[str, ...], function: FunctionType) -> None:
@@ -172,18 +174,18 @@ class CustomOp(Op):
 
     @property
     def composite(self) -> bool:
-        """False: its rules are there in the place of what its forward is made of."""
+        """False: the custom rules replace the decomposition of the forward."""
         return False
 
     def compute(self, xp: Any, data: list[Any], params: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
-        """The function's results as arrays; it runs on tensors that want no gradient."""
+        """Run the function on tensors without gradients, and return its results as arrays."""
         outside = Captures(clock())
         with no_grad(), mute_recorders(), record_to(outside):
             results = self.forward(*[as_tensor(value) for value in data], **params)
         for found in outside.found.values():
             raise RuntimeError(
-                f"{self.name} reads a tensor of shape {found.shape} from outside that requires a gradient, but no rule "
-                f"of {self.name} can send it one: make it an argument"
+                f"{self.name} captures a tensor of shape {found.shape} that requires a gradient, but no rule of "
+                f"{self.name} can send it one: make it an argument"
             )
         if not self.outputs:
             return as_array(results), ()
@@ -192,7 +194,7 @@ class CustomOp(Op):
         return tuple(as_array(each) for each in results), ()
 
     def check_gradient(self, nodes: list[Any]) -> None:
-        """An input that wants a gradient, and that no rule serves."""
+        """Raise RuntimeError for an input that requires a gradient and has no rule."""
         for name, node in zip(self.inputs, nodes, strict=True):
             if node is not None and not self.has_rule_for(name) and grad_enabled():
                 raise RuntimeError(
@@ -200,15 +202,15 @@ class CustomOp(Op):
                     f"@{self.name}.rule({name!r}), or pass mg.stop_gradient(...) of it"
                 )
 
-    def add_transposed(self) -> None:
-        """Give, as the one rule for all inputs, the transpose of the tangent rule."""
+    def add_transpose_rule(self) -> None:
+        """Add the transpose of the tangent rule as the one rule for all inputs."""
         needed = ("xp", "upstream", *self.inputs, *self.params, *self.results)
         self.rules = [TransposedRule(self, needed)]
         self.saves = needed[2:]
 
 
 class TangentRule:
-    """How the results move when the inputs do."""
+    """Rule that computes the tangents of the results from those of the inputs."""
 
     def __init__(self, op: CustomOp, function: FunctionType):
         self.op, self.function = op, function
@@ -218,25 +220,25 @@ class TangentRule:
             if name not in known:
                 raise TypeError(f"the tangent rule of {op.name} reads {name!r}; it may read {', '.join(sorted(known))}")
 
-    def moved(
+    def push(
         self, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: Sequence[Any]
     ) -> Any:
-        """The tangent of each result, from those of the inputs: zeros where one rests, None where it is left out."""
+        """Return the tangent of each result; tangents of constant inputs are zeros, of omitted ones None."""
         named = {**params, **dict(zip(self.op.inputs, inputs, strict=True))}
         named.update(zip(self.op.results, results, strict=True))
         named.update(zip((f"{name}_tangent" for name in self.op.inputs), arriving, strict=True))
-        moved = self.function(*[named[name] for name in self.reads])
-        moved = moved if self.op.outputs else (moved,)
-        for tangent, result in zip(moved, results, strict=True):
+        tangents = self.function(*[named[name] for name in self.reads])
+        tangents = tangents if self.op.outputs else (tangents,)
+        for tangent, result in zip(tangents, results, strict=True):
             if tangent.shape != result.shape:
                 raise RuntimeError(
                     f"the tangent rule of {self.op.name} gave shape {tangent.shape} for a result of {result.shape}"
                 )
-        return moved
+        return tangents
 
 
 class TransposedRule(Rule):
-    """The transpose of a tangent rule: it is linear in the tangents, so going back through it once is the way back."""
+    """Transpose of a tangent rule, which is linear: one backward pass through it gives the gradients."""
 
     def __init__(self, op: CustomOp, reads: tuple[str, ...]):
         self.op, self.inputs, self.function = op, op.inputs, op.tangent_rule.function
@@ -244,45 +246,45 @@ class TransposedRule(Rule):
         self.reason = "The transpose of the tangent rule."
 
     def __call__(self, named: dict[str, Any]) -> Any:
-        """What each input receives."""
+        """Return the contribution to each input."""
         xp, op = named["xp"], self.op
         if xp is symbols:
-            raise TypeError("the transpose of a tangent rule has no formula of its own")
+            raise TypeError("the transpose of a tangent rule has no formula")
         differentiable = xp is tensors
-        named = {name: _each(value, as_tensor) for name, value in named.items()}
+        named = {name: _map(value, as_tensor) for name, value in named.items()}
         inputs = [named[name] for name in op.inputs]
         results = [named[name] for name in op.results]
         params = {name: named[name] for name in op.params}
         start = clock()
-        still: list[Any] = [None if x is None else _at_rest(x) for x in inputs]
+        still: list[Any] = [None if x is None else _zero_tangent(x) for x in inputs]
         with enable_grad(), nullcontext() if differentiable else mute_recorders():
-            moved = op.tangent_rule.moved(inputs, params, results, still)
+            tangents = op.tangent_rule.push(inputs, params, results, still)
             upstreams = named["upstream"] if op.outputs else (named["upstream"],)
-            starts = [(m.node, up) for m, up in zip(moved, upstreams, strict=True) if m.node is not None]
+            starts = [(m.node, up) for m, up in zip(tangents, upstreams, strict=True) if m.node is not None]
             starts = starts if differentiable else [(node, up._data) for node, up in starts]
             received = walk_from(starts, xp, since=start)
         sent = [None if x is None else received.get(x.node, x if differentiable else x._data) for x in still]
         return tuple(sent) if len(sent) > 1 else sent[0]
 
 
-def _at_rest(value: Any) -> Tensor:
-    """A tangent of zeros for an input, and a leaf, if the input can move."""
+def _zero_tangent(value: Any) -> Tensor:
+    """Return zeros as the tangent of an input, as a leaf if the input can be differentiated."""
     zeros = devices.zeros_like(value._data)
     return Tensor.of(zeros, Leaf(zeros.shape, zeros.dtype) if zeros.dtype.kind in "fc" else None)
 
 
-def _each(value: Any, function: Callable[[Any], Any]) -> Any:
-    """A value, or each of a tuple or list of them."""
+def _map(value: Any, function: Callable[[Any], Any]) -> Any:
+    """Apply a function to a value, or to each value of a tuple or list."""
     return type(value)(function(part) for part in value) if type(value) in (tuple, list) else function(value)
 
 
 def as_tensor(value: Any) -> Any:
-    """An array as a tensor without a graph; anything else as it is."""
+    """Return an array as a tensor without a graph, anything else unchanged."""
     return Tensor.of(value) if hasattr(value, "dtype") and not isinstance(value, Variable) else value
 
 
 def as_array(value: Any) -> Any:
-    """The array of a tensor, or of a number; nothing stays nothing."""
+    """Return a tensor or a number as an array; None stays None."""
     if value is None or (hasattr(value, "dtype") and not isinstance(value, Variable)):
         return value
     return snapshot(value) if isinstance(value, Variable) else Tensor.constant(value, "a custom function")._data

@@ -1,7 +1,7 @@
-"""Forward mode: how results move as inputs do, without walking back.
+"""Forward mode: Jacobian-vector products, without a backward pass.
 
-The program is run once, and what it applied is noted. Then tangents are pushed through the applications, in order of
-creation: on arrays, or on tensors where they are to be differentiated again.
+The program runs once, and its applications are recorded. Then tangents are pushed through the applications, in order of
+creation: as arrays, or as tensors if they will be differentiated again.
 """
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
@@ -24,25 +24,25 @@ from ..core.variable import clock, is_complex, namespace_of
 from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
 from .arguments import check_tuple, name_of
-from .forward_steps import Moved, node_of, report
-from .reverse import differentiating, grad, have_nodes, variables, zeros
+from .forward_steps import PushedApplication, node_of, report
+from .reverse import as_variables, differentiating, grad, have_nodes, zeros
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of `f` and its Jacobian-vector product: how it moves when its arguments move along tangents.
+    """Return the value of `f` and its Jacobian-vector product.
 
-    With J = ∂f/∂x it is tangent ↦ J · tangent, in one pass forward: f(x + ε · tangent) = f(x) + ε · J · tangent +
-    O(ε²). Nobody writes a forward rule: each operation's follows from its gradient rules.
+    With J = ∂f/∂x it is tangent ↦ J · tangent, in one forward pass: f(x + ε · tangent) = f(x) + ε · J · tangent +
+    O(ε²). Forward rules are derived from the gradient rules of each operation.
 
     Args:
-        f: a function of tensors, numbers, arrays, or pytrees of them; so may be what it returns.
+        f: a function that takes and returns tensors, numbers, arrays, or pytrees of them.
         primals: a tuple of its arguments.
-        tangents: a tuple of as many tangents, each in the form and the shapes of its argument.
-    Returns: the pair (value, tangent of the value), both in the form of what `f` returns; what does not depend on what
-        moves has a tangent of zeros. Neither has a graph, unless somebody outside wants its gradient.
-    Raises: TypeError where `f` cannot be called, primals or tangents are no tuple, an argument is not made of floats,
-        or a real argument has a complex tangent. ValueError where there is not one tangent of its shape for each
-        argument.
+        tangents: a tuple of tangents, one for each argument, with its structure and shapes.
+    Returns: the pair (value, tangent of the value), both with the structure of the result of `f`; a part that does not
+        depend on the arguments has a tangent of zeros. Neither has a graph, unless an outer transform or a captured
+        tensor needs one.
+    Raises: TypeError if `f` cannot be called, primals or tangents are not tuples, an argument is not made of floats,
+        or a real argument has a complex tangent. ValueError unless each argument has a tangent of its shape.
     Example:
         >>> value, tangent = mg.jvp(lambda x: x * x, (3.0,), (1.0,))
         >>> value.item(), tangent.item()
@@ -55,23 +55,23 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
     check_tuple("jvp: tangents", tangents)
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} inputs and {len(tangents)} tangents; each input needs one of its shape")
-    return _pushed("jvp", f, primals, tangents)
+    return _push("jvp", f, primals, tangents)
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
-    """A Hessian-vector product: the Hessian of `f` at `x`, times `v`.
+    """Return a Hessian-vector product: the Hessian of `f` at `x`, times `v`.
 
-    hvp(f, x, v) = H · v with H = ∂²f/∂x², taken as the tangent of the gradient along `v`: forward over reverse. H
-    itself is never made.
+    hvp(f, x, v) = H · v with H = ∂²f/∂x², computed as the tangent of the gradient along `v`: forward over reverse. H
+    itself is never computed.
 
     Shapes: x (n), v (n) -> (n); any shape, the same for the three.
     Args:
         f: a function that returns one number as a tensor.
         x: its argument: a tensor, a number, an array, or a pytree of them.
-        v: what to multiply by, in the form and the shapes of `x`.
-    Returns: the product, in the form of `x`.
-    Raises: TypeError where `f` cannot be called, or `x` is not made of floats, or is a tuple as `mg.jvp` takes it;
-        ValueError where `f` returns more than one number, or `v` has another shape than `x`.
+        v: the vector, with the structure and shapes of `x`.
+    Returns: the product, with the structure of `x`.
+    Raises: TypeError if `f` cannot be called, or if `x` is not made of floats or is a tuple, as for `mg.jvp`;
+        ValueError if `f` returns more than one number, or `v` has another shape than `x`.
     Example:
         >>> mg.hvp(lambda x: (x ** 3).sum(), mg.tensor([1.0, 2.0]), mg.tensor([1.0, 0.0])).tolist()
         [6.0, 0.0]
@@ -81,39 +81,39 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
     check_function("hvp", f)
     if type(x) is tuple:
         raise TypeError(
-            f"hvp takes the one argument of {name_of(f)} and a vector of its form, mg.hvp(f, x, v), not tuples as "
-            f"mg.jvp does; of several arguments make a list or a dictionary"
+            f"hvp takes one argument of {name_of(f)} and a vector with its structure, mg.hvp(f, x, v), not tuples as "
+            f"mg.jvp does; put several arguments into a list or a dictionary"
         )
-    return _pushed("hvp", grad(f), (x,), (v,))[1]
+    return _push("hvp", grad(f), (x,), (v,))[1]
 
 
-def _pushed(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """The value of `f`, and how it moves; errors speak of `name`."""
+def _push(name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the value of `f` and its tangent; errors begin with `name`."""
     with differentiating() as block:
         start = clock()
-        inputs = [variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
+        inputs = [as_variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
         flat = [leaf for made in inputs for leaf in leaves(made)]
-        block.by(flat)
+        block.set_inputs(flat)
         applied = Applications(start)
         with record_to(applied):
             out = f(*inputs)
         differentiable = block.nested or applied.captured or have_nodes((primals, tangents))
-        moving: dict[Any, Any] = {}
+        tangent_of: dict[Any, Any] = {}
         for primal, tangent in zip(flat, matching_leaves(tangents, inputs, f"{name}: tangents"), strict=True):
-            moved = _tangent(name, tangent, primal)
-            moving[_value_of(primal.node)] = moved if differentiable else snapshot(moved)
-        push = OnTensors(moving) if differentiable else OnArrays(moving)
+            checked = _check_tangent(name, tangent, primal)
+            tangent_of[_key(primal.node)] = checked if differentiable else snapshot(checked)
+        push = OnTensors(tangent_of) if differentiable else OnArrays(tangent_of)
         if recording.open:
             results = [value for value in leaves(out) if getattr(value, "node", None) is not None]
             push.result = results[-1] if results else None
-            push.on_step = observe_push(push.result, moving)
+            push.on_step = observe_push(push.result, tangent_of)
         push.all(applied.steps)
-        movement = map_leaves(out, lambda value: _movement(value, moving))
-        return (out if differentiable else map_leaves(out, _plain)), movement
+        out_tangents = map_leaves(out, lambda value: _tangent_of_result(value, tangent_of))
+        return (out if differentiable else map_leaves(out, _without_graph)), out_tangents
 
 
-def _tangent(name: str, given: Any, primal: Tensor) -> Tensor:
-    """How an input moves: numbers of its shape, and real ones where it is real; those of the host are sent along."""
+def _check_tangent(name: str, given: Any, primal: Tensor) -> Tensor:
+    """Return a tangent with the shape, dtype and device of its input, or raise an error."""
     tangent = given if isinstance(given, Tensor) else Tensor.constant(given, f"{name}: a tangent")
     if tangent.shape != primal.shape:
         raise ValueError(f"{name}: a tangent of shape {tangent.shape} for an input of shape {primal.shape}")
@@ -124,14 +124,14 @@ def _tangent(name: str, given: Any, primal: Tensor) -> Tensor:
     return tangent.astype(primal.dtype).to(primal.device)
 
 
-def _movement(value: Any, moving: dict[Any, Any]) -> Any:
-    """How a result moves; what is no tensor, or depends on nothing that moves, does not."""
-    known = _value_of(getattr(value, "node", None))
-    return Tensor.of(moving[known]) if known in moving else zeros(value)
+def _tangent_of_result(value: Any, tangent_of: dict[Any, Any]) -> Any:
+    """Return the tangent of a result: zeros if it is not a tensor, or does not depend on the inputs."""
+    key = _key(getattr(value, "node", None))
+    return Tensor.of(tangent_of[key]) if key in tangent_of else zeros(value)
 
 
-def as_it_is(value: Any) -> Any:
-    """A tensor that stays what this one is now: `x += y` makes another result of the same object."""
+def frozen_copy(value: Any) -> Any:
+    """Return a copy of a tensor object, since `x += y` makes the same object another result."""
     if not isinstance(value, Tensor):
         return value
     same = object.__new__(Tensor)
@@ -139,20 +139,21 @@ def as_it_is(value: Any) -> Any:
     return same
 
 
-def _plain(value: Any) -> Any:
-    """A result without its graph."""
+def _without_graph(value: Any) -> Any:
+    """Return a result without its graph."""
     return Tensor.of(value._data) if isinstance(value, Tensor) and value.node is not None else value
 
 
-def _value_of(node: Any) -> Any:
-    """What a value that moves is known by: its node, or as one of several outputs the application's and its number. A
-    rule that reads such an output is given it under a node of its own."""
+def _key(node: Any) -> Any:
+    """Return the key of a value in the table of tangents: its node, or for one of several outputs the node of the
+    application and the number of the output."""
     return (node.parents[0], node.index) if type(node) is Part else node
 
 
 class Applications(Recorder):
-    """A recorder of what was applied, in order. A composite's rule reads values from inside it, so how those move must
-    be known too, if the gradient of a composite is to be pushed forward."""
+    """Recorder of applications, in order.
+
+    The rule of a composite reads values from inside it, so their applications are recorded as well."""
 
     looks_inside = True
 
@@ -163,11 +164,11 @@ class Applications(Recorder):
     def on_apply(
         self, op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
-        """Note one application, if its result can move: a leaf that it may be made into later cannot. A tensor from
-        outside is `captured`: whoever trains it wants to differentiate tangents by it."""
+        """Record an application whose result has a graph. Captured tensors are noted in `captured`, since tangents must
+        then be differentiable by them."""
         if not (any(part.node is not None for part in result) if op.outputs else result.node is not None):
             return
-        made = tuple(map(as_it_is, result)) if op.outputs else as_it_is(result)
+        made = tuple(map(frozen_copy, result)) if op.outputs else frozen_copy(result)
         nodes = [getattr(value, "node", None) for value in inputs]
         self.steps.append((op, inputs, nodes, data, params, made))
         for node in nodes:
@@ -176,18 +177,18 @@ class Applications(Recorder):
 
 
 class OnTensors:
-    """How applications move, in tensors: their inputs and results are what the program computed."""
+    """Tangents of applications as tensors, which can be differentiated again."""
 
     on_step: OnStep | None = None
-    """Who is told each step."""
+    """The recorder's callback for each step."""
     result: Any = None
-    """What the program gave; of several results the last."""
+    """The result of the program; the last of several."""
 
-    def __init__(self, moving: dict[Any, Any]):
-        self.moving = moving
+    def __init__(self, tangent_of: dict[Any, Any]):
+        self.tangent_of = tangent_of
 
     def all(self, applications: Sequence[Any]) -> None:
-        """Note how the results of a program move, one application after the other."""
+        """Push tangents through all applications of a program."""
         at: Any = None
         try:
             for at in applications:
@@ -200,9 +201,9 @@ class OnTensors:
     def __call__(
         self, op: Op, given: Sequence[Any], nodes: list[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
-        """Note how the result of one application moves, when an input does."""
-        moving = self.moving
-        arriving = [None if node is None else moving.get(_value_of(node)) for node in nodes]
+        """Push tangents through one application, if an input has one."""
+        tangent_of = self.tangent_of
+        arriving = [None if node is None else tangent_of.get(_key(node)) for node in nodes]
         if not any(tangent is not None for tangent in arriving):
             return
         inputs = [
@@ -211,24 +212,25 @@ class OnTensors:
         ]  # `x += y` makes another result of the same object
         results = result if op.outputs else (result,)
         if self.on_step is not None:
-            self.report(self.on_step, inputs, Moved(op, data, params, results, arriving))
-        for part, tangent in zip(results, self.moved(op, inputs, data, params, results, arriving), strict=True):
+            self.report(self.on_step, inputs, PushedApplication(op, data, params, results, arriving))
+        outgoing = self.output_tangents(op, inputs, data, params, results, arriving)
+        for part, tangent in zip(results, outgoing, strict=True):
             if part.node is not None and tangent is not None:
-                moving[_value_of(part.node)] = tangent
+                tangent_of[_key(part.node)] = tangent
 
-    def report(self, on_step: OnStep, inputs: Sequence[Any], application: Moved) -> None:
-        """Tell a recorder, on arrays, what each input adds. The record hears of nothing else that this computes."""
+    def report(self, on_step: OnStep, inputs: Sequence[Any], application: PushedApplication) -> None:
+        """Report to a recorder, as arrays, how much each input adds; the computation itself is not recorded."""
         op, data, params, results, arriving = application
         tangents = [getattr(tangent, "_data", tangent) for tangent in arriving]
 
-        def alone(place: int) -> Sequence[Any]:
+        def push_one(place: int) -> Sequence[Any]:
             only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
-            return OnArrays({}).moved(op, inputs, data, params, results, only)
+            return OnArrays({}).output_tangents(op, inputs, data, params, results, only)
 
         with mute_recorders():
-            report(application._replace(arriving=tangents), alone, on_step)
+            report(application._replace(arriving=tangents), push_one, on_step)
 
-    def moved(
+    def output_tangents(
         self,
         op: Op,
         inputs: Sequence[Any],
@@ -237,11 +239,11 @@ class OnTensors:
         results: Any,
         arriving: list[Any],
     ) -> Sequence[Any]:
-        """The tangent of each result; None for one that does not move.
+        """Return the tangent of each result, or None.
 
-        Nobody writes a forward rule: an elementwise operation multiplies by the same local derivative, a linear one
-        applies itself to the tangents, a multilinear one to each in turn. Any other is linear in upstream as it goes
-        back, and the transpose of that way back is the way forward.
+        Forward rules are derived: an elementwise operation multiplies by its local derivative, a linear one is applied
+        to the tangents, a multilinear one to each tangent in turn. The vjp of any other operation is linear in
+        upstream, and its transpose is the forward rule.
         """
         if op.tangent_rule is not None or op.kind == "general":
             return self.general(op, inputs, params, results, arriving)
@@ -251,84 +253,83 @@ class OnTensors:
             return (_push_elementwise(xp, op, values, params, outcomes[0], arriving),)
         if op.kind == "linear" or (op.kind == "variadic" and op.inputs[0] not in op.rules[0].reads):
             fixed = [i for i, name in enumerate(op.inputs) if op.kind == "linear" and not op.has_rule_for(name)]
-            moved = self.apply(xp, op, self.all_moving(values, arriving, fixed), params)
+            tangents = self.apply(xp, op, self.input_tangents(values, arriving, fixed), params)
         else:
             each = [
                 self.apply(xp, op, [*values[:i], tangent, *values[i + 1 :]], params)
                 for i, tangent in enumerate(arriving)
                 if tangent is not None
             ]
-            moved = _added_up(each)
-        return moved if op.outputs else (moved,)
+            tangents = _sum(each)
+        return tangents if op.outputs else (tangents,)
 
     def general(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: list[Any]
     ) -> Sequence[Any]:
-        """An operation whose rule says what upstream becomes, or whose tangent rule somebody gave."""
+        """Push tangents through an operation of the general kind, or one with a custom tangent rule."""
         if op.tangent_rule is None:
             return _push_by_transposing(op, results, arriving)
-        return op.tangent_rule.moved(inputs, params, results, self.all_moving(inputs, arriving))
+        return op.tangent_rule.push(inputs, params, results, self.input_tangents(inputs, arriving))
 
-    def all_moving(self, values: Sequence[Any], arriving: Sequence[Any], fixed: Sequence[int] = ()) -> list[Any]:
-        """A tangent for every input, zeros for one that does not move; inputs that are fixed, or left out, as they
-        are."""
+    def input_tangents(self, values: Sequence[Any], arriving: Sequence[Any], fixed: Sequence[int] = ()) -> list[Any]:
+        """Return a tangent for every input, zeros if it has none; fixed and omitted inputs are returned unchanged."""
         return [
             value if value is None or i in fixed else self.zeros(value) if tangent is None else tangent
             for i, (value, tangent) in enumerate(zip(values, arriving, strict=True))
         ]
 
     def namespace(self, result: Any) -> Any:
-        """Where forwards and rules are read."""
+        """Return the namespace for forwards and rules."""
         return tensors
 
     def values(self, inputs: Sequence[Any], data: Sequence[Any]) -> list[Any]:
-        """What the program computed, as the namespace reads it."""
+        """Return values that the program computed in the form that the namespace takes."""
         return list(inputs)
 
     def apply(self, xp: Any, op: Op, inputs: list[Any], params: dict[str, Any]) -> Any:
-        """The forward of an operation."""
+        """Apply the forward of an operation."""
         return op.call_with(inputs, params)
 
     def zeros(self, value: Any) -> Any:
-        """What does not move."""
+        """Return a tangent of zeros."""
         return zeros(value)
 
 
 class OnArrays(OnTensors):
-    """The same in arrays, where nobody wants to differentiate the tangents."""
+    """Tangents of applications as arrays, which is faster."""
 
     def general(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: list[Any]
     ) -> Sequence[Any]:
-        """An operation whose rule says what upstream becomes: that is differentiated once, on tensors."""
+        """Push tangents through an operation of the general kind, whose rule runs on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
         with mute_recorders() if recording.open else NO_BLOCK:
-            moved = super().general(op, inputs, params, results, as_tensors)
-        return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in moved]
+            tangents = super().general(op, inputs, params, results, as_tensors)
+        return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in tangents]
 
     def namespace(self, result: Any) -> Any:
-        """Where forwards and rules are read."""
+        """Return the namespace for forwards and rules."""
         return namespace_of(result._data)
 
     def values(self, inputs: Sequence[Any], data: Sequence[Any]) -> list[Any]:
-        """What the program computed, as the namespace reads it."""
+        """Return values that the program computed in the form that the namespace takes."""
         return list(data)
 
     def apply(self, xp: Any, op: Op, inputs: list[Any], params: dict[str, Any]) -> Any:
-        """The forward of an operation."""
+        """Apply the forward of an operation."""
         return op.compute(xp, inputs, params)[0]
 
     def zeros(self, value: Any) -> Any:
-        """What does not move."""
+        """Return a tangent of zeros."""
         return devices.zeros_like(value) if hasattr(value, "dtype") else zeros(value)
 
 
 def _push_elementwise(
     xp: Any, op: Op, inputs: list[Any], params: dict[str, Any], out: Any, arriving: list[Any]
 ) -> Any:
-    """Each input's tangent times its local derivative, added up."""
+    """Return the sum of each input's tangent times its local derivative."""
     named = {**dict(zip(op.inputs, inputs, strict=True)), **params, "out": out, "xp": xp}
-    moved: list[Any] = []
+    tangents: list[Any] = []
     for rule in op.rules:
         tangent = arriving[op.inputs.index(rule.inputs[0])]
         if tangent is None:
@@ -336,17 +337,17 @@ def _push_elementwise(
         local = rule(named)
         if is_complex(tangent) and not is_complex(out):
             local = local if hasattr(local, "dtype") else xp.new_array(tangent, local)
-            moved.append(xp.real(xp.conj(local) * tangent))
+            tangents.append(xp.real(xp.conj(local) * tangent))
         else:
-            moved.append(tangent * local)
-    total = _added_up(moved)
+            tangents.append(tangent * local)
+    total = _sum(tangents)
     total = total if total.shape == out.shape else xp.broadcast_to(total, out.shape)
     return total if total.dtype == out.dtype else xp.astype(total, dtype=out.dtype)
 
 
 def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) -> Sequence[Any]:
-    """The way back is linear in upstream: take an unknown upstream back, pair what each input receives with its
-    tangent, and differentiate that by the unknown."""
+    """Push tangents by transposing the vjp, which is linear in upstream: multiply the contribution to each input by its
+    tangent, and differentiate the sum by upstream."""
     unknown = [zeros(part) for part in results]
     for each, part in zip(unknown, results, strict=True):
         each.requires_grad = part.node is not None
@@ -359,7 +360,7 @@ def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) ->
             for contribution in contributions(tensors, upstream, node)
             if arriving[contribution.index] is not None
         ]
-        total = _added_up(paired)
+        total = _sum(paired)
         if total.node is None:
             return [None] * len(results)
         tracked = [part.node for part in unknown if part.node is not None]
@@ -371,11 +372,11 @@ def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) ->
 
 
 def _inner(a: Any, b: Any) -> Any:
-    """The inner product of two gradients, as real numbers: parts along re and im count apart."""
+    """Return the real inner product of two gradients: real and imaginary parts are multiplied separately."""
     return (ops.real(ops.conj(a) * b) if is_complex(a) or is_complex(b) else a * b).sum()
 
 
-def _added_up(parts: Sequence[Any]) -> Any:
+def _sum(parts: Sequence[Any]) -> Any:
     total = parts[0]
     for part in parts[1:]:
         total = total + part

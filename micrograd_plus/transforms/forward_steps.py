@@ -1,7 +1,7 @@
-"""A forward walk step by step, for whoever records it: what the tangent of each input adds to that of a result.
+"""Steps of forward mode for a recorder: how much the tangent of each input adds to the tangent of a result.
 
-Tangents are pushed through an application all at once where that is possible. A record tells them apart: each input
-that moves is pushed by itself while the others rest, which comes to the same sum, since a way forward is linear.
+Forward mode pushes the tangents of all inputs of an application at once. A recording shows them one by one: each
+tangent is pushed while the others are zero. The sum is the same, since forward mode is linear.
 """
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
@@ -17,9 +17,8 @@ from ..core.variable import is_complex, namespace_of
 from ..formulas import symbols
 
 
-class Moved(NamedTuple):
-    """One application through which tangents are pushed, on arrays; `arriving` has those of its inputs, None for one
-    that rests."""
+class PushedApplication(NamedTuple):
+    """Application through which tangents are pushed, as arrays; `arriving` has the tangent of each input, or None."""
 
     op: Op
     data: Sequence[Any]
@@ -29,27 +28,28 @@ class Moved(NamedTuple):
 
     @property
     def node(self) -> Any:
-        """The node of the application."""
+        """Node of the application."""
         return node_of(self.op, self.results)
 
     @property
     def named(self) -> dict[str, Any]:
-        """What a rule may read."""
+        """Return the values that a rule may read, by name."""
         results = [part._data for part in self.results]
         out = tuple(results) if self.op.outputs else results[0]
         return self.op.values_by_name(list(self.data), self.params, out, ())
 
 
 def node_of(op: Op, results: Sequence[Any]) -> Any:
-    """The node of the application that gave these results."""
+    """Return the node of the application that computed these results."""
     node = next(part.node for part in results if part.node is not None)
     return node.parents[0] if op.outputs else node
 
 
 class PushRule(ForwardRule):
-    """How the tangent of one input goes forward. `function` is where that is written: the local derivative of an
-    elementwise operation, the forward itself of one that is linear in this input, the tangent rule of somebody's own;
-    else the gradient rule, whose transpose is the way forward."""
+    """Forward rule for the tangent of one input.
+
+    `function` is the source of the rule: the local derivative of an elementwise operation, the forward itself if it is
+    linear in this input, a custom tangent rule, or else the gradient rule, which is transposed."""
 
     __slots__ = ("count", "output", "place", "to_real")
 
@@ -77,7 +77,7 @@ class PushRule(ForwardRule):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What is read beside the tangent, by name."""
+        """Names of the values that the rule reads besides the tangent."""
         op = self.op
         if op.kind in ("elementwise", "general") or op.tangent_rule is not None:
             tangents = {f"{name}_tangent" for name in op.inputs}
@@ -89,14 +89,14 @@ class PushRule(ForwardRule):
 
     @property
     def _others_rest(self) -> bool:
-        """Whether the parts of a variadic operation enter linearly together, so that the others are zeros here."""
+        """Whether a variadic operation is linear in all parts together, so that the other parts are set to zero."""
         return self.op.inputs[0] not in self.op.rules[0].reads
 
     def __call__(self, named: dict[str, Any]) -> Any:
-        """What is sent forward; of an elementwise operation the local derivative."""
+        """Return the result of the rule; for an elementwise operation, the local derivative."""
         op = self.op
         if named["xp"] is symbols and (self.to_real or (op.kind == "general" and op.tangent_rule is None)):
-            raise TypeError(f"the way forward through {op.name} has no formula of its own")
+            raise TypeError(f"the way forward through {op.name} has no formula")
         if op.tangent_rule is not None:
             still = {f"{name}_tangent": 0 for name in op.inputs} | {f"{self.inputs[0]}_tangent": named["upstream"]}
             sent = super().__call__({**named, **still})
@@ -104,11 +104,11 @@ class PushRule(ForwardRule):
             return super().__call__(named)
         else:
             params = {name: named[name] for name in op.params}
-            sent = op.forward(named["xp"], *self._moving(named), **params)
+            sent = op.forward(named["xp"], *self._forward_arguments(named), **params)
         return sent[self.output] if op.outputs else sent
 
-    def _moving(self, named: dict[str, Any]) -> list[Any]:
-        """The arguments of the forward: the tangent, beside inputs that are held fixed or rest."""
+    def _forward_arguments(self, named: dict[str, Any]) -> list[Any]:
+        """Return the arguments of the forward: the tangent, and the other inputs, fixed or zero."""
         op = self.op
         if op.kind == "variadic":
             parts = [0] * self.count if self._others_rest else named[op.inputs[0]]
@@ -117,14 +117,14 @@ class PushRule(ForwardRule):
         return [named["upstream"] if i == self.place else x for i, x in enumerate(held)]
 
 
-def report(application: Moved, alone: Callable[[int], Sequence[Any]], on_step: OnStep) -> None:
-    """Report what each input that moves adds. `alone` pushes the tangent of one input, the others at rest."""
+def report(application: PushedApplication, push_one: Callable[[int], Sequence[Any]], on_step: OnStep) -> None:
+    """Report how much each input's tangent adds. `push_one` pushes one tangent, with zeros for the others."""
     op, named = application.op, application.named
     after: list[Any] = [None] * len(application.results)
     for place, tangent in enumerate(application.arriving):
         if tangent is None:
             continue
-        for output, (part, sent) in enumerate(zip(application.results, alone(place), strict=True)):
+        for output, (part, sent) in enumerate(zip(application.results, push_one(place), strict=True)):
             if part.node is None or sent is None:
                 continue
             to_real = is_complex(tangent) and not is_complex(part)

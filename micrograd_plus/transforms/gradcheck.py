@@ -1,4 +1,4 @@
-"""Gradients compared with differences of the function: the check that needs no rule."""
+"""Gradient checks: compare gradients with finite differences."""
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
 
@@ -15,33 +15,33 @@ from ..core.runtime.blocks import no_grad
 from ..core.variable import is_complex
 from ..tensor import Tensor, tensor
 from .arguments import check_tuple, name_of
-from .reverse import grad, refuse_other_than_tensor
+from .reverse import check_tensor_result, grad
 
 
 class GradientError(AssertionError):
-    """A gradient differs from what differences of the function say."""
+    """Error for a gradient that differs from finite differences."""
 
 
 def gradcheck(
     f: Callable[..., Any], inputs: Sequence[Any], *, step: float = 1e-6, rtol: float = 1e-5, atol: float = 1e-7
 ) -> bool:
-    """A check of a gradient: it is compared with central differences, which need no rule.
+    """Compare a gradient with central differences.
 
     (f(x + step) - f(x - step)) / (2 · step), for each entry of each input, must be within atol + rtol · max(|a|, |b|)
-    of what the gradient says; over complex numbers along both parts. Inputs are taken in double precision: single
-    precision has too few digits for a difference. A result of any shape is weighted by fixed random numbers of both
-    signs, because an upstream of ones hides mistakes.
+    of the gradient; for complex inputs along the real and the imaginary part. Inputs are converted to double precision,
+    since single precision has too few digits for differences. A result of any shape is weighted by fixed random numbers
+    of both signs, because an upstream of ones hides mistakes.
 
     Args:
         f: a function of tensors that returns one tensor.
-        inputs: a tuple of its arguments, where the gradient is checked: tensors, arrays or numbers.
-        step: how far to go to either side; default 1e-6.
-        rtol: how much they may differ in proportion; default 1e-5.
-        atol: how much they may differ besides; default 1e-7.
+        inputs: a tuple of its arguments, at which the gradient is checked: tensors, arrays or numbers.
+        step: the distance to either side; default 1e-6.
+        rtol: the relative tolerance; default 1e-5.
+        atol: the absolute tolerance; default 1e-7.
     Returns: True.
-    Raises: GradientError, an AssertionError, where they differ: which input and entry, and by how much. TypeError where
-        `f` cannot be called or returns no tensor, or `inputs` is no tuple; ValueError for no input, or a step not above
-        0.
+    Raises: GradientError, an AssertionError that names the input, the entry and the difference. TypeError if `f` cannot
+        be called or returns no tensor, or `inputs` is not a tuple; ValueError if there is no input, or `step` is not
+        positive.
     Example:
         >>> mg.gradcheck(lambda x, y: mg.sin(x) * y, (mg.tensor([0.5, 1.0]), mg.tensor([2.0, -3.0])))
         True
@@ -57,8 +57,8 @@ def gradcheck(
         )
     given = [x if isinstance(x, Tensor) else Tensor.constant(x, "gradcheck: an input") for x in inputs]
     points = [x.numpy().astype("complex128" if is_complex(x) else "float64") for x in given]
-    number = _as_one_number(f, given)
-    received = grad(number, tuple(range(len(points))))(*_beside(given, points))
+    number = _with_scalar_result(f, given)
+    received = grad(number, tuple(range(len(points))))(*_on_devices_of(given, points))
     for place, (point, gradient) in enumerate(zip(points, [each.numpy() for each in received], strict=True)):
         for index in np.ndindex(*point.shape):
             got = complex(gradient[index])
@@ -69,7 +69,7 @@ def gradcheck(
                     shifted = [each.copy() for each in points]
                     shifted[place][index] += shift
                     with no_grad():
-                        ends.append(number(*_beside(given, shifted)).item())
+                        ends.append(number(*_on_devices_of(given, shifted)).item())
                 expected = (ends[0] - ends[1]) / (2 * step)
                 if not abs(part - expected) <= atol + rtol * max(abs(expected), abs(part)):
                     raise GradientError(
@@ -79,15 +79,15 @@ def gradcheck(
     return True
 
 
-def _beside(given: Sequence[Tensor], points: Sequence[np.ndarray]) -> list[Tensor]:
-    """Arrays as tensors on the devices of the given ones."""
+def _on_devices_of(given: Sequence[Tensor], points: Sequence[np.ndarray]) -> list[Tensor]:
+    """Return arrays as tensors on the devices of given tensors."""
     return [tensor(point, device=x.device) for point, x in zip(points, given, strict=True)]
 
 
-def _as_one_number(f: Callable[..., Any], given: Sequence[Tensor]) -> Callable[..., Tensor]:
-    """`f` with its result as one number: each entry weighted, parts along re and im apart."""
+def _with_scalar_result(f: Callable[..., Any], given: Sequence[Tensor]) -> Callable[..., Tensor]:
+    """Return `f` with a scalar result: the weighted sum of its entries, real and imaginary parts separately."""
     out = f(*given)
-    refuse_other_than_tensor("gradcheck", f, out)
+    check_tensor_result("gradcheck", f, out)
     shape: tuple[int, ...] = out.shape
     weights = np.random.default_rng(0).uniform(0.5, 1.5, shape) * np.random.default_rng(1).choice([-1.0, 1.0], shape)
     constants = tensor(weights, device=out.device)

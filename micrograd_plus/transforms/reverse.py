@@ -1,7 +1,7 @@
-"""Functions of functions, in reverse mode: gradients, products with Jacobians, whole Jacobians. They nest freely.
+"""Reverse mode: gradients, vector-Jacobian products, Jacobians and Hessians of functions. They can be nested.
 
 A function's arguments may be tensors, numbers, arrays, or pytrees of them, which are nested lists, tuples and
-dictionaries; what comes back has the same form. Nothing here touches anybody's `.grad`.
+dictionaries; gradients have the same structure. No transform changes the `.grad` of a tensor.
 """
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
@@ -34,21 +34,21 @@ def grad(
     has_aux: bool = False,
     missing: str = "zeros",
 ) -> Callable[..., Any]:
-    """The function that gives the gradient of `f`, in reverse mode.
+    """Return a function that computes the gradient of `f`, in reverse mode.
 
-    grad(f)(x) = ∂f/∂x, for a function whose result is one number. Of complex arguments it is ∂f/∂re + i ∂f/∂im. It can
+    grad(f)(x) = ∂f/∂x, for a function whose result is one number. For complex arguments it is ∂f/∂re + i ∂f/∂im. It can
     be differentiated again: grad(grad(f)).
 
     Args:
         f: a function of tensors, numbers, arrays, or pytrees of them, that returns one number as a tensor.
         argnums: the number of the argument to differentiate by, or a tuple of numbers; default 0, the first.
         has_aux: whether `f` returns a pair (value, anything else); default False.
-        missing: what to give for an argument on which the value does not depend: "zeros" (default), or "error".
-    Returns: a function of the same arguments as `f`. It returns the gradient, in the form of the argument, or a tuple
-        of gradients where `argnums` is a tuple; with `has_aux`, a pair of that and what `f` returned besides. It has no
-        graph, unless somebody outside wants its gradient: inside another transform, or where `f` reads a tensor that
-        wants one, as the weights of a model that is trained by its slopes.
-    Raises: TypeError where `f` cannot be called or `argnums` are no different whole numbers, ValueError for another
+        missing: the gradient of an argument that the value does not depend on: "zeros" (default), or "error".
+    Returns: a function of the same arguments as `f`. It returns the gradient, with the structure of the argument, or
+        a tuple of gradients if `argnums` is a tuple; with `has_aux`, a pair of the gradient and the second result of
+        `f`. The gradient has no graph, unless it can be differentiated further: inside another transform, or if `f`
+        captures a tensor that requires a gradient, such as a weight.
+    Raises: TypeError if `f` cannot be called or `argnums` are not different whole numbers, ValueError for another
         `missing`. When called: TypeError for an argument that is not made of floats or is not there, and if `f`
         returns no tensor, ValueError if `f` returns more than one number, RuntimeError for a missing gradient if
         `missing` is "error".
@@ -82,7 +82,7 @@ def value_and_grad(
     has_aux: bool = False,
     missing: str = "zeros",
 ) -> Callable[..., Any]:
-    """The function that gives the value of `f` and its gradient, in one run.
+    """Return a function that computes the value of `f` and its gradient, in one run.
 
     value_and_grad(f)(x) = (f(x), ∂f/∂x): the program runs forward once, and back once.
 
@@ -90,12 +90,12 @@ def value_and_grad(
         f: a function of tensors, numbers, arrays, or pytrees of them, that returns one number as a tensor.
         argnums: the number of the argument to differentiate by, or a tuple of numbers; default 0, the first.
         has_aux: whether `f` returns a pair (value, anything else); default False.
-        missing: what to give for an argument on which the value does not depend: "zeros" (default), or "error".
+        missing: the gradient of an argument that the value does not depend on: "zeros" (default), or "error".
     Returns: a function of the same arguments as `f`, which returns the pair (value, gradient). The gradient has the
-        form of the argument, and is a tuple where `argnums` is one; with `has_aux` the value is the pair that `f`
-        returned. Neither has a graph, unless somebody outside wants its gradient: inside another transform, or where
-        `f` reads a tensor that wants one.
-    Raises: what `grad` raises, where it does.
+        structure of the argument, and is a tuple if `argnums` is one; with `has_aux` the value is the pair that `f`
+        returned. Neither has a graph, unless it can be differentiated further: inside another transform, or if `f`
+        captures a tensor that requires a gradient.
+    Raises: the same errors as `grad`.
     Example:
         >>> value, gradient = mg.value_and_grad(lambda x: (x * x).sum())(mg.tensor([1.0, 2.0]))
         >>> value.item(), gradient.tolist()
@@ -112,9 +112,9 @@ def value_and_grad(
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         check_argument_numbers(f, chosen, args)
         with differentiating() as block:
-            inputs = [variables(args[i], f"argument {i} of {name_of(f)}") for i in chosen]
+            inputs = [as_variables(args[i], f"argument {i} of {name_of(f)}") for i in chosen]
             flat = [leaf for made in inputs for leaf in leaves(made)]
-            block.by(flat)
+            block.set_inputs(flat)
             given = list(args)
             for i, made in zip(chosen, inputs, strict=True):
                 given[i] = made
@@ -125,12 +125,12 @@ def value_and_grad(
             except (TypeError, ValueError):
                 notify_walk_rejection(value)
                 raise
-            differentiable = block.nested or have_nodes(args) or (block.wanted and lead_elsewhere(value, flat))
-            received = received_by(value, None, flat, differentiable=differentiable)
+            differentiable = block.nested or have_nodes(args) or (block.wanted and depend_on_other_leaves(value, flat))
+            received = gradients_of(value, None, flat, differentiable=differentiable)
             if not differentiable:
                 value, aux = Tensor.of(value._data), without_graph(aux, flat)
             if missing == "error" and any(gradient is None for gradient in received):
-                raise _does_not_depend(f, chosen, inputs, received)
+                raise _missing_gradient(f, chosen, inputs, received)
         found = iter(or_zeros(received, flat))
         each = tuple(replace_leaves(made, found) for made in inputs)
         outcome = each[0] if isinstance(argnums, int) else each
@@ -140,18 +140,18 @@ def value_and_grad(
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """The value of `f`, and its vector-Jacobian product: what takes an upstream gradient back to each argument.
+    """Return the value of `f` and its vector-Jacobian product, a function of an upstream gradient.
 
-    With J = ∂f/∂x it is upstream ↦ upstream · J, and J itself is never made. It may be called several times.
+    With J = ∂f/∂x it is upstream ↦ upstream · J, and J itself is never computed. It may be called several times.
 
     Args:
-        f: a function of tensors, numbers, arrays, or pytrees of them; so may be what it returns.
+        f: a function that takes and returns tensors, numbers, arrays, or pytrees of them.
         *primals: its arguments.
-    Returns: the pair (value, vjp_function). The value has no graph, unless somebody outside wants its gradient.
-        vjp_function(upstream) takes a gradient in the form and the shapes of the
-        value, and returns a tuple with one gradient for each argument, in its form.
-    Raises: TypeError where `f` cannot be called, or an argument is not made of floats. vjp_function: ValueError for an
-        upstream of another form or shape, TypeError for a complex one of a real value.
+    Returns: the pair (value, vjp_function). The value has no graph, unless an outer transform or a captured tensor
+        needs one. vjp_function(upstream) takes a gradient with the structure and shapes of the value, and returns a
+        tuple with the gradient of each argument.
+    Raises: TypeError if `f` cannot be called, or an argument is not made of floats. vjp_function: ValueError for an
+        upstream with another structure or shape, TypeError for a complex upstream of a real value.
     Example:
         >>> out, vjp_function = mg.vjp(lambda x: x * x, mg.tensor([1.0, 2.0]))
         >>> vjp_function(mg.tensor([1.0, 10.0]))[0].tolist()
@@ -161,16 +161,16 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
     """
     check_function("vjp", f)
     with differentiating() as block:
-        inputs = [variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
+        inputs = [as_variables(value, f"argument {i} of {name_of(f)}") for i, value in enumerate(primals)]
         flat = [leaf for made in inputs for leaf in leaves(made)]
-        block.by(flat)
+        block.set_inputs(flat)
         out = f(*inputs)
 
     def vjp_function(upstream: Any) -> tuple[Any, ...]:
         differentiable = transforming() is not None or have_nodes((primals, upstream)) or (
-            grad_enabled() and lead_elsewhere(out, flat)
+            grad_enabled() and depend_on_other_leaves(out, flat)
         )
-        found = iter(or_zeros(received_by(out, upstream, flat, differentiable=differentiable), flat))
+        found = iter(or_zeros(gradients_of(out, upstream, flat, differentiable=differentiable), flat))
         return tuple(replace_leaves(made, found) for made in inputs)
 
     return (out if block.nested or have_nodes(primals) else without_graph(out, flat)), vjp_function
@@ -178,21 +178,20 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tupl
 
 @suggests_keywords
 def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function that gives the Jacobian of `f`: all its first derivatives.
+    """Return a function that computes the Jacobian of `f`: all its first derivatives.
 
-    jacobian(f)(x)[i, j] = ∂f(x)_i / ∂x_j, with i over the axes of the result and j over those of the argument. It takes
-    one backward pass for each entry of the result. Of a complex result take the parts apart (`out.real`, `out.imag`),
-    or use `mg.jvp`.
+    jacobian(f)(x)[i, j] = ∂f(x)_i / ∂x_j, where i runs over the axes of the result and j over the axes of the argument.
+    It takes one backward pass for each entry of the result. Split a complex result into `out.real` and `out.imag`, or
+    use `mg.jvp`.
 
     Shapes: x (n) and f(x) (m) -> (m, n); in general (*shape of f(x), *shape of x).
     Args:
-        f: a function of tensors, numbers, arrays, or lists, tuples and dictionaries of them, that returns real tensors;
-            so may be what it returns.
+        f: a function of tensors, numbers, arrays, or pytrees of them, that returns a real tensor or a pytree of them.
         argnums: the number of the argument to differentiate by; default 0, the first.
-    Returns: a function of the same arguments as `f`, which returns the Jacobian: one tensor, or each part of the result
-        in the form of the argument, `jacobian(f)(p)["out"]["weight"]`.
-    Raises: TypeError where `f` cannot be called or `argnums` is no whole number. As it is called: TypeError for an
-        argument that is not made of floats, and where `f` returns no tensor or a complex one.
+    Returns: a function of the same arguments as `f`, which returns the Jacobian: one tensor, or for each part of the
+        result the structure of the argument, `jacobian(f)(p)["out"]["weight"]`.
+    Raises: TypeError if `f` cannot be called or `argnums` is not a whole number. When called: TypeError for an argument
+        that is not made of floats, and if `f` returns no tensor or a complex one.
     Example:
         >>> mg.jacobian(lambda x: x * x)(mg.tensor([1.0, 2.0])).tolist()
         [[2.0, 0.0], [0.0, 4.0]]
@@ -210,52 +209,52 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
         check_argument_numbers(f, (argnums,), args)
         place = argnums % len(args)
         with differentiating() as block:
-            made = variables(args[place], f"argument {argnums} of {name_of(f)}")
+            made = as_variables(args[place], f"argument {argnums} of {name_of(f)}")
             flat = list(leaves(made))
-            block.by(flat)
+            block.set_inputs(flat)
             out = f(*args[:place], made, *args[place + 1 :], **kwargs)
-        differentiable = block.nested or have_nodes((args, kwargs)) or (block.wanted and lead_elsewhere(out, flat))
+        differentiable = block.nested or have_nodes((args, kwargs))
+        differentiable = differentiable or (block.wanted and depend_on_other_leaves(out, flat))
 
-        def by_each_input(part: Any) -> Any:
-            refuse_other_than_tensor("jacobian", f, part)
+        def by_inputs(part: Any) -> Any:
+            check_tensor_result("jacobian", f, part)
             if is_complex(part):
                 raise TypeError(
                     f"jacobian: {name_of(f)} returns {part.dtype}; take out.real and out.imag apart, or mg.jvp"
                 )
             return replace_leaves(made, iter(_rows(part, flat, differentiable)))
 
-        return map_leaves(out, by_each_input)
+        return map_leaves(out, by_inputs)
 
     return jacobian_of
 
 
 def _rows(out: Tensor, inputs: list[Any], differentiable: bool) -> list[Any]:
-    """The derivative of every entry of a result by every entry of each input."""
+    """Return the derivative of every entry of a result by every entry of each input."""
     library = devices.device_of(out._data).library
     if out.size == 0:
         return [Tensor.of(library.zeros((*out.shape, *x.shape), out.dtype)) for x in inputs]
     each = library.eye(out.size, dtype=out.dtype)
     upstreams = [Tensor.of(each[entry].reshape(out.shape)) for entry in range(out.size)]
-    rows = [or_zeros(received_by(out, up, inputs, differentiable=differentiable), inputs) for up in upstreams]
+    rows = [or_zeros(gradients_of(out, up, inputs, differentiable=differentiable), inputs) for up in upstreams]
     columns = zip(*rows, strict=True)
     return [ops.stack(column).reshape((*out.shape, *x.shape)) for column, x in zip(columns, inputs, strict=True)]
 
 
 @suggests_keywords
 def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
-    """The function that gives the Hessian of `f`: all second derivatives, as the Jacobian of the gradient.
+    """Return a function that computes the Hessian of `f`: all second derivatives.
 
-    hessian(f)(x)[i, j] = ∂²f(x) / ∂x_i ∂x_j. It takes as many backward passes as x has entries; times one vector,
-    `mg.hvp` takes one.
+    hessian(f)(x)[i, j] = ∂²f(x) / ∂x_i ∂x_j. It is the Jacobian of the gradient, and takes one backward pass for each
+    entry of x; for the product with one vector use `mg.hvp`.
 
     Shapes: x (n) -> (n, n); in general (*shape of x, *shape of x).
     Args:
-        f: a function of tensors, numbers, arrays, or lists, tuples and dictionaries of them, that returns one number as
-            a tensor.
+        f: a function of tensors, numbers, arrays, or pytrees of them, that returns one number as a tensor.
         argnums: the number of the argument to differentiate by; default 0, the first.
-    Returns: a function of the same arguments as `f`, which returns the Hessian: one tensor, or of a dictionary a
+    Returns: a function of the same arguments as `f`, which returns the Hessian: one tensor, or for a dictionary a
         dictionary of dictionaries, `hessian(f)(p)["a"]["b"]`.
-    Raises: what `grad` and `jacobian` raise, where they do.
+    Raises: the same errors as `grad` and `jacobian`.
     Example:
         >>> mg.hessian(lambda x: (x ** 3).sum())(mg.tensor([1.0, 2.0])).tolist()
         [[6.0, 0.0], [0.0, 12.0]]
@@ -270,8 +269,10 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
 
 
 class differentiating:  # noqa: N801 - it is used as a function is
-    """A block one transform deeper, in which gradients are wanted; `nested` says whether this is inside another one,
-    where gradients must be differentiable themselves, `wanted` whether they were wanted before it."""
+    """Context manager of a transform, in which gradients are enabled.
+
+    `nested` says whether it is inside another transform, so that its gradients must be differentiable, and `wanted`
+    whether gradients were enabled before."""
 
     __slots__ = ("_inputs", "_opened", "nested", "wanted")
 
@@ -284,18 +285,18 @@ class differentiating:  # noqa: N801 - it is used as a function is
             self._opened.append(grad_enabled.begin(True))
         return self
 
-    def by(self, inputs: Iterable[Any]) -> None:
-        """Say what is differentiated by: inside the block no plain number is made of what depends on it."""
+    def set_inputs(self, inputs: Iterable[Any]) -> None:
+        """Set the inputs; inside the block, a value that depends on them cannot become a Python number."""
         self._inputs += [x.node for x in inputs]
 
     def __exit__(self, *error: object) -> None:
         del self._opened
 
 
-def variables(value: Any, name: str) -> Any:
-    """The same structure, each value as a variable whose gradient is wanted, and which knows where it came from."""
+def as_variables(value: Any, name: str) -> Any:
+    """Return the same structure, with each value as a variable that requires a gradient."""
 
-    def made(x: Any, name: str) -> Tensor:
+    def as_variable(x: Any, name: str) -> Tensor:
         if isinstance(x, Tensor) and x.node is not None:
             return ops.positive(x)
         if x is None or isinstance(x, (str, bytes)):
@@ -309,11 +310,11 @@ def variables(value: Any, name: str) -> Any:
         out.node = Leaf(out.shape, out.dtype)
         return out
 
-    return map_named_leaves(value, made, name)
+    return map_named_leaves(value, as_variable, name)
 
 
-def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
-    """What each input receives; None where the result does not depend on it."""
+def gradients_of(out: Any, upstream: Any, inputs: list[Any], *, differentiable: bool) -> list[Any]:
+    """Return the gradient of each input; None if the result does not depend on it."""
     nodes = [x.node for x in inputs]
     total: list[Any] = [None] * len(inputs)
     for each, arriving in zip(leaves(out), matching_leaves(upstream, out, "the upstream gradient"), strict=True):
@@ -329,9 +330,8 @@ def received_by(out: Any, upstream: Any, inputs: list[Any], *, differentiable: b
     return total
 
 
-def lead_elsewhere(values: Any, inputs: Sequence[Any]) -> bool:
-    """Whether some of these values depend on a leaf that is none of the inputs: who trains it wants to differentiate
-    what is found here."""
+def depend_on_other_leaves(values: Any, inputs: Sequence[Any]) -> bool:
+    """Return whether a value depends on a leaf other than the inputs, so that its gradient must be differentiable."""
     ends = {x.node for x in inputs}
     roots = [value.node for value in leaves(values) if getattr(value, "node", None) is not None]
     reached = {parent for node in topological_order(roots, ends) for parent in node.parents}
@@ -339,43 +339,43 @@ def lead_elsewhere(values: Any, inputs: Sequence[Any]) -> bool:
 
 
 def without_graph(values: Any, inputs: Sequence[Any]) -> Any:
-    """The same structure, its tensors without their graphs, where those lead to the inputs alone."""
+    """Return the same structure; tensors whose graph leads only to the inputs lose it."""
 
-    def plain(value: Any) -> Any:
+    def detach(value: Any) -> Any:
         if not isinstance(value, Tensor) or value.node is None:
             return value
-        return value if lead_elsewhere(value, inputs) else Tensor.of(value._data)
+        return value if depend_on_other_leaves(value, inputs) else Tensor.of(value._data)
 
-    return map_leaves(values, plain)
+    return map_leaves(values, detach)
 
 
 def or_zeros(received: list[Any], inputs: list[Any]) -> list[Any]:
-    """What each input receives; zeros where it was nothing."""
+    """Return the gradient of each input, zeros instead of None."""
     return [zeros(x) if gradient is None else gradient for x, gradient in zip(inputs, received, strict=True)]
 
 
-def _does_not_depend(f: Any, argnums: Sequence[int], inputs: list[Any], received: list[Any]) -> RuntimeError:
-    """The error for an input that received nothing."""
+def _missing_gradient(f: Any, argnums: Sequence[int], inputs: list[Any], received: list[Any]) -> RuntimeError:
+    """Return the error for an input without a gradient."""
     names = [f"argument {i}" for i, made in zip(argnums, inputs, strict=True) for _ in leaves(made)]
     lost = next(name for name, gradient in zip(names, received, strict=True) if gradient is None)
     return RuntimeError(
         f"the value of {name_of(f)} does not depend on {lost} (or on a part of it), so that has no gradient; leave it "
-        f"out of argnums, or ask for missing='zeros'"
+        f"out of argnums, or pass missing='zeros'"
     )
 
 
 def have_nodes(value: Any) -> bool:
-    """True where a tensor in a nested structure has a graph, or wants a gradient."""
+    """Return whether a tensor in a nested structure has a graph, or requires a gradient."""
     return any(getattr(leaf, "node", None) is not None for leaf in leaves(value))
 
 
 def zeros(x: Any) -> Any:
-    """What does not move: zeros like a tensor, and for a Python number the number 0."""
+    """Return zeros like a tensor; for a Python number, the number 0."""
     return Tensor.of(devices.zeros_like(x._data)) if isinstance(x, Tensor) else 0.0
 
 
 def _one_number(f: Callable[..., Any], value: Any) -> None:
-    refuse_other_than_tensor("grad", f, value)
+    check_tensor_result("grad", f, value)
     if value.size != 1:
         raise ValueError(
             f"grad: {name_of(f)} must return one number, got shape {value.shape}; reduce it with .sum() or .mean(), "
@@ -388,8 +388,8 @@ def _one_number(f: Callable[..., Any], value: Any) -> None:
         )
 
 
-def refuse_other_than_tensor(transform: str, f: Callable[..., Any], value: Any) -> None:
-    """Refuse a result that is not one tensor."""
+def check_tensor_result(transform: str, f: Callable[..., Any], value: Any) -> None:
+    """Raise TypeError for a result that is not a tensor."""
     if not isinstance(value, Tensor):
         got = f"None; does {name_of(f)} return its result?" if value is None else type(value).__name__
         raise TypeError(f"{transform}: {name_of(f)} must return a tensor, got {got}")

@@ -1,12 +1,12 @@
-"""A museum of wrong rules: each was shipped by an engine or handed in by a student, and can be run.
+"""Museum of wrong rules: each was shipped by an engine or submitted by a student, and can be run.
 
     >>> from micrograd_plus.checks import museum, promises as check
     >>> exhibit = museum.named("tanh: rule on the input")
     >>> with museum.planted(exhibit) as tanh:
-    ...     exhibit.promise in check.broken(tanh)
+    ...     exhibit.promise in check.broken_promises(tanh)
     True
 
-`docs/museum.md` is written from it. What breaks a promise here is what the checks are for.
+`docs/museum.md` is generated from it. The checks must catch every exhibit.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ WINGS = {
     "Checkpoints": checkpoints,
     "Right once, wrong twice": twice,
 }
-"""The files of exhibits, under the headings that the page gives them."""
+"""The modules of exhibits, by the headings of the page."""
 
 
 def named(name: str) -> Exhibit:
-    """The exhibit of that name, written "operation: mistake"; KeyError, with the nearest names, where there is none."""
+    """Return the exhibit of a name, "operation: mistake"; raise KeyError, with similar names, if there is none."""
     names = {each.title: each for each in exhibits}
     if name in names:
         return names[name]
@@ -64,5 +64,5 @@ def named(name: str) -> Exhibit:
 
 
 def of(call: Any) -> list[Exhibit]:
-    """The exhibits of one operation."""
+    """Return the exhibits of one operation."""
     return [each for each in exhibits if each.op is call.op]

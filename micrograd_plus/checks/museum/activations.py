@@ -1,4 +1,4 @@
-"""Wrong slopes of the curves between layers."""
+"""Wrong rules of activation functions."""
 
 from ... import ops
 from ...backends import devices
@@ -9,8 +9,8 @@ np = devices.device("cpu").library
 
 @wrong(ops.tanh, "x", lazy=Lazy("x is 0", np.zeros(3)))
 def rule_on_the_input(x):
-    """The slope is told by the output, 1 − out²; with the input in its place it falls below 0, as tanh's never
-    does."""
+    """The slope is 1 − out². Computed from the input instead of the output it becomes negative, which the slope of
+    tanh never is."""
     return 1 - x * x
 
 

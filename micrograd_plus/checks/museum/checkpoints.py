@@ -1,4 +1,4 @@
-"""A wrong rule of checkpoints. It shows in a whole program: one function that runs inside another."""
+"""Wrong rule of checkpoints, which shows in a whole program: a function that runs inside another one."""
 
 from ...backends import devices
 from ...transforms.checkpoint import _again, checkpoint
@@ -11,13 +11,13 @@ POINT = np.array([0.5, -1.5, 2.0])
 
 @program
 def two_checkpoints(xp, x):
-    """A function of a function, each under a checkpoint."""
+    """Run a function of a function, each under a checkpoint."""
     return checkpoint(xp.sin, checkpoint(xp.tanh, x))
 
 
 @program
 def one_checkpoint(xp, weight):
-    """A weight that a single checkpoint reads from outside."""
+    """Run a single checkpoint that captures a weight."""
     return checkpoint(lambda x: xp.sin(x * weight), xp.stop_gradient(weight))
 
 

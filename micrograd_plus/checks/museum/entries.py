@@ -58,7 +58,7 @@ def multiplied_for_divided(x):
 
 @wrong(ops.log, "x", lazy=None)
 def output_for_input(out):
-    """The slope is 1 / x, and the output stands in the input's place. Below x = 1 the sign is wrong too."""
+    """The slope is 1 / x, but this rule reads the output instead of the input. Below x = 1 the sign is wrong too."""
     return 1 / out
 
 

@@ -1,4 +1,4 @@
-"""What gives an exhibit away: both formulas, and the numbers that differ."""
+"""Evidence against a wrong rule: both formulas, and gradients that differ."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ np = devices.device("cpu").library
 
 
 class Evidence:
-    """Where the wrong rule shows: a sample, one of its inputs, what it receives by either rule, and what the difference
-    looks like. Where the wrong rule cannot even be applied, `wrong` is None and `sentence` the error."""
+    """Evidence against a wrong rule: a sample, one of its inputs, both gradients, and a sentence on the difference.
+
+    If the wrong rule fails, `wrong` is None and `sentence` is the error."""
 
     __slots__ = ("input", "right", "sample", "sentence", "wrong")
 
@@ -27,7 +28,7 @@ class Evidence:
 
 @np.errstate(all="ignore")
 def evidence(exhibit: Exhibit) -> Evidence:
-    """The first sample on which the exhibit breaks its promise, and what its inputs receive there."""
+    """Return the first sample on which the exhibit breaks its promise, with the gradients of its inputs."""
     sample = telling_sample(exhibit)
     right = received(exhibit, sample)
     try:
@@ -42,7 +43,7 @@ def evidence(exhibit: Exhibit) -> Evidence:
 
 @np.errstate(all="ignore")
 def telling_sample(exhibit: Exhibit) -> Sample:
-    """The first sample of real numbers that breaks the promise; LookupError when none does."""
+    """Return the first real sample that breaks the promise; raise LookupError if there is none."""
     keep = check.promises[exhibit.promise]
     with planted(exhibit):
         for sample in exhibit.samples:
@@ -56,12 +57,12 @@ def telling_sample(exhibit: Exhibit) -> Sample:
 
 
 def received(exhibit: Exhibit, sample: Sample) -> dict[str, Any]:
-    """What each input receives, by name; of a rule that is wrong only the second time, the second gradients."""
-    places = check.moving(sample)
+    """Return the gradient of each input, by name; second gradients if only they are wrong."""
+    places = check.differentiable_inputs(sample)
     names = [sample.op.input_names(len(sample.inputs))[place] for place in places]
     if exhibit.promise != SECOND:
         return dict(zip(names, check.gradients(sample), strict=True))
-    twice = grad(check.slope(sample), tuple(range(len(places))))(*[sample.inputs[place] for place in places])
+    twice = grad(check.gradient_sum(sample), tuple(range(len(places))))(*[sample.inputs[place] for place in places])
     return {name: each.numpy() for name, each in zip(names, twice, strict=True)}
 
 
@@ -70,22 +71,22 @@ def _is_complex(sample: Sample) -> bool:
 
 
 def refusal(error: Exception) -> str:
-    """What the engine says of a contribution that does not fit; of other errors only the kind, for their words are
-    NumPy's."""
+    """Return the engine's message for a contribution that does not fit; for other errors, whose text is NumPy's, only
+    the type."""
     said = str(error).partition(";")[0]
     return said if "returned shape" in said else f"it cannot be applied: {type(error).__name__}"
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two arrays are the same up to rounding."""
+    """Return whether two arrays are equal up to rounding."""
     return a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
-# What a difference looks like ----
+# Differences -----------------
 
 
 def difference(right: Any, wrong: Any) -> str:
-    """In what way a wrong gradient differs from the right one, as a sentence about its entries."""
+    """Describe in a sentence how the entries of a wrong gradient differ from the right ones."""
     if wrong.shape != right.shape:
         return f"the shape is {wrong.shape} for {right.shape}"
     if not np.all(np.isfinite(wrong)):
@@ -106,7 +107,7 @@ def difference(right: Any, wrong: Any) -> str:
 
 
 def number(value: float) -> str:
-    """A number to three digits, with a minus as it is printed."""
+    """Format a number with three digits and a typographic minus sign."""
     return f"{value + 0.0:.3g}".replace("-", "−")
 
 
@@ -116,8 +117,9 @@ NO_FORMULA = {"text": None, "latex": None, "mathml": None}
 
 
 def formulas(exhibit: Exhibit) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """For each input whose contribution differs, the right formula and the wrong one, in three notations. None stands
-    for a rule that cannot be read on symbols, or is not there."""
+    """Return the right and the wrong formula of each input whose contribution differs, in three notations.
+
+    A formula is None if the rule does not exist or cannot be evaluated on symbols."""
     sample = telling_sample(exhibit)
     right = _by_input(exhibit.right_rules(), sample)
     wrong = _by_input(exhibit.wrong_rules(), sample)
@@ -129,7 +131,7 @@ def formulas(exhibit: Exhibit) -> dict[str, tuple[dict[str, Any], dict[str, Any]
 
 
 def _by_input(rules: list[Rule], sample: Sample) -> dict[str, dict[str, Any]]:
-    """The formulas of rules, by the input they serve. Inputs that the sample leaves out have none."""
+    """Return the formulas of rules by input; inputs that the sample omits have none."""
     given = dict(zip(sample.op.inputs, sample.inputs, strict=False))
     served = [(rule, place, name) for rule in rules for place, name in enumerate(rule.inputs)]
     left_out = {name for name, value in given.items() if value is None}
@@ -137,7 +139,7 @@ def _by_input(rules: list[Rule], sample: Sample) -> dict[str, dict[str, Any]]:
 
 
 def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:
-    """The formula of one rule, read on symbols for what it would read on a sample."""
+    """Return the formula of one rule, evaluated on symbols for the values of a sample."""
     op = rule.op
     if sample.op is not op:  # a whole program shows it
         return NO_FORMULA
@@ -150,5 +152,5 @@ def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:
     reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
     try:
         return formula_of_rule(rule, place, reads, upstream)._asdict()
-    except (AttributeError, ValueError, IndexError):  # it speaks of arrays, not of functions of a namespace
+    except (AttributeError, ValueError, IndexError):  # it calls methods of arrays, not functions of a namespace
         return NO_FORMULA

@@ -1,4 +1,4 @@
-"""What an exhibit is: a wrong rule that could stand in the place of a right one, and what gives it away."""
+"""Exhibits: wrong rules that could replace right ones, and the promises that they break."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..samples import Sample, samples
 
 DIFFERENCES = "the gradient equals differences"
 SECOND = "the gradient has a gradient"
-"""Two promises of `check`, by their sentences: most wrong rules break the first, some only the second."""
+"""The two promises that exhibits break: most break the first, some only the second."""
 
 
 class Lazy:
-    """A call on which a wrong rule looks right, and the sentence that says what is lazy about it.
+    """Call on which a wrong rule looks right, with a sentence that explains why.
 
-    `upstream` is what arrives at the output; None stands for numbers of both signs. `params` are the operation's, and
-    `program` is run in its place where the exhibit shows in whole programs.
+    `upstream` is the gradient of the output; None means numbers of both signs. `params` are the parameters of the
+    operation, and `program` replaces the operation if the exhibit shows only in whole programs.
     """
 
     __slots__ = ("inputs", "params", "program", "sentence", "upstream")
@@ -32,19 +32,19 @@ class Lazy:
         self.upstream, self.program = upstream, program
 
     def sample(self, op: Op) -> Sample:
-        """The call, as the checks take it; it is not listed among the operation's samples."""
+        """Return the call as a sample, which is not listed among the operation's samples."""
         return Sample(self.program or op, self.inputs, self.params, {})
 
 
 def program(f: FunctionType) -> Op:
-    """A whole program in the form of an operation without a rule, for the checks to call. It is read on tensors."""
+    """Return a whole program in the form of an operation without rules, so that the checks can call it."""
     made = Op(f, "general")
     made.call = partial(f, tensors)
     return made
 
 
 class Exhibit:
-    """A wrong rule (or several, for one operation), runnable as it stands."""
+    """Wrong rule (or several, for one operation) that can be run."""
 
     __slots__ = ("lazy", "name", "op", "promise", "rules", "samples", "story", "wing")
 
@@ -63,11 +63,11 @@ class Exhibit:
 
     @property
     def title(self) -> str:
-        """The operation (or the program) and the mistake."""
+        """Name of the operation (or the program) and of the mistake."""
         return f"{self.samples[0].op.name}: {self.name}"
 
     def rule(self, *inputs: str) -> Callable[[FunctionType], FunctionType]:
-        """Give one more wrong rule that belongs to the same mistake, for another input."""
+        """Decorate another wrong rule of the same mistake, for another input."""
 
         def define(function: FunctionType) -> FunctionType:
             self.rules[inputs] = function
@@ -76,11 +76,11 @@ class Exhibit:
         return define
 
     def wrong_rules(self) -> list[Rule]:
-        """The rules as the operation would hold them; it does not."""
+        """The wrong rules, in the form that the operation would hold."""
         return [Rule(self.op, inputs, function) for inputs, function in self.rules.items()]
 
     def right_rules(self) -> list[Rule]:
-        """The rules whose places the wrong ones would take."""
+        """The right rules that the wrong ones would replace."""
         taken = {name for inputs in self.rules for name in inputs}
         return [rule for rule in self.op.rules if taken & set(rule.inputs)]
 
@@ -92,10 +92,10 @@ exhibits: list[Exhibit] = []
 def wrong(
     call: Any, *inputs: str, lazy: Lazy | None, promise: str = DIFFERENCES, on: list[Sample] | None = None
 ) -> Callable[[FunctionType], Exhibit]:
-    """A decorator that makes a function an exhibit: a wrong rule of the operation `call` for `inputs`.
+    """Decorate a function to make it an exhibit: a wrong rule of the operation `call` for `inputs`.
 
-    Its name and docstring say what is wrong and how it shows. `lazy` is a call on which it looks right, None where no
-    natural one is known; `promise` is the one of `check` that catches it, on the operation's samples or on others.
+    Its name and docstring say what is wrong and how it shows. `lazy` is a call on which it looks right, or None;
+    `promise` is the promise that it breaks, on the operation's samples or on others.
     """
     op = getattr(call, "op", call)
 
@@ -109,7 +109,7 @@ def wrong(
 
 @contextmanager
 def planted(exhibit: Exhibit) -> Iterator[Op]:
-    """The wrong rule in the place of the right one, for every thread, until the block is left (however it is left)."""
+    """Context manager that replaces the right rule by the wrong one, for all threads."""
     op, right = exhibit.op, list(exhibit.op.rules)
     try:
         for inputs, function in exhibit.rules.items():

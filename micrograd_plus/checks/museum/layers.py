@@ -61,8 +61,8 @@ def size_taken_for_a_constant(upstream, weight, scale):
 
 @wrong(ops.dropout, "x", lazy=NOTHING_DROPPED)
 def gradient_sent_to_the_mask():
-    """What the input should receive goes to the mask, which is drawn and cannot learn; upstream goes through to the
-    input, to what was silenced as well."""
+    """The mask, which is random and cannot learn, receives the gradient of the input; the input receives upstream,
+    also for entries that were dropped."""
     return 1
 
 
@@ -73,7 +73,7 @@ def _(mask):
 
 @wrong(ops.dropout, "x", lazy=NOTHING_DROPPED)
 def scale_forgotten(mask):
-    """What was kept was made larger going forward, and is not going back: all entries are too small by that."""
+    """The forward scales up the entries that it keeps, but this rule does not: all entries are too small by that."""
     return 1.0 * (mask > 0)
 
 

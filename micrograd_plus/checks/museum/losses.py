@@ -56,8 +56,8 @@ def softmax_taken_twice(xp, upstream, target, log_weights):
 
 @wrong(ops.softmax_cross_entropy, "logits", lazy=Lazy("the targets of a row add up to 1", SCORES, CHANCES))
 def targets_taken_to_add_up_to_one(xp, upstream, target, log_weights):
-    """Softmax less target, as books have it: right while the targets of a row add up to 1. A row that is weighed pulls
-    with its weight on the target, and with 1 on the softmax."""
+    """Softmax minus target, as in textbooks: right if the targets of a row add up to 1. A weighted row has its weight
+    in the target term, but 1 in the softmax term."""
     return xp.expand_dims(upstream, -1) * (xp.exp(log_weights) - target)
 
 
@@ -75,5 +75,5 @@ def prediction_and_target_swapped(xp, upstream, prediction, target):
 
 @wrong(ops.binary_cross_entropy_with_logits, "logits", lazy=Lazy("every target is 1", SCORES, np.ones((2, 3))))
 def wrong_yes_for_free(xp, upstream, logits, target):
-    """Only what a yes costs where it should be yes; what it costs where it should be no is forgotten."""
+    """Only the cost of positive targets is differentiated; the cost of negative targets is forgotten."""
     return -upstream * target * xp.sigmoid(-logits)

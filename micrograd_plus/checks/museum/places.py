@@ -1,4 +1,4 @@
-"""Wrong rules of operations that only move entries, or look them up."""
+"""Wrong rules of operations that only move entries or look them up."""
 
 from ... import ops
 from ...backends import devices
@@ -23,13 +23,13 @@ def reshaped_for_transposed(xp, upstream, x_shape):
 
 @wrong(ops.getitem, "x", lazy=Lazy("the slice is the whole array", TABLE, index=slice(None)))
 def in_the_shape_of_the_slice(upstream):
-    """What was not picked receives 0, and has a place too. Here only what was picked is sent."""
+    """Entries that were not picked must receive 0. This rule returns only the picked ones."""
     return upstream
 
 
 @wrong(ops.take, "x", lazy=Lazy("no number is looked up twice", TABLE, np.array([2, 0]), axis=0))
 def last_use_wins(upstream, indices, x_shape, axis):
-    """A row that is looked up twice receives from both; written for added, it keeps only the last."""
+    """A row that is looked up twice receives from both; this rule overwrites instead of adding: the last one wins."""
     out = np.zeros(x_shape, upstream.dtype)
     out[(slice(None),) * (axis or 0) + (indices,)] = upstream
     return out
@@ -37,7 +37,7 @@ def last_use_wins(upstream, indices, x_shape, axis):
 
 @wrong(ops.take_along_axis, "x", lazy=Lazy("no place is looked up twice", TABLE, np.array([[1, 0]]), axis=0))
 def last_use_of_a_place_wins(upstream, indices, x_shape, axis):
-    """A place that several outputs were read from keeps the gradient of the last one only."""
+    """An entry that several outputs were read from receives the gradient of the last one only."""
     out = np.zeros(x_shape, upstream.dtype)
     np.put_along_axis(out, indices, upstream, axis)
     return out

@@ -18,7 +18,7 @@ def transpose_forgotten(xp, upstream, b):
 
 @wrong(ops.matmul, "b", lazy=Lazy("both matrices are 1 by 1", ONE, ONE))
 def order_swapped(xp, upstream, a):
-    """The factors have changed sides, and the answer lies on its side: it is the exact transpose of the right one."""
+    """The factors are swapped, so the result is the exact transpose of the right one."""
     return xp.matmul(xp.mT(upstream), a)
 
 
@@ -30,7 +30,7 @@ def all_axes_turned_round(xp, upstream, b):
 
 @wrong(ops.linear_layer, "weight", lazy=Lazy("there is one row", WIDE[:1], WIDE))
 def averaged_over_the_batch(xp, upstream, x):
-    """The rows' wishes are added up; whether a loss is a mean is for the loss to say, which divides already."""
+    """The gradients of all rows must be added; if the loss is a mean, the loss itself divides."""
     return xp.matmul(xp.mT(xp.rows(upstream)), xp.rows(x)) / xp.shape(xp.rows(x))[0]
 
 

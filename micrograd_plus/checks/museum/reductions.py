@@ -11,8 +11,8 @@ ROW = np.array([0.5, -1.5, 2.0])
 
 @wrong(ops.sum, "x", lazy=Lazy("the array is square, and upstream is 1", SQUARE, axis=1, upstream=1.0))
 def axis_not_put_back(xp, upstream, x_shape):
-    """The axis that was summed away must come back with length 1 before anything is repeated along it. On a square the
-    answer lies on its side, on other shapes nothing fits."""
+    """The axis that was summed away must come back with length 1 before anything is repeated along it. For a square
+    matrix the answer is transposed, for other shapes nothing fits."""
     return xp.broadcast_to(upstream, x_shape)
 
 

@@ -41,7 +41,7 @@ def attention_entry_by_entry(xp, upstream, query, key, value, weights, scale):
 )  # fmt: skip
 def scale_and_cap_forgotten(xp, upstream, query, key, value, weights):
     """Going forward the scores were scaled, and levelled off at the cap; going back neither is known. A score at the
-    cap stands still, and is pushed as hard as any other."""
+    cap cannot change, but is pushed as hard as any other."""
     to_weights = xp.matmul(upstream, xp.mT(value))
     to_scores = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
     to_value = xp.matmul(xp.mT(weights), upstream)

@@ -1,4 +1,4 @@
-"""Rules whose gradient is right, and whose gradient's gradient is not: something they read is taken for a constant."""
+"""Rules with a right first gradient and a wrong second one: they treat a value that they read as a constant."""
 
 from ... import ops
 from ...backends import devices
@@ -14,8 +14,7 @@ ONLY_ONCE = "the gradient is taken once"
 def convolution_without_the_weights_term(
     xp, upstream, weight, x_shape, weight_shape, stride, padding, dilation, groups
 ):
-    """What the image receives depends on the weight, so the gradient of a gradient reaches the weight too; here it does
-    not."""
+    """The gradient of the image depends on the weight, so a second gradient must reach the weight; here it does not."""
     rows = xp.kernel_rows(xp.stop_gradient(weight), groups=groups)
     columns = xp.matmul(xp.mT(rows), xp.group_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
@@ -30,12 +29,12 @@ def slope_cut_off_from_its_output(xp, out):
 
 @wrong(ops.matmul, "a", lazy=Lazy(ONLY_ONCE, IMAGE[0, 0], IMAGE[0, 0]), promise=SECOND)
 def factor_taken_for_a_constant(xp, upstream, b):
-    """What one factor receives depends on the other, which receives nothing in return."""
+    """The gradient of one factor depends on the other, which receives nothing here."""
     return xp.matmul(upstream, xp.stop_gradient(xp.mT(b)))
 
 
 @wrong(ops.softmax, "x", lazy=Lazy(ONLY_ONCE, np.array([[1.0, -2.0, 0.5]])), promise=SECOND)
 def weights_taken_for_constants(xp, upstream, out, axis):
-    """The right contribution, made of numbers: that the weights move with the scores is forgotten."""
+    """The right contribution, but made of numbers: it forgets that the weights depend on the scores."""
     weights = xp.stop_gradient(out)
     return weights * (upstream - xp.sum(upstream * weights, axis=axis, keepdims=True))

@@ -42,7 +42,7 @@ def weights_reversed(xp, upstream, x, weight_shape, stride, padding, dilation, g
 
 
 def put_back(xp, columns, x_shape, kernel_size, stride, padding, dilation):
-    """The columns of windows written to where they were seen, one kernel entry after the other."""
+    """Write the columns of windows back to their positions, one kernel entry after another."""
     out = np.zeros((*x_shape[:2], *(n + 2 * p for n, p in zip(x_shape[2:], padding, strict=True))))
     high, wide = xp.windows_along(x_shape, kernel_size, stride, padding, dilation)
     columns = columns.reshape(*x_shape[:2], *kernel_size, high, wide)
@@ -56,12 +56,12 @@ def put_back(xp, columns, x_shape, kernel_size, stride, padding, dilation):
 
 @wrong(ops.unfold, "x", lazy=Lazy("windows do not overlap", IMAGE, kernel_size=(2, 2), stride=(2, 2)))
 def overlaps_overwritten(xp, upstream, x_shape, kernel_size, stride, padding, dilation):
-    """An entry that several windows saw receives from each; written for added, it keeps only the last."""
+    """An entry in several windows receives from each; this rule overwrites instead of adding, so the last one wins."""
     return put_back(xp, upstream, x_shape, kernel_size, stride, padding, dilation)
 
 
 def sent_by_windows(xp, upstream, x, out, kernel_size, stride, padding, dilation):
-    """What each window sends to each entry of it, only the largest receiving: (N, C, entries, windows)."""
+    """Return the contribution of each window to its entries, all 0 but the largest's: (N, C, entries, windows)."""
     columns = xp.unfold(x, kernel_size, stride, padding, dilation)
     entries = xp.reshape(columns, (*x.shape[:2], -1, columns.shape[-1]))
     return xp.equal(entries, out.reshape(*x.shape[:2], 1, -1)) * upstream.reshape(*x.shape[:2], 1, -1)
@@ -78,8 +78,8 @@ def one_place_further(xp, upstream, x, out, kernel_size, stride, padding, dilati
 
 @wrong(ops.max_pool2d, "x", lazy=Lazy("windows do not overlap", IMAGE[:, :1], kernel_size=(2, 2), stride=(2, 2)))
 def last_window_wins(xp, upstream, x, out, kernel_size, stride, padding, dilation):
-    """An entry that several windows chose receives from each; written for added, it keeps what the last one sent, even
-    where that is nothing."""
+    """An entry that several windows chose receives from each; this rule overwrites, so the last window wins, even if it
+    sends 0."""
     sent = sent_by_windows(xp, upstream, x, out, kernel_size, stride, padding, dilation)
     return put_back(xp, sent, x.shape, kernel_size, stride, padding, dilation)
 

@@ -71,7 +71,8 @@ def gradients_by_hand(id: str, group: str, program: Program, inputs: Draws, *, t
     exercise = function_exercise(
         id, right, kind="gradients", group=group, title=title, inputs=draw_values, answers=names, reads=reads, count=3,
         mistakes=known_mistakes, summary="Return every gradient, the last one first.",
-        prompt=f"{prompt}\nReturn a dictionary with the gradient of each of these, in this order: {', '.join(names)}.\n"
+        prompt=f"{prompt}\nFind the gradients by hand, from the last to the first. Return a dictionary with one for "
+               f"each of these names, in this order: {', '.join(names)}.\n"
                f"Your function can use any of these parameters, by name: {', '.join(reads)}.",
     )  # fmt: skip
     blanks = f"return {{{', '.join(f'{name!r}: None' for name in names)}}}"

@@ -1,5 +1,4 @@
-"""What an expression comes to where some of its values are known: numbers are computed, what changes nothing is left
-out."""
+"""Simplification of formulas: numbers are computed, and parts without effect are dropped."""
 
 from __future__ import annotations
 
@@ -8,33 +7,33 @@ import operator
 from collections.abc import Callable
 from typing import Any, cast
 
-from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replaced, same
+from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replace, same
 
 NUMBERS = (bool, int, float)
 
 
 def both(a: Any, b: Any) -> bool:
-    """Whether both are true."""
+    """Return whether both are true."""
     return bool(a and b)
 
 
 def either(a: Any, b: Any) -> bool:
-    """Whether one of two is true."""
+    """Return whether at least one is true."""
     return bool(a or b)
 
 
 def square(x: Any) -> Any:
-    """x²."""
+    """Return x²."""
     return x * x
 
 
 def reciprocal(x: Any) -> Any:
-    """1 / x."""
+    """Return 1 / x."""
     return 1 / x
 
 
 def sign(x: Any) -> int:
-    """1, 0 or -1."""
+    """Return 1, 0 or -1."""
     return (x > 0) - (x < 0)
 
 
@@ -45,35 +44,37 @@ KNOWN: dict[str, Callable[..., Any]] = {
     "square": square, "reciprocal": reciprocal, "sqrt": math.sqrt, "abs": abs, "log": math.log,
     "real": operator.pos, "conj": operator.pos, "conjugate": operator.pos, "sign": sign,
 }  # fmt: skip
-"""Functions that are computed where all their arguments are numbers."""
+"""Functions that are computed if all their arguments are numbers."""
 
 
-def simplified(expression: Any, *, matrices: bool = False, real: bool = False) -> Any:
-    """The expression with numbers computed, and without sums with 0, products with 1 and first powers. Where all its
-    values are `matrices` or less, what it says of their rows is said of themselves; where they are `real`, conjugates
-    are left out."""
+def simplify(expression: Any, *, matrices: bool = False, real: bool = False) -> Any:
+    """Return the expression with numbers computed, and without sums with 0, products with 1 and first powers.
+
+    If all its values have at most two axes (`matrices`), functions of their rows become functions of the matrices. If
+    they are `real`, conjugates are dropped.
+    """
     values: dict[int, Any] = {}
 
-    def found(part: Symbolic) -> Any:
+    def value_of(part: Symbolic) -> Any:
         return values[id(part)]
 
     for whole in in_order(expression):
         if not isinstance(whole, Expression):
             values[id(whole)] = whole
             continue
-        args = replaced(whole.args, found)
-        params = {name: replaced(param, found) for name, param in whole.params.items()}
+        args = replace(whole.args, value_of)
+        params = {name: replace(param, value_of) for name, param in whole.params.items()}
         if real and (plain := _of_reals(whole, args, params)) is not None:
             values[id(whole)] = plain
         elif matrices and whole.function == "sum_outer":
             values[id(whole)] = Operation("matmul", (Expression("mT", args[:1]), args[1]))
         elif matrices and whole.function == "rows" and len(args) == 1:
             values[id(whole)] = args[0]
-        elif matrices and whole.function == "transpose" and _reverses(args):
+        elif matrices and whole.function == "transpose" and _is_reversal(args):
             values[id(whole)] = Expression("mT", args[:1])
         else:
-            values[id(whole)] = _folded(whole, args, params)
-    return replaced(expression, found)
+            values[id(whole)] = _fold(whole, args, params)
+    return replace(expression, value_of)
 
 
 REAL: dict[str, Callable[[Any], tuple[Expression, tuple[Any, ...]]]] = {
@@ -81,17 +82,17 @@ REAL: dict[str, Callable[[Any], tuple[Expression, tuple[Any, ...]]]] = {
     "mH": lambda x: _call("mT", x),
     "hermitian_part": lambda x: _call("divide", Operation("add", (x, Expression("mT", (x,)))), 2),
 }  # fmt: skip
-"""What functions of complex numbers come to where there are none."""
+"""Functions of complex numbers, simplified for real numbers."""
 
 
 class Cancelled(int):
-    """What is left of a difference of the same: a 0 that takes what it is multiplied with along."""
+    """The 0 of a difference of equal parts: a product with it is 0 as well."""
 
 
 def _of_reals(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """What an expression comes to where there are no complex numbers; None where that is nothing else."""
+    """Return an expression simplified for real numbers; None if it stays the same."""
     if whole.function in REAL:
-        return _folded(*REAL[whole.function](args[0]), params)
+        return _fold(*REAL[whole.function](args[0]), params)
     if whole.function == "subtract" and same(*args):
         return Cancelled(0)
     gone = args if whole.function == "multiply" else args[:1] if whole.function == "divide" else ()
@@ -103,24 +104,24 @@ def _call(function: str, *args: Any) -> tuple[Expression, tuple[Any, ...]]:
     return kind(function, args), args
 
 
-def _folded(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """One expression whose parts are as simple as they can be."""
+def _fold(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Return one expression, simplified. Its parts are simplified already."""
     if whole.function in KNOWN and not params and all(isinstance(arg, NUMBERS) for arg in args):
-        known = _computed(whole.function, args)
+        known = _compute(whole.function, args)
         return type(whole)(whole.function, args, params) if known is None else known
-    if (said := _said_otherwise(whole, args, params)) is not None:
-        return said
+    if (simpler := _rewrite(whole, args, params)) is not None:
+        return simpler
     if len(args) == 2 and whole.function in NEUTRAL:
-        kept = NEUTRAL[whole.function](*args)
-        if kept is not None:
-            return kept
+        other = NEUTRAL[whole.function](*args)
+        if other is not None:
+            return other
     if whole.function == "multiply":
         args = _number_first(args)
     return type(whole)(whole.function, args, params)
 
 
-def _said_otherwise(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """An expression in fewer words, or in those that a reader knows; None where it is as it should be."""
+def _rewrite(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Return an expression rewritten with fewer or better known functions; None if it stays the same."""
     if whole.function == "where" and len(args) == 3 and isinstance(args[0], NUMBERS):
         return args[1] if args[0] else args[2]
     if whole.function in ("stop_gradient", "positive") and len(args) == 1:
@@ -129,9 +130,9 @@ def _said_otherwise(whole: Expression, args: tuple[Any, ...], params: dict[str, 
         return _part(whole, args)
     if _is_undone(whole.function, args):
         return args[0].args[0]
-    if whole.function == "one_hot":  # how long its rows are is seen from what they stand beside
+    if whole.function == "one_hot":  # its row length shows in the values next to it
         return Expression(whole.function, args[:1])
-    if whole.function == "unreduce":  # NumPy's name for it is the one that a reader knows
+    if whole.function == "unreduce":  # readers know NumPy's name
         return Expression("broadcast", args[:1], {"axis": args[2] if len(args) > 2 else params.get("axis")})
     if whole.function == "transpose" and args[1:] == (None,):
         return Expression(whole.function, args[:1])
@@ -143,12 +144,12 @@ TWICE_IS_NOTHING = ("conj", "conjugate", "negative", "mT", "mH")
 
 
 def _is_undone(function: str, args: tuple[Any, ...]) -> bool:
-    """Whether a function is applied to what it gave, and gives back what that was made of."""
+    """Return whether a function that undoes itself is applied twice."""
     return function in TWICE_IS_NOTHING and isinstance(args[0], Expression) and args[0].function == function
 
 
 def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
-    """A part of an array; of one that was cut up before, the part that this is of the whole."""
+    """Return a part of an array; a part of a split array becomes a part of the original."""
     of, place = args
     axis = of.params.get("axis") if isinstance(of, Expression) else None
     if isinstance(axis, int) and isinstance(place, int) and isinstance(of, Expression):
@@ -163,8 +164,8 @@ def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
     return type(whole)(whole.function, args, {})
 
 
-def _computed(name: str, args: tuple[Any, ...]) -> Any:
-    """What a function comes to; None for what has no value, and for a quotient that is better left as one."""
+def _compute(name: str, args: tuple[Any, ...]) -> Any:
+    """Return the value of a function; None if it has none, and for a quotient that is not a whole number."""
     try:
         number = KNOWN[name](*args)
     except (ArithmeticError, ValueError):
@@ -174,8 +175,8 @@ def _computed(name: str, args: tuple[Any, ...]) -> Any:
     return int(number) if number == int(number) else None
 
 
-def _reverses(args: tuple[Any, ...]) -> bool:
-    """Whether the axes are put into the reverse order."""
+def _is_reversal(args: tuple[Any, ...]) -> bool:
+    """Return whether the axes are reversed."""
     order = args[1] if len(args) == 2 else None
     if not isinstance(order, Expression):
         return order is None
@@ -213,11 +214,11 @@ NEUTRAL: dict[str, Callable[[Any, Any], Any]] = {
     "divide": lambda a, b: a if _is(b, 1) else None,
     "power": _power,
 }
-"""Operators with a number that changes nothing."""
+"""Operators that some number leaves without effect."""
 
 
 def _number_first(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The sides of a product, a number before what it multiplies; what arrives is named first of all."""
+    """Return the sides of a product, a number first; upstream stays before everything."""
     a, b = args
     arrives = isinstance(a, Symbol) and a.name.startswith("upstream")
     swap = isinstance(b, NUMBERS) and not isinstance(a, NUMBERS) and not isinstance(b, bool) and not arrives
