@@ -8,7 +8,7 @@ from micrograd_plus import nn
 from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
-from micrograd_plus.formulas.simplified import simplified
+from micrograd_plus.formulas.simplified import simplify
 from micrograd_plus.formulas.symbols import Name, Symbol
 from micrograd_plus.tracing import formulas as trace_formulas
 
@@ -336,7 +336,7 @@ def test_a_custom_rule_gets_a_new_formula_in_every_record():
 def test_simplified_formulas_compute_numbers_and_drop_neutral_terms(written, simple):
     from micrograd_plus.formulas import notation
 
-    assert notation.text(simplified(written(Symbol("x")))) == simple
+    assert notation.text(simplify(written(Symbol("x")))) == simple
 
 
 def test_a_first_operation_that_fails_has_its_inputs_and_line():

@@ -1,8 +1,8 @@
-"""What each function of a rule looks like in a formula: one layout for each, for all notations alike.
+"""Layouts of functions in formulas, the same for all notations.
 
-A layout takes the `Writer`, which knows the pieces of the parts, and the expression, and makes its `Piece`.
-A function that has none is its name, upright, with its arguments. To give one a look of its own, add a line
-to a table below.
+A layout takes the `Writer`, which has the pieces of the parts, and the expression, and returns its `Piece`.
+A function without a layout is written as its upright name with its arguments. Add a line to a table below to define
+a layout.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from numbers import Complex, Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .symbols import Expression, Name, Operation, Shape, Symbol, Symbolic, in_order, replaced, same
+from .symbols import Expression, Name, Operation, Shape, Symbol, Symbolic, in_order, replace_symbols, same
 from .writing import AND, ATOM, CHOICE, COMPARE, OR, POWER, PRODUCT, SUM, Piece, Writer
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Infix(NamedTuple):
-    """An operator between two sides, and the ones each side may have at its own level without parentheses."""
+    """Infix operator, and the operators of the same level that each side may have without parentheses."""
 
     sign: str
     level: int
@@ -58,13 +58,13 @@ REPHRASED: dict[str, Callable[[Any], Any]] = {
     "rsqrt": lambda x: 1 / Name("sqrt")(x),
     "square": lambda x: x**2,
 }
-"""Functions that say what others say."""
+"""Functions that are written in terms of others."""
 
 RENAMED = {
     "sum": "Σ", "prod": "Π", "maximum": "max", "minimum": "min", "remainder": "mod",
     "real": "Re", "imag": "Im",
 }  # fmt: skip
-"""Functions whose name in mathematics is not NumPy's."""
+"""Functions with another name in mathematics than in NumPy."""
 
 CONSTANTS = {"pi": "π", "inf": "∞", "newaxis": "None"}
 
@@ -83,15 +83,15 @@ KNOWN: dict[float, Any] = {
     2 / 3: Operation("divide", (2, 3)),
     1 / 6: Operation("divide", (1, 6)),
 }
-"""Numbers that rules are written with, and what a reader knows them as."""
+"""Numbers in rules, with their usual symbols."""
 
 FENCES = {"absolute": "||", "floor": "⌊⌋", "ceil": "⌈⌉", "linalg.norm": "‖‖"}
 
 MOST_ENTRIES = 8
-"""Of an array up to so many entries are written."""
+"""Largest number of entries of an array that is written out."""
 
 BIG = ("sum", "prod")
-"""Signs that seem to reach over all that follows, so that a power of them needs parentheses."""
+"""Signs that seem to apply to everything after them, so that a power of them needs parentheses."""
 
 COUNTING = ("sum", "prod", "mean", "cumsum")
 """Functions that count how often a condition holds."""
@@ -104,7 +104,7 @@ AXIS_SECOND = (
 
 
 def layout(writer: Writer, value: Any) -> Piece:
-    """A symbol, a function by itself, an expression or a constant, from the pieces of its parts."""
+    """Lay out a symbol, a function name, an expression or a constant."""
     if isinstance(value, Symbol):
         return Piece(writer.marks.symbol(value.name, value.shown))
     if isinstance(value, Name):
@@ -115,24 +115,24 @@ def layout(writer: Writer, value: Any) -> Piece:
 
 
 def infix(writer: Writer, expression: Expression) -> Piece:
-    """Two sides and the operator between them; a product of a thing with itself is its square."""
+    """Lay out an infix operator; the product of a value with itself is written as a square."""
     if writer.is_square(expression):
         return power(writer, Expression("power", (expression.args[0], 2)))
     return two_sides(writer, expression, INFIX[expression.function])
 
 
 def two_sides(writer: Writer, expression: Expression, between: Infix) -> Piece:
-    """The sides of an expression, each in parentheses where this operator needs them."""
+    """Return both sides of an expression, in parentheses where this operator needs them."""
     left, right = (writer.piece(side) for side in expression.args)
     arithmetic = between.level >= SUM
-    left_code = writer.fenced(left, between.level, between.left)
-    right_code = writer.fenced(right, between.level, between.right, after_sign=arithmetic)
+    left_code = writer.wrap(left, between.level, between.left)
+    right_code = writer.wrap(right, between.level, between.right, after_sign=arithmetic)
     code = writer.marks.row(left_code, writer.marks.sign(between.sign), right_code)
     return Piece(code, between.level, between.sign, arithmetic and left.minus and left_code == left.code)
 
 
 def divide(writer: Writer, expression: Expression) -> Piece:
-    """One thing over another; on one line, with a slash."""
+    """Lay out a fraction; in one line, with a slash."""
     if writer.marks.flat:
         return two_sides(writer, expression, SLASH)
     top, bottom = (writer.piece(side).code for side in expression.args)
@@ -140,37 +140,37 @@ def divide(writer: Writer, expression: Expression) -> Piece:
 
 
 def through(writer: Writer, expression: Expression) -> Piece:
-    """What all entries of a result send back to one input, added up: result and input are called by their names."""
+    """Lay out the sum of the contributions of all entries of a result to one input."""
     marks, (upstream, result, given) = writer.marks, expression.args
     top, bottom = (marks.row(marks.mark("∂"), marks.upright(name)) for name in (result, given))
     local = marks.row(top, "/", bottom) if marks.flat else marks.fraction(top, bottom)
-    sent = marks.row(writer.fenced(writer.piece(upstream), PRODUCT), marks.sign("·"), local)
-    return Piece(marks.called(marks.upright("Σ"), marks.remark(f"entries of {result}"), sent), POWER)
+    sent = marks.row(writer.wrap(writer.piece(upstream), PRODUCT), marks.sign("·"), local)
+    return Piece(marks.call(marks.upright("Σ"), marks.remark(f"entries of {result}"), sent), POWER)
 
 
 def negative(writer: Writer, expression: Expression) -> Piece:
-    """A minus before a product, or before what holds more tightly."""
+    """Lay out a minus sign before a product or a tighter expression."""
     of = writer.piece(expression.args[0])
-    code = writer.marks.row(writer.marks.mark("−"), writer.fenced(of, PRODUCT, "·/@", after_sign=True))
+    code = writer.marks.row(writer.marks.mark("−"), writer.wrap(of, PRODUCT, "·/@", after_sign=True))
     return Piece(code, PRODUCT, of.sign if of.level == PRODUCT else "−", minus=True)
 
 
 def invert(writer: Writer, expression: Expression) -> Piece:
-    """The opposite of a condition."""
+    """Lay out the negation of a condition."""
     of = writer.piece(expression.args[0])
     code = of.code if of.level >= POWER else writer.marks.fence("(", of.code, ")")
     return Piece(writer.marks.row(writer.marks.mark("¬"), code), POWER)
 
 
 def power(writer: Writer, expression: Expression) -> Piece:
-    """A base with a raised exponent."""
+    """Lay out a power."""
     base, exponent = (writer.piece(side) for side in expression.args)
-    code = exponent.code if writer.marks.fits_above(exponent.code) else writer.fenced(exponent, POWER)
-    return Piece(writer.marks.superscript(writer.fenced(base, POWER), code), POWER)
+    code = exponent.code if writer.marks.fits_above(exponent.code) else writer.wrap(exponent, POWER)
+    return Piece(writer.marks.superscript(writer.wrap(base, POWER), code), POWER)
 
 
 def exp(writer: Writer, expression: Expression) -> Piece:
-    """A power of e, while the exponent is short enough to be read that small."""
+    """Lay out a power of e if the exponent is short, else the function exp."""
     number = writer.structure.get(id(expression))
     if number is not None and writer.anatomy.weights[number] > 7:
         return function(writer, expression)
@@ -178,44 +178,44 @@ def exp(writer: Writer, expression: Expression) -> Piece:
 
 
 def root(writer: Writer, expression: Expression) -> Piece:
-    """A square or cube root; on one line its parentheses stand for the bar."""
+    """Lay out a square or cube root; in one line parentheses replace the bar."""
     of = writer.piece(expression.args[0])
-    code = writer.fenced(of, POWER) if writer.marks.flat else of.code
+    code = writer.wrap(of, POWER) if writer.marks.flat else of.code
     return Piece(writer.marks.root(code, {"sqrt": 2, "cbrt": 3}[expression.function]), POWER)
 
 
-def transposed(writer: Writer, expression: Expression) -> Piece:
-    """The transpose of a matrix, or its adjoint; any other order of axes is a function."""
+def transpose(writer: Writer, expression: Expression) -> Piece:
+    """Lay out a transpose or an adjoint; any other order of axes is written as a function."""
     if expression.params or len(expression.args) != 1:
         return function(writer, expression)
-    matrix = writer.fenced(writer.piece(expression.args[0]), POWER)
-    write = writer.marks.adjoint if expression.function == "mH" else writer.marks.transposed
+    matrix = writer.wrap(writer.piece(expression.args[0]), POWER)
+    write = writer.marks.adjoint if expression.function == "mH" else writer.marks.transpose
     return Piece(write(matrix), POWER)
 
 
 def conjugate(writer: Writer, expression: Expression) -> Piece:
-    """A bar over a complex value."""
-    return Piece(writer.marks.overlined(writer.piece(expression.args[0]).code))
+    """Lay out a complex conjugate as a bar over the value."""
+    return Piece(writer.marks.overline(writer.piece(expression.args[0]).code))
 
 
 def between_bars(writer: Writer, expression: Expression) -> Piece:
-    """Bars round a single argument; bars inside bars would not show which belong together."""
+    """Lay out an absolute value with bars; nested bars would be ambiguous."""
     opening, closing = FENCES[expression.function]
-    code = writer.listed(expression.args)
+    code = writer.comma_list(expression.args)
     if expression.params or len(expression.args) > 1 or opening in code:
         return function(writer, expression)
     return Piece(writer.marks.fence(opening, code, closing))
 
 
 def getitem(writer: Writer, expression: Expression) -> Piece:
-    """A part of an array, chosen by its index."""
+    """Lay out an index."""
     array, index = expression.args
-    code = writer.listed(cast("tuple[Any, ...]", index)) if type(index) is tuple else writer.piece(index).code
-    return Piece(writer.marks.indexed(writer.fenced(writer.piece(array), POWER), code))
+    code = writer.comma_list(cast("tuple[Any, ...]", index)) if type(index) is tuple else writer.piece(index).code
+    return Piece(writer.marks.index(writer.wrap(writer.piece(array), POWER), code))
 
 
 def where(writer: Writer, expression: Expression) -> Piece:
-    """Values by cases; a choice in place of the last value goes on with more cases."""
+    """Lay out values by cases; a nested choice in the last value adds more cases."""
     if len(expression.args) != 3:
         return function(writer, expression)
     condition, value, other = expression.args
@@ -229,45 +229,45 @@ def where(writer: Writer, expression: Expression) -> Piece:
 
 
 def where_not(condition: Any, other: Any) -> Any:
-    """What is taken where a condition does not hold; a choice by the same condition within it is made already."""
+    """Return the value for a false condition; a nested choice by the same condition is resolved."""
     made: dict[int, Any] = {}
     for whole in in_order(other):
         made[id(whole)] = whole
         if isinstance(whole, Expression):
-            args = replaced(whole.args, lambda each: made[id(each)])
-            params = {name: replaced(param, lambda each: made[id(each)]) for name, param in whole.params.items()}
+            args = replace_symbols(whole.args, lambda each: made[id(each)])
+            params = {name: replace_symbols(param, lambda each: made[id(each)]) for name, param in whole.params.items()}
             if whole.function == "where" and len(args) == 3 and same(args[0], condition):
                 made[id(whole)] = args[2]
             elif any(each is not old for each, old in zip(args, whole.args, strict=True)):
                 made[id(whole)] = type(whole)(whole.function, args, params)
-    return replaced(other, lambda each: made[id(each)])
+    return replace_symbols(other, lambda each: made[id(each)])
 
 
-def rephrased(writer: Writer, expression: Expression) -> Piece:
-    """A function that says what others say, written as those."""
+def rephrase(writer: Writer, expression: Expression) -> Piece:
+    """Lay out a function in terms of others."""
     return writer.piece(REPHRASED[expression.function](expression.args[0]))
 
 
 def sum_outer(writer: Writer, expression: Expression) -> Piece:
-    """Outer products of rows added up: a product of two matrices, one transposed."""
+    """Lay out a sum of outer products as a product of two matrices, one transposed."""
     a, b = (Name("rows")(part) for part in expression.args)
     return writer.piece(Name("mT")(a) @ b)
 
 
 def linear_layer(writer: Writer, expression: Expression) -> Piece:
-    """Rows times the transpose of a matrix of weights, and a bias where there is one."""
+    """Lay out rows times the transpose of a weight matrix, plus an optional bias."""
     x, weight, *bias = expression.args
     product = x @ Name("mT")(weight) if isinstance(x, Symbolic) else Name("matmul")(x, Name("mT")(weight))
     return writer.piece(product + bias[0] if bias and bias[0] is not None else product)
 
 
-def placed(writer: Writer, expression: Expression) -> Piece:
-    """Entries that are added where an index says, to zeros."""
+def scatter(writer: Writer, expression: Expression) -> Piece:
+    """Lay out entries that are added to zeros at an index."""
     x, index = expression.args[0], expression.params.get("index", expression.args[1:2])
     inside = cast("tuple[Any, ...]", index if type(index) is tuple else (index,))
     once = all(part is None or part is Ellipsis or isinstance(part, int | slice) for part in inside)
-    said = writer.marks.remark("at " if once else "added at ")
-    where = writer.marks.row(said, writer.marks.fence("[", writer.listed(inside), "]"))
+    label = writer.marks.remark("at " if once else "added at ")
+    where = writer.marks.row(label, writer.marks.fence("[", writer.comma_list(inside), "]"))
     axis = along(writer, expression.params.get("axis"))
     if axis:
         where = writer.marks.row(where, writer.marks.remark(" along "), axis)
@@ -282,19 +282,19 @@ def contract_rows(writer: Writer, expression: Expression) -> Piece:
 
 
 def count_along(writer: Writer, expression: Expression) -> Piece:
-    """How many entries a reduction takes together."""
+    """Lay out the number of entries that a reduction combines."""
     marks, (shape, axis) = writer.marks, expression.args
     whose = marks.upright(shape.name) if isinstance(shape, Shape) else writer.piece(shape).code
-    return Piece(marks.called(marks.upright("count"), along_all(writer, axis), whose))
+    return Piece(marks.call(marks.upright("count"), along_all(writer, axis), whose))
 
 
 def along_all(writer: Writer, axis: Any) -> str:
-    """The axes of a reduction, where None means all."""
+    """Lay out the axes of a reduction; None means all."""
     return writer.marks.remark("all axes") if axis is None else along(writer, axis)
 
 
 def reduction(writer: Writer, expression: Expression) -> Piece:
-    """A function whose second argument may be its axis."""
+    """Lay out a function whose second argument may be its axis."""
     if len(expression.args) == 2:
         array, axis = expression.args
         expression = Expression(expression.function, (array,), {"axis": axis, **expression.params})
@@ -302,21 +302,21 @@ def reduction(writer: Writer, expression: Expression) -> Piece:
 
 
 def function(writer: Writer, expression: Expression) -> Piece:
-    """An upright name, the axis it works along, and its arguments."""
+    """Lay out an upright name, an axis, and arguments."""
     marks = writer.marks
     params = {name: value for name, value in expression.params.items() if name != "keepdims" and value is not False}
     axis = along(writer, params.pop("axis", None))
     level = COMPARE if expression.function in COUNTING else CHOICE - 1
-    arguments = [writer.fenced(writer.piece(arg), level) for arg in expression.args]
+    arguments = [writer.wrap(writer.piece(arg), level) for arg in expression.args]
     for param, value in params.items():
         arguments.append(marks.row(marks.upright(param), marks.sign("="), writer.piece(value).code))
     name = marks.upright(RENAMED.get(expression.function, expression.function.rpartition(".")[2]))
-    code = marks.called(name, axis, writer.with_commas(arguments))
+    code = marks.call(name, axis, writer.with_commas(arguments))
     return Piece(code, POWER if expression.function in BIG else ATOM)
 
 
 def along(writer: Writer, axis: Any) -> str:
-    """The axis of a reduction: a symbol speaks for itself, a number is said to be an axis."""
+    """Lay out the axis of a reduction: a symbol alone, a number with the word axis."""
     if axis is None:
         return ""
     if isinstance(axis, Symbolic):
@@ -324,21 +324,21 @@ def along(writer: Writer, axis: Any) -> str:
     if isinstance(axis, tuple | list) and len(cast("tuple[Any, ...]", axis)) == 1:
         return along(writer, axis[0])
     if isinstance(axis, tuple | list):
-        return writer.marks.row(writer.marks.remark("axes "), writer.listed(cast("Iterable[Any]", axis)))
+        return writer.marks.row(writer.marks.remark("axes "), writer.comma_list(cast("Iterable[Any]", axis)))
     return writer.marks.row(writer.marks.remark("axis "), writer.piece(axis).code)
 
 
 def constant(writer: Writer, value: Any) -> Piece:
-    """What is no formula: a number, a name, or several of them."""
+    """Lay out a constant: a number, a name, or several of them."""
     marks = writer.marks
     if isinstance(value, Shape):
         return Piece(marks.remark(f"shape of {value.name}"))
     if isinstance(value, tuple):
-        return Piece(marks.fence("(", writer.listed(cast("tuple[Any, ...]", value)), ")"))
+        return Piece(marks.fence("(", writer.comma_list(cast("tuple[Any, ...]", value)), ")"))
     if isinstance(value, list):
-        return Piece(marks.fence("[", writer.listed(cast("list[Any]", value)), "]"))
+        return Piece(marks.fence("[", writer.comma_list(cast("list[Any]", value)), "]"))
     if isinstance(value, slice):
-        return sliced(writer, cast("slice[Any, Any, Any]", value))
+        return slice_ends(writer, cast("slice[Any, Any, Any]", value))
     if isinstance(value, str):
         return Piece(marks.remark(f"“{value}”"))
     if value is Ellipsis:
@@ -351,15 +351,15 @@ def constant(writer: Writer, value: Any) -> Piece:
 
 
 def array_of(writer: Writer, value: Any) -> Piece:
-    """An array that a rule was handed, such as an index: its entries where they are few, else what it is."""
+    """Lay out an array, such as an index: its entries if they are few, else a description."""
     if value.ndim == 1 and value.size <= MOST_ENTRIES:
         return writer.piece(value.tolist())
     kind = "a mask" if value.dtype.kind == "b" else "an array"
     return Piece(writer.marks.remark(f"{kind} of shape {tuple(value.shape)}"))
 
 
-def sliced(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
-    """The ends of a slice with a colon between, and the step where there is one."""
+def slice_ends(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
+    """Lay out a slice: start, colon, stop, and an optional step."""
     colon = writer.marks.mark(":")
     ends = (value.start, value.stop, value.step)
     start, stop, step = ("" if end is None else writer.piece(end).code for end in ends)
@@ -367,7 +367,7 @@ def sliced(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
 
 
 def real(writer: Writer, value: Any) -> Piece:
-    """A real number: six digits, dots where it has more, a power of ten where it is large or small."""
+    """Lay out a real number with six digits, dots for more digits, and a power of ten if it is large or small."""
     if value < 0:
         return negative(writer, Expression("negative", (-value,)))
     if isinstance(value, Integral):
@@ -385,7 +385,7 @@ def real(writer: Writer, value: Any) -> Piece:
 
 
 def with_imaginary_part(writer: Writer, value: Any) -> Piece:
-    """A complex number, as the sum it is."""
+    """Lay out a complex number as a sum."""
     size = abs(value.imag)
     imaginary = Name("i") if size == 1 else size * Name("i")
     if value.imag < 0:
@@ -396,14 +396,14 @@ def with_imaginary_part(writer: Writer, value: Any) -> Piece:
 LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(INFIX, infix),
     **dict.fromkeys(FENCES, between_bars),
-    **dict.fromkeys(REPHRASED, rephrased),
+    **dict.fromkeys(REPHRASED, rephrase),
     **dict.fromkeys(AXIS_SECOND, reduction),
     "sum_outer": sum_outer,
     "contract_rows": contract_rows,
     "linear_layer": linear_layer,
-    **dict.fromkeys(("put_add", "put_take", "put_along_axis_add"), placed),
+    **dict.fromkeys(("put_add", "put_take", "put_along_axis_add"), scatter),
     "count_along": count_along,
-    **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transposed),
+    **dict.fromkeys(("mT", "mH", "matrix_transpose", "transpose"), transpose),
     **dict.fromkeys(("conj", "conjugate"), conjugate),
     **dict.fromkeys(("sqrt", "cbrt"), root),
     "through": through,
@@ -416,4 +416,4 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     "power": power,
     "where": where,
 }
-"""Words that are not written as a function's name with its arguments."""
+"""Layouts of functions that are not written as a name with arguments."""

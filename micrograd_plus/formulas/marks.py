@@ -1,7 +1,7 @@
-"""The marks a formula is made of, in three notations: one line of text, LaTeX, MathML.
+"""Marks of formulas in three notations: one line of text, LaTeX, MathML.
 
-Each class offers the same few things under the same names, from strings to strings; `layouts` decides what
-goes where. `flat` says that a notation has one line only: fractions, roots and cases then need other means.
+Each class has the same methods, from strings to strings; `layouts` decides which ones are used. `flat` marks a
+notation of one line, in which fractions, roots and cases are written differently.
 
 The MathML needs no style sheet, and has classes for one, because a browser without a mathematical font
 stretches nothing: `tall` for a row whose brackets hold a table, `overlined` for a bar over something,
@@ -47,7 +47,7 @@ class Text:
         """The digits of a number that is not negative."""
         return digits
 
-    def numbered(self, name: str, number: int) -> str:
+    def with_number(self, name: str, number: int) -> str:
         """A name with a number."""
         return name + str(number).translate(self.lowered)
 
@@ -67,7 +67,7 @@ class Text:
         """Between brackets or bars."""
         return opening + code + closing
 
-    def called(self, name: str, axis: str, code: str) -> str:
+    def call(self, name: str, axis: str, code: str) -> str:
         """A function applied, over an axis where `axis` is not empty."""
         return f"{name}[{axis}]({code})" if axis else f"{name}({code})"
 
@@ -79,7 +79,7 @@ class Text:
         """A power."""
         return base + (exponent.translate(self.raised) if self.fits_above(exponent) else f"^{exponent}")
 
-    def transposed(self, code: str) -> str:
+    def transpose(self, code: str) -> str:
         """The transpose of a matrix."""
         return f"{code}ᵀ"
 
@@ -87,7 +87,7 @@ class Text:
         """The transpose of a matrix, conjugated."""
         return f"{code}ᴴ"
 
-    def indexed(self, code: str, index: str) -> str:
+    def index(self, code: str, index: str) -> str:
         """A part of an array."""
         return f"{code}[{index}]"
 
@@ -99,12 +99,12 @@ class Text:
         """A square or cube root."""
         return {2: "√", 3: "∛"}[degree] + code
 
-    def overlined(self, code: str) -> str:
+    def overline(self, code: str) -> str:
         """A complex conjugate."""
         return f"conj({code})"
 
     def cases(self, rows: Sequence[tuple[str, str]], words: tuple[str, str] = ("if ", "otherwise")) -> str:
-        """Values, each with the condition under which it is taken; the last has none."""
+        """Values, each with its condition; the last has none."""
         taken = "".join(f"{value} {words[0]}{condition}; " for value, condition in rows[:-1])
         return f"{{{taken}{rows[-1][0]} {words[1]}}}"
 
@@ -153,7 +153,7 @@ class Latex:
         """The digits of a number that is not negative."""
         return digits.replace("…", r"\ldots")
 
-    def numbered(self, name: str, number: int) -> str:
+    def with_number(self, name: str, number: int) -> str:
         """A name with a number."""
         return f"{name}_{{{number}}}"
 
@@ -174,7 +174,7 @@ class Latex:
         """Between brackets or bars, as high as what they hold."""
         return rf"\left{self.signs.get(opening, opening)} {code} \right{self.signs.get(closing, closing)}"
 
-    def called(self, name: str, axis: str, code: str) -> str:
+    def call(self, name: str, axis: str, code: str) -> str:
         """A function applied, over an axis where `axis` is not empty."""
         return (f"{name}_{{{axis}}}" if axis else name) + self.fence("(", code, ")")
 
@@ -186,7 +186,7 @@ class Latex:
         """A power."""
         return f"{base}^{{{exponent}}}"
 
-    def transposed(self, code: str) -> str:
+    def transpose(self, code: str) -> str:
         """The transpose of a matrix."""
         return rf"{code}^{{\top}}"
 
@@ -194,7 +194,7 @@ class Latex:
         """The transpose of a matrix, conjugated."""
         return rf"{code}^{{\mathrm{{H}}}}"
 
-    def indexed(self, code: str, index: str) -> str:
+    def index(self, code: str, index: str) -> str:
         """A part of an array."""
         return f"{code}_{{{index}}}"
 
@@ -206,12 +206,12 @@ class Latex:
         """A square or cube root."""
         return rf"\sqrt{{{code}}}" if degree == 2 else rf"\sqrt[{degree}]{{{code}}}"
 
-    def overlined(self, code: str) -> str:
+    def overline(self, code: str) -> str:
         """A complex conjugate."""
         return rf"\overline{{{code}}}"
 
     def cases(self, rows: Sequence[tuple[str, str]], words: tuple[str, str] = ("if ", "otherwise")) -> str:
-        """Values, each with the condition under which it is taken; the last has none."""
+        """Values, each with its condition; the last has none."""
         first = self.remark(words[0]) + " " if words[0] else ""
         taken = [rf"{value} & {first}{condition} \\" for value, condition in rows[:-1]]
         return rf"\begin{{cases}} {' '.join(taken)} {rows[-1][0]} & {self.remark(words[1])} \end{{cases}}"
@@ -239,14 +239,14 @@ class MathML:
         return f'<mi mathvariant="normal">{html.escape(name)}</mi>'
 
     def remark(self, words: str) -> str:
-        """Words of plain language; spaces at their ends are kept."""
+        """Words of plain language, with the spaces at both ends."""
         return f"<mtext>{html.escape(words).replace(' ', '&#xa0;')}</mtext>"
 
     def number(self, digits: str) -> str:
         """The digits of a number that is not negative."""
         return f"<mn>{digits}</mn>"
 
-    def numbered(self, name: str, number: int) -> str:
+    def with_number(self, name: str, number: int) -> str:
         """A name with a number."""
         return f"<msub><mi>{name}</mi><mn>{number}</mn></msub>"
 
@@ -268,9 +268,9 @@ class MathML:
         row = '<mrow class="tall">' if "<mtable" in code else "<mrow>"
         return f'{row}<mo form="prefix">{opening}</mo>{code}<mo form="postfix">{closing}</mo></mrow>'
 
-    def called(self, name: str, axis: str, code: str) -> str:
+    def call(self, name: str, axis: str, code: str) -> str:
         """A function applied, over an axis where `axis` is not empty."""
-        name = self.indexed(name, axis) if axis else name
+        name = self.index(name, axis) if axis else name
         return self.row(name, "<mo>&#x2061;</mo>", self.fence("(", code, ")"))
 
     def fits_above(self, exponent: str) -> bool:
@@ -281,7 +281,7 @@ class MathML:
         """A power."""
         return f"<msup>{base}{exponent}</msup>"
 
-    def transposed(self, code: str) -> str:
+    def transpose(self, code: str) -> str:
         """The transpose of a matrix."""
         return self.superscript(code, self.mark("⊤"))
 
@@ -289,7 +289,7 @@ class MathML:
         """The transpose of a matrix, conjugated."""
         return self.superscript(code, self.upright("H"))
 
-    def indexed(self, code: str, index: str) -> str:
+    def index(self, code: str, index: str) -> str:
         """A part of an array."""
         return f"<msub>{code}{index}</msub>"
 
@@ -301,12 +301,12 @@ class MathML:
         """A square or cube root."""
         return f"<msqrt>{code}</msqrt>" if degree == 2 else f"<mroot>{code}<mn>{degree}</mn></mroot>"
 
-    def overlined(self, code: str) -> str:
+    def overline(self, code: str) -> str:
         """A complex conjugate."""
         return f'<mover class="overlined" accent="true">{code}<mo>¯</mo></mover>'
 
     def cases(self, rows: Sequence[tuple[str, str]], words: tuple[str, str] = ("if ", "otherwise")) -> str:
-        """Values, each with the condition under which it is taken; the last has none."""
+        """Values, each with its condition; the last has none."""
         first = [self.remark(words[0])] if words[0] else []
         taken = [(value, self.row(*first, condition)) for value, condition in rows[:-1]]
         cells = [*taken, (rows[-1][0], self.remark(words[1]))]

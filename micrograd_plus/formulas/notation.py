@@ -4,15 +4,14 @@
     latex(…), mathml(…)         the same in two dimensions
     equation("contribution", …) all three, as an equation
 
-The modules: `layouts` lays out each function once, for the three notations alike, `textbook` those that only this
-engine has; `marks` says what the parts look
-like in each; `writing` puts them together. A function nobody laid out is an upright name with its arguments, so every
-rule can be written.
+The modules: `layouts` has one layout for each function, for all three notations, and `textbook` has layouts for
+functions that only this engine has; `marks` defines the parts in each notation; `writing` combines them. A function
+without a layout is written as an upright name with its arguments, so every rule can be written.
 
 `@` is the matrix product, as in the code: two names side by side would read as a call, `upstream (b + c)`.
 `·` is every other product: a symbol does not say whether it stands for a number or an array, and ⊙ would be
-wrong for numbers. A comparison that is counted with is an Iverson bracket, [x > 0]: 1 where it holds and 0
-elsewhere. `keepdims` is left out: it says how a result is stored, not what it is.
+wrong for numbers. A comparison used as a number is an Iverson bracket, [x > 0]: 1 if it is true, else 0.
+`keepdims` is omitted, since it changes only the shape.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""What an expression comes to where some of its values are known: numbers are computed, what changes nothing is left
-out."""
+"""Simplification of expressions: constants are folded, and neutral operations removed."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, cast
 
-from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replaced, same
+from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replace_symbols, same
 
 NUMBERS = (bool, int, float)
 
@@ -45,24 +44,25 @@ KNOWN: dict[str, Callable[..., Any]] = {
     "square": square, "reciprocal": reciprocal, "sqrt": math.sqrt, "abs": abs, "log": math.log,
     "real": operator.pos, "conj": operator.pos, "conjugate": operator.pos, "sign": sign,
 }  # fmt: skip
-"""Functions that are computed where all their arguments are numbers."""
+"""Functions that are computed if all arguments are numbers."""
 
 
-def simplified(expression: Any, *, matrices: bool = False, real: bool = False) -> Any:
-    """The expression with numbers computed, and without sums with 0, products with 1 and first powers. Where all its
-    values are `matrices` or less, what it says of their rows is said of themselves; where they are `real`, conjugates
-    are left out."""
+def simplify(expression: Any, *, matrices: bool = False, real: bool = False) -> Any:
+    """Return an expression with numbers folded, and without sums with 0, products with 1 and first powers.
+
+    With `matrices`, all values have at most two axes, and functions of rows are written as functions of matrices. With
+    `real`, conjugates are removed."""
     values: dict[int, Any] = {}
 
-    def found(part: Symbolic) -> Any:
+    def simplify_part(part: Symbolic) -> Any:
         return values[id(part)]
 
     for whole in in_order(expression):
         if not isinstance(whole, Expression):
             values[id(whole)] = whole
             continue
-        args = replaced(whole.args, found)
-        params = {name: replaced(param, found) for name, param in whole.params.items()}
+        args = replace_symbols(whole.args, simplify_part)
+        params = {name: replace_symbols(param, simplify_part) for name, param in whole.params.items()}
         if real and (plain := _of_reals(whole, args, params)) is not None:
             values[id(whole)] = plain
         elif matrices and whole.function == "sum_outer":
@@ -72,8 +72,8 @@ def simplified(expression: Any, *, matrices: bool = False, real: bool = False) -
         elif matrices and whole.function == "transpose" and _reverses(args):
             values[id(whole)] = Expression("mT", args[:1])
         else:
-            values[id(whole)] = _folded(whole, args, params)
-    return replaced(expression, found)
+            values[id(whole)] = _fold(whole, args, params)
+    return replace_symbols(expression, simplify_part)
 
 
 REAL: dict[str, Callable[[Any], tuple[Expression, tuple[Any, ...]]]] = {
@@ -81,17 +81,17 @@ REAL: dict[str, Callable[[Any], tuple[Expression, tuple[Any, ...]]]] = {
     "mH": lambda x: _call("mT", x),
     "hermitian_part": lambda x: _call("divide", Operation("add", (x, Expression("mT", (x,)))), 2),
 }  # fmt: skip
-"""What functions of complex numbers come to where there are none."""
+"""Values of complex functions on real numbers."""
 
 
 class Cancelled(int):
-    """What is left of a difference of the same: a 0 that takes what it is multiplied with along."""
+    """Zero from the difference of equal terms; a product with it is zero."""
 
 
 def _of_reals(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """What an expression comes to where there are no complex numbers; None where that is nothing else."""
+    """Return an expression simplified for real numbers, or None if it stays the same."""
     if whole.function in REAL:
-        return _folded(*REAL[whole.function](args[0]), params)
+        return _fold(*REAL[whole.function](args[0]), params)
     if whole.function == "subtract" and same(*args):
         return Cancelled(0)
     gone = args if whole.function == "multiply" else args[:1] if whole.function == "divide" else ()
@@ -103,13 +103,13 @@ def _call(function: str, *args: Any) -> tuple[Expression, tuple[Any, ...]]:
     return kind(function, args), args
 
 
-def _folded(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """One expression whose parts are as simple as they can be."""
+def _fold(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Simplify one expression whose parts are simplified."""
     if whole.function in KNOWN and not params and all(isinstance(arg, NUMBERS) for arg in args):
-        known = _computed(whole.function, args)
+        known = _compute(whole.function, args)
         return type(whole)(whole.function, args, params) if known is None else known
-    if (said := _said_otherwise(whole, args, params)) is not None:
-        return said
+    if (shorter := _rewrite(whole, args, params)) is not None:
+        return shorter
     if len(args) == 2 and whole.function in NEUTRAL:
         kept = NEUTRAL[whole.function](*args)
         if kept is not None:
@@ -119,8 +119,8 @@ def _folded(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) ->
     return type(whole)(whole.function, args, params)
 
 
-def _said_otherwise(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """An expression in fewer words, or in those that a reader knows; None where it is as it should be."""
+def _rewrite(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Return a shorter or more familiar form of an expression, or None."""
     if whole.function == "where" and len(args) == 3 and isinstance(args[0], NUMBERS):
         return args[1] if args[0] else args[2]
     if whole.function in ("stop_gradient", "positive") and len(args) == 1:
@@ -129,9 +129,9 @@ def _said_otherwise(whole: Expression, args: tuple[Any, ...], params: dict[str, 
         return _part(whole, args)
     if _is_undone(whole.function, args):
         return args[0].args[0]
-    if whole.function == "one_hot":  # how long its rows are is seen from what they stand beside
+    if whole.function == "one_hot":  # the neighbours show how long its rows are
         return Expression(whole.function, args[:1])
-    if whole.function == "unreduce":  # NumPy's name for it is the one that a reader knows
+    if whole.function == "unreduce":  # NumPy's name is better known
         return Expression("broadcast", args[:1], {"axis": args[2] if len(args) > 2 else params.get("axis")})
     if whole.function == "transpose" and args[1:] == (None,):
         return Expression(whole.function, args[:1])
@@ -139,16 +139,16 @@ def _said_otherwise(whole: Expression, args: tuple[Any, ...], params: dict[str, 
 
 
 TWICE_IS_NOTHING = ("conj", "conjugate", "negative", "mT", "mH")
-"""Functions that undo themselves."""
+"""Functions that are their own inverse."""
 
 
 def _is_undone(function: str, args: tuple[Any, ...]) -> bool:
-    """Whether a function is applied to what it gave, and gives back what that was made of."""
+    """Return whether a function is applied to its own result and returns the original value."""
     return function in TWICE_IS_NOTHING and isinstance(args[0], Expression) and args[0].function == function
 
 
 def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
-    """A part of an array; of one that was cut up before, the part that this is of the whole."""
+    """Simplify an index, also of an array that was split before."""
     of, place = args
     axis = of.params.get("axis") if isinstance(of, Expression) else None
     if isinstance(axis, int) and isinstance(place, int) and isinstance(of, Expression):
@@ -163,8 +163,8 @@ def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
     return type(whole)(whole.function, args, {})
 
 
-def _computed(name: str, args: tuple[Any, ...]) -> Any:
-    """What a function comes to; None for what has no value, and for a quotient that is better left as one."""
+def _compute(name: str, args: tuple[Any, ...]) -> Any:
+    """Return the value of a function of numbers; None if it has none, or for a quotient that is better kept."""
     try:
         number = KNOWN[name](*args)
     except (ArithmeticError, ValueError):
@@ -175,7 +175,7 @@ def _computed(name: str, args: tuple[Any, ...]) -> Any:
 
 
 def _reverses(args: tuple[Any, ...]) -> bool:
-    """Whether the axes are put into the reverse order."""
+    """Return whether a transpose reverses the axes."""
     order = args[1] if len(args) == 2 else None
     if not isinstance(order, Expression):
         return order is None
@@ -217,7 +217,7 @@ NEUTRAL: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _number_first(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The sides of a product, a number before what it multiplies; what arrives is named first of all."""
+    """Return the sides of a product in order: upstream first, then numbers."""
     a, b = args
     arrives = isinstance(a, Symbol) and a.name.startswith("upstream")
     swap = isinstance(b, NUMBERS) and not isinstance(a, NUMBERS) and not isinstance(b, bool) and not arrives

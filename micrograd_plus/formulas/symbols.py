@@ -49,7 +49,7 @@ OPERATORS = {
 
 
 class Symbolic:
-    """What stands for a value in a formula: a `Symbol`, a `Name` or an `Expression`. It never changes.
+    """Symbolic value in a formula: a `Symbol`, a `Name` or an `Expression`. It is immutable.
 
     Operators build expressions, and `==` is one of them, so structure is compared with `same`; as a key of
     a dictionary each object counts for itself. Asking for a number, a truth, a length or a loop raises
@@ -191,8 +191,7 @@ class Symbolic:
 
 
 class Symbol(Symbolic):
-    """A value known by its name: `upstream`, `out`, an input, a parameter. `shown` is how it is written, where that is
-    not its name."""
+    """Value known by its name: `upstream`, `out`, an input, a parameter. `shown` is its notation, if not the name."""
 
     __slots__ = ("name", "shown")
     name: str
@@ -298,18 +297,18 @@ def _symbolic_in(value: Any) -> Iterator[Symbolic]:
 
 
 def _members(value: Any) -> tuple[Any, ...]:
-    """What a tuple, a list or a slice holds; nothing else is looked into, a `Shape` neither."""
+    """Return the members of a tuple, a list or a slice; other values, also a `Shape`, have none."""
     if isinstance(value, slice):
         ends = cast("slice[Any, Any, Any]", value)
         return ends.start, ends.stop, ends.step
     return tuple(value) if type(value) in (tuple, list) else ()
 
 
-def replaced(value: Any, found: Callable[[Symbolic], Any]) -> Any:
-    """`value` with each symbolic value in it exchanged for what `found` gives; members of tuples too."""
+def replace_symbols(value: Any, value_of: Callable[[Symbolic], Any]) -> Any:
+    """Return `value` with each symbolic value in it replaced by a function of it, also inside tuples."""
     if isinstance(value, Symbolic):
-        return found(value)
-    members = [replaced(member, found) for member in _members(value)]
+        return value_of(value)
+    members = [replace_symbols(member, value_of) for member in _members(value)]
     if isinstance(value, slice):
         return slice(*members)
     return type(value)(members) if members else value
@@ -333,7 +332,7 @@ def in_order(value: Any) -> list[Symbolic]:
 
 
 def structure(ordered: Iterable[Symbolic]) -> dict[int, int]:
-    """A number for each of some symbolic values in order, by id; alike are those with the same number.
+    """Return a number for each symbolic value, by id; values with equal numbers have the same structure.
 
     Constants are alike when their types and their `repr` are, so 1 and 1.0 differ and nan is like nan.
     """
@@ -357,38 +356,38 @@ def structure(ordered: Iterable[Symbolic]) -> dict[int, int]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two expressions, symbols or constants are built alike, whichever objects they are made of."""
+    """Return whether two expressions, symbols or constants have the same structure."""
     a, b = Expression("left", (a,)), Expression("left", (b,))
     numbers = structure(in_order((a, b)))
     return numbers[id(a)] == numbers[id(b)]
 
 
 def evaluate(expression: Any, xp: Any, names: Mapping[str, Any]) -> Any:
-    """What `expression` comes to in the namespace `xp`, where `names` gives the values of its symbols.
+    """Evaluate `expression` in the namespace `xp`; `names` has the values of its symbols.
 
-    What was written as an operator is computed by it, as in the rule: `2 * x` keeps a float32 `x` in
-    float32, where NumPy's own `multiply(2.0, 3.0)` would have made float64. A part used twice is computed
-    once. A constant comes to itself, a tuple of expressions to a tuple. KeyError when a symbol has no value
+    An operator in the rule is evaluated as an operator: `2 * x` keeps a float32 `x` in
+    float32, while NumPy's own `multiply(2.0, 3.0)` would have made float64. A part used twice is computed
+    once. A constant is returned unchanged, a tuple of expressions as a tuple. Raises KeyError if a symbol has no value
     in `names`.
     """
     values: dict[int, Any] = {}
 
-    def found(part: Symbolic) -> Any:
+    def value_of(part: Symbolic) -> Any:
         return values[id(part)]
 
     for whole in in_order(expression):
         if isinstance(whole, Symbol):
-            values[id(whole)] = _named(whole.name, names)
+            values[id(whole)] = _lookup(whole.name, names)
         elif isinstance(whole, Name):
             values[id(whole)] = operator.attrgetter(whole.name)(xp)
         elif isinstance(whole, Expression):
-            args = replaced(whole.args, found)
-            params = {name: replaced(param, found) for name, param in whole.params.items()}
+            args = replace_symbols(whole.args, value_of)
+            params = {name: replace_symbols(param, value_of) for name, param in whole.params.items()}
             values[id(whole)] = _function(whole, xp)(*args, **params)
-    return replaced(expression, found)
+    return replace_symbols(expression, value_of)
 
 
-def _named(name: str, names: Mapping[str, Any]) -> Any:
+def _lookup(name: str, names: Mapping[str, Any]) -> Any:
     if name not in names:
         raise KeyError(f"the formula reads {name}, and values were given only for: {', '.join(names)}")
     return names[name]

@@ -1,8 +1,8 @@
-"""Functions of this engine's namespaces in the words of mathematics, or of libraries that every reader knows.
+"""Layouts of functions that only this engine has, in mathematical notation or in terms of well-known libraries.
 
-Rules call what moves, repeats, cuts and places entries by names of their own. Each has its layout here: a sum over what
-was repeated, a case for each place, an index t − 1, an identity, the transpose of a known function. What only lays
-entries out anew is not written at all.
+Rules use internal functions that move, repeat, cut and place entries. Each has its layout here: a sum over repeated
+entries, a case for each position, an index t − 1, an identity, the transpose of a known function. A function that only
+changes the memory layout is not written at all.
 """
 
 from __future__ import annotations
@@ -28,113 +28,113 @@ PARAMETERS = {
     "undiag": "x shape k", "unfold": "x kernel_size stride padding dilation", "ungroup_columns": "x images",
     "unpad": "x shape pad_width mode", "unresample": "x shape axis mode step",
 }  # fmt: skip
-"""What the arguments are called of functions that are read here, in their order."""
+"""Names of the arguments of these functions, in order."""
 
 USUAL = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1, "mode": "constant", "k": 0}
-"""Parameters that go without saying where they are this."""
+"""Default values of parameters that are not written."""
 
 LAID_OUT_ANEW = (
     "group_columns", "ungroup_columns", "group_images", "kernel_rows", "ungroup_images", "check_independent",
     "as_channels",
 )  # fmt: skip
-"""Functions whose result has the entries of their first argument, in another order or checked."""
+"""Functions whose result has the entries of the first argument, possibly reordered or checked."""
 
 CALLED = {"undiag": "diag", "inverse_order": "argsort", "unreduce": "broadcast"}
-"""Functions that NumPy has by another name."""
+"""Functions with another name in NumPy."""
 
 TRANSPOSES = {"unpad": "pad", "unresample": "resample"}
-"""Functions that are the transposes of others, as linear maps."""
+"""Functions that are transposes of other linear maps."""
 
 
 def layout(writer: Writer, value: Any) -> Piece:
-    """A symbol, an expression or a constant: in the words of mathematics where there are any."""
+    """Lay out a symbol, an expression or a constant, in mathematical notation if there is one."""
     if isinstance(value, Expression) and value.function in TEXTBOOK:
         return TEXTBOOK[value.function](writer, value)
     return plain(writer, value)
 
 
-def given(expression: Expression) -> dict[str, Any]:
-    """The arguments of a function by their names."""
+def arguments_of(expression: Expression) -> dict[str, Any]:
+    """Return the arguments of a function by name."""
     names = PARAMETERS.get(expression.function, "").split()
     return {**dict(zip(names, expression.args, strict=False)), **expression.params}
 
 
 def is_call(value: Any, *functions: str) -> bool:
-    """Whether something is one of these functions, applied."""
+    """Return whether a value is a call of one of these functions."""
     return isinstance(value, Expression) and value.function in functions
 
 
-def called(writer: Writer, name: str, *args: Any, **params: Any) -> Piece:
-    """A function with arguments, without the parameters that are what they usually are."""
-    told = {name: value for name, value in params.items() if value is not None and not _is_usual(name, value)}
-    return function(writer, Expression(name, args, told))
+def call(writer: Writer, name: str, *args: Any, **params: Any) -> Piece:
+    """Lay out a function with its arguments, without default parameters."""
+    named = {name: value for name, value in params.items() if value is not None and not _is_usual(name, value)}
+    return function(writer, Expression(name, args, named))
 
 
 def _is_usual(name: str, value: Any) -> bool:
     return not isinstance(value, Symbolic) and name in USUAL and USUAL[name] == value
 
 
-def laid_out_anew(writer: Writer, expression: Expression) -> Piece:
-    """The entries, however they lie."""
+def same_entries(writer: Writer, expression: Expression) -> Piece:
+    """Lay out only the argument of a function that changes the memory layout."""
     return writer.piece(expression.args[0])
 
 
-def renamed(writer: Writer, expression: Expression) -> Piece:
-    """A function by the name that NumPy has for it."""
-    told = given(expression)
+def rename(writer: Writer, expression: Expression) -> Piece:
+    """Lay out a function under its NumPy name."""
+    named = arguments_of(expression)
     if expression.function == "undiag":
-        return called(writer, "diag", told["x"], k=told.get("k", 0))
-    return called(writer, CALLED[expression.function], *expression.args, **expression.params)
+        return call(writer, "diag", named["x"], k=named.get("k", 0))
+    return call(writer, CALLED[expression.function], *expression.args, **expression.params)
 
 
 def broadcast(writer: Writer, expression: Expression) -> Piece:
-    """What a reduction sends back: repeated along the axes that it took away."""
+    """Lay out the gradient of a reduction, repeated along the reduced axes."""
     x, _, axis, *_ = (*expression.args, None, None)
     return function(writer, Expression("broadcast", (x,), {"axis": expression.params.get("axis", axis)}))
 
 
 def transpose_of(writer: Writer, expression: Expression) -> Piece:
-    """The transpose of a linear function, applied."""
-    told = given(expression)
-    x = told.pop("x")
-    told.pop("shape", None)
-    axis, marks = told.pop("axis", None), writer.marks
-    rest = [value for name, value in told.items() if value is not None and not _is_usual(name, value)]
-    name = marks.transposed(marks.upright(TRANSPOSES[expression.function]))
-    return Piece(marks.called(name, along(writer, axis), writer.listed((x, *rest))))
+    """Lay out the transpose of a linear function."""
+    named = arguments_of(expression)
+    x = named.pop("x")
+    named.pop("shape", None)
+    axis, marks = named.pop("axis", None), writer.marks
+    rest = [value for name, value in named.items() if value is not None and not _is_usual(name, value)]
+    name = marks.transpose(marks.upright(TRANSPOSES[expression.function]))
+    return Piece(marks.call(name, along(writer, axis), writer.comma_list((x, *rest))))
 
 
 def placed_sum(words: str) -> Callable[[Writer, Expression], Piece]:
-    """A sum whose lower end says what is added up."""
+    """Lay out a sum with its condition below the sign."""
 
-    def summed(writer: Writer, expression: Expression) -> Piece:
-        told, marks = given(expression), writer.marks
-        axis = along(writer, told.get("axis"))
+    def sum_over(writer: Writer, expression: Expression) -> Piece:
+        named, marks = arguments_of(expression), writer.marks
+        axis = along(writer, named.get("axis"))
         below = marks.row(marks.remark(f"{words}, "), axis) if axis else marks.remark(words)
-        return Piece(marks.called(marks.upright("Σ"), below, writer.piece(told["x"]).code), POWER)
+        return Piece(marks.call(marks.upright("Σ"), below, writer.piece(named["x"]).code), POWER)
 
-    return summed
+    return sum_over
 
 
 def product_of_others(writer: Writer, expression: Expression) -> Piece:
-    """For each entry the product of all the others."""
+    """Lay out, for each entry, the product of all other entries."""
     x, axis, *_ = (*expression.args, None)
     marks = writer.marks
     where = along(writer, expression.params.get("axis", axis))
     below = marks.row(marks.remark("all others, "), where) if where else marks.remark("all others")
-    return Piece(marks.called(marks.upright("Π"), below, writer.piece(x).code), POWER)
+    return Piece(marks.call(marks.upright("Π"), below, writer.piece(x).code), POWER)
 
 
 def shift_by_one(writer: Writer, expression: Expression) -> Piece:
-    """An array one place on in time: at t what it was at t − 1, or with `reverse` what it is at t + 1."""
-    told, marks = given(expression), writer.marks
-    x = told["x"].args[0] if is_call(told["x"], "broadcast_to") else told["x"]
-    place = marks.row(marks.upright("t"), marks.sign("+" if told.get("reverse") else "−"), marks.number("1"))
-    return Piece(marks.indexed(writer.fenced(writer.piece(x), POWER), place))
+    """Lay out an array shifted by one step in time: the value at t − 1, or with `reverse` at t + 1."""
+    named, marks = arguments_of(expression), writer.marks
+    x = named["x"].args[0] if is_call(named["x"], "broadcast_to") else named["x"]
+    place = marks.row(marks.upright("t"), marks.sign("+" if named.get("reverse") else "−"), marks.number("1"))
+    return Piece(marks.index(writer.wrap(writer.piece(x), POWER), place))
 
 
 def in_places(writer: Writer, here: str, where: str, elsewhere: str) -> Piece:
-    """One thing in some places, another in all others."""
+    """Lay out one value at some positions, and another at all others."""
     code = writer.marks.cases([(here, where), (elsewhere, "")], ("", "elsewhere"))
     return Piece(code, ATOM if writer.marks.flat else CHOICE)
 
@@ -142,152 +142,152 @@ def in_places(writer: Writer, here: str, where: str, elsewhere: str) -> Piece:
 def _at(writer: Writer, index: Any, axis: Any = None) -> str:
     marks = writer.marks
     inside = cast("tuple[Any, ...]", index if type(index) is tuple else (index,))
-    said = marks.row(marks.remark("at "), marks.fence("[", writer.listed(inside), "]"))
+    label = marks.row(marks.remark("at "), marks.fence("[", writer.comma_list(inside), "]"))
     where = along(writer, axis)
-    return marks.row(said, marks.remark(" along "), where) if where else said
+    return marks.row(label, marks.remark(" along "), where) if where else label
 
 
 def setitem(writer: Writer, expression: Expression) -> Piece:
-    """An array with other entries in some places."""
-    told = given(expression)
-    here, elsewhere = (writer.piece(told[name]).code for name in ("values", "x"))
-    return in_places(writer, here, _at(writer, told["index"]), elsewhere)
+    """Lay out an array with new entries at some positions."""
+    named = arguments_of(expression)
+    here, elsewhere = (writer.piece(named[name]).code for name in ("values", "x"))
+    return in_places(writer, here, _at(writer, named["index"]), elsewhere)
 
 
 def zero_at(writer: Writer, expression: Expression) -> Piece:
-    """An array with zeros in some places."""
-    told, zero = given(expression), writer.marks.number("0")
-    return in_places(writer, zero, _at(writer, told["index"], told.get("axis")), writer.piece(told["x"]).code)
+    """Lay out an array with zeros at some positions."""
+    named, zero = arguments_of(expression), writer.marks.number("0")
+    return in_places(writer, zero, _at(writer, named["index"], named.get("axis")), writer.piece(named["x"]).code)
 
 
 def put_diagonal(writer: Writer, expression: Expression) -> Piece:
-    """Entries on a diagonal, and zeros beside it."""
-    told, marks = given(expression), writer.marks
-    axes = writer.listed((told.get("axis1", 0), told.get("axis2", 1)))
-    number = writer.piece(told.get("offset", 0)).code
+    """Lay out entries on a diagonal, and zeros elsewhere."""
+    named, marks = arguments_of(expression), writer.marks
+    axes = writer.comma_list((named.get("axis1", 0), named.get("axis2", 1)))
+    number = writer.piece(named.get("offset", 0)).code
     where = marks.row(marks.remark("on diagonal "), number, marks.remark(" of axes "), axes)
-    return in_places(writer, writer.piece(told["x"]).code, where, marks.number("0"))
+    return in_places(writer, writer.piece(named["x"]).code, where, marks.number("0"))
 
 
 def count_mirrored(writer: Writer, expression: Expression) -> Piece:
-    """Frequencies counted as often as the spectrum of real numbers has them."""
-    x, marks = given(expression)["x"], writer.marks
+    """Lay out frequencies with their multiplicity in the spectrum of a real signal."""
+    x, marks = arguments_of(expression)["x"], writer.marks
     ends = marks.remark("at frequencies 0 and n/2")
     return in_places(writer, writer.piece(x).code, ends, writer.piece(2 * x).code)
 
 
 def fold(writer: Writer, expression: Expression) -> Piece:
-    """Columns of windows laid back, overlaps added; of what a kernel sends back it is the transposed convolution."""
-    told = given(expression)
-    if "kernel_size" not in told:
+    """Lay out windows folded back and added; with a kernel it is the transposed convolution."""
+    named = arguments_of(expression)
+    if "kernel_size" not in named:
         return function(writer, expression)
-    x = told["x"].args[0] if is_call(told["x"], "ungroup_columns") else told["x"]
-    how = {name: told.get(name) for name in ("stride", "padding", "dilation")}
+    x = named["x"].args[0] if is_call(named["x"], "ungroup_columns") else named["x"]
+    how = {name: named.get(name) for name in ("stride", "padding", "dilation")}
     if is_call(x, "matmul") and is_call(x.args[0], "mT") and is_call(x.args[0].args[0], "kernel_rows"):
         rows, images = x.args[0].args[0], x.args[1]
-        weight = given(rows)["x"]
+        weight = arguments_of(rows)["x"]
         sent = images.args[0] if is_call(images, "group_images") else images
-        return called(writer, "conv_transpose2d", sent, weight, **how, groups=given(rows).get("groups"))
-    return called(writer, "fold", x, told["output_size"], told["kernel_size"], **how)
+        return call(writer, "conv_transpose2d", sent, weight, **how, groups=arguments_of(rows).get("groups"))
+    return call(writer, "fold", x, named["output_size"], named["kernel_size"], **how)
 
 
 def correlate2d(writer: Writer, expression: Expression) -> Piece:
     """Write the product of a convolution as `conv2d`."""
-    values = given(expression)
+    values = arguments_of(expression)
     settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
-    return called(writer, "conv2d", values["x"], values["weight"], **settings)
+    return call(writer, "conv2d", values["x"], values["weight"], **settings)
 
 
 def conv2d_input(writer: Writer, expression: Expression) -> Piece:
     """Write the gradient of a convolution's images as the transposed convolution."""
-    values = given(expression)
+    values = arguments_of(expression)
     settings = {name: values.get(name) for name in ("stride", "padding", "dilation", "groups")}
-    return called(writer, "conv_transpose2d", values["sent"], values["weight"], **settings)
+    return call(writer, "conv_transpose2d", values["sent"], values["weight"], **settings)
 
 
 def conv2d_weight(writer: Writer, expression: Expression) -> Piece:
     """Write the gradient of a convolution's weight as a sum of products over the images."""
-    values, marks = given(expression), writer.marks
+    values, marks = arguments_of(expression), writer.marks
     settings = {name: values[name] for name in ("stride", "padding", "dilation") if name in values}
     columns = Expression("unfold", (values["x"], values["kernel_size"], *settings.values()))
     product = Operation("matmul", (values["sent"], Expression("mT", (columns,))))
     below = marks.remark("images, each group apart" if values.get("groups", 1) != 1 else "images")
-    return Piece(marks.called(marks.upright("Σ"), below, writer.piece(product).code), POWER)
+    return Piece(marks.call(marks.upright("Σ"), below, writer.piece(product).code), POWER)
 
 
 def unfold(writer: Writer, expression: Expression) -> Piece:
-    """Every window as a column."""
-    told = given(expression)
-    if "kernel_size" not in told:
+    """Lay out every window as a column."""
+    named = arguments_of(expression)
+    if "kernel_size" not in named:
         return function(writer, expression)
-    how = {name: told.get(name) for name in ("stride", "padding", "dilation")}
-    return called(writer, "unfold", told["x"], told["kernel_size"], **how)
+    how = {name: named.get(name) for name in ("stride", "padding", "dilation")}
+    return call(writer, "unfold", named["x"], named["kernel_size"], **how)
 
 
 def reshape(writer: Writer, expression: Expression) -> Piece:
-    """Another shape; of products of windows it is the sum over all images."""
-    told = given(expression)
-    x = told["x"]
+    """Lay out a reshape; for products of windows it is the sum over all images."""
+    named = arguments_of(expression)
+    x = named["x"]
     if is_call(x, "matmul") and is_call(x.args[1], "mT") and is_call(x.args[1].args[0], "group_columns"):
         marks = writer.marks
         sent, windows = x.args[0], x.args[1].args[0]
-        apart = given(windows).get("groups", 1) != 1
+        apart = arguments_of(windows).get("groups", 1) != 1
         product = Operation("matmul", (sent, Expression("mT", (windows.args[0],))))
         below = marks.remark("images, each group apart" if apart else "images")
-        return Piece(marks.called(marks.upright("Σ"), below, writer.piece(product).code), POWER)
+        return Piece(marks.call(marks.upright("Σ"), below, writer.piece(product).code), POWER)
     return function(writer, expression)
 
 
 def windows(writer: Writer, expression: Expression) -> Piece:
-    """A number for each window, repeated at all its places."""
+    """Lay out a number for each window, repeated at all its positions."""
     marks, x = writer.marks, writer.piece(expression.args[0])
-    return Piece(marks.called(marks.upright("broadcast"), marks.remark("window"), x.code))
+    return Piece(marks.call(marks.upright("broadcast"), marks.remark("window"), x.code))
 
 
 def window_counts(writer: Writer, _: Expression) -> Piece:
-    """How many entries each window has."""
+    """Lay out the number of entries of each window."""
     marks = writer.marks
-    return Piece(marks.indexed(marks.upright("count"), marks.remark("window")))
+    return Piece(marks.index(marks.upright("count"), marks.remark("window")))
 
 
 def attention_scale(writer: Writer, expression: Expression) -> Piece:
-    """What scores are multiplied by: unless told, 1 / √d, where d is the length of a query."""
-    scale = given(expression).get("scale")
+    """Lay out the scale of attention scores: 1 / √d by default, where d is the length of a query."""
+    scale = arguments_of(expression).get("scale")
     return writer.piece(1 / Name("sqrt")(Name("d")) if scale is None else scale)
 
 
 def hermitian_part(writer: Writer, expression: Expression) -> Piece:
-    """The mean of a matrix and its adjoint."""
+    """Lay out the mean of a matrix and its adjoint."""
     (x,) = expression.args
     return writer.piece((x + Name("mH")(x)) / 2)
 
 
 def block_triangle(writer: Writer, expression: Expression) -> Piece:
-    """A matrix of four: a and b above, 0 and a below."""
-    told, marks = given(expression), writer.marks
-    a, b = (writer.piece(told[name]).code for name in ("a", "b"))
+    """Lay out a block matrix: a and b above, 0 and a below."""
+    named, marks = arguments_of(expression), writer.marks
+    a, b = (writer.piece(named[name]).code for name in ("a", "b"))
     inside = marks.row(a, marks.comma, b, marks.mark("; "), marks.number("0"), marks.comma, a)
     return Piece(marks.fence("[", inside, "]"))
 
 
 def known_ratio(writer: Writer, expression: Expression) -> Piece:
-    """A quotient, where what is divided by is not too small to be known."""
-    told = given(expression)
-    return divide(writer, Operation("divide", (told["x"], told["y"])))
+    """Lay out a quotient whose divisor is not too small."""
+    named = arguments_of(expression)
+    return divide(writer, Operation("divide", (named["x"], named["y"])))
 
 
 def is_unclipped(writer: Writer, expression: Expression) -> Piece:
-    """1 where a rounded number lies within the whole numbers that there are, else 0."""
-    told, marks = given(expression), writer.marks
-    rounded = told["x"] / told["scale"]
-    if not (isinstance(told["zero_point"], int) and told["zero_point"] == 0):
-        rounded = rounded + told["zero_point"]
-    low, nearest, high = (writer.piece(each).code for each in (told["low"], Name("round")(rounded), told["high"]))
+    """Lay out 1 if a rounded number is inside the integer range, else 0."""
+    named, marks = arguments_of(expression), writer.marks
+    rounded = named["x"] / named["scale"]
+    if not (isinstance(named["zero_point"], int) and named["zero_point"] == 0):
+        rounded = rounded + named["zero_point"]
+    low, nearest, high = (writer.piece(each).code for each in (named["low"], Name("round")(rounded), named["high"]))
     return Piece(marks.fence("[", marks.row(low, marks.sign("≤"), nearest, marks.sign("≤"), high), "]"))
 
 
-def said(words: str) -> Callable[[Writer, Expression], Piece]:
-    """A function of shapes alone, in words."""
+def in_words(words: str) -> Callable[[Writer, Expression], Piece]:
+    """Lay out a function of shapes in words."""
 
     def remark(writer: Writer, expression: Expression) -> Piece:
         of = expression.args[0]
@@ -298,40 +298,40 @@ def said(words: str) -> Callable[[Writer, Expression], Piece]:
 
 
 def cuts(writer: Writer, _: Expression) -> Piece:
-    """Where parts that were joined end."""
+    """Lay out the positions where joined parts end."""
     return Piece(writer.marks.remark("where each part ends"))
 
 
 def opposite(writer: Writer, expression: Expression) -> Piece:
-    """A shift the other way."""
+    """Lay out a shift in the opposite direction."""
     (by,) = expression.args
     return Piece(writer.marks.row(writer.marks.mark("−"), writer.piece(by).code))
 
 
 def other_norm(writer: Writer, expression: Expression) -> Piece:
-    """What the transpose of a Fourier transform is scaled by: the other of two, or the same."""
+    """Lay out the normalisation of the transpose of a Fourier transform."""
     (norm,) = expression.args
     return writer.piece({"backward": "forward", "forward": "backward", None: "forward"}.get(norm, norm))
 
 
 def last_axes(writer: Writer, expression: Expression) -> Piece:
-    """So many axes from the end."""
+    """Lay out the last axes."""
     (count,) = expression.args
     return Piece(writer.marks.remark("last axis" if count == 1 else f"last {count} axes"))
 
 
 def number(digits: str) -> Callable[[Writer, Expression], Piece]:
-    """An array of which every entry is the same."""
+    """Lay out a constant array."""
     return lambda writer, _: Piece(writer.marks.number(digits))
 
 
 def identity(writer: Writer, _: Expression) -> Piece:
-    """The identity matrix."""
+    """Lay out the identity matrix."""
     return Piece(writer.marks.upright("I"))
 
 
 def adjoint(writer: Writer, expression: Expression) -> Piece:
-    """The adjoint of a matrix; that of a conjugate is the transpose."""
+    """Lay out the adjoint of a matrix; the adjoint of a conjugate is the transpose."""
     (x,) = expression.args
     if is_call(x, "conj", "conjugate"):
         return writer.piece(Name("mT")(x.args[0]))
@@ -339,18 +339,18 @@ def adjoint(writer: Writer, expression: Expression) -> Piece:
 
 
 def part(writer: Writer, expression: Expression) -> Piece:
-    """A part of an array; the corner that another array would fill is said in words."""
+    """Lay out an index; the shape of another array is written in words."""
     array, index = expression.args
     if is_call(index, "corner"):
         marks = writer.marks
         whose = index.args[0].name if isinstance(index.args[0], Shape) else "index"
-        return Piece(marks.indexed(writer.fenced(writer.piece(array), POWER), marks.remark(f"as far as {whose} goes")))
+        return Piece(marks.index(writer.wrap(writer.piece(array), POWER), marks.remark(f"as far as {whose} goes")))
     return getitem(writer, expression)
 
 
 TEXTBOOK: dict[str, Callable[[Writer, Expression], Piece]] = {
-    **dict.fromkeys(LAID_OUT_ANEW, laid_out_anew),
-    **dict.fromkeys(("undiag", "inverse_order"), renamed),
+    **dict.fromkeys(LAID_OUT_ANEW, same_entries),
+    **dict.fromkeys(("undiag", "inverse_order"), rename),
     **dict.fromkeys(TRANSPOSES, transpose_of),
     "unreduce": broadcast,
     "sum_to_shape": placed_sum("repeated axes"), "sum_repeats": placed_sum("repeats"), "sum_tiles": placed_sum("tiles"),
@@ -363,9 +363,9 @@ TEXTBOOK: dict[str, Callable[[Writer, Expression], Piece]] = {
     "hermitian_part": hermitian_part, "block_triangle": block_triangle, "known_ratio": known_ratio, "mH": adjoint,
     "is_unclipped": is_unclipped,
     "cuts": cuts, "opposite": opposite, "other_norm": other_norm, "last_axes": last_axes,
-    "all_but_channels": said("all axes but the channels’"),
-    "channel_shape": said("one for each channel"), "image_size": said("height and width of {of}"),
+    "all_but_channels": in_words("all axes but the channels’"),
+    "channel_shape": in_words("one for each channel"), "image_size": in_words("height and width of {of}"),
     "new_zeros": number("0"), "new_ones": number("1"), "new_eye": identity,
     "getitem": part,
 }  # fmt: skip
-"""How each is written; those of more than one word are said where they stand."""
+"""Layouts by function."""

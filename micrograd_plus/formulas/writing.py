@@ -1,6 +1,6 @@
-"""The writer of one formula: it puts the pieces of the parts together, with parentheses where they are needed.
+"""Writer of one formula: it combines the pieces of the parts, with parentheses where they are needed.
 
-It knows neither what a function looks like (the layout that it is given says so) nor the notation (its marks do).
+The layout of functions is a parameter, and so are the marks of the notation.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     Marks = Text | Latex | MathML
 
 LONG = 24
-"""From so many parts on, what a formula would say twice is given a name."""
+"""Number of parts from which repeated subexpressions get a name."""
 
 CHOICE, OR, AND, COMPARE, SUM, PRODUCT, POWER, ATOM = range(8)
-"""How tightly a piece holds together, loosest first."""
+"""Precedence levels, loosest first."""
 
 TRUTHS = (OR, AND, COMPARE)
 
 
 class Piece(NamedTuple):
-    """A written part, and what a neighbour must know of it to set parentheses."""
+    """Written part, with the level and operator that decide on parentheses."""
 
     code: str
     level: int = ATOM
     sign: str = ""
-    """The operator that holds it together, where there is one."""
+    """The outermost operator, if there is one."""
     minus: bool = False
-    """Whether it begins with a minus, which may not follow another operator."""
+    """Whether it starts with a minus sign, which may not follow another operator."""
 
 
 class Anatomy:
-    """What a formula is made of, whichever notation it is written in."""
+    """Structure of a formula, independent of notation."""
 
     def __init__(self, root: Any) -> None:
         ordered = in_order(root)
@@ -53,12 +53,12 @@ class Anatomy:
             self.weights[number] = 1 + sum(self.weights[part] for part in below)
 
     def below_of(self, whole: Symbolic) -> list[int]:
-        """What a whole is directly made of, by structure. A square says its base once."""
+        """Return the direct parts of a value, by structure; a square has its base once."""
         below = [self.structure[id(part)] for part in parts(whole)]
         return below[:1] if self.is_square(whole) else below
 
     def is_square(self, whole: Symbolic) -> bool:
-        """Whether it is a product of a thing with itself."""
+        """Return whether it is a product of a value with itself."""
         if not isinstance(whole, Expression) or whole.function != "multiply":
             return False
         left, right = (self.structure.get(id(side)) for side in whole.args)
@@ -66,10 +66,10 @@ class Anatomy:
 
 
 class Writer:
-    """One formula, being written with the marks of one notation.
+    """Writer of one formula with the marks of one notation.
 
-    Parts are known by their structure, so what a rule computes twice is laid out once; in a long formula it
-    gets a name. Parts come before the wholes they make, so a formula may be as deep as memory allows.
+    Parts are identified by structure, so that repeated subexpressions are laid out once; in a long formula they
+    get names. Parts are processed before the expressions they belong to, without recursion.
     """
 
     def __init__(self, marks: Marks, root: Any, layout: Layout, anatomy: Anatomy | None = None) -> None:
@@ -83,10 +83,10 @@ class Writer:
         self.named = self._worth_a_name(self.anatomy.below_of(Expression("all", (root,))))
         for number, whole in self.anatomy.wholes.items():
             piece = layout(self, whole)
-            self.pieces[number] = self._defined(piece) if number in self.named else piece
+            self.pieces[number] = self._define(piece) if number in self.named else piece
 
     def formula(self, left: Symbolic | None = None) -> str:
-        """The whole formula, as an equation where there is a left side."""
+        """Return the whole formula, as an equation if there is a left side."""
         right = self.piece(self.root)
         if left is None:
             return self.marks.formula(right.code, self.definitions)
@@ -94,19 +94,18 @@ class Writer:
         return self.marks.formula(equation, self.definitions)
 
     def _right_side(self, piece: Piece) -> str:
-        """A piece after an equals sign, where a comparison would read as a second equation."""
-        return self.fenced(piece, COMPARE) if piece.level in TRUTHS else piece.code
+        """Return a piece for the right side of an equation, where a comparison needs brackets."""
+        return self.wrap(piece, COMPARE) if piece.level in TRUTHS else piece.code
 
     def piece(self, value: Any) -> Piece:
-        """How a part is written: a symbolic one, or a constant."""
+        """Return the piece of a symbolic value or a constant."""
         number = self.structure.get(id(value)) if isinstance(value, Symbolic) else None
         return self.layout(self, value) if number is None else self.pieces[number]
 
-    def fenced(self, piece: Piece, level: int, chains: str = "", *, after_sign: bool = False) -> str:
-        """A piece where `level` is asked for, in brackets where it would fall apart.
+    def wrap(self, piece: Piece, level: int, chains: str = "", *, after_sign: bool = False) -> str:
+        """Return a piece for a given `level`, in parentheses if it is looser.
 
-        At the same level it holds when its operator is one of `chains`; after an operator no minus may
-        follow.
+        At the same level it needs none if its operator is one of `chains`; no minus may follow an operator.
         """
         holds = piece.level > level or (piece.level == level and piece.sign in set(chains))
         if holds and not (after_sign and piece.minus):
@@ -115,36 +114,36 @@ class Writer:
         opening, closing = "[]" if counted else "()"
         return self.marks.fence(opening, piece.code, closing)
 
-    def listed(self, values: Iterable[Any]) -> str:
-        """Parts with commas between them."""
+    def comma_list(self, values: Iterable[Any]) -> str:
+        """Return parts with commas between them."""
         return self.with_commas([self.piece(value).code for value in values])
 
     def with_commas(self, codes: Iterable[str]) -> str:
-        """Codes with commas between them."""
+        """Return codes with commas between them."""
         return self.marks.row(*[part for code in codes for part in (self.marks.comma, code)][1:])
 
     def is_square(self, whole: Symbolic) -> bool:
-        """Whether it is a product of a thing with itself."""
+        """Return whether it is a product of a value with itself."""
         return self.anatomy.is_square(whole)
 
     def has_name(self, whole: Symbolic) -> bool:
-        """Whether it is written by a name, and spelled out under the formula."""
+        """Return whether a part has a name, and is defined below the formula."""
         return self.structure.get(id(whole)) in self.named
 
     def _worth_a_name(self, top: list[int]) -> set[int]:
-        """What a long formula would spell out more than once, unless it is small; it consists of `top`."""
+        """Return the parts that a long formula would repeat, except small ones."""
         weights = self.anatomy.weights
         if sum(weights[number] for number in top) < LONG:
             return set()
         uses = Counter(part for below in [top, *self.anatomy.below.values()] for part in below)
         return {number for number, count in uses.items() if count > 1 and weights[number] > LONG // 6}
 
-    def _defined(self, piece: Piece) -> Piece:
-        """A name for a piece, which is itself written once, under the formula."""
-        name = self.marks.numbered("s", len(self.definitions) + 1)
+    def _define(self, piece: Piece) -> Piece:
+        """Define a name for a piece, which is written once below the formula."""
+        name = self.marks.with_number("s", len(self.definitions) + 1)
         self.definitions.append((name, self._right_side(piece)))
         return Piece(name)
 
 
 Layout = Callable[[Writer, Any], Piece]
-"""How a part is laid out, from the pieces of its own parts."""
+"""Function that lays out a part from the pieces of its parts."""

@@ -1,4 +1,4 @@
-"""The array of a result, as `.data` hands it out: to be read, and with a sentence for who writes into it."""
+"""Read-only array of a result, as `.data` returns it, with a message for writes into it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ np = devices.device("cpu").library
 
 
 class ResultArray(np.ndarray):
-    """A read-only view of a result's array. What is computed from it, and its copies, are plain arrays again."""
+    """A read-only view of a result's array. Results computed from it, and copies, are ordinary arrays."""
 
     @staticmethod
     def of(array: Any) -> ResultArray:

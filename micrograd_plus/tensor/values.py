@@ -1,4 +1,4 @@
-"""What a tensor may be given: values that are numbers, dtypes of numbers, indices; and what to say of anything else."""
+"""Conversion of values, dtypes and indices that tensors take; and what to say of anything else."""
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
 
