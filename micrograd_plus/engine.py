@@ -1,10 +1,10 @@
-"""Value: micrograd's own interface, over the same rules that serve tensors.
+"""Value: micrograd's interface, over the same rules as tensors.
 
     from micrograd_plus.engine import Value        # the only line of a micrograd program that changes
 
-A number is its own node: which operation made it, from which one or two numbers, and when. There is no recursion, the
-order is the same in every process, a second `backward()` adds exactly the same gradient once more, and a number that
-was changed after it was used is noticed.
+A number is its own node: it knows its operation, its one or two inputs, and when it was made. There is no recursion,
+the order is the same in every process, a second `backward()` adds exactly the same gradient again, and a number that
+was changed after use is detected.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ def __dir__() -> list[str]:
 
 
 class Value:
-    """A number that remembers how it was made, and holds the gradient that backward passes have added up in it.
+    """A number that remembers how it was computed, and holds the gradient that backward passes add up in it.
 
-    It takes the operators `+ - * / **` with numbers and other `Value`s, and has relu, tanh, exp, log, sigmoid, sqrt,
-    sin and cos. `data` is the number, `grad` its gradient. The rules are those of tensors.
+    It supports the operators `+ - * / **` with numbers and other `Value`s, and has relu, tanh, exp, log, sigmoid, sqrt,
+    sin and cos. `data` is the number, `grad` its gradient. The rules are the same as for tensors.
 
     Args:
         data: the number.
-        _children: what it was made from, where an operation is written by hand as in micrograd; default nothing.
-        _op: how such an operation is drawn; default "".
+        _children: its inputs, if an operation is written by hand as in micrograd; default none.
+        _op: the symbol of such an operation in drawings; default "".
         label: a name for drawings; default "".
-    Raises: TypeError for what is not one real number.
+    Raises: TypeError if `data` is not one real number.
     Example:
         >>> from micrograd_plus.engine import Value
         >>> a, b = Value(2.0), Value(-3.0)
@@ -73,8 +73,10 @@ class Value:
 
     @property
     def data(self) -> Any:
-        """The number. That of a leaf may be changed; what was computed from the old one then refuses to walk back,
-        where a rule would read it."""
+        """The number.
+
+        The data of a leaf may be changed; `backward` then raises an error if a rule would read the old number.
+        """
         return self._data
 
     @data.setter
@@ -103,7 +105,7 @@ class Value:
 
     @property
     def parents(self) -> tuple[Any, ...]:
-        """The numbers it was made from, in order."""
+        """The numbers that it was computed from, in order."""
         if self.made_by is None:
             return ()
         return self.made_by.inputs_of(self)
@@ -118,7 +120,7 @@ class Value:
 
     @property
     def _backward(self) -> Callable[[], None]:
-        """Send this number's gradient on to the numbers it was made from."""
+        """Send this number's gradient to its parents."""
         return (lambda: None) if self.made_by is None else lambda: self.made_by.vjp(self)
 
     @_backward.setter
@@ -136,14 +138,13 @@ class Value:
     # The walk ---------------
 
     def backward(self) -> None:
-        """Walk back from here, and add to the `grad` of every number on the way what it contributes to this one.
+        """Walk back from this number, and add its derivatives to the `grad` of every number that it depends on.
 
-        Gradients add up over calls, and each call starts afresh: called twice, everything has twice the gradient. This
-        number's own `grad` is 1.
+        Gradients add up over calls: called twice, every number has twice the gradient. This number's own `grad` is 1.
 
         Returns: None.
-        Raises: RuntimeError where a rule would read a number that was changed after it was used; ArithmeticError where
-            a slope is not there, such as that of a division by 0.
+        Raises: RuntimeError if a rule would read a number that was changed after use; ArithmeticError if a derivative
+            does not exist, as for a division by 0.
         """
         earlier: list[tuple[Value, Any]] = []
         try:
@@ -171,8 +172,10 @@ class Value:
                 value.grad += before
 
     def _order(self, earlier: list[tuple[Value, Any]]) -> list[Value]:
-        """Every computed number that this one was made from, latest first. All gradients on the way become 0, and those
-        that were not are noted in `earlier`."""
+        """Return every computed number that this one depends on, the latest first.
+
+        All gradients on the way become 0; those that were not 0 are noted in `earlier`.
+        """
         order: list[Value] = []
         met: list[Value] = [self]
         if self.grad:
@@ -258,35 +261,35 @@ class Value:
         return power(Value(other), self)
 
     def relu(self) -> Value:
-        """The number where it is positive, else 0."""
+        """Return the number if it is positive, otherwise 0."""
         return relu(self)
 
     def tanh(self) -> Value:
-        """The hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         return tanh(self)
 
     def exp(self) -> Value:
-        """The exponential."""
+        """Return the exponential."""
         return exp(self)
 
     def log(self) -> Value:
-        """The natural logarithm."""
+        """Return the natural logarithm."""
         return log(self)
 
     def sigmoid(self) -> Value:
-        """The logistic function."""
+        """Return the logistic function."""
         return sigmoid(self)
 
     def sqrt(self) -> Value:
-        """The square root."""
+        """Return the square root."""
         return sqrt(self)
 
     def sin(self) -> Value:
-        """The sine."""
+        """Return the sine."""
         return sin(self)
 
     def cos(self) -> Value:
-        """The cosine."""
+        """Return the cosine."""
         return cos(self)
 
 
@@ -294,7 +297,7 @@ class Value:
 
 
 class Made:
-    """An operation as it stands behind numbers: its rules, read in floats."""
+    """The operation that made a number, with its rules compiled for Python floats."""
 
     plain = True
 
@@ -304,18 +307,18 @@ class Made:
         Op.on_rules_changed.append(self.write)
 
     def write(self, op: Op) -> None:
-        """Have the vjp written out: at first, and when the operation's rules have changed."""
+        """Compile the vjp: at first, and when the operation's rules have changed."""
         if op is self.op:
             namespace = {"_floats": floats} | {function_name(rule): rule.function for rule in op.rules}
             text = vjp_text(op, self.fixed)
             self.vjp: Callable[[Value], None] = compile_text(f"vjp_{op.name} of a Value", text, namespace)
 
     def inputs_of(self, value: Value) -> tuple[Any, ...]:
-        """The numbers that `value` was made from, in order."""
+        """Return the numbers that `value` was computed from, in order."""
         return tuple(x for x in (value.first, value.second) if isinstance(x, Value))
 
     def symbol_of(self, value: Value) -> str:
-        """What drawings write on it."""
+        """Return the symbol for drawings."""
         return self.symbol
 
 
@@ -323,12 +326,12 @@ class MadeByPower(Made):
     """A power with a constant exponent, which micrograd counts as part of the operation."""
 
     def symbol_of(self, value: Value) -> str:
-        """Two stars and the exponent."""
+        """Return two stars and the exponent."""
         return f"**{_get(value.second)}"
 
 
 class Handmade:
-    """An operation that a student built: children, a symbol, and a `_backward` of their own."""
+    """An operation that a student built, with its own children, symbol and `_backward`."""
 
     plain = False
     op = None
@@ -338,11 +341,11 @@ class Handmade:
         self.function: Callable[[], None] = lambda: None
 
     def inputs_of(self, value: Value) -> tuple[Value, ...]:
-        """The children it was given."""
+        """Return the children."""
         return self.children
 
     def symbol_of(self, value: Value) -> str:
-        """The symbol it was given."""
+        """Return the symbol."""
         return self.symbol
 
     def vjp(self, value: Value) -> None:
@@ -351,7 +354,7 @@ class Handmade:
 
 
 def vjp_text(op: Op, fixed: tuple[str, ...]) -> str:
-    """How a gradient goes back through an operation on numbers: micrograd's own lines."""
+    """Return the text of an operation's vjp on numbers: micrograd's own lines."""
     places = dict(zip(op.inputs, ("first", "second"), strict=False))
     rules = [rule for rule in op.rules if rule.inputs[0] not in fixed]
     reads = {name for rule in rules for name in rule.reads}
@@ -366,7 +369,7 @@ def vjp_text(op: Op, fixed: tuple[str, ...]) -> str:
 
 
 def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
-    """What each input receives from one application, rule by rule."""
+    """Return the contribution of each rule of one application to its input."""
     inputs = dict(zip(op.inputs, (value.first, value.second), strict=False))
     named = {name: _get(x) for name, x in inputs.items()} | {"out": value._data, "xp": floats, "upstream": value.grad}
     sent = []
@@ -381,7 +384,7 @@ def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
 
 
 def _watched_vjp(value: Value, fresh: set[Value], observers: list[Any]) -> None:
-    """One application by name, every step reported. `fresh` are the numbers at which something has arrived."""
+    """Interpret one application and report every step. `fresh` holds the numbers that have received a gradient."""
     if value.made_by.op is None:
         value.made_by.vjp(value)
         fresh.update(value.parents)
@@ -395,7 +398,7 @@ def _watched_vjp(value: Value, fresh: set[Value], observers: list[Any]) -> None:
 
 
 def refuse_stale(value: Value, parent: Value) -> None:
-    """Raise, if a rule of `value` would read a number that has been changed since."""
+    """Raise RuntimeError if a rule of `value` would read a number that was changed after use."""
     op = value.made_by.op
     if op is None:
         return
@@ -408,7 +411,7 @@ def refuse_stale(value: Value, parent: Value) -> None:
 
 
 def _number(data: Any) -> Any:
-    """A plain number of what looks like one: NumPy's scalars are slower, and print differently."""
+    """Return a Python number; NumPy scalars are slower and print differently."""
     number: Any = data
     if isinstance(data, Value):
         return data._data
@@ -429,7 +432,7 @@ new = object.__new__
 
 
 def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
-    """How an operation on one number is called."""
+    """Return the function that applies an operation to one number."""
     made = Made(operation, symbol)
     op, forward = made.op, made.op.forward
 
@@ -445,7 +448,7 @@ def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
 
 
 def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
-    """How an operation on two numbers is called; a plain number becomes a `Value`, as in micrograd."""
+    """Return the function that applies an operation to two numbers; as in micrograd, one may be a plain number."""
     made = Made(operation, symbol)
     op, forward = made.op, made.op.forward
 
@@ -467,7 +470,7 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
 
 
 def power(base: Value, exponent: Any) -> Value:
-    """`base ** exponent`; a plain exponent is part of the operation, as in micrograd."""
+    """Return `base ** exponent`; a plain exponent is part of the operation, as in micrograd."""
     if isinstance(exponent, Value):
         return _power_of_two(base, exponent)
     if isinstance(exponent, Variable):
@@ -483,7 +486,7 @@ def power(base: Value, exponent: Any) -> Value:
 
 
 def notify(op: Op, inputs: tuple[Any, ...], out: Value) -> None:
-    """Tell who records; in `no_grad`, forget where the number came from."""
+    """Notify the recorders; under `no_grad`, forget where the number came from."""
     if not grad_enabled():
         out.made_by = out.first = out.second = None
     notify_recorders(op, inputs, [_get(x) for x in inputs], {}, out)

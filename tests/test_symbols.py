@@ -58,15 +58,15 @@ def test_structure_is_compared_by_same_and_tells_types_of_constants_apart():
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda: bool(x > 0), r"may not branch on greater\(x, 0\)"),
-        (lambda: 0 < x < 1, r"may not branch on greater\(x, 0\)"),
-        (lambda: list(x), "may not loop over x"),
-        (lambda: 1 in x, "may not search x"),
-        (lambda: len(x + y), r"may not ask for the length of add\(x, y\)"),
-        (lambda: float(x), "x stands for any value and is no number"),
-        (lambda: int(x), "x stands for any value and is no number"),
-        (lambda: [1, 2][x], "x stands for any value and is no number"),
-        (lambda: complex(x), "x stands for any value and is no number"),
+        (lambda: bool(x > 0), r"must not branch on greater\(x, 0\)"),
+        (lambda: 0 < x < 1, r"must not branch on greater\(x, 0\)"),
+        (lambda: list(x), "must not loop over x"),
+        (lambda: 1 in x, "must not search x"),
+        (lambda: len(x + y), r"must not use the length of add\(x, y\)"),
+        (lambda: float(x), "x can have any value"),
+        (lambda: int(x), "x can have any value"),
+        (lambda: [1, 2][x], "x can have any value"),
+        (lambda: complex(x), "x can have any value"),
     ],
 )
 def test_asking_a_symbol_for_a_value_is_refused_with_a_sentence(ask, sentence):
@@ -75,7 +75,7 @@ def test_asking_a_symbol_for_a_value_is_refused_with_a_sentence(ask, sentence):
 
 
 def test_an_attribute_of_a_value_is_refused_with_the_way_to_ask_instead():
-    with pytest.raises(AttributeError, match=r"x has no \.shape: a rule asks for a shape by a parameter"):
+    with pytest.raises(AttributeError, match=r"x has no \.shape: for a shape, a rule takes a parameter"):
         x.shape  # noqa: B018 - to ask is the test
     with pytest.raises(AttributeError, match=r"a formula never changes: \.name of x cannot be set"):
         x.name = "z"
@@ -167,7 +167,7 @@ def test_an_operator_is_computed_by_the_operator_and_a_word_by_the_reading():
 
 
 def test_a_symbol_without_a_value_is_an_error_that_names_it():
-    with pytest.raises(KeyError, match="the formula reads y, and values were given only for: x"):
+    with pytest.raises(KeyError, match="the formula reads y, but there are only values for: x"):
         evaluate(x + y, np, {"x": 1})
 
 

@@ -8,7 +8,7 @@ from micrograd_plus import nn
 from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.engine import Value
-from micrograd_plus.formulas.simplified import simplify
+from micrograd_plus.formulas.simplify import simplify
 from micrograd_plus.formulas.symbols import Name, Symbol
 from micrograd_plus.tracing import formulas as trace_formulas
 

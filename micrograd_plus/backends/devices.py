@@ -1,7 +1,7 @@
-"""Devices: where arrays live, and the namespace in which operations on them are read.
+"""Devices, and the namespaces in which operations on their arrays run.
 
-A namespace is anything with functions as attributes: `xp.exp(x)` means the exponential of a number, of an array, of a
-tensor or of a symbol, and the code that says it does not know which.
+A namespace is anything with functions as attributes: `xp.exp(x)` is the exponential of a number, an array, a tensor or
+a symbol, and the code that calls it does not know which.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ _kernels: list[ModuleType] = []
 
 
 def define(name: str, forward: Any) -> None:
-    """Make the forward of an operation a function of the namespaces of numbers and arrays, unless they have one of that
-    name already."""
+    """Add the forward of an operation to the namespaces of numbers and arrays that have no function of that name."""
     _composites[name] = forward
     for xp in (floats, *(known.namespace for known in _devices.values())):
         _add(xp, name, forward)
@@ -35,7 +34,7 @@ def _add(xp: Any, name: str, forward: Any) -> None:
 
 
 def add_kernels(*modules: ModuleType) -> None:
-    """Make the functions that modules list in `__all__` functions of every array namespace, bound to its library."""
+    """Bind the functions in the `__all__` of some modules to the library of every array namespace."""
     _kernels.extend(modules)
     for known in _devices.values():
         _bind(known, modules)
@@ -48,12 +47,12 @@ def _bind(known: Device, modules: Iterable[ModuleType]) -> None:
 
 
 def to_device(x: Any, device: str, source: str) -> Any:
-    """An array brought from one device to another."""
+    """Move an array from one device to another."""
     return device_named(device).library.asarray(x.get() if hasattr(x, "get") else x)
 
 
 class Namespace:
-    """The functions for the arrays of another library with NumPy's names: those that all share, and else its own."""
+    """Namespace for arrays of a library with NumPy's names: the shared functions, then the library's own."""
 
     def __init__(self, library: Any):
         self.np = library
@@ -61,7 +60,7 @@ class Namespace:
         vars(self).update(bound_to(self, library))
 
     def __getattr__(self, name: str) -> Any:
-        """The library's function of that name; kept, so that the next look is a plain one."""
+        """Return the library's function of that name, and keep it for the next access."""
         if name.startswith("__"):
             raise AttributeError(name)
         meaning = getattr(self.np, name)
@@ -70,7 +69,7 @@ class Namespace:
 
 
 class Device:
-    """Where arrays live: the library that makes them, and the namespace of functions on them."""
+    """A device: the library that makes its arrays, and their namespace."""
 
     __slots__ = ("array_type", "library", "name", "namespace")
 
@@ -98,7 +97,7 @@ def add_device(name: str, library: Any) -> Device:
 
 
 def device(name: Any) -> Device:
-    """The device of that name; "cuda" loads CuPy the first time it is asked for."""
+    """Return the device of that name; "cuda" loads CuPy on first use."""
     if isinstance(name, Device):
         return name
     if not isinstance(name, str):
@@ -115,7 +114,7 @@ device_named = device
 
 
 def _cupy() -> Any:
-    """CuPy, where it is installed and finds a GPU."""
+    """Return CuPy, or raise RuntimeError if it is not installed or finds no GPU."""
     try:
         cupy = importlib.import_module("cupy")
     except ImportError as error:
@@ -128,22 +127,22 @@ def _cupy() -> Any:
 
 
 def several_devices() -> bool:
-    """True once another device than the CPU has been asked for."""
+    """Return True once another device than the CPU was used."""
     return len(_devices) > 1
 
 
 def zeros_like(array: Any) -> Any:
-    """Zeros of the same shape and dtype, where the array lives. To multiply by 0 would make nan of what is infinite."""
+    """Return zeros of the same shape and dtype on the same device. (Multiplying by 0 would turn infinity into nan.)"""
     return device_of(array).library.zeros_like(array)
 
 
 def homes(values: Sequence[Any]) -> set[str]:
-    """The devices of all arrays among some values. Numbers, and NumPy's scalars, are at home everywhere."""
+    """Return the names of the devices of all arrays among some values. Numbers and NumPy scalars belong to none."""
     return {known.name for known in _devices.values() for value in values if isinstance(value, known.array_type)}
 
 
 def device_of(array: Any) -> Device:
-    """Where an array lives. Numbers, and NumPy's scalars, are at home everywhere and count as "cpu"."""
+    """Return the device of an array. Numbers and NumPy scalars count as "cpu"."""
     if type(array) is _CPU.array_type:
         return _CPU
     for known in _devices.values():

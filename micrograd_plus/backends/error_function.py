@@ -1,14 +1,14 @@
 """The error function and its complement, for arrays.
 
-W. J. Cody, "Rational Chebyshev approximations for the error function", Mathematics of Computation 23 (1969),
-pages 631-637, with the coefficients of his program CALERF (Argonne National Laboratory, 1990). Three
-quotients of polynomials, each for one stretch of |x|:
+W. J. Cody, "Rational Chebyshev approximations for the error function", Mathematics of Computation 23 (1969), pages
+631-637, with the coefficients of the program CALERF (Argonne National Laboratory, 1990). There are three quotients of
+polynomials, each for one range of |x|:
 
     |x| <= 0.46875         erf(x)  = x P(x^2) / Q(x^2)
     0.46875 < |x| <= 4     erfc(x) = exp(-x^2) P(x) / Q(x)
     4 < |x|                erfc(x) = exp(-x^2) / x (1 / sqrt(pi) - P(1 / x^2) / (x^2 Q(1 / x^2)))
 
-Everything is said in functions that NumPy and CuPy share; `np` is the one or the other.
+All functions used exist in NumPy and in CuPy; `np` is one of them.
 """
 
 from __future__ import annotations
@@ -60,10 +60,9 @@ ONE_OVER_SQRT_PI = 0.56418958354775628695
 
 
 def erf(np: Any, x: Any) -> Any:
-    """The error function 2/√π ∫₀ˣ exp(-t²) dt of every entry, with a relative error below 1e-15 in float64.
+    """Return the error function 2/√π ∫₀ˣ exp(-t²) dt of every entry, with a relative error below 1e-15 in float64.
 
-    Floating dtypes are kept; integers and booleans become float64. TypeError for anything else, complex
-    numbers among them.
+    Floats keep their dtype; integers and booleans become float64. Other dtypes, such as complex, raise TypeError.
     """
 
     def elsewhere(far: Any) -> Any:
@@ -73,10 +72,7 @@ def erf(np: Any, x: Any) -> Any:
 
 
 def erfc(np: Any, x: Any) -> Any:
-    """The complement 1 - erf(x) of every entry, without its cancellation: accurate until it underflows.
-
-    Dtypes and errors are those of `erf`.
-    """
+    """Return 1 - erf(x) without its cancellation: accurate until it underflows. Dtypes and errors as for `erf`."""
 
     def near_zero(near: Any) -> Any:
         return 1.0 - _erf_near_zero(near)
@@ -91,7 +87,7 @@ def erfc(np: Any, x: Any) -> Any:
 def _in_two_stretches(
     np: Any, x: Any, name: str, near_zero: Callable[[Any], Any], elsewhere: Callable[[Any], Any]
 ) -> Any:
-    """One formula for the entries near zero, the other for the rest and for nan; computed in float64."""
+    """Apply one formula to the entries near zero, another to the rest and to nan, in float64."""
     x = np.asarray(x)
     if x.dtype.kind not in "fiub":
         raise TypeError(f"{name} is defined for real numbers, not for {x.dtype}")
@@ -109,7 +105,7 @@ def _erf_near_zero(x: Any) -> Any:
 
 
 def _erfc_of(np: Any, x: Any) -> Any:
-    """erfc(|x|), where |x| is not near zero."""
+    """Return erfc(|x|), for |x| that is not near zero."""
     size = np.minimum(np.abs(x), UNDERFLOW)
     middle = size <= MIDDLE
     values = np.empty_like(size)
@@ -121,23 +117,22 @@ def _erfc_of(np: Any, x: Any) -> Any:
 
 
 def _exp_of_minus_square(np: Any, size: Any) -> Any:
-    """exp(-size²), whose exponent would lose digits in rounding the square.
+    """Return exp(-size²) without the digits that rounding the square would lose.
 
-    The square of a multiple of 1/16 is exact, and what remains is small enough for its rounding not to
-    matter.
+    The square of a multiple of 1/16 is exact, and the rest is so small that its rounding does not matter.
     """
     steps = np.trunc(size * 16.0) / 16.0
     return np.exp(-steps * steps) * np.exp((steps - size) * (steps + size))
 
 
 def quotient(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Any) -> Any:
-    """The quotient of two polynomials."""
+    """Return the quotient of two polynomials."""
     above, below = coefficients
     return _polynomial(above, x) / _polynomial(below, x)
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
-    """Horner's scheme, in place: a new array for every step would take most of the time."""
+    """Evaluate a polynomial by Horner's scheme, in place: new arrays for every step would take most of the time."""
     total = coefficients[0] * x
     for coefficient in coefficients[1:-1]:
         total += coefficient

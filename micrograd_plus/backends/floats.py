@@ -1,4 +1,4 @@
-"""The namespace of Python numbers: `math`, and the few names NumPy spells differently."""
+"""Namespace of Python numbers: functions of `math`, and a few under names of NumPy."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ round = builtins.round
 
 
 def log(x: float) -> float:
-    """The natural logarithm; as for arrays, minus infinity at 0 and not a number below."""
+    """Return the natural logarithm; as for arrays, -inf at 0 and nan below."""
     return math.log(x) if x > 0 else (-math.inf if x == 0 else math.nan)
 
 
 def exp(x: float) -> float:
-    """The exponential; as for arrays, infinite where it is too large for a float."""
+    """Return the exponential; as for arrays, inf if it is too large for a float."""
     try:
         return math.exp(x)
     except OverflowError:
@@ -60,13 +60,15 @@ def exp(x: float) -> float:
 
 
 def sqrt(x: float) -> float:
-    """The square root; as for arrays, not a number below 0."""
+    """Return the square root; as for arrays, nan below 0."""
     return math.nan if x < 0 else math.sqrt(x)
 
 
 def power(base: float, exponent: float) -> float:
-    """`base` to the `exponent`; as for arrays, infinite where it is too large or a negative power meets 0, and not a
-    number where it is complex."""
+    """Return `base` to the `exponent`.
+
+    As for arrays, it is inf if it is too large or a negative power of 0, and nan if it would be complex.
+    """
     try:
         result = base**exponent
     except (ZeroDivisionError, OverflowError):
@@ -75,77 +77,77 @@ def power(base: float, exponent: float) -> float:
 
 
 def where(condition: bool, a: float, b: float) -> float:
-    """`a` where the condition holds, else `b`."""
+    """Return `a` if the condition holds, otherwise `b`."""
     return a if condition else b
 
 
 def maximum(a: float, b: float) -> float:
-    """The larger of two numbers."""
+    """Return the larger of two numbers."""
     return builtins.max(a, b)  # `max` becomes a function of this namespace
 
 
 def minimum(a: float, b: float) -> float:
-    """The smaller of two numbers."""
+    """Return the smaller of two numbers."""
     return builtins.min(a, b)
 
 
 def clip(x: float, min: float | None = None, max: float | None = None) -> float:
-    """The nearest number between `min` and `max`."""
+    """Return the nearest number between `min` and `max`."""
     x = x if min is None else maximum(x, min)
     return x if max is None else minimum(x, max)
 
 
 def sign(x: float) -> float:
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     return (x > 0) - (x < 0)
 
 
 def absolute(x: float) -> float:
-    """The distance from 0."""
+    """Return the absolute value."""
     return abs(x)
 
 
 def square(x: float) -> float:
-    """A number times itself."""
+    """Return the square."""
     return x * x
 
 
 def logaddexp(a: float, b: float) -> float:
-    """log(exp(a) + exp(b)), without overflow."""
+    """Return log(exp(a) + exp(b)) without overflow."""
     high, low = (a, b) if a >= b else (b, a)
     return high + math.log1p(math.exp(low - high)) if high > -math.inf else high
 
 
 def remainder(a: float, b: float) -> float:
-    """What is left after whole multiples of `b`, with the sign of `b`."""
+    """Return the remainder of a division, with the sign of `b`."""
     return a % b
 
 
 def conj(x: float) -> float:
-    """A real number is its own conjugate."""
+    """Return the number itself: a real number is its own conjugate."""
     return x
 
 
 def real(x: float) -> float:
-    """A real number is its own real part."""
+    """Return the number itself: a real number is its own real part."""
     return x
 
 
 def stop_gradient(x: float) -> float:
-    """The number itself; only a walk sees a difference."""
+    """Return the number itself; only a walk sees a difference."""
     return x
 
 
 def logical_and(a: bool, b: bool) -> bool:
-    """Both."""
+    """Return True if both are true."""
     return a and b
 
 
 def logical_or(a: bool, b: bool) -> bool:
-    """Either."""
+    """Return True if either is true."""
     return a or b
 
 
 def logical_not(a: bool) -> bool:
-    """The opposite."""
+    """Return the opposite."""
     return not a

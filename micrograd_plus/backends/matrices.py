@@ -1,6 +1,6 @@
-"""Linear algebra on arrays. Each function works on the last two axes, for as many matrices as the others hold.
+"""Linear algebra on arrays. Each function works on the last two axes, for stacks of matrices of any shape.
 
-`np` is NumPy or CuPy. Errors are ValueErrors that say what is asked of the matrix.
+`np` is NumPy or CuPy. A ValueError says what the matrix must be.
 """
 
 from __future__ import annotations
@@ -38,14 +38,17 @@ __all__ = [
 
 
 def _square(a: Any) -> None:
-    """Refuse what is no square matrix."""
+    """Raise ValueError if a matrix is not square."""
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"a must be a square matrix, or a stack of them; it has shape {a.shape}")
 
 
 class _noticing:  # noqa: N801 - a block, which takes a fifth of what one made of a generator does
-    """A block in which a matrix without factors is a ValueError with that sentence. NumPy notices by itself; CuPy,
-    which has to wait for the GPU to know, where it is told to, and otherwise gives whatever it had by then."""
+    """Return a block in which a matrix without factors raises ValueError with this sentence.
+
+    NumPy raises by itself. CuPy must be configured to wait for the GPU and raise; otherwise it returns unfinished
+    values.
+    """
 
     __slots__ = ("sentence", "told")
 
@@ -65,7 +68,7 @@ class _noticing:  # noqa: N801 - a block, which takes a fifth of what one made o
 
 
 def solve(np: Any, a: Any, b: Any) -> Any:
-    """The x with a @ x = b, for a vector b, or for each column of a matrix b. No inverse is made."""
+    """Return the x with a @ x = b, for a vector b, or for each column of a matrix b. No inverse is computed."""
     _square(a)
     if b.ndim == 1:
         return solve(np, a, b[:, None])[..., 0]
@@ -79,28 +82,28 @@ def solve(np: Any, a: Any, b: Any) -> Any:
 
 
 def inv(np: Any, a: Any) -> Any:
-    """The inverse."""
+    """Return the inverse."""
     _square(a)
     with _noticing(np, "a is singular: it has no inverse"):
         return np.linalg.inv(a)
 
 
 def det(np: Any, a: Any) -> Any:
-    """The determinant."""
+    """Return the determinant."""
     _square(a)
     return np.linalg.det(a)
 
 
 def slogdet(np: Any, a: Any) -> tuple[Any, Any]:
-    """The determinant's sign, and the logarithm of its size."""
+    """Return the sign and the logarithm of the absolute value of the determinant."""
     _square(a)
     return tuple(np.linalg.slogdet(a))
 
 
 def cofactors(np: Any, a: Any) -> Any:
-    """For each entry, the determinant of what is left without its row and column, and a chessboard's sign.
+    """Return the cofactors: the signed determinants of the matrix without one row and one column.
 
-    From the singular values, since det(a) inv(a)ᵀ would divide by 0 where a is singular.
+    They are computed from the singular values, since det(a) inv(a)ᵀ would divide by 0 if a is singular.
     """
     _square(a)
     known = np.isfinite(a).all(axis=(-2, -1), keepdims=True)
@@ -112,31 +115,31 @@ def cofactors(np: Any, a: Any) -> Any:
 
 
 def trace(np: Any, x: Any, offset: int = 0) -> Any:
-    """The sum along a diagonal."""
+    """Return the sum along a diagonal."""
     return np.trace(x, offset, -2, -1)
 
 
 def cholesky(np: Any, a: Any) -> Any:
-    """The lower triangle L with L @ Lᴴ = (a + aᴴ) / 2."""
+    """Return the lower triangle L with L @ Lᴴ = (a + aᴴ) / 2."""
     _square(a)
     with _noticing(np, "a must be positive definite: all eigenvalues of (a + aᵀ) / 2 above 0"):
         return np.linalg.cholesky(_hermitian(a))
 
 
 def _hermitian(a: Any) -> Any:
-    """(a + aᴴ) / 2."""
+    """Return (a + aᴴ) / 2."""
     return (a + a.swapaxes(-1, -2).conj()) / 2
 
 
 def eigh(np: Any, a: Any) -> tuple[Any, Any]:
-    """Eigenvalues of (a + aᴴ) / 2 in ascending order, and eigenvectors as columns, the pivots of complex ones real."""
+    """Return the eigenvalues of (a + aᴴ) / 2 in ascending order, and eigenvectors as columns with real pivots."""
     _square(a)
     values, vectors = np.linalg.eigh(_hermitian(a))
     return values, vectors if a.dtype.kind != "c" else vectors * _to_real_pivots(np, vectors)
 
 
 def eig(np: Any, a: Any) -> tuple[Any, Any]:
-    """Eigenvalues of a square matrix, and eigenvectors of length 1 as columns, their pivots real and positive."""
+    """Return the eigenvalues of a square matrix, and eigenvectors of length 1 as columns with real, positive pivots."""
     _square(a)
     if not hasattr(np.linalg, "eig"):
         raise RuntimeError(f"{np.__name__} has no eigenvectors of matrices that are not symmetric: a.to('cpu')")
@@ -148,7 +151,7 @@ def eig(np: Any, a: Any) -> tuple[Any, Any]:
 
 
 def pivots(np: Any, x: Any) -> Any:
-    """One over the first entry of each column that is at least half as large as the largest, at its place."""
+    """Return, for each column, 1 over its first entry that is at least half as large as its largest, at that index."""
     size = abs(x)
     large = size >= _largest(np, size, -2) / 2
     first = large & (np.cumsum(large, axis=-2) == 1)
@@ -156,21 +159,23 @@ def pivots(np: Any, x: Any) -> Any:
 
 
 def _to_real_pivots(np: Any, vectors: Any) -> Any:
-    """The numbers of size 1 that turn each column until its pivot is real and positive."""
+    """Return the numbers of absolute value 1 that make the pivot of each column real and positive."""
     inverse = pivots(np, vectors).sum(axis=-2, keepdims=True)
     return inverse / abs(inverse)
 
 
 def qr(np: Any, a: Any) -> tuple[Any, Any]:
-    """Orthonormal columns, and the upper triangle that makes `a` of them; `a` has no more columns than rows."""
+    """Return orthonormal columns and the upper triangle whose product is `a`; it needs as many rows as columns."""
     if a.shape[-1] > a.shape[-2]:
         raise ValueError(f"a must have no more columns than rows; it has shape {a.shape}")
     return tuple(np.linalg.qr(a))
 
 
 def check_independent(np: Any, x: Any, what: str) -> Any:
-    """A square matrix as it is, where its columns do not depend on each other; else `what` is the sentence, or on a
-    device nan."""
+    """Return a square matrix with independent columns.
+
+    Otherwise raise ValueError(`what`), or on a device return nan.
+    """
     values = np.linalg.svd(x, compute_uv=False)
     if not values.size:
         return x
@@ -178,8 +183,10 @@ def check_independent(np: Any, x: Any, what: str) -> Any:
 
 
 def _where_it_holds(np: Any, holds: Any, x: Any, what: str) -> Any:
-    """Matrices as they are, where each has its condition; else a ValueError. On a device, where a look would have to
-    wait for all that was asked of it before, they are nan in the place of an error."""
+    """Return matrices if each meets its condition, otherwise raise ValueError.
+
+    On a device, a check would have to wait for all earlier work, so matrices that fail become nan instead.
+    """
     if np.ndarray is not ndarray:
         return np.where(holds[..., None], x, math.nan).astype(x.dtype)
     if not holds.all():
@@ -188,8 +195,10 @@ def _where_it_holds(np: Any, holds: Any, x: Any, what: str) -> Any:
 
 
 def svd(np: Any, a: Any) -> tuple[Any, Any, Any]:
-    """Left singular vectors as columns, the pivots of complex ones real, singular values in descending order, right
-    singular vectors as rows."""
+    """Return left singular vectors as columns, singular values in descending order, right singular vectors as rows.
+
+    The pivots of complex left vectors are real.
+    """
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     if a.dtype.kind != "c":
         return u, s, vh
@@ -198,9 +207,9 @@ def svd(np: Any, a: Any) -> tuple[Any, Any, Any]:
 
 
 def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: float | None = None) -> Any:
-    """The size below which an entry counts as 0 beside the largest one along the last axis.
+    """Return the size below which an entry counts as 0, relative to the largest one along the last axis.
 
-    It is the share `rtol` of the largest; without one, the spacing of floating point numbers times the longer
+    It is the share `rtol` of the largest. By default that is the spacing of floating point numbers times the longer
     side of the matrix of `shape` that the entries came from.
     """
     longest = max((shape or x.shape)[-2:])
@@ -209,7 +218,7 @@ def resolution(np: Any, x: Any, shape: tuple[int, ...] | None = None, rtol: floa
 
 
 def _largest(np: Any, sizes: Any, axis: int) -> Any:
-    """The largest of some sizes along an axis, which is kept; of none it is 0, as their sum is."""
+    """Return the largest of some sizes along an axis, which stays with length 1; 0 if there are none."""
     return (np.max if sizes.shape[axis] else np.sum)(sizes, axis=axis, keepdims=True)
 
 
@@ -217,20 +226,20 @@ def _largest(np: Any, sizes: Any, axis: int) -> Any:
 
 
 def block_triangle(np: Any, a: Any, b: Any) -> Any:
-    """[[a, b], [0, a]]."""
+    """Return [[a, b], [0, a]]."""
     upper = np.concatenate([a, b], axis=-1)
     lower = np.concatenate([np.zeros_like(b), a], axis=-1)
     return np.concatenate([upper, lower], axis=-2)
 
 
 def matrix_power(np: Any, a: Any, n: int) -> Any:
-    """`a` multiplied with itself `n` times; its inverse for negative `n`."""
+    """Return `a` multiplied by itself `n` times; powers of the inverse for negative `n`."""
     _square(a)
     return np.linalg.matrix_power(inv(np, a), -n) if n < 0 else np.linalg.matrix_power(a, n)
 
 
 def solve_sylvester(np: Any, a: Any, b: Any, q: Any) -> Any:
-    """The x with a @ x + x @ b = q, as linear equations for all its entries at once."""
+    """Return the x with a @ x + x @ b = q, by linear equations for all its entries at once."""
     _square(a)
     _square(b)
     m, n = a.shape[-1], b.shape[-1]
@@ -250,7 +259,7 @@ ROOT_STEPS, SCALED_ROOT_STEPS = 24, 6
 
 
 def sqrtm(np: Any, a: Any) -> Any:
-    """The principal square root: a Newton iteration for it and its inverse, scaled by determinants until near.
+    """Return the principal square root, by a Newton iteration for it and its inverse, scaled by determinants at first.
 
     E. D. Denman and A. N. Beavers, "The matrix sign function and computations in systems", Applied Mathematics and
     Computation 2 (1976), pages 63-94; N. J. Higham, "Functions of Matrices", 2008, section 6.3.
@@ -275,7 +284,7 @@ def sqrtm(np: Any, a: Any) -> Any:
 
 
 def _largest_of_all(np: Any, x: Any) -> Any:
-    """The size of the largest entry of each matrix, both axes kept."""
+    """Return the size of the largest entry of each matrix, both axes kept."""
     return _largest(np, _largest(np, abs(x), -1), -2)
 
 
@@ -290,7 +299,7 @@ to 9e7."""
 
 
 def _quotient_coefficients() -> list[float]:
-    """Those of the polynomial N of Padé's exp(x) = N(x) / N(-x), from the constant upwards."""
+    """Return the coefficients of N in Padé's exp(x) = N(x) / N(-x), from the constant upwards."""
     coefficients = [1.0]
     for k in range(1, DEGREE + 1):
         coefficients.append(coefficients[-1] * (DEGREE - k + 1) / ((2 * DEGREE - k + 1) * k))
@@ -301,10 +310,10 @@ EVEN, ODD = _quotient_coefficients()[::2], _quotient_coefficients()[1::2]
 
 
 def expm(np: Any, a: Any) -> Any:
-    """The exponential 1 + a + a² / 2 + a³ / 6 + …: halved until small, Padé's quotient, squared as often.
+    """Return the exponential 1 + a + a² / 2 + a³ / 6 + …, by halving until small, Padé's quotient, and squaring.
 
-    N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM Journal on
-    Matrix Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
+    N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM Journal on Matrix
+    Analysis and Applications 26 (2005), pages 1179-1193. A norm beyond 9e7 gives nan.
     """
     _square(a)
     size = _largest(np, np.sum(np.abs(a), axis=-2, keepdims=True), -1)
@@ -321,7 +330,7 @@ def expm(np: Any, a: Any) -> Any:
 
 
 def _polynomial(np: Any, coefficients: list[float], x: Any) -> Any:
-    """Horner's scheme, for a matrix."""
+    """Evaluate a polynomial of a matrix by Horner's scheme."""
     one = np.eye(x.shape[-1], dtype=x.dtype)
     total = coefficients[-1] * one
     for coefficient in coefficients[-2::-1]:

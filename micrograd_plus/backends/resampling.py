@@ -1,7 +1,7 @@
-"""An axis made longer or shorter, for arrays: every new entry is a weighted sum of a few old ones.
+"""Resampling of an axis, for arrays: every new entry is a weighted sum of a few old ones.
 
-Which ones, and how much of each, is a table of pairs: `new[into[k]] += weights[k] * old[places[k]]`. Read the other way
-round, the same table is the way back. Tables are made with NumPy wherever the entries live; `library` is NumPy or CuPy.
+The weights are a table of pairs: `new[into[k]] += weights[k] * old[places[k]]`. Read in the other direction, the same
+table is the transpose. Tables are made with NumPy on every device; `library` is NumPy or CuPy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Table = tuple[Any, Any, Any]
 
 
 def table(length: int, new_length: int, mode: str, step: float | None) -> Table:
-    """Into which new entry, from which old one, with what weight. `step` as in `mg.ops.resample`."""
+    """Return three rows: new index, old index, weight. `step` as in `mg.ops.resample`."""
     if new_length < 1 or length < 1:
         raise ValueError(f"an axis of length {length} cannot be resampled to length {new_length}: both are at least 1")
     if mode not in _MODES:
@@ -28,25 +28,24 @@ def table(length: int, new_length: int, mode: str, step: float | None) -> Table:
 
 
 def _nearest(length: int, new_length: int, step: float) -> Table:
-    """The old entry in whose cell the new one begins, as PyTorch's "nearest"."""
+    """Return the old entry in whose cell the new one begins, as PyTorch's "nearest"."""
     into = np.arange(new_length)
     places = np.minimum(np.floor(into * step).astype(int), length - 1)
     return into, places, np.ones(new_length, bool)
 
 
 def _linear(length: int, new_length: int, step: float) -> Table:
-    """Entries are cells, and the middle of a new one lies between the middles of two old ones; beyond the outermost
-    middles nothing changes any more."""
+    """Return the two old cells whose centres are next to that of a new cell; at the border, one of them."""
     return _between(length, np.maximum((np.arange(new_length) + 0.5) * step - 0.5, 0))
 
 
 def _corners(length: int, new_length: int, step: float) -> Table:
-    """The first and the last entry stay where they are."""
+    """Return the neighbours if the first and the last entry keep their positions."""
     return _between(length, np.arange(new_length) * ((length - 1) / max(new_length - 1, 1)))
 
 
 def _between(length: int, middles: Any) -> Table:
-    """Both neighbours, by how near they are."""
+    """Return both neighbours, weighted by their distance."""
     low = np.minimum(np.floor(middles).astype(int), length - 1)
     share, into = middles - low, np.arange(len(middles))
     high = np.minimum(low + 1, length - 1)
@@ -54,7 +53,7 @@ def _between(length: int, middles: Any) -> Table:
 
 
 def _average(length: int, new_length: int, step: float) -> Table:
-    """All old entries that a new one covers, in part or whole, with equal weights."""
+    """Return all old entries that a new one covers, at least in part, with equal weights."""
     every = np.arange(new_length)
     first, end = every * length // new_length, -(-(every + 1) * length // new_length)
     into = np.repeat(every, end - first)
@@ -68,7 +67,7 @@ _MODES = {"nearest": _nearest, "linear": _linear, "corners": _corners, "average"
 def resample(
     library: Any, x: Any, length: int, axis: int = -1, mode: str = "nearest", step: float | None = None
 ) -> Any:
-    """`x` with another length along an axis."""
+    """Return `x` with another length along an axis."""
     into, places, weights = table(x.shape[axis], length, mode, step)
     return _weighted(library, x, places, into, weights, length, axis)
 
@@ -76,13 +75,13 @@ def resample(
 def unresample(
     library: Any, x: Any, shape: tuple[int, ...], axis: int = -1, mode: str = "nearest", step: float | None = None
 ) -> Any:
-    """The reverse of `resample` of an array of `shape`."""
+    """Return the transpose of `resample` for an array of `shape`."""
     into, places, weights = table(shape[axis], x.shape[axis], mode, step)
     return _weighted(library, x, into, places, weights, shape[axis], axis)
 
 
 def _weighted(library: Any, x: Any, source: Any, target: Any, weights: Any, length: int, axis: int) -> Any:
-    """Entries along an axis, each times its weight, added up where they belong."""
+    """Add up entries along an axis, each times its weight, at its new index."""
     first = library.moveaxis(x, axis, 0)
     dtype = floating(x) if weights.dtype.kind == "f" else x.dtype
     column = library.asarray(weights).astype(dtype).reshape(-1, *(1,) * (x.ndim - 1))

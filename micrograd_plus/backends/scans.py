@@ -1,4 +1,4 @@
-"""Functions on arrays in which every result along an axis depends on those before: running sums, recurrences, sorting.
+"""Functions on arrays whose results depend on all earlier entries along an axis: sums, recurrences, sorting.
 
 `np` is NumPy or CuPy.
 """
@@ -15,7 +15,7 @@ __all__ = ["argsort", "cummax_with_indices", "cumprod", "cumsum", "logcumsumexp"
 def _running(
     np: Any, accumulate: Any, x: Any, first: Any, axis: int | None, exclusive: bool, reverse: bool
 ) -> Any:
-    """A running total, or product, from either end; `first` is where an exclusive one starts."""
+    """Return a running sum or product from either end; `first` starts an exclusive one."""
     axis = one_axis(axis)
     line = x.reshape(-1) if axis is None else np.moveaxis(x, axis, -1)
     line = line[..., ::-1] if reverse else line
@@ -28,17 +28,17 @@ def _running(
 
 
 def cumsum(np: Any, x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running sums."""
+    """Return running sums."""
     return _running(np, np.cumsum, x, 0, axis, exclusive, reverse)
 
 
 def cumprod(np: Any, x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
-    """Running products."""
+    """Return running products."""
     return _running(np, np.cumprod, x, 1, axis, exclusive, reverse)
 
 
 def recurrence(np: Any, decay: Any, drive: Any, axis: int = -1, reverse: bool = False) -> Any:
-    """Each state is `decay * previous + drive`, starting from 0."""
+    """Return the states `decay * previous + drive`, starting from 0."""
     decay, drive = np.broadcast_arrays(decay, drive)
     decay, drive = np.moveaxis(decay, axis, 0), np.moveaxis(drive, axis, 0)
     out = np.empty(drive.shape, np.result_type(decay, drive))
@@ -50,7 +50,7 @@ def recurrence(np: Any, decay: Any, drive: Any, axis: int = -1, reverse: bool = 
 
 
 def shift_by_one(np: Any, x: Any, axis: int = -1, reverse: bool = False) -> Any:
-    """Every entry moved one place on along an axis, a 0 moving in."""
+    """Shift entries by one along an axis, and insert a 0."""
     out = np.zeros_like(x)
     source, target = np.moveaxis(x, axis, 0), np.moveaxis(out, axis, 0)
     if reverse:
@@ -61,7 +61,7 @@ def shift_by_one(np: Any, x: Any, axis: int = -1, reverse: bool = False) -> Any:
 
 
 def cummax_with_indices(np: Any, x: Any, axis: int = -1) -> tuple[Any, Any]:
-    """The largest entry so far, and the latest place where it stands."""
+    """Return the largest entry so far, and its latest index."""
     line = np.moveaxis(x, axis, -1)
     values = _running_maximum(np, line)
     reached = (line == values) | np.isnan(line)  # what is no number equals nothing, and is the largest from there on
@@ -70,8 +70,10 @@ def cummax_with_indices(np: Any, x: Any, axis: int = -1) -> tuple[Any, Any]:
 
 
 def _running_maximum(np: Any, line: Any) -> Any:
-    """The largest entry so far along the last axis, by looking 1, 2, 4, 8 ... places back; CuPy accumulates only sums
-    and products."""
+    """Return the largest entry so far along the last axis, by comparing with 1, 2, 4, 8 ... entries back.
+
+    CuPy accumulates only sums and products.
+    """
     out, back = line.copy(), 1
     while back < line.shape[-1]:
         out[..., back:] = np.maximum(out[..., back:], out[..., :-back])
@@ -80,7 +82,7 @@ def _running_maximum(np: Any, line: Any) -> Any:
 
 
 def logcumsumexp(np: Any, x: Any, axis: int = -1) -> Any:
-    """The logarithm of the running sum of exponentials, by looking 1, 2, 4, 8 ... places back."""
+    """Return the logarithm of the running sum of exponentials, by looking 1, 2, 4, 8 ... entries back."""
     line, back = np.moveaxis(x, one_axis(axis), -1), 1
     out = line.astype(np.result_type(x.dtype, np.float16)) if x.dtype.kind == "f" else line.astype(np.float64)
     while back < out.shape[-1]:
@@ -90,7 +92,7 @@ def logcumsumexp(np: Any, x: Any, axis: int = -1) -> Any:
 
 
 def argsort(np: Any, x: Any, axis: int | None = -1, descending: bool = False) -> Any:
-    """The places of the entries in order; equal entries keep the order they came in."""
+    """Return the indices that sort the entries; equal entries keep their order."""
     axis = one_axis(axis)
     if axis is None:
         return argsort(np, x.reshape(-1), -1, descending)
@@ -101,7 +103,7 @@ def argsort(np: Any, x: Any, axis: int | None = -1, descending: bool = False) ->
 
 
 def topk(np: Any, x: Any, k: int, axis: int = -1) -> tuple[Any, Any]:
-    """The `k` largest entries in descending order, and where they stand."""
+    """Return the `k` largest entries in descending order, and their indices."""
     axis = one_axis(axis)
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(f"k={k} entries of an axis of length {x.shape[axis]}")

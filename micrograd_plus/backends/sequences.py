@@ -1,4 +1,4 @@
-"""Functions on arrays that go along a sequence step by step, or treat its positions apart. `np` is NumPy or CuPy."""
+"""Functions on arrays along sequences: recurrences, rotary positions, masks, experts. `np` is NumPy or CuPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONLINEARITIES = ("tanh", "relu")
 
 
 def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str = "tanh") -> Any:
-    """Each state is tanh(drive + previous @ weightᵀ), along the first axis; with "relu", its positive part."""
+    """Return the states tanh(drive + previous @ weightᵀ) along the first axis, or with relu instead of tanh."""
     if nonlinearity not in NONLINEARITIES:
         raise ValueError(f"nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
     refuse_other_width(weight, drive.shape[-1])
@@ -34,7 +34,7 @@ def rnn(np: Any, drive: Any, weight: Any, start: Any = None, nonlinearity: str =
 
 
 def gated_recurrence(np: Any, gate: Any, drive: Any, weight: Any, reverse: bool = False) -> Any:
-    """Each state is gate * (drive + previous @ weight), along the first axis, starting from 0."""
+    """Return the states gate * (drive + previous @ weight) along the first axis, starting from 0."""
     if gate.shape != drive.shape:
         raise ValueError(f"gate and drive must have one shape; theirs are {gate.shape} and {drive.shape}")
     refuse_other_width(weight, drive.shape[-1])
@@ -47,13 +47,13 @@ def gated_recurrence(np: Any, gate: Any, drive: Any, weight: Any, reverse: bool 
 
 
 def refuse_other_width(weight: Any, width: int) -> None:
-    """What carries a state on to the next one is square."""
+    """Raise ValueError if the matrix that carries a state to the next step is not square."""
     if weight.shape != (width, width):
         raise ValueError(f"weight must be as wide as the states, {(width, width)}; it has shape {weight.shape}")
 
 
 def matrix_recurrence(np: Any, matrices: Any, drive: Any, reverse: bool = False) -> Any:
-    """Each state is previous @ matrix + drive, along the third axis from the end, starting from 0."""
+    """Return the states previous @ matrix + drive along the third axis from the end, starting from 0."""
     out = np.empty(drive.shape, np.result_type(matrices, drive))
     states, matrices, drive = (np.moveaxis(x, -3, 0) for x in (out, matrices, drive))
     state = None
@@ -63,12 +63,12 @@ def matrix_recurrence(np: Any, matrices: Any, drive: Any, reverse: bool = False)
 
 
 def in_order(count: int, reverse: bool) -> Any:
-    """The numbers of the steps, from the first or from the last."""
+    """Return the step numbers, from the first or from the last."""
     return range(count - 1, -1, -1) if reverse else range(count)
 
 
 def rope(np: Any, x: Any, angles: Any, interleaved: bool = False) -> Any:
-    """Pairs of features turned by their angles; features without an angle are left alone."""
+    """Rotate pairs of features by their angles; features without an angle stay unchanged."""
     pairs = angles.shape[-1]
     if 2 * pairs > x.shape[-1]:
         raise ValueError(f"{pairs} angles turn {2 * pairs} features, and x has {x.shape[-1]}")
@@ -84,7 +84,7 @@ def rope(np: Any, x: Any, angles: Any, interleaved: bool = False) -> Any:
 
 
 def rope_angles(np: Any, x: Any, pairs: int, base: float = 10000.0, offset: int = 0) -> Any:
-    """Position times the speed of each pair: (T, pairs)."""
+    """Return position times the speed of each pair: (T, pairs)."""
     positions = np.arange(offset, offset + x.shape[-2])
     return (positions[:, None] / base ** (np.arange(pairs) / pairs)).astype(floating(x))
 
@@ -92,7 +92,7 @@ def rope_angles(np: Any, x: Any, pairs: int, base: float = 10000.0, offset: int 
 def attention_mask(
     np: Any, query: Any, key: Any, allowed: Any = None, causal: bool = False, window: int | None = None
 ) -> Any:
-    """0 where a query may look, minus infinity elsewhere: (L, S), or the shape of `allowed`."""
+    """Return 0 where a query may look, -inf elsewhere: (L, S), or the shape of `allowed`."""
     if window is not None and window < 1:
         raise ValueError(f"window must be at least 1, got {window}")
     if allowed is not None and allowed.dtype != bool:
@@ -107,7 +107,7 @@ def attention_mask(
 
 
 def grouped_matmul(np: Any, x: Any, weights: Any, experts: Any) -> Any:
-    """Each row times the matrix of its expert."""
+    """Return each row times the matrix of its expert."""
     refuse_unknown(experts, len(weights))
     out = np.empty((len(x), weights.shape[-1]), np.result_type(x, weights))
     for number in range(len(weights)):
@@ -117,7 +117,7 @@ def grouped_matmul(np: Any, x: Any, weights: Any, experts: Any) -> Any:
 
 
 def expert_products(np: Any, a: Any, b: Any, experts: Any, count: int) -> Any:
-    """For each expert aᵀ @ b of its own rows."""
+    """Return aᵀ @ b for the rows of each expert."""
     refuse_unknown(experts, count)
     out = np.empty((count, a.shape[-1], b.shape[-1]), np.result_type(a, b))
     for number in range(count):
@@ -127,7 +127,7 @@ def expert_products(np: Any, a: Any, b: Any, experts: Any, count: int) -> Any:
 
 
 def refuse_unknown(experts: Any, count: int) -> None:
-    """An expert that there is not would leave its rows without a result, and so would half of one."""
+    """Raise an error for an expert that does not exist or is not a whole number."""
     if experts.dtype.kind not in "iu":
         raise TypeError(f"experts must be whole numbers, got {experts.dtype}")
     unknown = experts[(experts < 0) | (experts >= count)]

@@ -1,4 +1,4 @@
-"""Functions on shapes alone: plain integers and tuples, the same in every namespace."""
+"""Functions of shapes alone: integers and tuples, the same in every namespace."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Axis = int | tuple[int, ...] | None
 
 
 def is_sequence(x: Any) -> TypeGuard[Sequence[Any]]:
-    """True for lists and tuples."""
+    """Return True for lists and tuples."""
     return isinstance(x, (list, tuple))
 
 
 def shape(x: Any) -> Shape:
-    """The length of each axis; of nested lists, how long they are at each depth."""
+    """Return the length of each axis; for nested lists, the length at each depth."""
     lengths = getattr(x, "shape", None)
     if lengths is not None:
         return tuple(lengths)
@@ -32,7 +32,7 @@ def shape(x: Any) -> Shape:
 
 
 def ndim(x: Any) -> int:
-    """The number of axes; of nested lists, how deep they are nested."""
+    """Return the number of axes; for nested lists, their depth."""
     axes = getattr(x, "ndim", None)
     if axes is not None:
         return axes
@@ -40,12 +40,12 @@ def ndim(x: Any) -> int:
 
 
 def size(x: Any) -> int:
-    """The number of entries."""
+    """Return the number of entries."""
     return int(x.size)
 
 
 def axes_of(shape: Shape, axis: Axis) -> tuple[int, ...]:
-    """The axes named, counted from the front and in order: all of them for None."""
+    """Return the named axes, counted from the front and sorted; all of them for None."""
     every = range(len(shape))
     if axis is None:
         return tuple(every)
@@ -54,12 +54,12 @@ def axes_of(shape: Shape, axis: Axis) -> tuple[int, ...]:
 
 
 def count_along(shape: Shape, axis: Axis) -> int:
-    """How many entries a reduction takes together."""
+    """Return the number of entries that a reduction combines."""
     return prod(shape[i] for i in axes_of(shape, axis))
 
 
 def reduced(shape: Shape, axis: Axis, length_one: bool) -> Shape:
-    """The shape of a reduction, its axes kept with length 1 or left out."""
+    """Return the shape of a reduction, its axes kept with length 1 or removed."""
     gone = axes_of(shape, axis)
     if length_one:
         return tuple(1 if i in gone else n for i, n in enumerate(shape))
@@ -67,7 +67,7 @@ def reduced(shape: Shape, axis: Axis, length_one: bool) -> Shape:
 
 
 def inverse_order(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The order of axes that undoes another; reversing undoes itself."""
+    """Return the inverse of an order of axes; reversing is its own inverse."""
     if axes is None:
         return None
     positive = [i % len(axes) for i in axes]
@@ -75,12 +75,12 @@ def inverse_order(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
 
 
 def whole(value: Any) -> Any:
-    """A whole number, or several; NumPy would cut off what a float has behind its point."""
+    """Return one or several whole numbers. Raise an error for a fraction, which NumPy would truncate."""
     return tuple(index(part) for part in value) if hasattr(value, "__iter__") else index(value)
 
 
 def one_axis(axis: Any) -> Any:
-    """One axis, or None for all entries in one row. Several would be an error in the words of another library."""
+    """Return one axis, or None for the flat array. Raise TypeError for several."""
     if axis is None:
         return None
     if not hasattr(axis, "__index__"):
@@ -92,42 +92,42 @@ BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
 def border_mode(mode: str) -> str:
-    """What a border may be made of. NumPy knows more, for which there is no gradient here."""
+    """Check the mode of a border: NumPy has more modes, which have no gradient here."""
     if mode not in BORDERS:
         raise ValueError(f"mode must be one of {', '.join(map(repr, BORDERS))}, got {mode!r}")
     return mode
 
 
 def whole_constant(value: Any) -> None:
-    """Refuse a border of fractions round whole numbers, which would be cut off without a word."""
+    """Raise an error for a fractional border of whole numbers, which would be truncated silently."""
     if value != value // 1:
         raise ValueError(f"a border of {value} round whole numbers would be cut to one: x.astype(float) first")
 
 
 def as_table(weight: Any) -> Any:
-    """A table of rows, as it is. Numbers in one row would be looked up without a width: a ValueError."""
+    """Return a table of rows. Raise ValueError for a vector, which has no width."""
     if weight.ndim != 2:
         raise ValueError(f"weight has shape {weight.shape}; it is a table of rows, (words, width)")
     return weight
 
 
 def opposite(shift: int | tuple[int, ...] | list[int]) -> int | tuple[int, ...]:
-    """The shift that takes back a shift."""
+    """Return the shift that reverses a shift."""
     return tuple(-each for each in shift) if isinstance(shift, (tuple, list)) else -shift
 
 
 def other_norm(norm: str) -> str:
-    """The norm with which a Fourier transform divides by what its inverse had divided by."""
+    """Return the norm with which a Fourier transform undoes the division of its inverse."""
     return {"backward": "forward", "forward": "backward"}.get(norm, norm)
 
 
 def border_at_end(ndim: int, width: int) -> tuple[tuple[int, int], ...]:
-    """A `pad_width` for the last of `ndim` axes alone, equal on both sides."""
+    """Return a `pad_width` for the last of `ndim` axes alone, equal on both sides."""
     return ((0, 0),) * (ndim - 1) + ((width, width),)
 
 
 def cuts(shapes: list[Shape], axis: int) -> tuple[int, ...]:
-    """Where to cut so that the parts have the lengths of `shapes` along `axis`."""
+    """Return the indices that split an axis into parts with the lengths of `shapes` along `axis`."""
     places: list[int] = []
     total = 0
     for each in shapes[:-1]:
@@ -137,50 +137,53 @@ def cuts(shapes: list[Shape], axis: int) -> tuple[int, ...]:
 
 
 def diagonal_shape(shape: Shape, offset: int) -> Shape:
-    """The shape of a diagonal of matrices of `shape`: how many entries it has stands last."""
+    """Return the shape of a diagonal of matrices of `shape`; its length comes last."""
     rows, columns = shape[-2:]
     return (*shape[:-2], max(0, min(rows + min(offset, 0), columns - max(offset, 0))))
 
 
 def corner(shape: Shape, axis: int) -> tuple[slice, ...]:
-    """An index of the first entries along every axis but one, as many as `shape` has, and of all along that one."""
+    """Return an index of the first entries along all axes of `shape` except one, and of all entries along that one."""
     return tuple(slice(None) if i == axis % len(shape) else slice(n) for i, n in enumerate(shape))
 
 
 def last_axes(count: int) -> tuple[int, ...]:
-    """The last `count` axes, counted from the end."""
+    """Return the last `count` axes, counted from the end."""
     if count < 1:
         raise ValueError(f"axes must be the number of last axes, at least 1; got {count}")
     return tuple(range(-count, 0))
 
 
 def shaped_like(x: Any, other: Any) -> Any:
-    """What must have the shape of another array, as it is. Broadcast it would compute something else: a ValueError."""
+    """Return a value that has the shape of another array. Raise ValueError if it would broadcast instead."""
     if x.shape != other.shape:
         raise ValueError(f"the shapes {x.shape} and {other.shape} must be equal")
     return x
 
 
 def turned(weight: Any) -> Any:
-    """The transpose of a matrix. More axes would broadcast: a ValueError."""
+    """Return the transpose of a matrix. Raise ValueError for more axes, which would broadcast."""
     if weight.ndim != 2:
         raise ValueError(f"weight has shape {weight.shape} and is no matrix")
     return weight.T
 
 
 def floating(x: Any) -> Any:
-    """The dtype of fractions beside an array: its own, or double precision beside whole numbers."""
+    """Return the floating dtype that fits an array: its own, or float64 for whole numbers."""
     return x.dtype if x.dtype.kind in "fc" else "float64"
 
 
 def attention_scale(query: Any, scale: float | None) -> float:
-    """The scale that was asked for, or one over the root of the length of a query."""
+    """Return the given scale, or 1 over the square root of the length of a query."""
     return 1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale
 
 
 def fitting_bias(bias: Any, query: Any, key: Any) -> Any:
-    """What is added to the scores of attention, as it is. True and False would be added as 1 and 0: a TypeError. A bias
-    for more queries or keys than there are would repeat them: a ValueError."""
+    """Return the bias of attention scores.
+
+    Raise TypeError for booleans, which would count as 1 and 0, and ValueError for more queries or keys than there are,
+    which would repeat them.
+    """
     if bias.dtype.kind == "b":
         raise TypeError(
             "bias is numbers, which are added to the scores; where a query may look, as True and False, is allowed= of "
@@ -212,8 +215,7 @@ R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", 1996."""
 
 
 def quantile_places(length: int, q: Any, method: str = "linear") -> tuple[Any, Any, Any]:
-    """The two neighbours in order between which a quantile lies, and how far it is towards the second; of several
-    shares a list of each."""
+    """Return the sorted neighbours of a quantile, and its distance from the first; lists for several shares."""
     if method not in QUANTILES:
         raise ValueError(f"method must be one of {', '.join(map(repr, QUANTILES))}, got {method!r}")
     if is_sequence(q):
@@ -229,7 +231,7 @@ def quantile_places(length: int, q: Any, method: str = "linear") -> tuple[Any, A
 
 
 def image_size(shape: Shape) -> Shape:
-    """The last two lengths: height and width."""
+    """Return height and width, the last two lengths."""
     return tuple(shape[-2:])
 
 
@@ -239,13 +241,15 @@ def kernel_shape(x_shape: Shape, out_shape: Shape, kernel_size: Shape, groups: i
 
 
 def joined_last(shape: Shape) -> Shape:
-    """The last two axes as one."""
+    """Return the shape with the last two axes joined."""
     return (*shape[:-2], shape[-2] * shape[-1])
 
 
 def windows_along(shape: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape = (1, 1)) -> Shape:
-    """How many windows fit along the height and the width. Of numbers that are too small nothing else would tell: a
-    window with a dilation of -1 lies beside the image, in memory that is not its own."""
+    """Return how many windows fit along the height and the width.
+
+    Sizes that are too small must be rejected here: a window with a dilation of -1 would read memory beside the image.
+    """
     if min(*kernel[-2:], *stride, *dilation) < 1 or min(padding) < 0:
         raise ValueError(
             f"windows {kernel[-2:]}, their stride {stride} and their dilation {dilation} are at least 1, their padding "
@@ -260,8 +264,7 @@ def windows_along(shape: Shape, kernel: Shape, stride: Shape, padding: Shape, di
 def size_before_windows(
     shape: Shape, kernel: Shape, stride: Shape, padding: Shape, output_padding: Shape, dilation: Shape
 ) -> Shape:
-    """The height and width of an image in which as many windows fit as `shape` has places; `output_padding` more than
-    the smallest."""
+    """Return the height and width of the smallest image with this many windows, plus `output_padding`."""
     size = tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + more + 1
         for n, k, s, p, more, d in zip(shape[-2:], kernel[-2:], stride, padding, output_padding, dilation, strict=True)
@@ -272,32 +275,31 @@ def size_before_windows(
 
 
 def channel_shape(shape: Shape) -> Shape:
-    """The shape in which one number for each channel (axis 1) meets an array of `shape`."""
+    """Return the shape in which one number per channel (axis 1) broadcasts to an array of `shape`."""
     return (-1, *(1,) * (len(shape) - 2))
 
 
 def by_channel(values: Any, shape: Shape) -> Any:
-    """One number for each channel (axis 1), ready to meet an array of `shape`. Other shapes would broadcast: a
-    ValueError."""
+    """Return one number per channel (axis 1), shaped to broadcast to `shape`. Raise ValueError for other shapes."""
     if values.shape != shape[1:2]:
         raise ValueError(f"there must be one number for each of {shape[1]} channels, got shape {values.shape}")
     return values.reshape(channel_shape(shape))
 
 
 def all_but_channels(shape: Shape) -> tuple[int, ...]:
-    """Every axis but that of the channels (axis 1)."""
+    """Return every axis except the channels (axis 1)."""
     return (0, *range(2, len(shape)))
 
 
 def group_shape(shape: Shape, num_groups: int) -> Shape:
-    """The channels in groups, each group as one row: (N, groups, entries)."""
+    """Return the shape with each group of channels as one row: (N, groups, entries)."""
     if num_groups < 1 or shape[1] % num_groups:
         raise ValueError(f"{shape[1]} channels do not part into {num_groups} equal groups")
     return (shape[0], num_groups, prod(shape[1:]) // num_groups)
 
 
 def heads_sharing(query: Shape, key: Shape) -> int:
-    """How many heads of queries (third axis from the end) share one of keys; a single head broadcasts by itself."""
+    """Return how many query heads (third axis from the end) share one key head; one key head broadcasts."""
     heads, given = (shape[-3] if len(shape) > 2 else 1 for shape in (query, key))
     if 1 in (heads, given) or heads == given:
         return 1

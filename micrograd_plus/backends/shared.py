@@ -1,7 +1,7 @@
-"""Functions of the namespace of arrays that are the same for every array library: NumPy, and CuPy.
+"""Functions of the namespace of arrays that are the same for every array library: NumPy and CuPy.
 
 A function that needs the library takes the namespace first, as the forward of an operation does: `xp.zeros` is the
-library's own zeros. The others ask their arrays only. `bound_to` gives all of them to a namespace.
+library's own function. Other functions take only arrays. `bound_to` binds all of them to a namespace.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ from .shapes import (
 
 
 def bound_to(xp: Any, library: Any) -> dict[str, Any]:
-    """All functions that a namespace shares with the others, by name; those of the modules beside this one take the
-    library alone."""
+    """Return the functions that a namespace shares with others, by name.
+
+    Those of other modules take only the library.
+    """
     functions = {name: getattr(shapes, name) for name in shapes.__all__}
     for module in (matrices, placing, resampling, scans, sequences, waves, windows):
         functions |= {name: partial(getattr(module, name), library) for name in module.__all__}
@@ -54,12 +56,12 @@ def bound_to(xp: Any, library: Any) -> dict[str, Any]:
 
 
 def sum(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Entries added up along some axes, or along all."""
+    """Sum entries along some axes, or along all."""
     return xp.np.add.reduce(x, axis=axis, keepdims=keepdims)
 
 
 def mean(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """A sum shared out among its entries; of no entries at all it is not a number."""
+    """Return the mean along some axes, or along all; the mean of no entries is nan."""
     count = x.size if axis is None else count_along(x.shape, axis)
     total = xp.sum(x, axis, keepdims)
     return total / count if count else total * math.nan
@@ -84,7 +86,7 @@ def mean_square(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> An
 
 
 def finite_max(xp: Any, x: Any, axis: Any = -1) -> Any:
-    """The largest entry, its axes kept with length 1; of no entries, and in the place of infinity, 0."""
+    """Return the largest entry, keeping the reduced axes with length 1; 0 if it is infinite or there are no entries."""
     if not x.size:
         return xp.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
     largest = xp.max(x, axis=axis, keepdims=True)
@@ -92,29 +94,29 @@ def finite_max(xp: Any, x: Any, axis: Any = -1) -> Any:
 
 
 def quantile(xp: Any, x: Any, **params: Any) -> Any:
-    """The entry below which a share of all lies. NumPy's own makes nan of an entry that has infinity beside it."""
+    """Return a quantile. NumPy's own returns nan for an entry next to infinity."""
     return xp.composed["quantile"](x, **params)
 
 
 def einsum(xp: Any, subscripts: str, *parts: Any) -> Any:
-    """Einstein's summation. With many numbers it is worth looking for the matrix products in it, which go to BLAS."""
+    """Return Einstein's summation. For large arrays, NumPy looks for matrix products in it, which go to BLAS."""
     return xp.np.einsum(subscripts, *parts, optimize=builtins.max(part.size for part in parts) > 10_000)
 
 
 def mT(x: Any) -> Any:
-    """The last two axes exchanged."""
+    """Exchange the last two axes."""
     return x.T if x.ndim == 2 else x.swapaxes(-1, -2)
 
 
 def mH(x: Any) -> Any:
-    """The last two axes exchanged, and all entries conjugated."""
+    """Exchange the last two axes and conjugate all entries."""
     return mT(x).conj() if x.dtype.kind == "c" else mT(x)
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product; two plain matrices take the shorter way to BLAS, and many before one go as one.
+    """Return the matrix product. Two matrices go to BLAS directly; a stack before one matrix goes as one matrix.
 
-    Of 8 x 8: 0.7 µs, NumPy's matmul 1.0. 32 matrices of 8 x 256 before one of 256 x 256, float32: 0.27 ms and 0.57.
+    8 x 8: 0.7 µs, NumPy's matmul 1.0. 32 matrices of 8 x 256 before one of 256 x 256, float32: 0.27 ms and 0.57.
     """
     if a.ndim == 2 == b.ndim:
         return a.dot(b)
@@ -124,9 +126,9 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def contract_rows(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
-    """Return aᵀ @ b. For a matrix of `shape`, which has one entry for all rows, the rows are contracted at once.
+    """Return aᵀ @ b. If `shape` is that of a matrix, which all rows share, the rows are contracted in one product.
 
-    32 times 8 rows of 256 with as many, float32: 0.27 ms; 32 products and their sum take 0.50.
+    32 x 8 rows of 256, float32: 0.27 ms; 32 products and their sum take 0.50.
     """
     if a.ndim == 2 == b.ndim:
         return a.T.dot(b)
@@ -134,7 +136,7 @@ def contract_rows(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
 
 
 def sum_outer(a: Any, b: Any) -> Any:
-    """The outer products of each row of `a` with that of `b`, added up: the product of two matrices, one transposed."""
+    """Sum the outer products of the rows of `a` and `b`: aᵀ @ b for matrices of rows."""
     return a.T.dot(b) if a.ndim == 2 else rows(a).T.dot(rows(b))
 
 
@@ -142,19 +144,19 @@ def sum_outer(a: Any, b: Any) -> Any:
 
 
 def where(xp: Any, condition: Any, a: Any, b: Any) -> Any:
-    """`a` where the condition holds, else `b`; a plain condition picks one, and plain numbers stay plain."""
+    """Return `a` where the condition holds, otherwise `b`. A Python bool chooses one of them unchanged."""
     if a is None or b is None:
         raise TypeError("it needs a and b; for the places where a condition holds write mg.nonzero(condition)")
     return (a if condition else b) if type(condition) is bool else xp.np.where(condition, a, b)
 
 
 def stop_gradient(x: Any) -> Any:
-    """The array itself; only a walk sees a difference."""
+    """Return the array itself; only a walk sees a difference."""
     return x
 
 
 def astype(x: Any, dtype: Any) -> Any:
-    """`x` in another dtype."""
+    """Return `x` in another dtype."""
     return x.astype(dtype, copy=False)
 
 
@@ -223,7 +225,7 @@ def multiply_as(upstream: Any, local: Any) -> Any:
 
 
 def owned_copy(x: Any, upstream: Any = None) -> Any:
-    """Return `x` in memory that nobody else reads: a copy if it is `upstream` itself or a view of shared memory.
+    """Return `x` in memory of its own: a copy if it is `upstream` itself or a view of shared memory.
 
     A NumPy scalar cannot be written into, so it is never copied.
     """
@@ -233,7 +235,7 @@ def owned_copy(x: Any, upstream: Any = None) -> Any:
 
 
 def is_writeable(x: Any) -> bool:
-    """Return True if each entry has memory of its own that may be written into. CuPy has no read-only arrays."""
+    """Return True if entries do not share memory and may be written into. CuPy has no read-only arrays."""
     return 0 not in x.strides and getattr(x.flags, "writeable", True)
 
 
@@ -272,90 +274,90 @@ def scaled_channels(x: Any, weight: Any = None, bias: Any = None) -> Any:
 
 
 def rows(x: Any) -> Any:
-    """All leading axes joined in one."""
+    """Join all leading axes into one."""
     return x if x.ndim == 2 else x.reshape(count_along(x.shape[:-1], None), x.shape[-1])
 
 
 def axes_to_last(x: Any, axis: Any = None) -> Any:
-    """The named axes joined in one, at the end."""
+    """Join the named axes into one, at the end."""
     joined = axes_of(x.shape, axis)
     kept = tuple(i for i in range(x.ndim) if i not in joined)
     return x.transpose(kept + joined).reshape(*(x.shape[i] for i in kept), count_along(x.shape, joined))
 
 
 def axes_from_last(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
-    """The last axis taken apart again into the named axes of `shape`."""
+    """Split the last axis into the named axes of `shape`."""
     joined = axes_of(shape, axis)
     order = tuple(i for i in range(len(shape)) if i not in joined) + joined
     return x.reshape(tuple(shape[i] for i in order)).transpose(inverse_order(order))
 
 
 def squeeze_axes(x: Any, axis: Any = None) -> Any:
-    """The axes that a reduction kept with length 1, left out."""
+    """Remove the axes that a reduction kept with length 1."""
     return x.reshape(reduced(x.shape, axis, length_one=False))
 
 
 def expand_axes(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
-    """The axes that a reduction of an array of `shape` took away, put back with length 1."""
+    """Insert, with length 1, the axes that a reduction of an array of `shape` removed."""
     return x.reshape(reduced(shape, axis, length_one=True))
 
 
 def expand_dims(xp: Any, x: Any, axis: Any) -> Any:
-    """New axes of length 1; for the first and the last one an index is the shorter way (0.15 µs, NumPy 2.0)."""
+    """Insert axes of length 1. For the first and the last axis an index is faster (0.15 µs, NumPy 2.0)."""
     if type(axis) is not int or axis not in (0, -1):
         return xp.np.expand_dims(x, axis)
     return x[None] if axis == 0 else x[..., None]
 
 
 def unstack(xp: Any, x: Any, axis: int = 0) -> tuple[Any, ...]:
-    """The slices along an axis."""
+    """Return the slices along an axis."""
     return tuple(x if axis == 0 else xp.moveaxis(x, axis, 0))
 
 
 def split(xp: Any, x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
-    """The parts of an array that is cut along an axis."""
+    """Split an array along an axis."""
     places = whole(indices_or_sections)
     places = list(places) if is_sequence(places) else places
     return tuple(xp.np.split(x, places, axis=axis))
 
 
 def tril(xp: Any, x: Any, k: int = 0) -> Any:
-    """The lower triangle of each matrix; NumPy would take half a diagonal for a whole one."""
+    """Return the lower triangle of each matrix. NumPy would round a fractional diagonal."""
     return xp.np.tril(x, whole(k))
 
 
 def triu(xp: Any, x: Any, k: int = 0) -> Any:
-    """The upper triangle of each matrix."""
+    """Return the upper triangle of each matrix."""
     return xp.np.triu(x, whole(k))
 
 
 def argmax(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Where the largest entry stands."""
+    """Return the index of the largest entry."""
     return xp.np.argmax(x, axis=one_axis(axis), keepdims=keepdims)
 
 
 def argmin(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Where the smallest entry stands."""
+    """Return the index of the smallest entry."""
     return xp.np.argmin(x, axis=one_axis(axis), keepdims=keepdims)
 
 
 def repeat(xp: Any, x: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Each entry several times in a row."""
+    """Repeat each entry several times."""
     return xp.np.repeat(x, whole(repeats), axis)
 
 
 def roll(xp: Any, x: Any, shift: Any, axis: Any = None) -> Any:
-    """The entries moved along; what falls off the end comes in at the start."""
+    """Shift entries cyclically along an axis."""
     return xp.np.roll(x, whole(shift), axis)
 
 
 def take(xp: Any, x: Any, indices: Any, axis: int | None = None) -> Any:
-    """The slices of the given numbers along an axis."""
+    """Return the slices with the given indices along an axis."""
     return xp.np.take(x, whole(indices) if type(indices) is float else indices, axis)
 
 
 def pad(xp: Any, x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0.0) -> Any:
-    """A border round an array; of a constant only what the array can hold."""
+    """Add a border to an array. A constant border must fit the dtype."""
     border_mode(mode)
     if mode == "constant" and x.dtype.kind in "iu":
         whole_constant(constant_values)
@@ -366,22 +368,22 @@ def pad(xp: Any, x: Any, pad_width: Any, mode: str = "constant", constant_values
 
 
 def new_zeros(xp: Any, x: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
-    """Zeros where `x` lives."""
+    """Return zeros on the device of `x`."""
     return xp.zeros(shape, dtype or x.dtype)
 
 
 def new_ones(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
-    """Ones where `x` lives."""
+    """Return ones on the device of `x`."""
     return xp.ones(shape, x.dtype)
 
 
 def new_array(xp: Any, x: Any, numbers: Any) -> Any:
-    """Plain numbers as an array where `x` lives."""
+    """Return Python numbers as an array on the device of `x`."""
     return xp.asarray(numbers, floating(x))
 
 
 def new_eye(xp: Any, x: Any, n: int) -> Any:
-    """The identity matrix where `x` lives."""
+    """Return the identity matrix on the device of `x`."""
     return xp.eye(n, dtype=x.dtype)
 
 

@@ -1,6 +1,6 @@
-"""The namespace of recorded tensors: each function is the operation of that name, put here as it is defined.
+"""Namespace of recorded tensors: each function is the operation of that name, added when it is defined.
 
-A rule that is read in it computes tensors, so what it sends has a graph of its own and can be differentiated again.
+A rule that runs in this namespace returns tensors with a graph, so its gradient can be differentiated again.
 """
 
 from typing import Any
@@ -14,5 +14,5 @@ def contract_rows(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Only what no operation has put here is looked for in this way."""
+    """Raise AttributeError: no operation has this name."""
     raise AttributeError(f"there is no operation {name!r} to read on tensors")

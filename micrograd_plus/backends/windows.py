@@ -1,4 +1,4 @@
-"""Windows over images, in arrays: how they are cut out, put back, and laid out for one product of matrices.
+"""Windows over images, in arrays: cut out, put back, and laid out for one matrix product.
 
 Shapes are (images, channels, height, width), in short (N, C, H, W). `np` is NumPy or CuPy.
 """
@@ -33,8 +33,10 @@ __all__ = [
 
 
 def _images_last(x: Any) -> Any:
-    """(N, C, H, W) seen as (C, H, W, N), which is how images lie in memory here: a row of a window is then one run of
-    numbers, and a convolution one product of matrices. Elementwise operations keep the order."""
+    """Return (N, C, H, W) as a view (C, H, W, N), which is the order of images in memory here.
+
+    So a row of a window is contiguous, and a convolution is one matrix product. Elementwise operations keep the order.
+    """
     return x.transpose(1, 2, 3, 0)
 
 
@@ -50,7 +52,7 @@ def _copy_images(target: Any, x: Any) -> None:
 
 
 def _contiguous_images(np: Any, x: Any) -> Any:
-    """Return (N, C, H, W) as a contiguous array (C, H, W, N); without a copy where it lies so already."""
+    """Return (N, C, H, W) as a contiguous array (C, H, W, N); without a copy if it is one already."""
     seen = _images_last(x)
     if seen.flags.c_contiguous:
         return seen
@@ -60,12 +62,12 @@ def _contiguous_images(np: Any, x: Any) -> Any:
 
 
 def _images_first(x: Any) -> Any:
-    """(C, H, W, N) seen as (N, C, H, W)."""
+    """Return (C, H, W, N) as a view (N, C, H, W)."""
     return x.transpose(3, 0, 1, 2)
 
 
 def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, int]:
-    """How many windows there are along the height and the width: at least one."""
+    """Return how many windows there are along height and width: at least one."""
     high, wide = windows_along(shape, kernel, stride, padding, dilation)
     if high < 1 or wide < 1:
         image = f"the image {tuple(shape[-2:])} with padding {padding}"
@@ -74,7 +76,7 @@ def _counts(shape: tuple[int, ...], kernel: Any, stride: Any, padding: Any, dila
 
 
 def _windows(np: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
-    """Every window as a view: (C, kh, kw, H', W', N)."""
+    """Return every window as a view: (C, kh, kw, H', W', N)."""
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel
     high, wide = _counts(x.shape, kernel, stride, padding, dilation)
     n, channels, rows, columns = x.shape
@@ -93,7 +95,7 @@ def _windows(np: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: 
 def unfold(
     np: Any, x: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1)
 ) -> Any:
-    """Each window's entries as one column: (N, C * kernel, windows)."""
+    """Return the entries of each window as one column: (N, C * kernel, windows)."""
     windows = _windows(np, x, kernel_size, stride, padding, dilation, 0.0)
     places = windows.shape[3] * windows.shape[4]
     return windows.reshape(x.shape[1] * kernel_size[0] * kernel_size[1], places, x.shape[0]).transpose(2, 0, 1)
@@ -103,7 +105,7 @@ def fold(
     np: Any, x: Any, output_size: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0),
     dilation: Any = (1, 1),
 ) -> Any:  # fmt: skip
-    """Columns put back where their windows were, overlaps added up: (N, C, H, W)."""
+    """Put columns back to their windows, and add up overlaps: (N, C, H, W)."""
     (ph, pw), (sh, sw), (dh, dw), (kh, kw) = padding, stride, dilation, kernel_size
     high, wide = _counts(output_size, kernel_size, stride, padding, dilation)
     columns = x.transpose(1, 2, 0).reshape(x.shape[1] // (kh * kw), kh, kw, high, wide, x.shape[0])
@@ -119,28 +121,28 @@ def fold(
 
 
 def kernel_rows(np: Any, x: Any, groups: int = 1) -> Any:
-    """A kernel's weights as one row for each output channel: (groups, O / groups, entries)."""
+    """Return a kernel's weights as one row per output channel: (groups, O / groups, entries)."""
     return x.reshape(groups, x.shape[0] // groups, prod(x.shape[1:]))
 
 
 def group_columns(np: Any, x: Any, groups: int = 1) -> Any:
-    """The columns of all images side by side, apart for each group: (groups, entries, windows * N)."""
+    """Return the columns of all images side by side, by group: (groups, entries, windows * N)."""
     return x.transpose(1, 2, 0).reshape(groups, x.shape[1] // groups, x.shape[2] * x.shape[0])
 
 
 def ungroup_columns(np: Any, x: Any, images: int) -> Any:
-    """The reverse of `group_columns`: (N, all entries, windows)."""
+    """Return the inverse of `group_columns`: (N, all entries, windows)."""
     return x.reshape(x.shape[0] * x.shape[1], x.shape[2] // (images or 1), images).transpose(2, 0, 1)
 
 
 def group_images(np: Any, x: Any, groups: int = 1) -> Any:
-    """The places of all images in a row, apart for each group: (groups, C / groups, H * W * N)."""
+    """Return the positions of all images in a row, by group: (groups, C / groups, H * W * N)."""
     n, channels, high, wide = x.shape
     return _contiguous_images(np, x).reshape(groups, channels // groups, high * wide * n)
 
 
 def ungroup_images(np: Any, x: Any, size: tuple[int, ...], images: int) -> Any:
-    """The reverse of `group_images`: (N, C, H, W)."""
+    """Return the inverse of `group_images`: (N, C, H, W)."""
     return _images_first(x.reshape(x.shape[0] * x.shape[1], *size, images))
 
 
@@ -227,7 +229,7 @@ def _turned(weight: Any, groups: int) -> Any:
 def max_pool2d_with_chosen(
     np: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Any, Any]:
-    """The largest entry of each window, and which entry of its window it is: (C, kernel, windows * N)."""
+    """Return the largest entry of each window, and its index in the window: (C, kernel, windows * N)."""
     if any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
         raise ValueError(f"padding {padding} is more than half of the window {kernel_size}: some would see nothing")
     least = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind in "iu" else False
@@ -247,7 +249,7 @@ def max_pool2d_with_chosen(
 def window_counts(
     np: Any, x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool
 ) -> Any:
-    """How many entries each window of an image of `shape` takes together."""
+    """Return how many entries each window of an image of `shape` has."""
     if any(2 * p > k for p, k in zip(padding, kernel_size, strict=True)):
         raise ValueError(f"padding {padding} is more than half of the window {kernel_size}: some would see nothing")
     if count_include_pad or not any(padding):
@@ -258,19 +260,19 @@ def window_counts(
 
 
 def split_columns(np: Any, x: Any, kernel_size: Any) -> Any:
-    """Columns of windows apart for each channel: (N, C, kernel, windows)."""
+    """Return columns of windows by channel: (N, C, kernel, windows)."""
     entries = kernel_size[0] * kernel_size[1]
     return x.reshape(x.shape[0], x.shape[1] // entries, entries, x.shape[-1])
 
 
 def window_sums(np: Any, x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
-    """Columns of windows added up, as images."""
+    """Return the sums of columns of windows, as images."""
     total = split_columns(np, x, kernel_size).sum(axis=2)
     return total.reshape(*x_shape[:2], *windows_along(x_shape, kernel_size, stride, padding))
 
 
 def window_columns(np: Any, x: Any, kernel_size: Any) -> Any:
-    """Each entry of an image repeated as a column for its whole window."""
+    """Repeat each entry of an image as a column for its whole window."""
     (n, channels, high, wide), entries = x.shape, kernel_size[0] * kernel_size[1]
     line = x.reshape(n, channels, 1, high * wide)
     return np.broadcast_to(line, (n, channels, entries, high * wide)).reshape(n, channels * entries, high * wide)

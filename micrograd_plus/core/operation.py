@@ -39,7 +39,7 @@ class Signature:
         keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         self.params: dict[str, Any] = {name: defaults.get(name, REQUIRED) for name in keywords}
 
-    @property
+    @cached_property
     def arguments(self) -> tuple[str, ...]:
         """Inputs and parameters in the order of a call: the required ones come first."""
         defaults = {**dict.fromkeys(self.inputs, REQUIRED), **dict.fromkeys(self.optional), **self.params}

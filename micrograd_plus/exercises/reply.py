@@ -1,4 +1,4 @@
-"""Reply: what a student reads about one try. It is text first, fits a screen reader, and does not depend on color."""
+"""The reply that a student reads about one try: text first, fit for a screen reader, and independent of color."""
 
 # pyright: reportPrivateUsage=false
 # Whether a notebook can show traces is a private attribute of Trace.

@@ -76,7 +76,7 @@ def right_answer(op: Op, served: tuple[str, ...], whole: bool) -> Callable[..., 
 
 
 def chain_rule_answer(op: Op, served: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the answer for a composite without a rule of its own: run the engine's walk through its steps."""
+    """Return the answer for a composite that has no rule: run the engine's walk through its steps."""
 
     @takes_all_values
     def answer(values: dict[str, Any], xp: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Layouts of functions in formulas, the same for all notations.
+"""Layouts: how each function of a rule is written in a formula, in every notation.
 
-A layout takes the `Writer`, which has the pieces of the parts, and the expression, and returns its `Piece`.
-A function without a layout is written as its upright name with its arguments. Add a line to a table below to define
-a layout.
+A layout takes the `Writer`, which knows the pieces of the parts, and the expression, and makes its `Piece`.
+A function that has none is its name, upright, with its arguments. To give one a look of its own, add a line
+to a table below.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from numbers import Complex, Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .symbols import Expression, Name, Operation, Shape, Symbol, Symbolic, in_order, replace_symbols, same
+from .symbols import Expression, Name, Operation, Shape, Symbol, Symbolic, in_order, replace, same
 from .writing import AND, ATOM, CHOICE, COMPARE, OR, POWER, PRODUCT, SUM, Piece, Writer
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Infix(NamedTuple):
-    """Infix operator, and the operators of the same level that each side may have without parentheses."""
+    """Infix operator, and the operators of its level that each side may have without parentheses."""
 
     sign: str
     level: int
@@ -49,7 +49,7 @@ INFIX["logical_and"] = INFIX["bitwise_and"]
 INFIX["logical_or"] = INFIX["bitwise_or"]
 INFIX["logical_xor"] = INFIX["bitwise_xor"]
 
-REPHRASED: dict[str, Callable[[Any], Any]] = {
+REWRITTEN: dict[str, Callable[[Any], Any]] = {
     "abs": abs,
     "exp2": lambda x: 2**x,
     "linalg.inv": lambda x: x**-1,
@@ -58,13 +58,13 @@ REPHRASED: dict[str, Callable[[Any], Any]] = {
     "rsqrt": lambda x: 1 / Name("sqrt")(x),
     "square": lambda x: x**2,
 }
-"""Functions that are written in terms of others."""
+"""Functions that are written with other functions."""
 
 RENAMED = {
     "sum": "Σ", "prod": "Π", "maximum": "max", "minimum": "min", "remainder": "mod",
     "real": "Re", "imag": "Im",
 }  # fmt: skip
-"""Functions with another name in mathematics than in NumPy."""
+"""Mathematical names of functions that NumPy calls differently."""
 
 CONSTANTS = {"pi": "π", "inf": "∞", "newaxis": "None"}
 
@@ -83,28 +83,28 @@ KNOWN: dict[float, Any] = {
     2 / 3: Operation("divide", (2, 3)),
     1 / 6: Operation("divide", (1, 6)),
 }
-"""Numbers in rules, with their usual symbols."""
+"""Well-known forms of numbers in rules."""
 
 FENCES = {"absolute": "||", "floor": "⌊⌋", "ceil": "⌈⌉", "linalg.norm": "‖‖"}
 
 MOST_ENTRIES = 8
-"""Largest number of entries of an array that is written out."""
+"""An array of at most this many entries is written out."""
 
 BIG = ("sum", "prod")
-"""Signs that seem to apply to everything after them, so that a power of them needs parentheses."""
+"""Functions that seem to apply to everything after them, so a power of them needs parentheses."""
 
 COUNTING = ("sum", "prod", "mean", "cumsum")
-"""Functions that count how often a condition holds."""
+"""Functions that count how often a condition is true."""
 
 AXIS_SECOND = (
     "sum", "prod", "mean", "max", "min", "var", "std", "any", "all", "argmax", "argmin", "cumsum", "cumprod",
     "logsumexp", "median", "sort", "argsort", "concatenate", "stack", "flip", "expand_dims", "squeeze",
 )  # fmt: skip
-"""Functions whose second argument is an axis, whether or not it is named."""
+"""Functions whose second argument is an axis, by position or by name."""
 
 
 def layout(writer: Writer, value: Any) -> Piece:
-    """Lay out a symbol, a function name, an expression or a constant."""
+    """Return the piece of a symbol, a function, an expression or a constant, made from the pieces of its parts."""
     if isinstance(value, Symbol):
         return Piece(writer.marks.symbol(value.name, value.shown))
     if isinstance(value, Name):
@@ -115,24 +115,24 @@ def layout(writer: Writer, value: Any) -> Piece:
 
 
 def infix(writer: Writer, expression: Expression) -> Piece:
-    """Lay out an infix operator; the product of a value with itself is written as a square."""
+    """Write two sides and their operator; a product of a part with itself is its square."""
     if writer.is_square(expression):
         return power(writer, Expression("power", (expression.args[0], 2)))
     return two_sides(writer, expression, INFIX[expression.function])
 
 
 def two_sides(writer: Writer, expression: Expression, between: Infix) -> Piece:
-    """Return both sides of an expression, in parentheses where this operator needs them."""
+    """Write two sides and the operator between them, with the parentheses that it needs."""
     left, right = (writer.piece(side) for side in expression.args)
     arithmetic = between.level >= SUM
-    left_code = writer.wrap(left, between.level, between.left)
-    right_code = writer.wrap(right, between.level, between.right, after_sign=arithmetic)
+    left_code = writer.parenthesize(left, between.level, between.left)
+    right_code = writer.parenthesize(right, between.level, between.right, after_sign=arithmetic)
     code = writer.marks.row(left_code, writer.marks.sign(between.sign), right_code)
     return Piece(code, between.level, between.sign, arithmetic and left.minus and left_code == left.code)
 
 
 def divide(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a fraction; in one line, with a slash."""
+    """Write a fraction; on one line, with a slash."""
     if writer.marks.flat:
         return two_sides(writer, expression, SLASH)
     top, bottom = (writer.piece(side).code for side in expression.args)
@@ -140,37 +140,37 @@ def divide(writer: Writer, expression: Expression) -> Piece:
 
 
 def through(writer: Writer, expression: Expression) -> Piece:
-    """Lay out the sum of the contributions of all entries of a result to one input."""
+    """Write the chain rule's sum: what all entries of a named result send to a named input."""
     marks, (upstream, result, given) = writer.marks, expression.args
     top, bottom = (marks.row(marks.mark("∂"), marks.upright(name)) for name in (result, given))
     local = marks.row(top, "/", bottom) if marks.flat else marks.fraction(top, bottom)
-    sent = marks.row(writer.wrap(writer.piece(upstream), PRODUCT), marks.sign("·"), local)
+    sent = marks.row(writer.parenthesize(writer.piece(upstream), PRODUCT), marks.sign("·"), local)
     return Piece(marks.call(marks.upright("Σ"), marks.remark(f"entries of {result}"), sent), POWER)
 
 
 def negative(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a minus sign before a product or a tighter expression."""
+    """Write a minus sign before a product, or before a tighter operator."""
     of = writer.piece(expression.args[0])
-    code = writer.marks.row(writer.marks.mark("−"), writer.wrap(of, PRODUCT, "·/@", after_sign=True))
+    code = writer.marks.row(writer.marks.mark("−"), writer.parenthesize(of, PRODUCT, "·/@", after_sign=True))
     return Piece(code, PRODUCT, of.sign if of.level == PRODUCT else "−", minus=True)
 
 
 def invert(writer: Writer, expression: Expression) -> Piece:
-    """Lay out the negation of a condition."""
+    """Write the negation of a condition."""
     of = writer.piece(expression.args[0])
     code = of.code if of.level >= POWER else writer.marks.fence("(", of.code, ")")
     return Piece(writer.marks.row(writer.marks.mark("¬"), code), POWER)
 
 
 def power(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a power."""
+    """Write a power."""
     base, exponent = (writer.piece(side) for side in expression.args)
-    code = exponent.code if writer.marks.fits_above(exponent.code) else writer.wrap(exponent, POWER)
-    return Piece(writer.marks.superscript(writer.wrap(base, POWER), code), POWER)
+    code = exponent.code if writer.marks.fits_above(exponent.code) else writer.parenthesize(exponent, POWER)
+    return Piece(writer.marks.superscript(writer.parenthesize(base, POWER), code), POWER)
 
 
 def exp(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a power of e if the exponent is short, else the function exp."""
+    """Write a power of e if the exponent is short enough; otherwise a function."""
     number = writer.structure.get(id(expression))
     if number is not None and writer.anatomy.weights[number] > 7:
         return function(writer, expression)
@@ -178,28 +178,28 @@ def exp(writer: Writer, expression: Expression) -> Piece:
 
 
 def root(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a square or cube root; in one line parentheses replace the bar."""
+    """Write a square or cube root; on one line with parentheses instead of the bar."""
     of = writer.piece(expression.args[0])
-    code = writer.wrap(of, POWER) if writer.marks.flat else of.code
+    code = writer.parenthesize(of, POWER) if writer.marks.flat else of.code
     return Piece(writer.marks.root(code, {"sqrt": 2, "cbrt": 3}[expression.function]), POWER)
 
 
 def transpose(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a transpose or an adjoint; any other order of axes is written as a function."""
+    """Write the transpose of a matrix or its adjoint; any other order of axes is a function."""
     if expression.params or len(expression.args) != 1:
         return function(writer, expression)
-    matrix = writer.wrap(writer.piece(expression.args[0]), POWER)
+    matrix = writer.parenthesize(writer.piece(expression.args[0]), POWER)
     write = writer.marks.adjoint if expression.function == "mH" else writer.marks.transpose
     return Piece(write(matrix), POWER)
 
 
 def conjugate(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a complex conjugate as a bar over the value."""
+    """Write the conjugate of a complex value."""
     return Piece(writer.marks.overline(writer.piece(expression.args[0]).code))
 
 
 def between_bars(writer: Writer, expression: Expression) -> Piece:
-    """Lay out an absolute value with bars; nested bars would be ambiguous."""
+    """Write bars around a single argument without bars inside."""
     opening, closing = FENCES[expression.function]
     code = writer.comma_list(expression.args)
     if expression.params or len(expression.args) > 1 or opening in code:
@@ -208,14 +208,14 @@ def between_bars(writer: Writer, expression: Expression) -> Piece:
 
 
 def getitem(writer: Writer, expression: Expression) -> Piece:
-    """Lay out an index."""
+    """Write a part of an array with its index."""
     array, index = expression.args
     code = writer.comma_list(cast("tuple[Any, ...]", index)) if type(index) is tuple else writer.piece(index).code
-    return Piece(writer.marks.index(writer.wrap(writer.piece(array), POWER), code))
+    return Piece(writer.marks.subscript(writer.parenthesize(writer.piece(array), POWER), code))
 
 
 def where(writer: Writer, expression: Expression) -> Piece:
-    """Lay out values by cases; a nested choice in the last value adds more cases."""
+    """Write values by cases; if the last value is a choice itself, its cases follow."""
     if len(expression.args) != 3:
         return function(writer, expression)
     condition, value, other = expression.args
@@ -229,45 +229,45 @@ def where(writer: Writer, expression: Expression) -> Piece:
 
 
 def where_not(condition: Any, other: Any) -> Any:
-    """Return the value for a false condition; a nested choice by the same condition is resolved."""
+    """Return the value for a false condition, with inner choices by the same condition resolved."""
     made: dict[int, Any] = {}
     for whole in in_order(other):
         made[id(whole)] = whole
         if isinstance(whole, Expression):
-            args = replace_symbols(whole.args, lambda each: made[id(each)])
-            params = {name: replace_symbols(param, lambda each: made[id(each)]) for name, param in whole.params.items()}
+            args = replace(whole.args, lambda each: made[id(each)])
+            params = {name: replace(param, lambda each: made[id(each)]) for name, param in whole.params.items()}
             if whole.function == "where" and len(args) == 3 and same(args[0], condition):
                 made[id(whole)] = args[2]
             elif any(each is not old for each, old in zip(args, whole.args, strict=True)):
                 made[id(whole)] = type(whole)(whole.function, args, params)
-    return replace_symbols(other, lambda each: made[id(each)])
+    return replace(other, lambda each: made[id(each)])
 
 
-def rephrase(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a function in terms of others."""
-    return writer.piece(REPHRASED[expression.function](expression.args[0]))
+def rewrite(writer: Writer, expression: Expression) -> Piece:
+    """Write a function with other functions."""
+    return writer.piece(REWRITTEN[expression.function](expression.args[0]))
 
 
 def sum_outer(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a sum of outer products as a product of two matrices, one transposed."""
+    """Write a sum of outer products of rows as a matrix product aᵀ @ b."""
     a, b = (Name("rows")(part) for part in expression.args)
     return writer.piece(Name("mT")(a) @ b)
 
 
 def linear_layer(writer: Writer, expression: Expression) -> Piece:
-    """Lay out rows times the transpose of a weight matrix, plus an optional bias."""
+    """Write rows times the transpose of the weights, plus a bias if there is one."""
     x, weight, *bias = expression.args
     product = x @ Name("mT")(weight) if isinstance(x, Symbolic) else Name("matmul")(x, Name("mT")(weight))
     return writer.piece(product + bias[0] if bias and bias[0] is not None else product)
 
 
 def scatter(writer: Writer, expression: Expression) -> Piece:
-    """Lay out entries that are added to zeros at an index."""
+    """Write entries added to zeros at an index."""
     x, index = expression.args[0], expression.params.get("index", expression.args[1:2])
     inside = cast("tuple[Any, ...]", index if type(index) is tuple else (index,))
     once = all(part is None or part is Ellipsis or isinstance(part, int | slice) for part in inside)
-    label = writer.marks.remark("at " if once else "added at ")
-    where = writer.marks.row(label, writer.marks.fence("[", writer.comma_list(inside), "]"))
+    said = writer.marks.remark("at " if once else "added at ")
+    where = writer.marks.row(said, writer.marks.fence("[", writer.comma_list(inside), "]"))
     axis = along(writer, expression.params.get("axis"))
     if axis:
         where = writer.marks.row(where, writer.marks.remark(" along "), axis)
@@ -282,19 +282,19 @@ def contract_rows(writer: Writer, expression: Expression) -> Piece:
 
 
 def count_along(writer: Writer, expression: Expression) -> Piece:
-    """Lay out the number of entries that a reduction combines."""
+    """Write the number of entries that a reduction combines."""
     marks, (shape, axis) = writer.marks, expression.args
     whose = marks.upright(shape.name) if isinstance(shape, Shape) else writer.piece(shape).code
     return Piece(marks.call(marks.upright("count"), along_all(writer, axis), whose))
 
 
 def along_all(writer: Writer, axis: Any) -> str:
-    """Lay out the axes of a reduction; None means all."""
+    """Return the code of a reduction's axes; None means all."""
     return writer.marks.remark("all axes") if axis is None else along(writer, axis)
 
 
 def reduction(writer: Writer, expression: Expression) -> Piece:
-    """Lay out a function whose second argument may be its axis."""
+    """Write a function whose second argument can be its axis."""
     if len(expression.args) == 2:
         array, axis = expression.args
         expression = Expression(expression.function, (array,), {"axis": axis, **expression.params})
@@ -302,12 +302,12 @@ def reduction(writer: Writer, expression: Expression) -> Piece:
 
 
 def function(writer: Writer, expression: Expression) -> Piece:
-    """Lay out an upright name, an axis, and arguments."""
+    """Write an upright name, its axis, and its arguments."""
     marks = writer.marks
     params = {name: value for name, value in expression.params.items() if name != "keepdims" and value is not False}
     axis = along(writer, params.pop("axis", None))
     level = COMPARE if expression.function in COUNTING else CHOICE - 1
-    arguments = [writer.wrap(writer.piece(arg), level) for arg in expression.args]
+    arguments = [writer.parenthesize(writer.piece(arg), level) for arg in expression.args]
     for param, value in params.items():
         arguments.append(marks.row(marks.upright(param), marks.sign("="), writer.piece(value).code))
     name = marks.upright(RENAMED.get(expression.function, expression.function.rpartition(".")[2]))
@@ -316,7 +316,7 @@ def function(writer: Writer, expression: Expression) -> Piece:
 
 
 def along(writer: Writer, axis: Any) -> str:
-    """Lay out the axis of a reduction: a symbol alone, a number with the word axis."""
+    """Return the code of an axis: a symbol as it is, a number as "axis 1"."""
     if axis is None:
         return ""
     if isinstance(axis, Symbolic):
@@ -329,7 +329,7 @@ def along(writer: Writer, axis: Any) -> str:
 
 
 def constant(writer: Writer, value: Any) -> Piece:
-    """Lay out a constant: a number, a name, or several of them."""
+    """Write a constant: a number, a name, or several of them."""
     marks = writer.marks
     if isinstance(value, Shape):
         return Piece(marks.remark(f"shape of {value.name}"))
@@ -338,7 +338,7 @@ def constant(writer: Writer, value: Any) -> Piece:
     if isinstance(value, list):
         return Piece(marks.fence("[", writer.comma_list(cast("list[Any]", value)), "]"))
     if isinstance(value, slice):
-        return slice_ends(writer, cast("slice[Any, Any, Any]", value))
+        return slice_bounds(writer, cast("slice[Any, Any, Any]", value))
     if isinstance(value, str):
         return Piece(marks.remark(f"“{value}”"))
     if value is Ellipsis:
@@ -351,15 +351,15 @@ def constant(writer: Writer, value: Any) -> Piece:
 
 
 def array_of(writer: Writer, value: Any) -> Piece:
-    """Lay out an array, such as an index: its entries if they are few, else a description."""
+    """Write an array, such as an index: its entries if they are few, otherwise its shape."""
     if value.ndim == 1 and value.size <= MOST_ENTRIES:
         return writer.piece(value.tolist())
     kind = "a mask" if value.dtype.kind == "b" else "an array"
     return Piece(writer.marks.remark(f"{kind} of shape {tuple(value.shape)}"))
 
 
-def slice_ends(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
-    """Lay out a slice: start, colon, stop, and an optional step."""
+def slice_bounds(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
+    """Write a slice with colons."""
     colon = writer.marks.mark(":")
     ends = (value.start, value.stop, value.step)
     start, stop, step = ("" if end is None else writer.piece(end).code for end in ends)
@@ -367,7 +367,7 @@ def slice_ends(writer: Writer, value: slice[Any, Any, Any]) -> Piece:
 
 
 def real(writer: Writer, value: Any) -> Piece:
-    """Lay out a real number with six digits, dots for more digits, and a power of ten if it is large or small."""
+    """Write a real number: six digits, dots if it has more, a power of ten if it is large or small."""
     if value < 0:
         return negative(writer, Expression("negative", (-value,)))
     if isinstance(value, Integral):
@@ -385,7 +385,7 @@ def real(writer: Writer, value: Any) -> Piece:
 
 
 def with_imaginary_part(writer: Writer, value: Any) -> Piece:
-    """Lay out a complex number as a sum."""
+    """Write a complex number as a sum."""
     size = abs(value.imag)
     imaginary = Name("i") if size == 1 else size * Name("i")
     if value.imag < 0:
@@ -396,7 +396,7 @@ def with_imaginary_part(writer: Writer, value: Any) -> Piece:
 LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     **dict.fromkeys(INFIX, infix),
     **dict.fromkeys(FENCES, between_bars),
-    **dict.fromkeys(REPHRASED, rephrase),
+    **dict.fromkeys(REWRITTEN, rewrite),
     **dict.fromkeys(AXIS_SECOND, reduction),
     "sum_outer": sum_outer,
     "contract_rows": contract_rows,
@@ -416,4 +416,4 @@ LAYOUTS: dict[str, Callable[[Writer, Expression], Piece]] = {
     "power": power,
     "where": where,
 }
-"""Layouts of functions that are not written as a name with arguments."""
+"""Functions that are not written as a name with arguments."""

@@ -1,4 +1,4 @@
-"""The namespace of symbols: the same code that computes numbers spells its own formula.
+"""Namespace of symbols: a rule called with symbols returns its own formula.
 
 A gradient rule such as `lambda xp, upstream, b: upstream @ xp.mT(b)` is ordinary Python, written in operators
 and in functions of a namespace (`xp.mT`). Called with this module as `xp` and with symbols as arguments, it
@@ -7,9 +7,8 @@ computes nothing; it returns the tree of what it would have computed:
     from micrograd_plus.formulas import symbols
     rule(symbols, symbols.Symbol("upstream"), symbols.Symbol("b"))    # matmul(upstream, mT(…))
 
-Every name asked of this module that it does not define itself is a `Name`, so it is an open namespace:
-`symbols.exp` and `symbols.linalg.solve` need no entry anywhere. `evaluate` computes a tree in another
-namespace; `notation` writes it as text, LaTeX and MathML.
+Every name that this module does not define is a `Name`, so `symbols.exp` and `symbols.linalg.solve` need no entry
+anywhere. `evaluate` computes a tree in another namespace; `notation` writes it as text, LaTeX and MathML.
 """
 
 from __future__ import annotations
@@ -49,26 +48,28 @@ OPERATORS = {
 
 
 class Symbolic:
-    """Symbolic value in a formula: a `Symbol`, a `Name` or an `Expression`. It is immutable.
+    """Immutable placeholder of a value in a formula: a `Symbol`, a `Name` or an `Expression`.
 
-    Operators build expressions, and `==` is one of them, so structure is compared with `same`; as a key of
-    a dictionary each object counts for itself. Asking for a number, a truth, a length or a loop raises
-    TypeError: one formula holds for all values, so a rule may neither branch nor loop on them.
+    Operators build expressions. Since `==` is one of them, `same` compares structure; as dictionary keys, objects are
+    compared by identity. Conversion to a number, a truth value, a length or a loop raises TypeError: a formula is valid
+    for all values, so a rule must not branch or loop on them.
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # `array * symbol` then comes to `__rmul__`; NumPy would go through the array
+    __array_ufunc__ = None  # then `array * symbol` calls `__rmul__` instead of a loop over the array
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"a formula never changes: .{name} of {self!r} cannot be set")
 
     def __array__(self, *_: Any, **options: Any) -> NoReturn:
-        raise TypeError(f"{self!r} is no array: a rule calls functions of xp, by which a formula can say what it does")
+        raise TypeError(
+            f"{self!r} is not an array: a rule must call functions of xp, which can be written as a formula"
+        )
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"{self!r} has no .{name}: a rule asks for a shape by a parameter such as x_shape, "
-            "and for everything else by a function of xp"
+            f"{self!r} has no .{name}: for a shape, a rule takes a parameter such as x_shape; "
+            "for anything else it calls a function of xp"
         )
 
     def __add__(self, other: Any) -> Operation:
@@ -173,25 +174,25 @@ class Symbolic:
     __hash__ = object.__hash__
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"a rule may not branch on {self!r}: it holds for all values; use xp.where")
+        raise TypeError(f"a rule must not branch on {self!r}, which can have any value; use xp.where")
 
     def __iter__(self) -> NoReturn:
-        raise TypeError(f"a rule may not loop over {self!r}: it holds for all shapes; use a function of xp")
+        raise TypeError(f"a rule must not loop over {self!r}, which can have any shape; use a function of xp")
 
     def __contains__(self, member: Any) -> NoReturn:
-        raise TypeError(f"a rule may not search {self!r}: it holds for all values; use a function of xp")
+        raise TypeError(f"a rule must not search {self!r}, which can have any value; use a function of xp")
 
     def __len__(self) -> NoReturn:
-        raise TypeError(f"a rule may not ask for the length of {self!r}: it holds for all shapes")
+        raise TypeError(f"a rule must not use the length of {self!r}, which can have any shape")
 
     def __float__(self) -> NoReturn:
-        raise TypeError(f"{self!r} stands for any value and is no number: a rule may not convert it")
+        raise TypeError(f"{self!r} can have any value: a rule must not convert it to a number")
 
     __int__ = __index__ = __complex__ = __float__
 
 
 class Symbol(Symbolic):
-    """Value known by its name: `upstream`, `out`, an input, a parameter. `shown` is its notation, if not the name."""
+    """Named value: `upstream`, `out`, an input, a parameter. `shown` is how it is written, if not as its name."""
 
     __slots__ = ("name", "shown")
     name: str
@@ -206,9 +207,9 @@ class Symbol(Symbolic):
 
 
 class Name(Symbolic):
-    """A name of the namespace itself, such as `xp.exp`, `xp.linalg.solve`, `xp.pi` or `xp.float32`.
+    """Name of the namespace itself, such as `xp.exp`, `xp.linalg.solve`, `xp.pi` or `xp.float32`.
 
-    Called, it makes an expression; left alone, it is the constant or the dtype that the namespace has under it.
+    Calling it makes an expression. Otherwise it is the constant or the dtype of that name.
     """
 
     __slots__ = ("name",)
@@ -218,7 +219,7 @@ class Name(Symbolic):
         object.__setattr__(self, "name", name)
 
     def __call__(self, *args: Any, **params: Any) -> Expression:
-        """The function of that name, applied to these arguments."""
+        """Return the function of that name, applied to these arguments."""
         return Expression(self.name, args, params)
 
     def __getattr__(self, name: str) -> Name:
@@ -231,10 +232,9 @@ class Name(Symbolic):
 
 
 class Expression(Symbolic):
-    """A function of the namespace, applied: `args` by position, `params` by name.
+    """Function of the namespace with its arguments: `args` by position, `params` by name.
 
-    Both hold symbolic values, constants (numbers, None, strings, dtypes), and tuples, lists and slices
-    of them.
+    Both hold symbolic values, constants (numbers, None, strings, dtypes), and tuples, lists and slices of them.
     """
 
     __slots__ = ("args", "function", "params")
@@ -248,14 +248,14 @@ class Expression(Symbolic):
         object.__setattr__(self, "params", MappingProxyType(dict(params or {})))
 
     def __repr__(self) -> str:
-        """One level of the tree, so that a deep one prints too."""
+        """Return one level of the tree, so that a deep one can be printed."""
         args = [_outline(arg) for arg in self.args]
         params = [f"{name}={_outline(param)}" for name, param in self.params.items()]
         return f"{self.function}({', '.join(args + params)})"
 
 
 class Operation(Expression):
-    """An expression that was written with an operator of Python, under NumPy's name for it."""
+    """Expression written with a Python operator; `function` is NumPy's name for it."""
 
     __slots__ = ()
 
@@ -264,16 +264,16 @@ def _outline(value: Any) -> str:
     return f"{value.function}(…)" if isinstance(value, Expression) else repr(value)
 
 
-class Shape(tuple[int, ...]):  # noqa: SLOT001 - a tuple with a name needs a place for it
-    """The shape of the input called `name`: plain integers for the rule, "shape of x" for the reader.
+class Shape(tuple[int, ...]):  # noqa: SLOT001 - its name needs an attribute
+    """Shape of the input called `name`: integers for the rule, "shape of x" for the reader.
 
-    Taking from it gives plain integers and tuples, which are then written as the numbers they are.
+    Its entries and slices are ordinary integers and tuples, and are written as numbers.
     """
 
     name: str
 
     def __new__(cls, shape: Iterable[int], name: str) -> Shape:
-        """The shape of the input called `name`."""
+        """Return the shape of the input called `name`."""
         self = super().__new__(cls, shape)
         self.name = name
         return self
@@ -283,7 +283,7 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 - a tuple with a name needs a pla
 
 
 def parts(value: Any) -> Iterator[Symbolic]:
-    """The symbolic values that `value` is directly made of, from left to right, with repetitions."""
+    """Yield the direct symbolic parts of `value`, from left to right, with repetitions."""
     if isinstance(value, Expression):
         yield from _symbolic_in(value.args)
         yield from _symbolic_in(tuple(value.params.values()))
@@ -297,27 +297,27 @@ def _symbolic_in(value: Any) -> Iterator[Symbolic]:
 
 
 def _members(value: Any) -> tuple[Any, ...]:
-    """Return the members of a tuple, a list or a slice; other values, also a `Shape`, have none."""
+    """Return the members of a tuple, a list or a slice; nothing for anything else, including a `Shape`."""
     if isinstance(value, slice):
         ends = cast("slice[Any, Any, Any]", value)
         return ends.start, ends.stop, ends.step
     return tuple(value) if type(value) in (tuple, list) else ()
 
 
-def replace_symbols(value: Any, value_of: Callable[[Symbolic], Any]) -> Any:
-    """Return `value` with each symbolic value in it replaced by a function of it, also inside tuples."""
+def replace(value: Any, value_of: Callable[[Symbolic], Any]) -> Any:
+    """Return `value` with `value_of(part)` in place of each symbolic part, also inside tuples, lists and slices."""
     if isinstance(value, Symbolic):
         return value_of(value)
-    members = [replace_symbols(member, value_of) for member in _members(value)]
+    members = [replace(member, value_of) for member in _members(value)]
     if isinstance(value, slice):
         return slice(*members)
     return type(value)(members) if members else value
 
 
 def in_order(value: Any) -> list[Symbolic]:
-    """Every symbolic value in and below `value`, each once, parts before the wholes they make.
+    """Return every symbolic part of `value` once, parts before the expressions that contain them.
 
-    It does not recurse, so a tree may be as deep as memory allows.
+    It does not recurse, so a tree can be as deep as memory allows.
     """
     ordered: dict[int, Symbolic] = {}
     waiting = list(_symbolic_in(value))[::-1]
@@ -332,9 +332,9 @@ def in_order(value: Any) -> list[Symbolic]:
 
 
 def structure(ordered: Iterable[Symbolic]) -> dict[int, int]:
-    """Return a number for each symbolic value, by id; values with equal numbers have the same structure.
+    """Return a number for each symbolic value, by id. Values with equal structure have equal numbers.
 
-    Constants are alike when their types and their `repr` are, so 1 and 1.0 differ and nan is like nan.
+    Constants are equal if their types and their `repr` are, so 1 and 1.0 differ, and nan equals nan.
     """
     numbers: dict[int, int] = {}
     met: dict[Any, int] = {}
@@ -363,12 +363,11 @@ def same(a: Any, b: Any) -> bool:
 
 
 def evaluate(expression: Any, xp: Any, names: Mapping[str, Any]) -> Any:
-    """Evaluate `expression` in the namespace `xp`; `names` has the values of its symbols.
+    """Return the value of `expression` in the namespace `xp`; `names` has the values of its symbols.
 
-    An operator in the rule is evaluated as an operator: `2 * x` keeps a float32 `x` in
-    float32, while NumPy's own `multiply(2.0, 3.0)` would have made float64. A part used twice is computed
-    once. A constant is returned unchanged, a tuple of expressions as a tuple. Raises KeyError if a symbol has no value
-    in `names`.
+    Operators are computed as operators, as in the rule: `2 * x` keeps a float32 `x` in float32, but
+    `multiply(2.0, 3.0)` would return float64. A part used twice is computed once. Constants stay as they are, and a
+    tuple of expressions becomes a tuple. Raises KeyError if `names` lacks a symbol.
     """
     values: dict[int, Any] = {}
 
@@ -377,19 +376,19 @@ def evaluate(expression: Any, xp: Any, names: Mapping[str, Any]) -> Any:
 
     for whole in in_order(expression):
         if isinstance(whole, Symbol):
-            values[id(whole)] = _lookup(whole.name, names)
+            values[id(whole)] = _look_up(whole.name, names)
         elif isinstance(whole, Name):
             values[id(whole)] = operator.attrgetter(whole.name)(xp)
         elif isinstance(whole, Expression):
-            args = replace_symbols(whole.args, value_of)
-            params = {name: replace_symbols(param, value_of) for name, param in whole.params.items()}
+            args = replace(whole.args, value_of)
+            params = {name: replace(param, value_of) for name, param in whole.params.items()}
             values[id(whole)] = _function(whole, xp)(*args, **params)
-    return replace_symbols(expression, value_of)
+    return replace(expression, value_of)
 
 
-def _lookup(name: str, names: Mapping[str, Any]) -> Any:
+def _look_up(name: str, names: Mapping[str, Any]) -> Any:
     if name not in names:
-        raise KeyError(f"the formula reads {name}, and values were given only for: {', '.join(names)}")
+        raise KeyError(f"the formula reads {name}, but there are only values for: {', '.join(names)}")
     return names[name]
 
 
@@ -400,7 +399,7 @@ def _function(expression: Expression, xp: Any) -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Name:
-    """The names of this namespace: every one that does not begin with an underscore."""
+    """Return the `Name` for any name without a leading underscore."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return Name(name)

@@ -1,6 +1,6 @@
-"""Writer of one formula: it combines the pieces of the parts, with parentheses where they are needed.
+"""Writer of one formula: it joins the pieces of the parts, with parentheses if needed.
 
-The layout of functions is a parameter, and so are the marks of the notation.
+The layout says what a function looks like, and the marks say how the notation writes it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     Marks = Text | Latex | MathML
 
 LONG = 24
-"""Number of parts from which repeated subexpressions get a name."""
+"""A formula of at least this many parts gives a name to a part that it would write twice."""
 
 CHOICE, OR, AND, COMPARE, SUM, PRODUCT, POWER, ATOM = range(8)
-"""Precedence levels, loosest first."""
+"""Levels of precedence, the loosest first."""
 
 TRUTHS = (OR, AND, COMPARE)
 
 
 class Piece(NamedTuple):
-    """Written part, with the level and operator that decide on parentheses."""
+    """Code of one part, with its precedence."""
 
     code: str
     level: int = ATOM
     sign: str = ""
-    """The outermost operator, if there is one."""
+    """Its outermost operator, if it has one."""
     minus: bool = False
-    """Whether it starts with a minus sign, which may not follow another operator."""
+    """Whether it starts with a minus sign, which must not follow another operator."""
 
 
 class Anatomy:
-    """Structure of a formula, independent of notation."""
+    """Parts of a formula and their sizes; the same in every notation."""
 
     def __init__(self, root: Any) -> None:
         ordered = in_order(root)
@@ -53,12 +53,12 @@ class Anatomy:
             self.weights[number] = 1 + sum(self.weights[part] for part in below)
 
     def below_of(self, whole: Symbolic) -> list[int]:
-        """Return the direct parts of a value, by structure; a square has its base once."""
+        """Return the numbers of the direct parts of an expression. A square has its base once."""
         below = [self.structure[id(part)] for part in parts(whole)]
         return below[:1] if self.is_square(whole) else below
 
     def is_square(self, whole: Symbolic) -> bool:
-        """Return whether it is a product of a value with itself."""
+        """Return whether an expression is the product of a part with itself."""
         if not isinstance(whole, Expression) or whole.function != "multiply":
             return False
         left, right = (self.structure.get(id(side)) for side in whole.args)
@@ -66,10 +66,10 @@ class Anatomy:
 
 
 class Writer:
-    """Writer of one formula with the marks of one notation.
+    """Writer of one formula in one notation.
 
-    Parts are identified by structure, so that repeated subexpressions are laid out once; in a long formula they
-    get names. Parts are processed before the expressions they belong to, without recursion.
+    Parts with the same structure are laid out once, and in a long formula they get a name. Parts are laid out before
+    the expressions that contain them, so a formula can be as deep as memory allows.
     """
 
     def __init__(self, marks: Marks, root: Any, layout: Layout, anatomy: Anatomy | None = None) -> None:
@@ -86,7 +86,7 @@ class Writer:
             self.pieces[number] = self._define(piece) if number in self.named else piece
 
     def formula(self, left: Symbolic | None = None) -> str:
-        """Return the whole formula, as an equation if there is a left side."""
+        """Return the whole formula, as an equation if it has a left side."""
         right = self.piece(self.root)
         if left is None:
             return self.marks.formula(right.code, self.definitions)
@@ -94,18 +94,19 @@ class Writer:
         return self.marks.formula(equation, self.definitions)
 
     def _right_side(self, piece: Piece) -> str:
-        """Return a piece for the right side of an equation, where a comparison needs brackets."""
-        return self.wrap(piece, COMPARE) if piece.level in TRUTHS else piece.code
+        """Return the code after an equals sign. A comparison gets brackets, so that it does not read as an equation."""
+        return self.parenthesize(piece, COMPARE) if piece.level in TRUTHS else piece.code
 
     def piece(self, value: Any) -> Piece:
-        """Return the piece of a symbolic value or a constant."""
+        """Return the piece of a part or a constant."""
         number = self.structure.get(id(value)) if isinstance(value, Symbolic) else None
         return self.layout(self, value) if number is None else self.pieces[number]
 
-    def wrap(self, piece: Piece, level: int, chains: str = "", *, after_sign: bool = False) -> str:
-        """Return a piece for a given `level`, in parentheses if it is looser.
+    def parenthesize(self, piece: Piece, level: int, chains: str = "", *, after_sign: bool = False) -> str:
+        """Return the code of a piece next to an operator of precedence `level`, in brackets if needed.
 
-        At the same level it needs none if its operator is one of `chains`; no minus may follow an operator.
+        At the same level it needs no brackets if its operator is one of `chains`. With `after_sign`, a piece that
+        starts with a minus gets brackets.
         """
         holds = piece.level > level or (piece.level == level and piece.sign in set(chains))
         if holds and not (after_sign and piece.minus):
@@ -115,7 +116,7 @@ class Writer:
         return self.marks.fence(opening, piece.code, closing)
 
     def comma_list(self, values: Iterable[Any]) -> str:
-        """Return parts with commas between them."""
+        """Return the codes of parts with commas between them."""
         return self.with_commas([self.piece(value).code for value in values])
 
     def with_commas(self, codes: Iterable[str]) -> str:
@@ -123,15 +124,15 @@ class Writer:
         return self.marks.row(*[part for code in codes for part in (self.marks.comma, code)][1:])
 
     def is_square(self, whole: Symbolic) -> bool:
-        """Return whether it is a product of a value with itself."""
+        """Return whether an expression is the product of a part with itself."""
         return self.anatomy.is_square(whole)
 
     def has_name(self, whole: Symbolic) -> bool:
-        """Return whether a part has a name, and is defined below the formula."""
+        """Return whether an expression is written as a name that the formula defines below."""
         return self.structure.get(id(whole)) in self.named
 
     def _worth_a_name(self, top: list[int]) -> set[int]:
-        """Return the parts that a long formula would repeat, except small ones."""
+        """Return the parts of a long formula that it would write more than once, except small ones."""
         weights = self.anatomy.weights
         if sum(weights[number] for number in top) < LONG:
             return set()
@@ -139,11 +140,11 @@ class Writer:
         return {number for number, count in uses.items() if count > 1 and weights[number] > LONG // 6}
 
     def _define(self, piece: Piece) -> Piece:
-        """Define a name for a piece, which is written once below the formula."""
-        name = self.marks.with_number("s", len(self.definitions) + 1)
+        """Give a piece a name, define it under the formula, and return the name as a piece."""
+        name = self.marks.numbered_name("s", len(self.definitions) + 1)
         self.definitions.append((name, self._right_side(piece)))
         return Piece(name)
 
 
 Layout = Callable[[Writer, Any], Piece]
-"""Function that lays out a part from the pieces of its parts."""
+"""Function that returns the piece of a part, made from the pieces of its own parts."""

@@ -40,13 +40,11 @@ def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sa
                      limits: Callable[[Any], Limits] | None = None,
                      walks: dict[str, str] | None = None) -> dict[str, Any]:  # fmt: skip
     """Return the marks of a submission. Add to `walks` the walk through the first wrong call of each exercise."""
-    level = sandbox.level
-    marks: dict[str, Any] = {
-        "schema": SCHEMA, "assignment": assignment.id, "student": submission.student, "attempt": attempt,
-        "isolation": level, "provisional": not is_at_least(level, assignment.isolation),
-        "gradable": submission.problem is None, "problem": submission.problem, "score": 0.0,
-        "max_score": assignment.total_points(), "exercises": [], "remarks": list(submission.remarks), "tampering": [],
-    }  # fmt: skip
+    marks = blank_marks(
+        assignment=assignment.id, student=submission.student, attempt=attempt, isolation=sandbox.level,
+        provisional=not is_at_least(sandbox.level, assignment.isolation), gradable=submission.problem is None,
+        problem=submission.problem, max_score=assignment.total_points(), remarks=list(submission.remarks),
+    )  # fmt: skip
     if submission.problem is not None:
         why = reason("not_gradable", problem=submission.problem)
         marks["exercises"] = [zero_marks(assignment, name, why) for name in assignment.exercises]
@@ -63,6 +61,15 @@ def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sa
     marks["remarks"] += grading.remarks
     marks["tampering"] = submission.tampering + find_tampering(grading.cells)
     return marks
+
+
+def blank_marks(**fields: Any) -> dict[str, Any]:
+    """Return marks of a submission without exercises, in the order of the schema, with these fields replaced."""
+    return {
+        "schema": SCHEMA, "assignment": "", "student": "", "attempt": 1, "isolation": "none", "provisional": True,
+        "gradable": False, "problem": None, "score": 0.0, "max_score": 0.0, "exercises": [], "remarks": [],
+        "tampering": [],
+    } | fields  # fmt: skip
 
 
 def limits_of(exercise: Any) -> Limits:

@@ -168,8 +168,12 @@ class Tensor(Variable):
         Returns: a float, int, bool or complex.
         Raises: ValueError for a tensor of more entries than one, or of none.
         """
+        return self._python_number("item()")
+
+    def _python_number(self, conversion: str) -> Any:
+        """Return the one entry as a Python number; errors name the conversion."""
         if self._data.size != 1:
-            raise ValueError(f"item() needs a tensor of one entry, this one has shape {self.shape}")
+            raise ValueError(f"{conversion} needs a tensor of one entry, this one has shape {self.shape}")
         if self.node is not None and transforming.open:
             self._refuse_constant()
         return self._data.item()
@@ -180,9 +184,9 @@ class Tensor(Variable):
         inputs = {node for each in transforming.all() for node in each}
         if grad_enabled() and depends_on(self.node, inputs):  # pyright: ignore[reportArgumentType] - it has a node
             raise TypeError(
-                "inside a transform such as mg.grad this value depends on the differentiated arguments, and a Python number "
-                "(x.item(), float(x), math.sin(x), array[i] = x) would be a constant: compute with mg functions, join "
-                "results with mg.stack, or write mg.stop_gradient(x) for a constant"
+                "inside a transform such as mg.grad this value depends on the differentiated arguments, but a Python "
+                "number (x.item(), float(x), math.sin(x), array[i] = x) would be a constant: compute with mg functions,"
+                " join results with mg.stack, or write mg.stop_gradient(x) for a constant"
             )
 
     def tolist(self) -> Any:
@@ -353,8 +357,8 @@ class Tensor(Variable):
             retain_graph: as in `backward`; default True.
             create_graph: as in `backward`; default False.
             through: nodes (`y.node`) whose gradients are wanted as well, though the walk goes on through them.
-        Returns: a dictionary from the node of each leaf, and each node of `through`, to an array; with `create_graph`, to
-            a tensor.
+        Returns: a dictionary from the node of each leaf, and each node of `through`, to an array; with
+            `create_graph`, to a tensor.
         Raises: what `backward` raises.
         Example:
             >>> x = mg.tensor(3.0, requires_grad=True)
@@ -664,18 +668,18 @@ class Tensor(Variable):
         return bool(self._data.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._python_number("float(x)"))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._python_number("int(x)"))
 
     def __index__(self) -> int:
         if self.dtype.kind not in "iu":
             raise TypeError(f"an index must be an integer, this tensor is {self.dtype}")
-        return int(self.item())
+        return int(self._python_number("an index"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._python_number("complex(x)"))
 
     def __len__(self) -> int:
         if not self.shape:

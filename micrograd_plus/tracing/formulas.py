@@ -11,8 +11,8 @@ from ..core.rule import Contribution, Rule
 from ..core.runtime.recorders import ForwardRule
 from ..core.variable import is_complex, shape_of
 from ..formulas import notation, symbols
-from ..formulas.simplified import simplify
-from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replace_symbols
+from ..formulas.simplify import simplify
+from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replace
 from .parts import Formula
 from .sites import ENGINE, kind_of
 from .values import array_of
@@ -174,8 +174,8 @@ def evaluate_shapes(sent: Any, reads: dict[str, Any]) -> Any:
     for part in in_order(sent):
         results[id(part)] = part
         if isinstance(part, Expression):
-            args = replace_symbols(part.args, result_of)
-            params = {name: replace_symbols(param, result_of) for name, param in part.params.items()}
+            args = replace(part.args, result_of)
+            params = {name: replace(param, result_of) for name, param in part.params.items()}
             results[id(part)] = type(part)(part.function, args, params)
             with suppress(KeyError, TypeError, AttributeError):
                 if part.function in shapes.__all__:
@@ -185,7 +185,7 @@ def evaluate_shapes(sent: Any, reads: dict[str, Any]) -> Any:
                 elif part.function == "sum_outer":
                     a, b = (_rows(x, evaluate(y, arrays, reads)) for x, y in zip(args, part.args, strict=True))
                     results[id(part)] = symbols.mT(a) @ b
-    return replace_symbols(sent, result_of)
+    return replace(sent, result_of)
 
 
 def _rows(x: Any, value: Any) -> Any:

@@ -57,13 +57,9 @@ def _unpack_tensors(op: Op) -> list[str]:
 
 def _add_lines(name: str, on_tensors: bool, node: str = "") -> list[str]:
     """Return the lines that add a contribution to what has arrived at a node."""
-    node, gradient = node or f"_{name}_node", f"_grad_{name}"
-    if on_tensors:
-        return [f"arrived[{node}] = _add_gradient(arrived.get({node}), {gradient})"]
-    return [
-        f"if {node} in arrived: {gradient} = _add_gradient(arrived[{node}], {gradient}, True)",
-        f"arrived[{node}] = {gradient}",
-    ]
+    node, gradient, in_place = node or f"_{name}_node", f"_grad_{name}", "" if on_tensors else ", True"
+    total = f"_add_gradient(arrived[{node}], {gradient}{in_place})"
+    return [f"if {node} in arrived: {gradient} = {total}", f"arrived[{node}] = {gradient}"]
 
 
 def _shape_lines(name: str, on_tensors: bool, is_shared: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Simplification of expressions: constants are folded, and neutral operations removed."""
+"""Simplification of formulas: numbers are computed, and parts without effect are dropped."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ import operator
 from collections.abc import Callable
 from typing import Any, cast
 
-from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replace_symbols, same
+from .symbols import OPERATORS, Expression, Operation, Symbol, Symbolic, in_order, replace, same
 
 NUMBERS = (bool, int, float)
 
 
 def both(a: Any, b: Any) -> bool:
-    """Whether both are true."""
+    """Return whether both are true."""
     return bool(a and b)
 
 
 def either(a: Any, b: Any) -> bool:
-    """Whether one of two is true."""
+    """Return whether at least one is true."""
     return bool(a or b)
 
 
 def square(x: Any) -> Any:
-    """x²."""
+    """Return x²."""
     return x * x
 
 
 def reciprocal(x: Any) -> Any:
-    """1 / x."""
+    """Return 1 / x."""
     return 1 / x
 
 
 def sign(x: Any) -> int:
-    """1, 0 or -1."""
+    """Return 1, 0 or -1."""
     return (x > 0) - (x < 0)
 
 
@@ -44,36 +44,37 @@ KNOWN: dict[str, Callable[..., Any]] = {
     "square": square, "reciprocal": reciprocal, "sqrt": math.sqrt, "abs": abs, "log": math.log,
     "real": operator.pos, "conj": operator.pos, "conjugate": operator.pos, "sign": sign,
 }  # fmt: skip
-"""Functions that are computed if all arguments are numbers."""
+"""Functions that are computed if all their arguments are numbers."""
 
 
 def simplify(expression: Any, *, matrices: bool = False, real: bool = False) -> Any:
-    """Return an expression with numbers folded, and without sums with 0, products with 1 and first powers.
+    """Return the expression with numbers computed, and without sums with 0, products with 1 and first powers.
 
-    With `matrices`, all values have at most two axes, and functions of rows are written as functions of matrices. With
-    `real`, conjugates are removed."""
+    If all its values have at most two axes (`matrices`), functions of their rows become functions of the matrices. If
+    they are `real`, conjugates are dropped.
+    """
     values: dict[int, Any] = {}
 
-    def simplify_part(part: Symbolic) -> Any:
+    def value_of(part: Symbolic) -> Any:
         return values[id(part)]
 
     for whole in in_order(expression):
         if not isinstance(whole, Expression):
             values[id(whole)] = whole
             continue
-        args = replace_symbols(whole.args, simplify_part)
-        params = {name: replace_symbols(param, simplify_part) for name, param in whole.params.items()}
+        args = replace(whole.args, value_of)
+        params = {name: replace(param, value_of) for name, param in whole.params.items()}
         if real and (plain := _of_reals(whole, args, params)) is not None:
             values[id(whole)] = plain
         elif matrices and whole.function == "sum_outer":
             values[id(whole)] = Operation("matmul", (Expression("mT", args[:1]), args[1]))
         elif matrices and whole.function == "rows" and len(args) == 1:
             values[id(whole)] = args[0]
-        elif matrices and whole.function == "transpose" and _reverses(args):
+        elif matrices and whole.function == "transpose" and _is_reversal(args):
             values[id(whole)] = Expression("mT", args[:1])
         else:
             values[id(whole)] = _fold(whole, args, params)
-    return replace_symbols(expression, simplify_part)
+    return replace(expression, value_of)
 
 
 REAL: dict[str, Callable[[Any], tuple[Expression, tuple[Any, ...]]]] = {
@@ -81,15 +82,15 @@ REAL: dict[str, Callable[[Any], tuple[Expression, tuple[Any, ...]]]] = {
     "mH": lambda x: _call("mT", x),
     "hermitian_part": lambda x: _call("divide", Operation("add", (x, Expression("mT", (x,)))), 2),
 }  # fmt: skip
-"""Values of complex functions on real numbers."""
+"""Functions of complex numbers, simplified for real numbers."""
 
 
 class Cancelled(int):
-    """Zero from the difference of equal terms; a product with it is zero."""
+    """The 0 of a difference of equal parts: a product with it is 0 as well."""
 
 
 def _of_reals(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Return an expression simplified for real numbers, or None if it stays the same."""
+    """Return an expression simplified for real numbers; None if it stays the same."""
     if whole.function in REAL:
         return _fold(*REAL[whole.function](args[0]), params)
     if whole.function == "subtract" and same(*args):
@@ -104,23 +105,23 @@ def _call(function: str, *args: Any) -> tuple[Expression, tuple[Any, ...]]:
 
 
 def _fold(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Simplify one expression whose parts are simplified."""
+    """Return one expression, simplified. Its parts are simplified already."""
     if whole.function in KNOWN and not params and all(isinstance(arg, NUMBERS) for arg in args):
         known = _compute(whole.function, args)
         return type(whole)(whole.function, args, params) if known is None else known
-    if (shorter := _rewrite(whole, args, params)) is not None:
-        return shorter
+    if (simpler := _rewrite(whole, args, params)) is not None:
+        return simpler
     if len(args) == 2 and whole.function in NEUTRAL:
-        kept = NEUTRAL[whole.function](*args)
-        if kept is not None:
-            return kept
+        other = NEUTRAL[whole.function](*args)
+        if other is not None:
+            return other
     if whole.function == "multiply":
         args = _number_first(args)
     return type(whole)(whole.function, args, params)
 
 
 def _rewrite(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Return a shorter or more familiar form of an expression, or None."""
+    """Return an expression rewritten with fewer or better known functions; None if it stays the same."""
     if whole.function == "where" and len(args) == 3 and isinstance(args[0], NUMBERS):
         return args[1] if args[0] else args[2]
     if whole.function in ("stop_gradient", "positive") and len(args) == 1:
@@ -129,9 +130,9 @@ def _rewrite(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -
         return _part(whole, args)
     if _is_undone(whole.function, args):
         return args[0].args[0]
-    if whole.function == "one_hot":  # the neighbours show how long its rows are
+    if whole.function == "one_hot":  # its row length shows in the values next to it
         return Expression(whole.function, args[:1])
-    if whole.function == "unreduce":  # NumPy's name is better known
+    if whole.function == "unreduce":  # readers know NumPy's name
         return Expression("broadcast", args[:1], {"axis": args[2] if len(args) > 2 else params.get("axis")})
     if whole.function == "transpose" and args[1:] == (None,):
         return Expression(whole.function, args[:1])
@@ -139,16 +140,16 @@ def _rewrite(whole: Expression, args: tuple[Any, ...], params: dict[str, Any]) -
 
 
 TWICE_IS_NOTHING = ("conj", "conjugate", "negative", "mT", "mH")
-"""Functions that are their own inverse."""
+"""Functions that undo themselves."""
 
 
 def _is_undone(function: str, args: tuple[Any, ...]) -> bool:
-    """Return whether a function is applied to its own result and returns the original value."""
+    """Return whether a function that undoes itself is applied twice."""
     return function in TWICE_IS_NOTHING and isinstance(args[0], Expression) and args[0].function == function
 
 
 def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
-    """Simplify an index, also of an array that was split before."""
+    """Return a part of an array; a part of a split array becomes a part of the original."""
     of, place = args
     axis = of.params.get("axis") if isinstance(of, Expression) else None
     if isinstance(axis, int) and isinstance(place, int) and isinstance(of, Expression):
@@ -164,7 +165,7 @@ def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
 
 
 def _compute(name: str, args: tuple[Any, ...]) -> Any:
-    """Return the value of a function of numbers; None if it has none, or for a quotient that is better kept."""
+    """Return the value of a function; None if it has none, and for a quotient that is not a whole number."""
     try:
         number = KNOWN[name](*args)
     except (ArithmeticError, ValueError):
@@ -174,8 +175,8 @@ def _compute(name: str, args: tuple[Any, ...]) -> Any:
     return int(number) if number == int(number) else None
 
 
-def _reverses(args: tuple[Any, ...]) -> bool:
-    """Return whether a transpose reverses the axes."""
+def _is_reversal(args: tuple[Any, ...]) -> bool:
+    """Return whether the axes are reversed."""
     order = args[1] if len(args) == 2 else None
     if not isinstance(order, Expression):
         return order is None
@@ -213,11 +214,11 @@ NEUTRAL: dict[str, Callable[[Any, Any], Any]] = {
     "divide": lambda a, b: a if _is(b, 1) else None,
     "power": _power,
 }
-"""Operators with a number that changes nothing."""
+"""Operators that some number leaves without effect."""
 
 
 def _number_first(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the sides of a product in order: upstream first, then numbers."""
+    """Return the sides of a product, a number first; upstream stays before everything."""
     a, b = args
     arrives = isinstance(a, Symbol) and a.name.startswith("upstream")
     swap = isinstance(b, NUMBERS) and not isinstance(a, NUMBERS) and not isinstance(b, bool) and not arrives
