@@ -27,8 +27,8 @@ MOST_NUMBERS = 6
 INTRODUCTION = """\
 # A museum of wrong rules
 
-Engines shipped these, and students handed them in. Each is wrong in one way, and each looks right to somebody who
-tests it with a lazy input: a square matrix, an upstream of ones, numbers that never tie. Each can be run:
+Engines shipped these mistakes, and students made them. Each is wrong in one way, but looks right in a test with a lazy
+input: a square matrix, an upstream of ones, numbers without ties. Each can be run:
 
 ```python
 from micrograd_plus.checks import museum, promises as check
@@ -38,11 +38,10 @@ with museum.planted(exhibit) as tanh:
     print(check.broken_promises(tanh))
 ```
 
-The page is written from the code by `make reference`, its formulas by the rules themselves. The tests plant every
-exhibit, and see that the promise named here is broken while it stands there, that the rule looks right on the call
-named here, and that nothing is left of it afterwards. What cannot be shown is that `upstream` is forgotten, or
-the gate of a relu taken from the gradient, in an operation that treats each entry by itself: its rule is a local
-derivative, which is not given `upstream`.
+`make reference` generates this page from the code, and its formulas from the rules. The tests plant every exhibit. They
+check that it breaks the promise named here, that it looks right on the call named here, and that removing it restores
+the right rule. Two mistakes are impossible in an elementwise operation, because its rule is a local derivative and does
+not receive `upstream`: forgetting `upstream`, and taking the gate of a relu from the gradient.
 """
 
 

@@ -33,7 +33,7 @@ PATIENCE = 30_000
 
 
 @cache
-def started(executable: str) -> Any:
+def start_browser(executable: str) -> Any:
     """The browser, started once in a process: every module that imports the fixture has a fixture of its own, and two
     Playwrights cannot run side by side."""
     from playwright.sync_api import expect, sync_playwright
@@ -52,7 +52,7 @@ def chromium() -> Any:
     found = find_browser()
     if found is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(MISSING)
-    return started(found)
+    return start_browser(found)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def page(chromium: Any) -> Iterator[Any]:
     if not KEPT:
         context = chromium.new_context()
         opened = context.new_page()
-        KEPT.append((context, opened, watched(opened)))
+        KEPT.append((context, opened, watch_page(opened)))
     context, opened, troubles = KEPT[0]
     opened.set_viewport_size({"width": 1100, "height": 800})
     troubles.clear()
@@ -83,7 +83,7 @@ used_up: list[Any] = []
 """The page, if no other test may have it."""
 
 
-def watched(page: Any) -> list[str]:
+def watch_page(page: Any) -> list[str]:
     """The list that a page's troubles will be written to as they happen."""
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(f"error: {error}"))

@@ -26,8 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Know the plug-ins' marks where the plug-ins are not installed; run nothing on a GPU that is not there."""
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs together")
-    if config.getoption("--device") == "cuda" and on_device.lacking():
-        raise pytest.UsageError(on_device.lacking())
+    if config.getoption("--device") == "cuda" and on_device.missing_parts():
+        raise pytest.UsageError(on_device.missing_parts())
 
 
 @pytest.hookimpl(optionalhook=True)

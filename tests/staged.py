@@ -13,15 +13,15 @@ from pathlib import Path
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
 
-def staged(folder: Path = NOTEBOOKS) -> dict[str, str]:
+def staged_notebooks(folder: Path = NOTEBOOKS) -> dict[str, str]:
     """The text of every notebook in a folder, by its name; where git knows none, as they lie there."""
-    names = [name for name in said_by_git(folder, "ls-files", "-z", "*.ipynb").split("\0") if name]
+    names = [name for name in git_output(folder, "ls-files", "-z", "*.ipynb").split("\0") if name]
     if names:
-        return {name: said_by_git(folder, "show", f":./{name}") for name in names}
+        return {name: git_output(folder, "show", f":./{name}") for name in names}
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.ipynb"))}
 
 
-def said_by_git(folder: Path, *arguments: str) -> str:
+def git_output(folder: Path, *arguments: str) -> str:
     """What a command of git's prints in a folder; nothing where there is no git, or no repository."""
     git = shutil.which("git")
     if git is None:

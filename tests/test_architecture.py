@@ -17,7 +17,7 @@ from typing import TypeGuard
 import pytest
 
 from micrograd_plus.core.define import operations
-from staged import staged
+from staged import staged_notebooks
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE, VIZ = ROOT / "micrograd_plus", ROOT / "viz" / "micrograd_plus_viz"
@@ -454,7 +454,7 @@ def test_the_wheel_contains_both_packages_and_the_notebooks(tmp_path):
     modules |= {path.relative_to(ROOT / "viz").as_posix() for path in python_files(VIZ)}
     assert {name for name in shipped if name.endswith(".py")} == modules
     books = {name for name in shipped if name.startswith("micrograd_plus_notebooks/")}
-    assert books == {f"micrograd_plus_notebooks/{name}" for name in staged()}
+    assert books == {f"micrograd_plus_notebooks/{name}" for name in staged_notebooks()}
     assert {name.split("/", maxsplit=1)[0] for name in shipped - books} == {"micrograd_plus", "micrograd_plus_viz"}
     assert "micrograd_plus/py.typed" in shipped, "the metadata says Typing :: Typed"
 
@@ -465,7 +465,7 @@ def test_the_base_install_needs_only_numpy():
 
 
 def test_notebooks_are_committed_without_outputs():
-    for name, text in staged().items():
+    for name, text in staged_notebooks().items():
         for number, cell in enumerate(json.loads(text)["cells"]):
             kept = cell.get("outputs") or cell.get("execution_count")
             assert not kept, f"{name}, cell {number}: clear all outputs before it is committed"
@@ -477,7 +477,7 @@ def text_files() -> dict[str, str]:
     files += [path for place in TEXT_FOLDERS for path in (ROOT / place).rglob("*") if path.is_file()]
     ours = sorted(path for path in files if path.suffix in TEXT and not NOT_OURS & set(path.parts))
     found = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in ours}
-    return found | {f"notebooks/{name}": text for name, text in staged().items()}
+    return found | {f"notebooks/{name}": text for name, text in staged_notebooks().items()}
 
 
 @pytest.mark.parametrize("pattern", [REGISTRY, MACHINE_PATH], ids=["a registry", "a path of one machine"])

@@ -27,7 +27,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from browser import chromium  # noqa: F401 - a fixture
-from staged import staged
+from staged import staged_notebooks
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("JupyterLab")]
 
@@ -57,7 +57,7 @@ STATE = """(player) => JSON.stringify([
     [...player.querySelectorAll(".node, .edge")].map(
         (mark) => [mark.id, mark.getAttribute("class").replace(" pointed", ""),
             mark.querySelector(".gradient")?.textContent]),
-    player.querySelector(".said").textContent, player.querySelector(".panel").textContent,
+    player.querySelector(".sentence").textContent, player.querySelector(".panel").textContent,
     player.querySelector(".slider").value])"""
 
 
@@ -65,7 +65,7 @@ STATE = """(player) => JSON.stringify([
 
 
 class Lab(NamedTuple):
-    """A JupyterLab that is running: its address, the word that opens it, and the folder it shows."""
+    """A running JupyterLab: its address, the word that opens it, and the folder it shows."""
 
     address: str
     token: str
@@ -147,7 +147,7 @@ class Opened(NamedTuple):
 
 
 @contextmanager
-def opened(context: BrowserContext, lab: Lab, name: str) -> Iterator[Opened]:
+def open_notebook(context: BrowserContext, lab: Lab, name: str) -> Iterator[Opened]:
     """A notebook on a fresh page; at the end nothing on the page may have gone wrong."""
     page = context.new_page()
     troubles: list[str] = []
@@ -171,12 +171,12 @@ def outside(url: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """One JupyterLab for both notebooks: it takes longer to start than to run them."""
     folder = tmp_path_factory.mktemp("course") / "notebooks"
     folder.mkdir()
     for name in WALKS:
-        (folder / name).write_text(staged()[name], encoding="utf-8")
+        (folder / name).write_text(staged_notebooks()[name], encoding="utf-8")
     with jupyterlab(folder, tmp_path_factory.mktemp("home")) as lab:
         yield lab
 
@@ -189,9 +189,9 @@ def context(chromium: Any) -> Iterator[BrowserContext]:  # noqa: F811 - pytest h
 
 
 @pytest.fixture(scope="module", params=WALKS)
-def ran(request: pytest.FixtureRequest, running: Lab, context: BrowserContext) -> Iterator[Opened]:
+def ran(request: pytest.FixtureRequest, lab_server: Lab, context: BrowserContext) -> Iterator[Opened]:
     """Each notebook in turn, run from its first cell to its last and saved, and still open."""
-    with opened(context, running, request.param) as notebook:
+    with open_notebook(context, lab_server, request.param) as notebook:
         assert notebook.command("notebook:run-all-cells"), notebook.errors()
         expect(notebook.players()).to_have_count(WALKS[request.param], timeout=PATIENCE)
         notebook.command("docmanager:save")
@@ -270,7 +270,7 @@ def test_a_composite_is_opened_stepped_and_left(ran):
     expect(player).to_be_hidden()
     inner = ran.page.locator(".nested .player")
     inner.press("ArrowRight")
-    expect(inner.locator(".said")).to_contain_text("Step 1 of")
+    expect(inner.locator(".sentence")).to_contain_text("Step 1 of")
     inner.press("Escape")
     expect(inner).to_have_count(0)
     expect(player).to_be_focused()
@@ -281,7 +281,7 @@ def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_pla
     from_elsewhere = json.loads(ran.file.read_text(encoding="utf-8"))
     from_elsewhere["metadata"]["written_by"] = "somebody else"  # so that the signature is not one that was made here
     (ran.lab.folder / f"other_{name}").write_text(json.dumps(from_elsewhere), encoding="utf-8")
-    with opened(context, ran.lab, f"other_{name}") as again:
+    with open_notebook(context, ran.lab, f"other_{name}") as again:
         expect(again.pictures()).to_have_count(DRAWN[name], timeout=PATIENCE)
         for picture in each(again.pictures()):
             assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
@@ -292,7 +292,7 @@ def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_pla
         for player in each(again.players()):
             player.focus()
             player.press("ArrowRight")
-            expect(player.locator(".said")).to_contain_text("Step 1 of")
+            expect(player.locator(".sentence")).to_contain_text("Step 1 of")
 
 
 def test_no_news_lie_over_the_cells(ran):

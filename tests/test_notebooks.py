@@ -12,11 +12,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from staged import said_by_git, staged
+from staged import git_output, staged_notebooks
 
 pytestmark = pytest.mark.xdist_group("notebooks")   # one worker runs each of them once
 
-NOTEBOOKS = staged()
+NOTEBOOKS = staged_notebooks()
 NAMES = ["01_first_walk.ipynb", "02_train_a_network.ipynb", "gallery.ipynb"]
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 NOT_TEXT = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
@@ -55,7 +55,7 @@ def html_of(cell: Any) -> list[str]:
     return [output.data["text/html"] for output in outputs_of(cell) if "text/html" in output.get("data", {})]
 
 
-def printed(cells: list[Any]) -> str:
+def output_text(cells: list[Any]) -> str:
     """All that some cells show as text. A stream may come in parts, which belong together as they are."""
     shown = [output for cell in cells for output in outputs_of(cell)]
     return "".join(
@@ -120,13 +120,13 @@ def test_every_notebook_there_is_is_tested():
 
 def test_a_notebook_is_read_as_it_is_staged_whatever_its_reader_has_written_into_it(tmp_path):
     (tmp_path / "lesson.ipynb").write_text("{}", encoding="utf-8")
-    assert staged(tmp_path) == {"lesson.ipynb": "{}"}
-    said_by_git(tmp_path, "init")
-    assert staged(tmp_path) == {"lesson.ipynb": "{}"}
-    said_by_git(tmp_path, "add", "lesson.ipynb")
+    assert staged_notebooks(tmp_path) == {"lesson.ipynb": "{}"}
+    git_output(tmp_path, "init")
+    assert staged_notebooks(tmp_path) == {"lesson.ipynb": "{}"}
+    git_output(tmp_path, "add", "lesson.ipynb")
     (tmp_path / "lesson.ipynb").write_text("an answer", encoding="utf-8")
     (tmp_path / "my own.ipynb").write_text("notes", encoding="utf-8")
-    assert staged(tmp_path) == {"lesson.ipynb": "{}"}
+    assert staged_notebooks(tmp_path) == {"lesson.ipynb": "{}"}
 
 
 def test_a_notebook_runs_to_its_last_cell_without_a_warning(run):
@@ -136,7 +136,7 @@ def test_a_notebook_runs_to_its_last_cell_without_a_warning(run):
 
 def test_every_figure_in_the_text_is_one_that_a_cell_of_its_section_prints(run):
     for cells in run.sections():
-        missing = set(figures_in_text(cells)) - set(figures(printed(cells)))
+        missing = set(figures_in_text(cells)) - set(figures(output_text(cells)))
         assert not missing, f"{cells[0].source.splitlines()[0]}: no cell prints {sorted(missing)}"
 
 
@@ -170,14 +170,14 @@ def test_every_question_is_asked_before_its_walk_is_shown_and_answered_after_it(
 
 
 def test_the_first_notebook_finds_the_gradients_that_a_hand_finds(first):
-    text = printed(first.book.cells)
+    text = output_text(first.book.cells)
     assert "the walk found 28.0" in text                      # of (2x + 1)² at 3: 2 · 7 · 2
     assert "at a: 25.0\nat b: 19.0" in text                   # y = a + b + ab + (a + b)ab at 2, 3
     assert "24.7041\n138.8338\n645.5773" in text              # micrograd's README
 
 
 def test_the_first_notebook_shows_what_is_refused_in_the_engines_own_words(first):
-    text = printed(first.book.cells)
+    text = output_text(first.book.cells)
     for words in (
         "would put a result in the place of a leaf",
         "a result cannot be assigned to",
@@ -188,12 +188,12 @@ def test_the_first_notebook_shows_what_is_refused_in_the_engines_own_words(first
 
 
 def test_the_first_notebook_steps_inside_softmax_in_the_lines_it_is_written_in(first):
-    text = printed(first.book.cells)
+    text = output_text(first.book.cells)
     assert re.search(r"exp +micrograd_plus/ops/neural\.py:\d+: e = xp\.exp", text)
 
 
 def test_the_network_reads_95_of_100_new_digits_and_parts_the_moons(second):
-    text = printed(second.book.cells)
+    text = output_text(second.book.cells)
     reached = [float(share) for share in re.findall(r"test accuracy: +([\d.]+)%", text)]
     assert reached[0] < 25
     assert reached[-1] >= 95
@@ -205,7 +205,7 @@ def test_both_trainings_show_a_progress_bar_that_reaches_its_end_and_a_plot_of_t
     bars = [cell for cell in cells if "tqdm(range" in cell.source]
     plots = [cell for cell in cells if 'title="The loss falls"' in cell.source]
     assert len(bars) == len(plots) == 2
-    assert all("training: 100%|" in printed([cell]) for cell in bars)
+    assert all("training: 100%|" in output_text([cell]) for cell in bars)
     for cell in plots:
         assert re.fullmatch(r'<img alt="Two plots\. [^"]+" .*src="data:image/png;base64,[^"]+">', html_of(cell)[0])
 
@@ -219,7 +219,7 @@ def test_every_picture_has_words_for_who_cannot_see_it(run):
 
 
 def test_the_walked_training_step_lowers_the_loss_and_is_kept_as_a_page(second):
-    text = printed(second.book.cells)
+    text = output_text(second.book.cells)
     before, after = map(float, re.findall(r"loss (?:before|after) the step: +([\d.]+)", text))
     assert after < before
     page = (second.folder / "walk.html").read_text(encoding="utf-8")
@@ -228,7 +228,7 @@ def test_the_walked_training_step_lowers_the_loss_and_is_kept_as_a_page(second):
 
 
 def test_the_parameters_of_both_networks_are_called_by_their_names(second):
-    text = printed(second.book.cells)
+    text = output_text(second.book.cells)
     for name in ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias", "model.layers.1.neurons.0.w[7]"):
         assert f"  {name}: gradient" in text
 

@@ -20,7 +20,7 @@ TESTS = Path(__file__).resolve().parent
 def test_a_few_cases_find_nothing(kind, count):
     found = tally(kind, 0, count, quiet=True)
     assert not found.findings
-    assert found.tried == count // (training.STEPS if kind == "steps" else 1)
+    assert found.cases == count // (training.STEPS if kind == "steps" else 1)
 
 
 @pytest.mark.parity
@@ -42,7 +42,7 @@ def test_a_wrong_rule_is_found_by_random_programs(monkeypatch):
 
     tables = {**words.ENTRIES, **dict.fromkeys(words.ENTRIES, wrong)}
     monkeypatch.setitem(programs.TABLES, "entries", tables)
-    assert harness.tried("programs", programs.run, 0, 20, quiet=True).findings
+    assert harness.run_cases("programs", programs.run, 0, 20, quiet=True).findings
 
 
 def test_what_raises_and_what_differs_is_found_by_its_number():
@@ -51,9 +51,9 @@ def test_what_raises_and_what_differs_is_found_by_its_number():
             raise KeyError("lost")
         return harness.SAME if case != 4 else "another number"
 
-    found = harness.tried("made up", run, 2, 4, quiet=True)
+    found = harness.run_cases("made up", run, 2, 4, quiet=True)
     assert found.findings == ["made up:3 raised KeyError: 'lost'", "made up:4 another number"]
-    assert (found.tried, found.outcomes[harness.SAME]) == (4, 2)
+    assert (found.cases, found.outcomes[harness.SAME]) == (4, 2)
     assert "2 findings" in str(found)
     assert "FOUND made up:3" in str(found)
 
@@ -66,7 +66,7 @@ def turns_for(seconds):
 
 def test_what_hangs_is_broken_off():
     start = time.monotonic()
-    with pytest.raises(harness.Hang), harness.watched(0.05):
+    with pytest.raises(harness.Hang), harness.time_limit(0.05):
         turns_for(10)
     assert time.monotonic() - start < 5
 
@@ -84,7 +84,7 @@ def test_a_case_is_the_same_in_every_run():
 def test_a_trace_that_cannot_be_used_is_found(monkeypatch):
     monkeypatch.setattr(hostile, "used_trace", lambda trace: 1 / 0)
     monkeypatch.setattr(hostile, "damaged_data", lambda rng, whole: whole)
-    assert harness.tried("hostile", hostile.run, 0, 20, quiet=True).findings
+    assert harness.run_cases("hostile", hostile.run, 0, 20, quiet=True).findings
 
 
 def test_the_command_does_one_case_again():

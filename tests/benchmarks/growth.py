@@ -49,7 +49,7 @@ def quickest(run: Callable[[], object], times: int) -> float:
     return min(seconds[1:])
 
 
-def scanning(steps: int, carried: int, checkpoint_every: int | None = None) -> Callable[[], None]:
+def run_scan(steps: int, carried: int, checkpoint_every: int | None = None) -> Callable[[], None]:
     """A run of a scan, forward and backward, that carries so many numbers along: each state is tanh of the one before,
     times a weight."""
     import micrograd_plus as mg
@@ -163,9 +163,9 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     settle_allocator()
     times = 3 if effort.quick else 9
     more = MANY // FEW
-    slower = quickest(scanning(MANY, 64), times) / quickest(scanning(FEW, 64), times)
-    kept = peak(scanning(MANY, 4096)) / peak(scanning(FEW, 4096))
-    checkpointed = [scanning(steps, 4096, isqrt(steps)) for steps in (FEW, MANY)]
+    slower = quickest(run_scan(MANY, 64), times) / quickest(run_scan(FEW, 64), times)
+    kept = peak(run_scan(MANY, 4096)) / peak(run_scan(FEW, 4096))
+    checkpointed = [run_scan(steps, 4096, isqrt(steps)) for steps in (FEW, MANY)]
     larger = peak(checkpointed[1]) / peak(checkpointed[0])
     ours, by_hand = attention_memory()
     back = {name: back_over_forward(operation, times) for name, operation in along_an_axis().items()}

@@ -67,7 +67,7 @@ class Times:
     rounds: dict[str, list[float]]
     missing: dict[str, str] = field(default_factory=dict)
 
-    def taken(self, scale: float) -> dict[str, float | str]:
+    def medians(self, scale: float) -> dict[str, float | str]:
         """Each contender's median, `scale` to a second; and why the missing ones are missing."""
         return {name: statistics.median(each) * scale for name, each in self.rounds.items()} | self.missing
 

@@ -63,11 +63,11 @@ def nodes_with_hooks() -> list[Call]:
     """A step of W3 with no hook in the process, with one on its own first weight, and with one on another model's."""
     ours, other = w3.Ours(), w3.Ours()
 
-    def listening(contender: w3.Ours) -> Any:
+    def add_hook(contender: w3.Ours) -> Any:
         return lambda: contender.parameters[0].register_hook(lambda gradient: None)
 
-    return [Call("no hook", ours.step), Call("a hook", ours.step, around=listening(ours)),
-            Call("a hook elsewhere", ours.step, around=listening(other))]
+    return [Call("no hook", ours.step), Call("a hook", ours.step, around=add_hook(ours)),
+            Call("a hook elsewhere", ours.step, around=add_hook(other))]
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
@@ -93,6 +93,6 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("hook", "W3, one in another model, time over none", hooks.ratio("a hook elsewhere", "no hook"),
             at_most=1.02),
     ]
-    return [Outcome("forward of 8 x 8", "us", rows[:6], single.taken(1e6)),
-            Outcome("W3's network, forward", "us", rows[6:8], inferred.taken(1e6)),
-            Outcome("W3 with hooks, one step", "us", rows[8:], hooks.taken(1e6))]
+    return [Outcome("forward of 8 x 8", "us", rows[:6], single.medians(1e6)),
+            Outcome("W3's network, forward", "us", rows[6:8], inferred.medians(1e6)),
+            Outcome("W3 with hooks, one step", "us", rows[8:], hooks.medians(1e6))]

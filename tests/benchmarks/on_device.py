@@ -29,16 +29,16 @@ TOLERANCE = 1e-3
 """Products of matrices in single precision add up in another order on a GPU."""
 
 
-class Moved:
+class OnDevice:
     """A contender whose tensors are all on a device."""
 
     def __init__(self, contender: Any, device: str) -> None:
         self.contender, self.name = contender, contender.name
         for name, value in list(vars(contender).items()):
             if name == "parameters":
-                contender.parameters = [moved(each, device, wanted=True) for each in value]
+                contender.parameters = [leaf_on(each, device, wanted=True) for each in value]
             elif type(value).__name__ == "Tensor":
-                setattr(contender, name, moved(value, device, wanted=False))
+                setattr(contender, name, leaf_on(value, device, wanted=False))
         if getattr(contender, "optimizer", None) is not None:
             rate = contender.optimizer.param_groups[0]["lr"]
             contender.optimizer = contender.mg.optim.SGD(contender.parameters, lr=rate)
@@ -53,7 +53,7 @@ class Moved:
         self.contender.step()
 
 
-def moved(tensor: Any, device: str, *, wanted: bool) -> Any:
+def leaf_on(tensor: Any, device: str, *, wanted: bool) -> Any:
     """A leaf on a device, of this engine or of torch."""
     return tensor.detach().to(device).requires_grad_(wanted)
 
@@ -91,7 +91,7 @@ def timed_by_cupy(step: Callable[[], None], steps: int) -> float:
     return cupy.cuda.get_elapsed_time(start, end) / steps
 
 
-def measured(contenders: list[Moved]) -> dict[str, float]:
+def measure(contenders: list[OnDevice]) -> dict[str, float]:
     """The median time of each, in milliseconds for one step."""
     timers = [timed_by_torch if each.name == "torch" else timed_by_cupy for each in contenders]
     for contender, timer in zip(contenders, timers, strict=True):
@@ -104,14 +104,14 @@ def measured(contenders: list[Moved]) -> dict[str, float]:
     return {contender.name: statistics.median(times) for contender, times in zip(contenders, rounds, strict=True)}
 
 
-def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[Moved]:
+def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[OnDevice]:
     """This engine in all its ways, and torch."""
     kinds = [workload.Ours, *([workload.OursAtOnce] if hasattr(workload, "OursAtOnce") else [])]
     kinds += [workload.Torch] if with_torch else []
-    return [Moved(kind(), device) for kind in kinds]
+    return [OnDevice(kind(), device) for kind in kinds]
 
 
-def lacking() -> str:
+def missing_parts() -> str:
     """What a run on a GPU lacks here, in a sentence; nothing where there is one."""
     try:
         import cupy
@@ -158,8 +158,8 @@ def main(given: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.on_device", description="W4 to W7 on a GPU")
     parser.add_argument("--only", default=",".join(WORKLOADS), help="workloads to run, as W4,W6")
     options = parser.parse_args(given)
-    if lacking():
-        sys.exit(lacking())
+    if missing_parts():
+        sys.exit(missing_parts())
     with_torch = torch_sees_the_gpu()
     full_precision(with_torch=with_torch)
     print(hardware(with_torch=with_torch))
@@ -167,7 +167,7 @@ def main(given: list[str] | None = None) -> None:
         workload = WORKLOADS[name]
         contenders = contenders_of(workload, "cuda", with_torch=with_torch)
         agree([workload.NumpyByHand(), *contenders], TOLERANCE)
-        times = measured(contenders)
+        times = measure(contenders)
         shown = ", ".join(f"{each} {time:.3f} ms" for each, time in times.items())
         faster = f"{times['torch'] / times['micrograd_plus']:.2f} x as fast as torch" if with_torch else "no torch here"
         print(f"{name}: {shown}; {faster}", flush=True)

@@ -117,7 +117,7 @@ class OnOurs:
             self.optimizer.step()
 
 
-def recorded(ours: type) -> type:
+def with_recording(ours: type) -> type:
     """The same contender of this engine with each whole step in a recording."""
 
     class Recorded(ours):

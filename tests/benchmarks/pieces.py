@@ -99,7 +99,7 @@ def looks() -> list[Call]:
     return [Call("x.detach(), 2 MB", large.detach), Call("an empty method", Empty().nothing)]
 
 
-def agreeing(calls: list[Call], pairs: int) -> list[Call]:
+def check_agreement(calls: list[Call], pairs: int) -> list[Call]:
     """The same calls, once every group of `pairs` that stand side by side has been found to agree."""
     for start in range(0, len(calls), pairs):
         agree(calls[start: start + pairs], 1e-5)
@@ -108,9 +108,11 @@ def agreeing(calls: list[Call], pairs: int) -> list[Call]:
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Measure, and hold the goals."""
-    of_powers = compare(agreeing(gather_calls({"micrograd_plus": powers}, without), 2), effort, "powers")
+    of_powers = compare(check_agreement(gather_calls({"micrograd_plus": powers}, without), 2), effort, "powers")
     both = gather_calls({"micrograd_plus": ours, "torch": torchs}, without)
-    both = agreeing(sorted(both, key=lambda each: each.name.partition(" ")[2]), 2 if "torch" not in without else 1)
+    both = check_agreement(
+        sorted(both, key=lambda each: each.name.partition(" ")[2]), 2 if "torch" not in without else 1
+    )
     of_arrays = compare(both, effort, "arrays")
     of_looks = compare(gather_calls({"micrograd_plus": looks}, without), effort, "detach")
     rows = [Row("powers", f"{name}, {count:,} numbers, time over products",
@@ -121,6 +123,6 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
                     for name, at_most in {"3-D @ 2-D": 1, "E[I]": 1, "embedding": None}.items()]
     detach = Row("arrays", "x.detach() of 2 MB, time over an empty method's",
                  of_looks.ratio("x.detach(), 2 MB", "an empty method"), at_most=20)
-    return [Outcome("powers, forward and backward", "us", rows, of_powers.taken(1e6)),
-            Outcome("products and lookups, forward and backward", "us", beside_torch, of_arrays.taken(1e6)),
-            Outcome("a look at 2 MB", "us", [detach], of_looks.taken(1e6))]
+    return [Outcome("powers, forward and backward", "us", rows, of_powers.medians(1e6)),
+            Outcome("products and lookups, forward and backward", "us", beside_torch, of_arrays.medians(1e6)),
+            Outcome("a look at 2 MB", "us", [detach], of_looks.medians(1e6))]

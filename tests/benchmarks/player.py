@@ -18,7 +18,7 @@ from typing import Any
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from browser import started
+from browser import start_browser
 from install_browser import find_browser
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
@@ -76,7 +76,8 @@ OFF_SCREEN = ROOT + """
       slider.value = String(i);
       slider.dispatchEvent(new Event("input"));
       const cut = (part) => part.scrollHeight > part.clientHeight + 1;
-      found += [...root.querySelectorAll(".column, .said")].some(cut) || document.documentElement.scrollHeight > 720;
+      found += [...root.querySelectorAll(".column, .sentence")].some(cut)
+        || document.documentElement.scrollHeight > 720;
     }
     return found;
 """
@@ -99,7 +100,7 @@ class Pages:
         found = find_browser()
         if found is None:
             raise SystemExit("these numbers are read off a page: they need the browser of `make test`")
-        self.browser = started(found)
+        self.browser = start_browser(found)
 
     def trace(self, name: str) -> Any:
         """A program's record."""
@@ -194,17 +195,17 @@ def _cell(trace: Any) -> float:
     return len(viz.show(trace)._repr_mimebundle_()["text/html"].encode()) / 1000
 
 
-def drawn_again(pages: Pages) -> float:
+def redraw_same(pages: Pages) -> float:
     """How many milliseconds of CPU a new record of 19 nodes takes till a notebook shows it, as a cell is run again."""
-    return _drawn(lambda k: programs.two_layers())
+    return _time_drawing(lambda k: programs.two_layers())
 
 
-def drawn_anew(pages: Pages) -> float:
+def redraw_changed(pages: Pages) -> float:
     """The same after others of the same program with other numbers, whose nodes are as broad as these need."""
-    return _drawn(lambda k: programs.two_layers(k / 128))
+    return _time_drawing(lambda k: programs.two_layers(k / 128))
 
 
-def _drawn(make: Callable[[int], Any]) -> float:
+def _time_drawing(make: Callable[[int], Any]) -> float:
     traces = iter([make(k) for k in range(40)])
     times = [_time_of(lambda: viz.show(next(traces))._repr_mimebundle_()) for _ in range(40)]
     return 1000 * statistics.median(times[10:])
@@ -220,7 +221,7 @@ def beside_torchviz() -> str:
     x = [torch.tensor(value, dtype=torch.float64) for value in (0.5, -1.2)]
     w = [torch.tensor(0.3 + 0.1 * k, dtype=torch.float64, requires_grad=True) for k in range(6)]
 
-    def drawn() -> str:
+    def draw() -> str:
         left = torch.tanh(x[0] * w[0] + x[1] * w[1])
         right = torch.tanh(x[0] * w[2] + x[1] * w[3])
         loss = left * w[4] + right * w[5]
@@ -228,11 +229,11 @@ def beside_torchviz() -> str:
         names = {f"w[{k}]": each for k, each in enumerate(w)}
         return graphviz_run.svg(torchviz.make_dot(loss, params=names).source)
 
-    least = 1000 * min(_time_of(drawn) for _ in range(30))
+    least = 1000 * min(_time_of(draw) for _ in range(30))
     return f"torchviz draws the same network, a still graph without numbers or steps, in {least:.3g} ms of CPU"
 
 
-def explored(pages: Pages) -> float:
+def time_slider(pages: Pages) -> float:
     """How many milliseconds of CPU it takes to record and to send a walk of 18 nodes anew as a slider moves."""
 
     def program(a: Any, b: Any, c: Any) -> Any:
@@ -242,7 +243,7 @@ def explored(pages: Pages) -> float:
     return 1000 * min(_time_of(lambda k=k: setattr(slider, "value", -1.9 + 0.1 * k)) for k in range(30))
 
 
-def pictured(pages: Pages) -> float:
+def slowest_png(pages: Pages) -> float:
     """How many seconds of CPU the slowest of all PNGs takes, of the ten programs and of 65,000 nodes."""
     walks = [*map(pages.trace, programs.PROGRAMS), programs.moons()]
     return max(_time_of(lambda trace=trace: viz.save(trace, pages.folder / "walk.png")) for trace in walks)
@@ -256,10 +257,10 @@ def _time_of(work: Callable[[], Any]) -> float:
 
 def slowest_step(pages: Pages) -> float:
     """The slowest step over arrays, in milliseconds, layout included: of each step the best of eight."""
-    return max(_stepped(pages, name) for name in ("digits", "attention", "transformer layer", "GPT"))
+    return max(_step_times(pages, name) for name in ("digits", "attention", "transformer layer", "GPT"))
 
 
-def _stepped(pages: Pages, name: str) -> float:
+def _step_times(pages: Pages, name: str) -> float:
     page = pages.open(pages.trace(name))
     slowest = page.evaluate(f"() => {{ {STEPPED} }}")
     page.close()
@@ -282,7 +283,7 @@ def first_sight(pages: Pages) -> float:
     return 100 * seen / drawn if 5 <= drawn <= 40 else 0.0
 
 
-def unnamed(pages: Pages) -> float:
+def count_unnamed(pages: Pages) -> float:
     """How many parameters of micrograd's network, of 337, the page calls by a number."""
     net = nn.MLP(2, [16, 16, 1])
     with mg.record() as trace:
@@ -291,7 +292,7 @@ def unnamed(pages: Pages) -> float:
     page = pages.open(trace)
     page.locator(".search").fill("layers.1.neurons.3.w[1]")
     page.keyboard.press("Enter")
-    found = page.locator(".node-told .title").text_content()
+    found = page.locator(".node-details .title").text_content()
     page.close()
     parameters = [name for name in names if "layers." in name]
     return len(list(net.parameters())) - len(parameters) if "layers.1.neurons.3.w[1]" in found else float("inf")
@@ -299,12 +300,12 @@ def unnamed(pages: Pages) -> float:
 
 def contradictions(pages: Pages) -> float:
     """How many sentences about a leaf say something else than its .grad."""
-    trace, a = programs.not_cleared()
+    trace, a = programs.accumulated_gradients()
     page = pages.open(trace)
     said = []
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-        said.append(page.locator(".said").text_content())
+        said.append(page.locator(".sentence").text_content())
     last = page.locator("#n0 .gradient").text_content()
     page.close()
     true = ["which held 4 from an earlier walk and now holds 7", "which held 7 from an earlier walk and now holds 9",
@@ -323,19 +324,19 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
     ("slowest step over arrays, ms", slowest_step, "at most", 16),
     ("from the record to the page, 65,000 nodes, s of CPU", moons_page, "at most", 2),
     ("parts of the GPT in view at first, %", first_sight, "at least", 100),
-    ("parameters of nn.MLP without a name, of 337", unnamed, "is", 0),
+    ("parameters of nn.MLP without a name, of 337", count_unnamed, "is", 0),
     ("sentences that contradict .grad", contradictions, "is", 0),
     ("a notebook's cell for 19 numbers, KB", numbers_cell, "at most", 80),
     ("a notebook's cell for 19 arrays, KB", tensors_cell, "at most", 120),
     ("a notebook's cell for 984 nodes, KB", network_cell, "at most", 300),
-    ("a record of 19 nodes drawn again, ms of CPU", drawn_again, "at most", 10),
-    ("the same with other numbers, ms of CPU", drawn_anew, "at most", 10),
-    ("viz.explore: 18 nodes recorded anew, ms of CPU", explored, "at most", 50),
-    ("the slowest PNG, s of CPU", pictured, "at most", 5),
+    ("a record of 19 nodes drawn again, ms of CPU", redraw_same, "at most", 10),
+    ("the same with other numbers, ms of CPU", redraw_changed, "at most", 10),
+    ("viz.explore: 18 nodes recorded anew, ms of CPU", time_slider, "at most", 50),
+    ("the slowest PNG, s of CPU", slowest_png, "at most", 5),
 ]
 
 
-def reached(value: float, kind: str, bound: float) -> bool:
+def is_reached(value: float, kind: str, bound: float) -> bool:
     """Whether a number is within its bound."""
     return {"is": value == bound, "at most": value <= bound, "at least": value >= bound}[kind]
 
@@ -347,7 +348,7 @@ def main() -> int:
         pages = Pages(Path(folder))
         for said, measure, kind, bound in NUMBERS:
             value = measure(pages)
-            good = reached(value, kind, bound)
+            good = is_reached(value, kind, bound)
             missed += not good
             print(f"{said:54} {value:10.4g}   {kind} {bound:g}{'' if good else '   NOT REACHED'}", flush=True)
     print(beside_torchviz())

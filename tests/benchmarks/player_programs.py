@@ -100,7 +100,7 @@ def mlp() -> Any:
     return trace
 
 
-def broadcasting() -> Any:
+def broadcast_shapes() -> Any:
     """Three shapes that are repeated to meet."""
     rng = np.random.default_rng(4)
     a, b, c = (_parameter(rng, *shape) for shape in ((4, 1, 3), (5, 1), ()))
@@ -110,7 +110,7 @@ def broadcasting() -> Any:
     return trace
 
 
-def failing() -> Any:
+def failing_walk() -> Any:
     """A walk that cannot begin: what it starts from is not one number."""
     a = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     try:
@@ -122,7 +122,7 @@ def failing() -> Any:
     return trace
 
 
-def broken() -> Any:
+def nan_gradient() -> Any:
     """A gradient that becomes nan on its way."""
     x = mg.tensor([1.0, 0.0, 4.0], requires_grad=True)
     with np.errstate(all="ignore"), mg.record() as trace:
@@ -169,7 +169,7 @@ def moons() -> Any:
     return trace
 
 
-def not_cleared() -> Any:
+def accumulated_gradients() -> Any:
     """Gradients that nobody cleared: one is there before the record, and another walk in it adds to both."""
     a = mg.tensor(2.0, requires_grad=True)
     (a * 4).backward()
@@ -184,7 +184,8 @@ def not_cleared() -> Any:
 PROGRAMS = {
     "neuron": neuron, "digits": digits, "attention": attention, "transformer layer": transformer_layer,
     "RNN of 60": rnn,
-    "MLP of 984": mlp, "broadcasting": broadcasting, "a walk that fails": failing, "nan": broken, "GPT": gpt,
+    "MLP of 984": mlp, "broadcasting": broadcast_shapes, "a walk that fails": failing_walk, "nan": nan_gradient,
+    "GPT": gpt,
 }  # fmt: skip
 
 

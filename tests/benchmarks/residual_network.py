@@ -26,15 +26,15 @@ WEIGHT = (_random.normal(size=(CHANNELS, CHANNELS, 3, 3)) / 12).astype(np.float3
 def residual_network(nn: Any, relu: Callable[[Any], Any], **options: Any) -> Any:
     """Return the network, written in PyTorch's names, in `nn`."""
 
-    def normalized(inputs: int, outputs: int, kernel: int, stride: int = 1) -> Any:
+    def conv_and_norm(inputs: int, outputs: int, kernel: int, stride: int = 1) -> Any:
         convolution = nn.Conv2d(inputs, outputs, kernel, stride=stride, padding=kernel // 2, bias=False, **options)
         return nn.Sequential(convolution, nn.BatchNorm2d(outputs, **options))
 
     class Block(nn.Module):
         def __init__(self, inputs: int, outputs: int, stride: int) -> None:
             super().__init__()
-            self.first, self.second = normalized(inputs, outputs, 3, stride), normalized(outputs, outputs, 3)
-            self.shortcut = nn.Identity() if inputs == outputs else normalized(inputs, outputs, 1, stride)
+            self.first, self.second = conv_and_norm(inputs, outputs, 3, stride), conv_and_norm(outputs, outputs, 3)
+            self.shortcut = nn.Identity() if inputs == outputs else conv_and_norm(inputs, outputs, 1, stride)
 
         def forward(self, x: Any) -> Any:
             return relu(self.second(relu(self.first(x))) + self.shortcut(x))
@@ -42,7 +42,7 @@ def residual_network(nn: Any, relu: Callable[[Any], Any], **options: Any) -> Any
     class Network(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.stem = normalized(3, CHANNELS, 3)
+            self.stem = conv_and_norm(3, CHANNELS, 3)
             self.blocks = nn.Sequential(Block(16, 16, 1), Block(16, 32, 2), Block(32, 64, 2))
             self.head = nn.Linear(64, CLASSES, **options)
 
@@ -119,4 +119,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W5", f"{name}, time over torch's", times.ratio(f"micrograd_plus {name}", f"torch {name}"), at_most=goal)
         for name, goal in GOALS.items()
     ]
-    return [Outcome("W5 small residual network, one step, and its layers", "ms", rows, times.taken(1e3))]
+    return [Outcome("W5 small residual network, one step, and its layers", "ms", rows, times.medians(1e3))]

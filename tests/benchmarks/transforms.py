@@ -62,4 +62,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     goals = {"mg.grad": 2, "mg.value_and_grad": 2, "mg.jvp": 3}
     rows = [Row("transforms", f"{name}, time over backward()", times.ratio(name, "backward()"), at_most=at_most)
             for name, at_most in goals.items()]
-    return [Outcome("gradient of three operations", "us", rows, times.taken(1e6))]
+    return [Outcome("gradient of three operations", "us", rows, times.medians(1e6))]

@@ -28,7 +28,7 @@ def minus_in_data(parameters: list[Any], library: Any) -> None:
         p.data -= RATE * p.grad
 
 
-def data_set_anew(parameters: list[Any], library: Any) -> None:
+def replace_data(parameters: list[Any], library: Any) -> None:
     for p in parameters:
         p.data = p.data - RATE * p.grad
 
@@ -46,7 +46,7 @@ def plus_in_data(parameters: list[Any], library: Any) -> None:
 BY_DATA: dict[str, Callable[[list[Any], Any], None]] = {
     "p.data -= lr * p.grad": minus_in_data,
     "p.data += -lr * p.grad": plus_in_data,
-    "p.data = p.data - lr * p.grad": data_set_anew,
+    "p.data = p.data - lr * p.grad": replace_data,
     "p.data -= lr * p.grad.data": data_by_data,
 }
 
@@ -133,5 +133,5 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
              for form in over]
     alone = compare(gather_calls({"micrograd_plus": ours_alone, "torch": torchs_alone}, without), effort, "update")
     row = Row("update", f"{ALONE}, over torch's", alone.ratio(f"micrograd_plus {ALONE}", f"torch {ALONE}"), at_most=1)
-    return [Outcome("W3, every way of the update", "us", rows, times.taken(1e6) | refused),
-            Outcome("one update", "us", [row], alone.taken(1e6))]
+    return [Outcome("W3, every way of the update", "us", rows, times.medians(1e6) | refused),
+            Outcome("one update", "us", [row], alone.medians(1e6))]

@@ -248,4 +248,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W1", "time over Python by hand", times.ratio(Ours.name, PythonByHand.name)),
         Row("W1", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name)),
     ]
-    return [Outcome("W1 micrograd's demo, one step", "ms", rows, times.taken(1e3))]
+    return [Outcome("W1 micrograd's demo, one step", "ms", rows, times.medians(1e3))]

@@ -176,7 +176,7 @@ def memory(line: str) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def alone(name: str, length: int) -> dict[str, float]:
+def measure_alone(name: str, length: int) -> dict[str, float]:
     """Bytes and seconds per node, in a process of its own.
 
     Bytes are what the process holds at most during its first step, the walk included, beyond what it held
@@ -206,11 +206,11 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         times, missing = at_length(length, without | slow, effort)
         rows.append(Row("W2", f"times faster than micrograd, {length:,} nodes",
                         times.ratio(Micrograd.name, Ours.name), at_least=goal))
-        taken = times.taken(1e6 / length) | missing
+        taken = times.medians(1e6 / length) | missing
         outcomes.append(Outcome(f"W2 chain of {length:,}, per node", "us", [], taken))
     kinds = (PythonByHand, Ours) if effort.quick else KINDS
     names = [kind.name for kind in kinds if kind.name not in missing]
-    million = {name: alone(name, MILLION) for name in tqdm(names, desc="W2 1,000,000", leave=False)}
+    million = {name: measure_alone(name, MILLION) for name in tqdm(names, desc="W2 1,000,000", leave=False)}
     ours = million.get(Ours.name, {})
     rows += [
         Row("W2", "walked at Python's own recursion limit", ours.get("nodes"), "nodes", at_least=MILLION),

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from .harness import Effort, race
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, with_recording
 from .recording import off_again
 from .report import Outcome, Row
 
@@ -100,7 +100,7 @@ class OursApart(Ours):
         (error * error).mean().backward()
 
 
-OursRecorded = recorded(Ours)
+OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
@@ -116,4 +116,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W3", "a recording ended, time over none ever made",
             None if Ours.name in times.missing else off_again("w3_small_mlp", effort), at_most=1.02),
     ]
-    return [Outcome("W3 small network, one step", "us", rows, times.taken(1e6))]
+    return [Outcome("W3 small network, one step", "us", rows, times.medians(1e6))]

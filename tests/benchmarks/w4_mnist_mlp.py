@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from .harness import Effort, race
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, with_recording
 from .report import Outcome, Row
 
 SIZES, BATCH, RATE = (784, 256, 128, 10), 128, 1e-3
@@ -92,7 +92,7 @@ class Ours(OnOurs):
         functional.cross_entropy(functional.linear(h, w3, b3), self.labels).backward()
 
 
-OursRecorded = recorded(Ours)
+OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
@@ -103,4 +103,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W4", "times faster than torch", times.ratio(OnTorch.name, Ours.name)),
         Row("W4", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name)),
     ]
-    return [Outcome("W4 network of MNIST's size, one step", "ms", rows, times.taken(1e3))]
+    return [Outcome("W4 network of MNIST's size, one step", "ms", rows, times.medians(1e3))]

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import residual_network
 from .harness import Effort, race
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, with_recording
 from .report import Outcome, Row
 
 BATCH, SIDE, CHANNELS, CLASSES, RATE = 32, 28, (1, 8, 16), 10, 1e-3
@@ -44,7 +44,7 @@ class NumpyByHand(ByHand):
         super().__init__(PARAMETERS, RATE)
         self.images = np.ascontiguousarray(IMAGES.transpose(1, 2, 3, 0))
 
-    def convolved(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def convolve_images(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the convolution gives, and the windows it saw: one row for each entry of a window."""
         channels, high, wide, images = x.shape
         framed = np.zeros((channels, high + 2, wide + 2, images), np.float32)
@@ -66,7 +66,7 @@ class NumpyByHand(ByHand):
             framed[:, i : i + high, j : j + wide] += sent[:, place]
         return framed[:, 1:-1, 1:-1]
 
-    def pooled(self, x: np.ndarray) -> np.ndarray:
+    def pool(self, x: np.ndarray) -> np.ndarray:
         """The largest of each cell of 2 x 2, or 0."""
         out = np.maximum(x[:, ::2, ::2], x[:, ::2, 1::2])
         np.maximum(out, x[:, 1::2, ::2], out=out)
@@ -86,10 +86,10 @@ class NumpyByHand(ByHand):
 
     def gradients(self) -> list[np.ndarray]:
         w1, b1, w2, b2, w3, b3 = self.parameters
-        x1, seen1 = self.convolved(self.images, w1, b1)
-        h1 = self.pooled(x1)
-        x2, seen2 = self.convolved(h1, w2, b2)
-        h2 = self.pooled(x2)
+        x1, seen1 = self.convolve_images(self.images, w1, b1)
+        h1 = self.pool(x1)
+        x2, seen2 = self.convolve_images(h1, w2, b2)
+        h2 = self.pool(x2)
         flat = h2.reshape(-1, BATCH)
         error = w3.dot(flat)
         error += b3[:, None]
@@ -127,7 +127,7 @@ class Autograd(OnAutograd):
     def __init__(self) -> None:
         super().__init__(PARAMETERS, RATE)
 
-    def convolved(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    def convolve_images(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
         side = x.shape[2]
         framed = self.np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), "constant")
         slices = [framed[:, :, i : i + side, j : j + side] for i, j in NINE]
@@ -135,14 +135,14 @@ class Autograd(OnAutograd):
         out = self.np.matmul(self.np.reshape(weight, (len(weight), -1)), seen)
         return self.np.reshape(out, (BATCH, -1, side, side)) + bias[:, None, None]
 
-    def pooled(self, x: np.ndarray) -> np.ndarray:
+    def pool(self, x: np.ndarray) -> np.ndarray:
         cells = self.np.reshape(x, (*x.shape[:2], x.shape[2] // 2, 2, x.shape[3] // 2, 2))
         return self.np.max(self.np.max(cells, axis=5), axis=3)
 
     def loss(self, parameters: list[np.ndarray]) -> object:
         w1, b1, w2, b2, w3, b3 = parameters
-        h = self.pooled(self.np.maximum(self.convolved(IMAGES, w1, b1), 0))
-        h = self.pooled(self.np.maximum(self.convolved(h, w2, b2), 0))
+        h = self.pool(self.np.maximum(self.convolve_images(IMAGES, w1, b1), 0))
+        h = self.pool(self.np.maximum(self.convolve_images(h, w2, b2), 0))
         logits = self.np.dot(self.np.reshape(h, (BATCH, -1)), w3.T) + b3
         logits = logits - self.np.max(logits, axis=1, keepdims=True)
         totals = self.np.log(self.np.sum(self.np.exp(logits), axis=1))
@@ -161,7 +161,7 @@ class Ours(OnOurs):
         functional.cross_entropy(functional.linear(h.reshape(BATCH, -1), w3, b3), self.labels).backward()
 
 
-OursRecorded = recorded(Ours)
+OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
@@ -172,5 +172,5 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W5", "times faster than torch", times.ratio(OnTorch.name, Ours.name), at_least=1.3),
         Row("W5", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name), at_most=1.5),
     ]
-    own = Outcome("W5 convolutional network, one step", "ms", rows, times.taken(1e3))
+    own = Outcome("W5 convolutional network, one step", "ms", rows, times.medians(1e3))
     return [own, *residual_network.run(effort, without)]

@@ -7,7 +7,7 @@ exponentials of attention and the norms; an engine must not copy what it can loo
 import numpy as np
 
 from .harness import Effort, race
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, with_recording
 from .report import Outcome, Row
 
 BATCH, LENGTH, WIDTH, HEADS, HIDDEN, EPS, RATE = 8, 64, 64, 4, 256, 1e-5, 1e-3
@@ -42,7 +42,7 @@ class NumpyByHand(ByHand):
     def __init__(self) -> None:
         super().__init__(PARAMETERS, RATE)
 
-    def normed(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, ...]:
+    def normalize(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, ...]:
         """The norm of each row, the row before weight and bias, and what it was divided by."""
         unit = x - x.mean(axis=1, keepdims=True)
         scale = np.einsum("ij,ij->i", unit, unit)[:, None]
@@ -69,7 +69,7 @@ class NumpyByHand(ByHand):
     def gradients(self) -> list[np.ndarray]:
         g1, c1, w_in, b_in, w_out, b_out, g2, c2, w1, b1, w2, b2 = self.parameters
         x = INPUTS.reshape(TOKENS, WIDTH)
-        n1, unit1, scale1 = self.normed(x, g1, c1)
+        n1, unit1, scale1 = self.normalize(x, g1, c1)
         qkv = n1.dot(w_in.T)
         qkv += b_in
         query, key, value = qkv.reshape(BATCH, LENGTH, 3, HEADS, EACH).transpose(2, 0, 3, 1, 4)
@@ -83,7 +83,7 @@ class NumpyByHand(ByHand):
         y = gathered.dot(w_out.T)
         y += b_out
         y += x
-        n2, unit2, scale2 = self.normed(y, g2, c2)
+        n2, unit2, scale2 = self.normalize(y, g2, c2)
         h = n2.dot(w1.T)
         h += b1
         np.maximum(h, 0, out=h)
@@ -137,14 +137,14 @@ class Autograd(OnAutograd):
     def __init__(self) -> None:
         super().__init__(PARAMETERS, RATE)
 
-    def normed(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    def normalize(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
         distance = x - self.np.mean(x, axis=-1, keepdims=True)
         variance = self.np.mean(distance * distance, axis=-1, keepdims=True)
         return distance / self.np.sqrt(variance + EPS) * weight + bias
 
     def loss(self, parameters: list[np.ndarray]) -> object:
         g1, c1, w_in, b_in, w_out, b_out, g2, c2, w1, b1, w2, b2 = parameters
-        qkv = self.np.dot(self.normed(INPUTS, g1, c1), w_in.T) + b_in
+        qkv = self.np.dot(self.normalize(INPUTS, g1, c1), w_in.T) + b_in
         apart = self.np.transpose(self.np.reshape(qkv, (BATCH, LENGTH, 3, HEADS, EACH)), (2, 0, 3, 1, 4))
         query, key, value = apart[0], apart[1], apart[2]
         scores = self.np.matmul(query, self.np.swapaxes(key, 2, 3)) * EACH**-0.5 + UNSEEN
@@ -152,7 +152,7 @@ class Autograd(OnAutograd):
         weights = weights / self.np.sum(weights, axis=3, keepdims=True)
         gathered = self.np.transpose(self.np.matmul(weights, value), (0, 2, 1, 3))
         y = INPUTS + self.np.dot(self.np.reshape(gathered, (BATCH, LENGTH, WIDTH)), w_out.T) + b_out
-        h = self.np.maximum(self.np.dot(self.normed(y, g2, c2), w1.T) + b1, 0)
+        h = self.np.maximum(self.np.dot(self.normalize(y, g2, c2), w1.T) + b1, 0)
         return self.np.mean((y + self.np.dot(h, w2.T) + b2 - TARGETS) ** 2)
 
 
@@ -173,7 +173,7 @@ class Ours(OnOurs):
         functional.mse_loss(y + functional.linear(h, w2, b2), self.targets).backward()
 
 
-OursRecorded = recorded(Ours)
+OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
@@ -184,4 +184,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W6", "times faster than torch", times.ratio(OnTorch.name, Ours.name), at_least=1),
         Row("W6", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name), at_most=1.2),
     ]
-    return [Outcome("W6 transformer block, one step", "ms", rows, times.taken(1e3))]
+    return [Outcome("W6 transformer block, one step", "ms", rows, times.medians(1e3))]

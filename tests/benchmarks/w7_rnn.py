@@ -7,7 +7,7 @@ either a Python loop applies two operations to each step, or the `rnn` operation
 import numpy as np
 
 from .harness import Effort, race
-from .peers import ByHand, OnAutograd, OnOurs, OnTorch, recorded
+from .peers import ByHand, OnAutograd, OnOurs, OnTorch, with_recording
 from .report import Outcome, Row
 
 STEPS, BATCH, WIDTH, RATE = 200, 16, 64, 1e-3
@@ -113,7 +113,7 @@ class OursAtOnce(Ours):
         functional.mse_loss(states[-1], self.targets).backward()
 
 
-OursRecorded = recorded(Ours)
+OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
@@ -125,4 +125,4 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("W7", "rnn operation, time over by hand", times.ratio(OursAtOnce.name, ByHand.name), at_most=1.1),
         Row("W7", "recording, time over not recording", times.ratio(OursRecorded.name, Ours.name), at_most=1.5),
     ]
-    return [Outcome("W7 recurrent network, one step", "ms", rows, times.taken(1e3))]
+    return [Outcome("W7 recurrent network, one step", "ms", rows, times.medians(1e3))]

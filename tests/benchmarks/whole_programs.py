@@ -30,10 +30,10 @@ def calls(library: str, kind: type) -> Callable[[], list[Call]]:
 def call(library: str, program: Callable[[Any], Any], here: Any) -> Call:
     """One of them; its gradients are the numbers that it prints."""
 
-    def printed() -> list[np.ndarray]:
+    def print_results() -> list[np.ndarray]:
         return [np.array([float(number) for number in program(here)])]
 
-    return Call(f"{library} {program.__name__}", lambda: program(here), printed)
+    return Call(f"{library} {program.__name__}", lambda: program(here), print_results)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
@@ -44,7 +44,7 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         twins = [each for each in both if each.name.endswith(f" {program.__name__}")]
         agree(twins, 1e-8)
         times = compare(twins, replace(effort, workload=effort.workload / 4), program.__name__)
-        taken |= times.taken(1e3)
+        taken |= times.medians(1e3)
         ratio = times.ratio(f"micrograd_plus {program.__name__}", f"torch {program.__name__}")
         at_most = 1.5 if program in SECOND_ORDER else 1.15
         rows.append(Row("programs", f"{program.__name__.replace('_', ' ')}, time over torch's", ratio, at_most=at_most))

@@ -8,7 +8,7 @@ import argparse
 import importlib
 import sys
 
-from .harness import Tally, tried
+from .harness import Tally, run_cases
 
 KINDS = {"programs": 100_000, "hostile": 200_000, "steps": 200_000}
 MODULES = {"programs": "programs", "hostile": "hostile", "steps": "training"}
@@ -19,7 +19,7 @@ MOST_GROWTH = 30.0
 def tally(kind: str, first: int, count: int, quiet: bool = False) -> Tally:
     """Try so many cases of a kind."""
     module = importlib.import_module(f".{MODULES[kind]}", __package__)
-    return tried(kind, module.run, first, max(1, count // getattr(module, "STEPS", 1)), quiet)
+    return run_cases(kind, module.run, first, max(1, count // getattr(module, "STEPS", 1)), quiet)
 
 
 def main() -> int:
@@ -42,7 +42,7 @@ def main() -> int:
     for kind, count in asked.items():
         if count:
             found = tally(kind, options.first, count)
-            flat = not found.grown > MOST_GROWTH
+            flat = not found.growth > MOST_GROWTH
             print(f"{found}{'' if flat else '; IT GROWS'}", flush=True)
             bad |= bool(found.findings) or not flat
     return int(bad)

@@ -31,7 +31,7 @@ class Hang(BaseException):
 
 
 @contextlib.contextmanager
-def watched(seconds: float = MOST_SECONDS) -> Iterator[None]:
+def time_limit(seconds: float = MOST_SECONDS) -> Iterator[None]:
     """Breaks off what takes too long: by a signal where there is one, and where that is not heard, the process with a
     traceback of all threads."""
 
@@ -79,19 +79,19 @@ class Tally:
     seconds: float = 0.0
 
     @property
-    def tried(self) -> int:
+    def cases(self) -> int:
         """How many."""
         return sum(self.outcomes.values())
 
     @property
-    def grown(self) -> float:
+    def growth(self) -> float:
         """Megabytes more at the end than after the first tenth of the cases, or the first thousand."""
         return self.end - self.begin
 
     def __str__(self) -> str:
         each = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(self.outcomes.items()))
         memory = f"resident memory {self.begin:.0f} MB when warm, {self.end:.0f} MB at the end"
-        lines = [f"{self.kind}: {self.tried:,} tried in {self.seconds:.0f} s: {each}; {memory}"]
+        lines = [f"{self.kind}: {self.cases:,} tried in {self.seconds:.0f} s: {each}; {memory}"]
         return "\n".join([*lines, *(f"  FOUND {each}" for each in self.findings[:MOST_SHOWN])])
 
 
@@ -100,7 +100,7 @@ def progress(kind: str, done: int, of: int, found: int) -> None:
     print(f"\r{kind}: {done:,} of {of:,}, {found} found ", end="\n" if done == of else "", file=sys.stderr, flush=True)
 
 
-def tried(kind: str, run: Callable[[int], str], first: int, count: int, quiet: bool = False) -> Tally:
+def run_cases(kind: str, run: Callable[[int], str], first: int, count: int, quiet: bool = False) -> Tally:
     """Run the cases `first`, `first + 1`, …; what is no expected outcome, what raises and what hangs is a finding."""
     tally, start, said = Tally(kind), time.monotonic(), time.monotonic()
     for done in range(count):
@@ -108,7 +108,7 @@ def tried(kind: str, run: Callable[[int], str], first: int, count: int, quiet: b
         if done == min(max(count // 10, WARM), count - 1):
             tally.begin = resident()
         try:
-            with watched():
+            with time_limit():
                 outcome = run(case)
         except Hang:
             outcome = "hung"

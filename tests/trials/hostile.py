@@ -214,7 +214,7 @@ def try_trace(rng: np.random.Generator, folder: Path) -> str:
     try:
         trace = mg.load_trace(source)
     except mg.FileError as error:
-        return said(error)
+        return error_text(error)
     used_trace(trace)
     if rng.integers(50) == 0:
         as_page(trace)
@@ -230,7 +230,7 @@ def try_file(suffix: str, make: Callable[[np.random.Generator], bytes]) -> Calla
         try:
             state = mg.load(path)
         except mg.FileError as error:
-            return said(error)
+            return error_text(error)
         used_state(state)
         return SAME
 
@@ -249,7 +249,7 @@ def used_state(state: Any) -> None:
             raise TypeError(f"a {type(each).__name__} was loaded")
 
 
-def said(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """A refusal is one sentence of moderate length that can be printed."""
     text = str(error)
     text.encode()

@@ -67,7 +67,7 @@ def sides(dtype: str) -> tuple[Side, Side]:
     return Side("torch", dtype), Side("here", dtype)
 
 
-def made(case: int) -> Program:
+def make_program(case: int) -> Program:
     """The program of a case."""
     rng = dice("programs", case)
     way = WAYS[rng.integers(len(WAYS))]
@@ -76,7 +76,7 @@ def made(case: int) -> Program:
     theirs = sides("float64")[0]
     pool = [theirs.tensor(values) for values in program.leaves]
     for _ in range(rng.integers(3, 13)):
-        line = drawn(rng, pool)
+        line = draw_line(rng, pool)
         value = run_line(theirs, line, pool)
         if not 0 < value.numel() <= MOST_ENTRIES:
             continue
@@ -90,7 +90,7 @@ def made(case: int) -> Program:
     return program
 
 
-def drawn(rng: np.random.Generator, pool: list[Any]) -> Line:
+def draw_line(rng: np.random.Generator, pool: list[Any]) -> Line:
     """One line that the values of the pool allow; later ones are taken more often."""
     place = len(pool) - 1 - min(int(rng.geometric(0.5)) - 1, len(pool) - 1)
     x, kind = pool[place], rng.integers(4)
@@ -167,17 +167,17 @@ def here(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
         value, slopes = mg.value_and_grad(lambda *x: program.outcome(side, [*x]), tuple(range(len(leaves))))(*leaves)
         return [value.numpy(), *(each.numpy() for each in slopes)]
     if program.way == "checkpoint":
-        return walked(program, given, mg.checkpoint(lambda *x: program.outcome(side, [*x]), *given))
+        return take_walk(program, given, mg.checkpoint(lambda *x: program.outcome(side, [*x]), *given))
     if program.way == "recorded":
         with mg.record() as trace:
-            found = walked(program, given, program.outcome(side, given))
+            found = take_walk(program, given, program.outcome(side, given))
         told = mg.load_trace(trace.to_json()) if program.case % SEVERAL == 0 else trace
         if len(told) != len(trace) or not len(trace):
             raise AssertionError(f"{len(trace)} steps were recorded, {len(told)} read back")
         return found
     if program.way == "unfused":
         with mg.unfuse():
-            return walked(program, given, program.outcome(side, given))
+            return take_walk(program, given, program.outcome(side, given))
     pool, extra = program.pool(side, given), []
     middle = pool[len(pool) // 2]
     if program.way == "hooks" and middle.requires_grad:
@@ -185,10 +185,10 @@ def here(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
     if program.way == "retained" and middle.requires_grad:
         middle.retain_grad()
         extra.append(middle)
-    return walked(program, given, program.outcome(side, given, pool), extra)
+    return take_walk(program, given, program.outcome(side, given, pool), extra)
 
 
-def walked(program: Program, given: list[Any], outcome: Any, extra: list[Any] | None = None) -> list[np.ndarray]:
+def take_walk(program: Program, given: list[Any], outcome: Any, extra: list[Any] | None = None) -> list[np.ndarray]:
     """The outcome and what arrives at the leaves when it is walked back."""
     if not outcome.requires_grad:
         return [outcome.numpy(), *(np.zeros(each.shape) for each in given)]
@@ -213,7 +213,7 @@ def walked(program: Program, given: list[Any], outcome: Any, extra: list[Any] | 
 
 def run(case: int) -> str:
     """What comes of one program."""
-    program = made(case)
+    program = make_program(case)
     expected, found = in_torch(program, program.leaves), here(program, program.leaves)
     within = {"float32": 2e-3, "create_graph": 1e-6}.get(program.way, 1e-8)
     wrong = difference(found, expected, within)
@@ -221,7 +221,7 @@ def run(case: int) -> str:
         return SAME
     if jumps(program, in_torch, expected, within) or jumps(program, here, found, within):
         return TIE
-    return f"{program.way}: {wrong}\n{told(program)}"
+    return f"{program.way}: {wrong}\n{program_text(program)}"
 
 
 def jumps(program: Program, side: Callable[..., list[np.ndarray]], numbers: list[np.ndarray], within: float) -> bool:
@@ -249,7 +249,7 @@ def difference(found: list[Any], expected: list[Any], within: float) -> str:
     return ""
 
 
-def told(program: Program) -> str:
+def program_text(program: Program) -> str:
     """The program for a reader."""
     said = [f"v{i} = leaf{values.shape}" for i, values in enumerate(program.leaves)]
     for table, name, places, axis in program.lines:

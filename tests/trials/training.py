@@ -29,7 +29,7 @@ OPTIMISERS = [
 ]  # fmt: skip
 
 
-def trained(case: int, recorded: bool) -> list[np.ndarray]:
+def train(case: int, recorded: bool) -> list[np.ndarray]:
     """The losses and the weights after so many steps."""
     rng = dice("training", case)
     mg.random.seed(case)
@@ -40,7 +40,7 @@ def trained(case: int, recorded: bool) -> list[np.ndarray]:
     for step in range(STEPS):
         rows = rng.integers(0, 64, 16)
 
-        def taken(rows: Any = rows) -> None:
+        def take_steps(rows: Any = rows) -> None:
             loss = nn.functional.cross_entropy(net(mg.tensor(data[rows])), mg.tensor(labels[rows]))
             optimiser.zero_grad()
             loss.backward()
@@ -48,10 +48,10 @@ def trained(case: int, recorded: bool) -> list[np.ndarray]:
             losses.append(loss.item())
 
         if not recorded:
-            taken()
+            take_steps()
             continue
         with mg.record() as trace:
-            taken()
+            take_steps()
         if step == looked and not len(trace.nodes) > len(trace.walks) > 0:
             raise AssertionError("a step was recorded in part")
     return [np.array(losses), *(p.numpy() for p in net.parameters())]
@@ -59,7 +59,7 @@ def trained(case: int, recorded: bool) -> list[np.ndarray]:
 
 def run(case: int) -> str:
     """Whether a case gives the same numbers both ways."""
-    plain, told = trained(case, False), trained(case, True)
+    plain, told = train(case, False), train(case, True)
     if not all(np.isfinite(each).all() for each in plain):
         return "not finite"
     same = all(np.array_equal(one, other) for one, other in zip(plain, told, strict=True))

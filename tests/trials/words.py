@@ -64,7 +64,7 @@ ALONG: dict[str, Callable[..., Any]] = {
     "log_softmax": lambda s, x, k: s.F.log_softmax(x, dim=k),
     "cumsum": lambda s, x, k: s.m.cumsum(x, k) / x.shape[k],
     "cumprod": lambda s, x, k: s.m.cumprod(s.m.tanh(x), k),
-    "sorted": lambda s, x, k: s.sorted(x, k),
+    "sorted": lambda s, x, k: s.sort(x, k),
     "flip": lambda s, x, k: s.m.flip(x, (k,)),
     "roll": lambda s, x, k: s.m.roll(x, 1, k),
     "joined": lambda s, x, k: s.m.concatenate([x, s.m.sin(x)], k),
@@ -76,7 +76,7 @@ ALONG: dict[str, Callable[..., Any]] = {
     "normalised": lambda s, x, k: s.F.normalize(x + 0.1, dim=k),
     "centred": lambda s, x, k: x - x.mean(k, **s.keep),
     "looped": lambda s, x, k: sum(row * row for row in s.m.moveaxis(x, k, 0)) / x.shape[k],
-    "filled": lambda s, x, k: s.filled(s.m.moveaxis(x, k, 0)),
+    "filled": lambda s, x, k: s.fill_rows(s.m.moveaxis(x, k, 0)),
     "split": lambda s, x, k: s.m.stack([each.sum() for each in s.m.moveaxis(x, k, 0)]) * 0.2,
     "differences": lambda s, x, k: s.m.diff(x, **{s.axis: k}),
 }
@@ -157,14 +157,14 @@ class Side:
         """What is written, in place, into a plain tensor of noughts."""
         return write(self.tensor(np.zeros(tuple(x.shape))))
 
-    def filled(self, rows: Any) -> Any:
+    def fill_rows(self, rows: Any) -> Any:
         """A buffer that a loop fills with rows."""
         out = self.tensor(np.zeros(tuple(rows.shape)))
         for i in range(len(rows)):
             out[i] = rows[i] * (i + 1) * 0.5
         return out
 
-    def sorted(self, x: Any, axis: int) -> Any:
+    def sort(self, x: Any, axis: int) -> Any:
         """The entries in order."""
         return self.m.sort(x, dim=axis, stable=True)[0] if self.name == "torch" else self.m.sort(x, axis)
 

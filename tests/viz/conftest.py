@@ -7,7 +7,7 @@ from browser import chromium, page, used_up  # noqa: F401 - fixtures
 
 
 @pytest.fixture
-def opened(page, tmp_path):  # noqa: F811 - pytest hands the fixture in by its name
+def open_player(page, tmp_path):  # noqa: F811 - pytest hands the fixture in by its name
     """A function that opens a trace's page and gives the player's shadow root as locators see it; with `clock`, at a
     time that the test itself can stop, so that what passes quickly can be looked at on a slow machine."""
     from playwright.sync_api import expect

@@ -65,15 +65,15 @@ def readable(quiz: Any) -> str:
     pictures = [base64.b64decode(text).decode() for text in re.findall(r"image/svg\+xml;base64,([^\"]+)", cell)]
     frame = quiz._mime_()[1].partition("srcdoc")[0]
     told = [bundle["text/plain"], repr(quiz), page, re.sub(r'src="[^"]*"', "", cell), frame, *pictures,
-            json.dumps(unsealed(quiz.data), ensure_ascii=False)]  # fmt: skip
+            json.dumps(without_seals(quiz.data), ensure_ascii=False)]  # fmt: skip
     return html.unescape("\n".join(told)).replace("−", "-")
 
 
-def unsealed(data: Any) -> Any:
+def without_seals(data: Any) -> Any:
     """A payload without hashes and sealed bytes."""
     if isinstance(data, dict):
-        return {name: unsealed(part) for name, part in data.items() if name not in SEALED}
-    return [unsealed(part) for part in data] if isinstance(data, list) else data
+        return {name: without_seals(part) for name, part in data.items() if name not in SEALED}
+    return [without_seals(part) for part in data] if isinstance(data, list) else data
 
 
 def digits(number: float) -> str:

@@ -208,7 +208,7 @@ def forward() -> dict:
     }
 
 
-def growing() -> dict:
+def growing_gradient() -> dict:
     """A gradient that is 0.009866 on its way and 2.01 at its end."""
     p = Program()
     a, b = p.leaf("a", 2.0), p.leaf("b", 3.0)
@@ -229,7 +229,7 @@ def one_of_several() -> dict:
     return trace
 
 
-def unrecorded() -> dict:
+def backward_only() -> dict:
     """A walk of which only the contributions are known, as when `backward` alone was recorded."""
     trace = diamond()
     for node in trace["nodes"]:
@@ -243,7 +243,7 @@ def unrecorded() -> dict:
     return trace
 
 
-def recorded() -> dict:
+def engine_recording() -> dict:
     """A walk recorded by the engine itself: broadcasting, a composite, several outputs, joined parts."""
     import micrograd_plus as mg
     from micrograd_plus.tracing import record
@@ -275,7 +275,7 @@ def several_outputs() -> dict:
 
 
 EVERY = [
-    recorded,
+    engine_recording,
     several_outputs,
     diamond,
     perceptron,
@@ -284,5 +284,5 @@ EVERY = [
     hostile,
     forward,
     one_of_several,
-    unrecorded,
+    backward_only,
 ]

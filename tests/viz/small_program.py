@@ -63,7 +63,7 @@ def cross_entropy(x: np.ndarray, target: np.ndarray) -> np.ndarray:
     return -np.mean(np.sum(target * np.log(softmax(x)), axis=-1))
 
 
-def passed_on() -> Rule:
+def identity_rule() -> Rule:
     """The rule of an addition."""
     return Rule(lambda up, *_: up, "", "contribution = upstream", UP)
 
@@ -76,7 +76,7 @@ def times(other: str, read: Callable[..., Any]) -> Rule:
 SQUARE = f"<mrow><mo>(</mo><mn>1</mn><mo>−</mo><msup>{mi('out')}<mn>2</mn></msup><mo>)</mo></mrow>"
 ERROR = f"<mrow><mi>softmax</mi><mo>(</mo>{mi('x')}<mo>)</mo><mo>−</mo>{mi('target')}</mrow>"
 OPS = {
-    "add": Operation("linear", "a b", np.add, {"a": passed_on(), "b": passed_on()}),
+    "add": Operation("linear", "a b", np.add, {"a": identity_rule(), "b": identity_rule()}),
     "mul": Operation("multilinear", "a b", np.multiply, {
         "a": times("b", lambda up, a, b, out: up * np.conj(b)),
         "b": times("a", lambda up, a, b, out: up * np.conj(a)),
@@ -192,7 +192,7 @@ class Program:
         self.line += 1
         written = ", ".join(self.nodes[i]["label"] or f"v{i}" for i in inputs)
         for name, rule in operation.rules.items():
-            self.rules[f"{op}.{name}"] = spelled(op, operation.kind, name, rule)
+            self.rules[f"{op}.{name}"] = rule_data(op, operation.kind, name, rule)
         edges = [{"name": name, "node": i} for name, i in zip(operation.names.split(), inputs, strict=True)]
         return self._born({
             "kind": "application", "op": op, "summary": f"The operation {op}.", "inputs": edges,
@@ -253,7 +253,7 @@ class Program:
         self.places[target] = after
 
 
-def spelled(op: str, kind: str, name: str, rule: Rule) -> dict:
+def rule_data(op: str, kind: str, name: str, rule: Rule) -> dict:
     """A rule as the trace writes it."""
     reads = ["upstream", *rule.reads.split()]
     return {"op": op, "input": name, "kind": kind, "reads": reads, "reason": None,
@@ -266,3 +266,30 @@ def summed_axes(shape: tuple[int, ...], wanted: tuple[int, ...]) -> list[int]:
     extra = len(shape) - len(wanted)
     repeated = [k + extra for k, n in enumerate(wanted) if n == 1 and shape[k + extra] > 1]
     return [*range(extra), *repeated]
+
+
+def current_format(trace: dict) -> dict:
+    """Return a trace with all fields that the engine requires, given one in the short form of `Program.walk`."""
+    sites = [node["site"] for node in trace["nodes"] if node["site"]]
+    nodes = [
+        {name: part for name, part in node.items() if name != "site"}
+        | {"called": None, "lines": [sites.index(node["site"])] if node["site"] else [], "group": None, "failed": False,
+           "opens": node["inside"] is not None, "name": node.get("name") or node["label"] or node["op"] or "leaf",
+           "inside": node["inside"] and current_format(node["inside"])}
+        for node in trace["nodes"]
+    ]  # fmt: skip
+    walk = trace["walk"] | {"first": 0, "steps": len(trace["steps"]), "lines": [], "leaves": [], "error": None}
+    steps = [{"walk": 0, "earlier": False, "formula": None} | step for step in trace["steps"]]
+    rest = {name: part for name, part in trace.items() if name != "walk"}
+    values = [each | count_not_finite(each) for each in trace["values"]]
+    return rest | {
+        "values": values,
+        "walks": [walk], "error": None, "nodes": nodes, "groups": [], "steps": steps, "formulas": [], "sites": sites,
+        "caught": [], "not_finite": [], "part": None,
+    }  # fmt: skip
+
+
+def count_not_finite(value: dict) -> dict[str, int]:
+    """Return the numbers of nan and infinite entries of a value, as its trace has them."""
+    flat = [part for x in value["data"] or [] for part in (x if isinstance(x, list) else [x])]
+    return {"nan": flat.count("nan"), "inf": flat.count("inf") + flat.count("-inf")}

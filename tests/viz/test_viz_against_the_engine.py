@@ -25,7 +25,7 @@ def diamond():
     return trace, {"a": a, "b": b}
 
 
-def not_cleared():
+def accumulated_gradients():
     a = mg.tensor(2.0, requires_grad=True)
     (a * 4).backward()
     with mg.record() as trace:
@@ -36,7 +36,7 @@ def not_cleared():
     return trace, {"a": a}
 
 
-def broadcasting():
+def broadcast_program():
     rng = np.random.default_rng(4)
     a, b = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((4, 1, 6), (5, 1)))
     with mg.record() as trace:
@@ -75,7 +75,7 @@ def both_ways():
     return trace, {"x": x}
 
 
-PROGRAMS = [diamond, not_cleared, broadcasting, classes, layer, both_ways]
+PROGRAMS = [diamond, accumulated_gradients, broadcast_program, classes, layer, both_ways]
 
 
 def read(text):
@@ -91,7 +91,7 @@ SEEN = """() => {
         return Math.hypot(Math.max(b.x - x, 0, x - b.x - b.width), Math.max(b.y - y, 0, y - b.y - b.height)); };
     const nodes = all(root, ".drawing .node").map((node) => [node, Number(node.id.slice(1))]);
     return {
-        said: text(root.querySelector(".said")),
+        said: text(root.querySelector(".sentence")),
         held: nodes.map(([node, i]) => [i, node.querySelector(".gradient")?.textContent]).filter(([, told]) => told),
         far: nodes.map(([node, i]) => [i, far(node)]),
         signs: all(root, ".numbers .sign").map(text),
@@ -115,7 +115,7 @@ def check(shown, trace, leaves):
         shown.keyboard.press("ArrowRight")
         seen = shown.evaluate(SEEN)
         if k == 0 or step.walk != trace.steps[k - 1].walk:
-            drawn = begun(trace, step.walk, drawn)
+            drawn = check_nodes_at_start(trace, step.walk, drawn)
         back = trace.walks[step.walk].direction == "backward"
         check_sentence(seen["said"], trace, step, "gradient" if back else "tangent")
         drawn[step.target] = gradient_text(step.after, "grad" if back else "tangent")
@@ -140,7 +140,7 @@ def check_sentence(said, trace, step, word):
         assert said.endswith(f"now holds {digits.number(float(np.asarray(step.after)))}."), said
 
 
-def begun(trace, number, drawn):
+def check_nodes_at_start(trace, number, drawn):
     """What stands in the nodes as a walk begins: inner nodes begin anew, leaves keep their gradients."""
     walk = trace.walks[number]
     kept = {node: text for node, text in drawn.items()
@@ -161,7 +161,7 @@ def check_leaves(shown, trace, leaves, held):
         if gradient.size == 1:
             assert drawn == f"grad {digits.number(float(gradient))}"
         shown.locator(f"#n{place}").click()
-        cells = shown.locator(".node-told .card").nth(1).locator("td[title], .line span")
+        cells = shown.locator(".node-details .card").nth(1).locator("td[title], .line span")
         if cells.count() == gradient.size:
             assert [read(text) for text in cells.all_text_contents()] == pytest.approx(gradient.ravel(), rel=1e-3)
         shown.keyboard.press("Escape")
@@ -263,9 +263,9 @@ READINGS = dict.fromkeys(PROGRAMS, check) | {divided_by_zero: check_first_odd, r
 
 
 @pytest.mark.parametrize("program", READINGS)
-def test_the_page_says_what_the_engine_computed(opened, program):
+def test_the_page_says_what_the_engine_computed(open_player, program):
     trace, leaves = program()
-    READINGS[program](opened(trace), trace, leaves)
+    READINGS[program](open_player(trace), trace, leaves)
 
 
 def larger(data):
@@ -274,34 +274,34 @@ def larger(data):
     value["data"] = [1.25 * entry for entry in value["data"]]
 
 
-def turned(data):
+def reverse_step(data):
     """A step that goes the other way."""
     data["steps"][1]["back"] = not data["steps"][1]["back"]
 
 
-def elsewhere(data):
+def redirect_step(data):
     """A step that reaches another node than it says."""
     data["steps"][1]["to"] = data["steps"][1]["from"]
 
 
-def kept(data):
+def keep_inner_gradient(data):
     """The second walk begins with what the first has left in an inner node."""
     step = data["steps"][0]
     data["walks"][1]["starts"][str(step["from"])] = step["contribution"]
 
 
-def forgotten(data):
+def forget_axis(data):
     """An axis that was summed is left out."""
     step = next(step for step in data["steps"] if len(step["summed_axes"]) > 1)
     step["summed_axes"] = step["summed_axes"][:1]
 
 
-def moved(data):
+def move_first_nan(data):
     """The first nan is another step's."""
     data["odd"] = data["odd"].replace("Step 2", "Step 3")
 
 
-def miscounted(data):
+def miscount_group(data):
     """A group of one node more."""
     counts = data["groups"]["counts"]
     data["groups"]["counts"] = [count + 1 for count in counts]
@@ -312,7 +312,7 @@ LIES = {
     "signs are lost": (classes, 'return `${size < 0 ? "n" : "p"}', 'return `${size < 0 ? "p" : "p"}'),
     "neighbours stand in each other's place": (classes, "const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
     "digits are cut and the sign stays": (diamond, "x.toPrecision(6)), x) ? 6 : 4", "x.toPrecision(6)), x) ? 2 : 2"),
-    "every entry shows the first": (broadcasting, "make(tag, heat(x, largest), number(x))",
+    "every entry shows the first": (broadcast_program, "make(tag, heat(x, largest), number(x))",
                                     "make(tag, heat(x, largest), number(0))"),
     "a sentence is another step's": (diamond, "step ? step.say", "step ? data.steps[0].say"),
     "all arrows are turned": (diamond, "const { back } = step;", "const back = !step.back;"),
@@ -321,17 +321,17 @@ LIES = {
     "leaves forget what an earlier walk left": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? -1 : -1"),
     "the first nan is found one step late": (divided_by_zero, "act.go(odd + 1)", "act.go(odd + 2)"),
     "a number is changed": (diamond, larger, None),
-    "one arrow is turned": (diamond, turned, None),
-    "a step reaches another node": (diamond, elsewhere, None),
-    "a walk begins with what another has left": (both_ways, kept, None),
-    "a summed axis is left out": (broadcasting, forgotten, None),
-    "the first nan is another step's": (divided_by_zero, moved, None),
-    "a group has a node too many": (rounds, miscounted, None),
+    "one arrow is turned": (diamond, reverse_step, None),
+    "a step reaches another node": (diamond, redirect_step, None),
+    "a walk begins with what another has left": (both_ways, keep_inner_gradient, None),
+    "a summed axis is left out": (broadcast_program, forget_axis, None),
+    "the first nan is another step's": (divided_by_zero, move_first_nan, None),
+    "a group has a node too many": (rounds, miscount_group, None),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_player_that_lies_is_caught(opened, lie, monkeypatch):
+def test_a_player_that_lies_is_caught(open_player, lie, monkeypatch):
     program, lied, false = LIES[lie]
     if false is None:
         told = pages.payload
@@ -347,45 +347,45 @@ def test_a_player_that_lies_is_caught(opened, lie, monkeypatch):
         assert lied in source
         monkeypatch.setattr(pages, "player_source", lambda: source.replace(lied, false))
     trace, leaves = program()
-    shown = opened(trace)
+    shown = open_player(trace)
     with pytest.raises(AssertionError):
         READINGS[program](shown, trace, leaves)
 
 
-def test_a_walk_that_fails_ends_at_what_failed(opened):
+def test_a_walk_that_fails_ends_at_what_failed(open_player):
     a, b = mg.tensor([[1.0, 2.0]], requires_grad=True), mg.tensor(np.ones((3, 4)))
     with pytest.raises(ValueError, match="matmul"), mg.record() as trace:
         (a * 2) @ b
-    shown = opened(trace)
+    shown = open_player(trace)
     shown.keyboard.press("End")
-    assert "failed" in shown.locator(".said").get_attribute("class")
-    assert "The program ends here at matmul" in shown.locator(".said").text_content()
+    assert "failed" in shown.locator(".sentence").get_attribute("class")
+    assert "The program ends here at matmul" in shown.locator(".sentence").text_content()
     assert shown.locator(".node.failed").count() == 1
-    assert shown.locator(".line-told mark").text_content() == "(a * 2) @ b"
+    assert shown.locator(".source-row mark").text_content() == "(a * 2) @ b"
 
 
-def test_what_failed_in_a_walk_that_was_asked_for_is_told(opened):
+def test_what_failed_in_a_walk_that_was_asked_for_is_told(open_player):
     loss = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     with pytest.raises(RuntimeError), mg.record() as trace:
         (loss * 2).backward()
-    shown = opened(trace)
-    assert "No walk was recorded" not in shown.locator(".said").text_content()
+    shown = open_player(trace)
+    assert "No walk was recorded" not in shown.locator(".sentence").text_content()
     shown.keyboard.press("ArrowRight")
-    assert "a loss is one number" in shown.locator(".said").text_content()
+    assert "a loss is one number" in shown.locator(".sentence").text_content()
 
 
-def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
-    shown = opened(rounds()[0])
+def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(open_player):
+    shown = open_player(rounds()[0])
     closed = shown.locator(".node.group")
     before = closed.count()
     assert 3 <= shown.locator(".drawing .node").count() <= 40
     for _ in range(12):
         shown.keyboard.press("ArrowRight")
-    said = shown.locator(".said").text_content()
+    said = shown.locator(".sentence").text_content()
     closed.last.click()
     assert shown.locator(".group-heading").count() == 1
     assert closed.count() > before, "the rounds in it"
-    assert shown.locator(".said").text_content() == said
+    assert shown.locator(".sentence").text_content() == said
     assert shown.locator(".node.active").count() == 1
     shown.locator(".group-heading").focus()
     shown.keyboard.press("Enter")
@@ -401,11 +401,11 @@ def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(opened):
     within.click()
     assert shown.locator(".group-heading").count() == 1
     assert shown.locator(".node.active").count() == 1
-    assert shown.locator(".said").text_content() == said
+    assert shown.locator(".sentence").text_content() == said
 
 
-def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(opened):
-    shown = opened(rounds()[0])
+def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(open_player):
+    shown = open_player(rounds()[0])
     shown.keyboard.press("End")
     shown.locator(".icon.larger").click()
     told = [text for text in shown.locator(".drawing .norm").all_text_contents() if text]
@@ -413,27 +413,27 @@ def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_ed
     assert all(re.fullmatch(r"\|grad\| [\d.e−]+", text) for text in told)
 
 
-def test_the_groups_of_a_step_open_where_it_is_asked_for(opened):
-    shown = opened(rounds()[0])
+def test_the_groups_of_a_step_open_where_it_is_asked_for(open_player):
+    shown = open_player(rounds()[0])
     shown.keyboard.press("o")
     for _ in range(20):
         shown.keyboard.press("ArrowRight")
         assert shown.locator(".node.active:not(.group)").count() == 1
 
 
-def test_a_node_is_found_by_its_name_and_its_numbers_stand_there(opened):
-    shown = opened(rounds()[0])
+def test_a_node_is_found_by_its_name_and_its_numbers_stand_there(open_player):
+    shown = open_player(rounds()[0])
     shown.keyboard.press("/")
     shown.keyboard.type("tanh")
     shown.keyboard.press("Enter")
-    assert "tanh" in shown.locator(".node-told .title").first.text_content()
-    box = shown.locator(".node-told").bounding_box()
+    assert "tanh" in shown.locator(".node-details .title").first.text_content()
+    box = shown.locator(".node-details").bounding_box()
     assert box["y"] < 720
 
 
-def test_a_step_has_an_address_a_box_and_keys(opened, page, tmp_path):
+def test_a_step_has_an_address_a_box_and_keys(open_player, page, tmp_path):
     trace, _ = diamond()
-    shown = opened(trace)
+    shown = open_player(trace)
     page.evaluate("location.hash = '#step=3'")
     expect(shown.locator(".counter")).to_have_text(re.compile("^3 / "))
     shown.keyboard.press("g")
@@ -451,25 +451,25 @@ def test_a_step_has_an_address_a_box_and_keys(opened, page, tmp_path):
     expect(page.locator(".counter")).to_have_text(re.compile("^value 1 of "))
 
 
-def test_values_come_first_where_it_is_asked_for(opened):
+def test_values_come_first_where_it_is_asked_for(open_player):
     trace, _ = diamond()
-    shown = opened(trace)
+    shown = open_player(trace)
     shown.keyboard.press("v")
     results = shown.locator(".node.application").count()
     assert shown.locator(".node.unborn").count() == results
     shown.keyboard.press("ArrowRight")
     assert shown.locator(".node.unborn").count() == results - 1
-    assert "is computed: 5." in shown.locator(".said").text_content()
+    assert "is computed: 5." in shown.locator(".sentence").text_content()
     for _ in range(results):
         shown.keyboard.press("ArrowRight")
-    assert shown.locator(".said").text_content().startswith("Step 1 of ")
+    assert shown.locator(".sentence").text_content().startswith("Step 1 of ")
 
 
-def test_the_first_nan_is_one_press_away(opened):
+def test_the_first_nan_is_one_press_away(open_player):
     x = mg.tensor([1.0, 0.0, 4.0], requires_grad=True)
     with np.errstate(all="ignore"), mg.record() as trace:
         (mg.log(x) * x / mg.sqrt(x)).sum().backward()
-    shown = opened(trace)
+    shown = open_player(trace)
     first = next(k for k, step in enumerate(trace.steps) if not np.isfinite(np.asarray(step.contribution)).all())
     assert shown.locator(".first-odd").get_attribute("data-tip") == (
         "First result that is not finite: log (1 inf, first at [1]). Step 2 sends 1 inf to multiply, first at [1].")
@@ -478,8 +478,8 @@ def test_the_first_nan_is_one_press_away(opened):
     assert shown.locator(".edge.odd").count() >= 1
 
 
-def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(opened):
-    shown = opened(rounds()[0])
+def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(open_player):
+    shown = open_player(rounds()[0])
     for _ in range(6):
         shown.locator(".icon.smaller").click()
         sizes = shown.evaluate("""() => {
@@ -491,7 +491,7 @@ def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(opened):
         assert all(size >= 11 for size in sizes)
 
 
-def test_an_operation_that_failed_and_was_caught_is_told_at_the_start(opened):
+def test_an_operation_that_failed_and_was_caught_is_told_at_the_start(open_player):
     a, b = mg.tensor([[1.0, 2.0]], requires_grad=True), mg.tensor(np.ones((3, 4)))
     with mg.record() as trace:
         try:
@@ -499,6 +499,6 @@ def test_an_operation_that_failed_and_was_caught_is_told_at_the_start(opened):
         except ValueError:
             y = a * 2
         y.sum().backward()
-    told = opened(trace).locator(".start .error-text").all_text_contents()
+    told = open_player(trace).locator(".start .error-text").all_text_contents()
     assert len(told) == 1
     assert "ValueError: matmul(a: (1, 2) float64, b: (3, 4) float64)" in told[0]

@@ -11,7 +11,7 @@ import micrograd_plus_viz as viz
 pytestmark = pytest.mark.browser
 
 
-def recorded(program):
+def record_data(program):
     """What is recorded of a program, as data."""
     with mg.record() as trace:
         program()
@@ -25,23 +25,23 @@ def leaf(values):
 @pytest.mark.parametrize(
     ("program", "sentence"),
     [
-        (lambda: None, "Program without a walk: 0 nodes. No walk was recorded: that takes a call of backward() inside"),
+        (lambda: None, "Program without a walk: 0 nodes. No walk was recorded: call backward() inside"),
         (lambda: leaf(2.0) * 3, "Program without a walk: 3 nodes. No walk was recorded"),
         (lambda: leaf(2.0).backward(), "Backward walk: 1 node, 0 steps, 2 = 2. No rule is applied."),
     ],
 )
-def test_a_record_without_steps_opens_and_says_why_there_is_nothing_to_play(opened, program, sentence):
-    page = opened(recorded(program))
-    expect(page.locator(".said")).to_contain_text(sentence)
+def test_a_record_without_steps_opens_and_says_why_there_is_nothing_to_play(open_player, program, sentence):
+    page = open_player(record_data(program))
+    expect(page.locator(".sentence")).to_contain_text(sentence)
     expect(page.locator(".bar .icon:enabled")).to_have_count(0)
     for key in ("ArrowRight", "ArrowLeft", "Home", "End", "Space", "ArrowDown", "Enter", "Escape"):
         page.keyboard.press(key)
     expect(page.locator(".counter")).to_have_text("0 / 0")
 
 
-def test_between_complex_numbers_the_conjugate_is_taken_and_shown_to_be(opened):
+def test_between_complex_numbers_the_conjugate_is_taken_and_shown_to_be(open_player):
     z, w = leaf([1 + 2j, -3j]), leaf([2 - 1j, 0.5j])
-    page = opened(recorded(lambda: (z * w).real.sum().backward()))
+    page = open_player(record_data(lambda: (z * w).real.sum().backward()))
     page.keyboard.press("End")
     upstream, local, sent = (
         complex(page.locator(".numbers .card").nth(k).locator(".line span").first.get_attribute("title")
@@ -73,9 +73,9 @@ def test_a_player_whose_cell_is_run_again_is_forgotten_also_while_it_plays(page)
     page.evaluate("document.body.dataset.jpThemeLight = 'false'")
 
 
-def test_a_player_that_was_mounted_out_of_sight_shows_its_active_node_when_it_comes_to_light(opened, page):
+def test_a_player_that_was_mounted_out_of_sight_shows_its_active_node_when_it_comes_to_light(open_player, page):
     page.set_viewport_size({"width": 500, "height": 800})
-    opened(sample_traces.perceptron())
+    open_player(sample_traces.perceptron())
     host = page.locator("#walk")
     page.locator(".slider").fill("20")
     host.evaluate("host => { host.style.display = 'none'; }")
@@ -87,9 +87,9 @@ def test_a_player_that_was_mounted_out_of_sight_shows_its_active_node_when_it_co
     expect(page.locator(".node.active")).to_be_in_viewport(ratio=0.9)
 
 
-def test_keys_that_mean_nothing_to_the_player_are_left_to_the_page_around_it(opened, page):
+def test_keys_that_mean_nothing_to_the_player_are_left_to_the_page_around_it(open_player, page):
     page.set_viewport_size({"width": 900, "height": 300})
-    opened(sample_traces.perceptron())
+    open_player(sample_traces.perceptron())
     page.evaluate("window.heard = []; document.addEventListener('keydown', (e) => window.heard.push(e.key))")
     page.keyboard.press("Control+s")
     assert "s" in page.evaluate("window.heard")
@@ -100,9 +100,9 @@ def test_keys_that_mean_nothing_to_the_player_are_left_to_the_page_around_it(ope
     assert page.evaluate("document.querySelector('#walk').shadowRoot.activeElement.id") == "n4"
 
 
-def test_a_node_leads_to_the_steps_in_which_it_receives_and_sends(opened):
+def test_a_node_leads_to_the_steps_in_which_it_receives_and_sends(open_player):
     trace = sample_traces.diamond()
-    page = opened(trace)
+    page = open_player(trace)
     page.locator("#n3").click()
     received = [i + 1 for i, step in enumerate(trace["steps"]) if step["target"] == 3]
     sent = [i + 1 for i, step in enumerate(trace["steps"]) if step["node"] == 3]
@@ -116,7 +116,7 @@ def test_a_node_leads_to_the_steps_in_which_it_receives_and_sends(opened):
     expect(page.locator(".counter")).to_have_text(f"{sent[0] - 1} / 10")
 
 
-def test_a_value_used_in_a_thousand_places_has_a_short_list_of_steps(opened):
+def test_a_value_used_in_a_thousand_places_has_a_short_list_of_steps(open_player):
     x = leaf(0.5)
 
     def program():
@@ -125,7 +125,7 @@ def test_a_value_used_in_a_thousand_places_has_a_short_list_of_steps(opened):
             y = y * x
         y.backward()
 
-    page = opened(recorded(program))
+    page = open_player(record_data(program))
     page.locator("#n0").click()
     expect(page.locator(".visit")).to_have_count(24)
     expect(page.locator(".visits")).to_contain_text("…")
@@ -170,28 +170,28 @@ def test_where_colours_are_forced_heat_maps_and_the_legend_keep_theirs(chromium,
         ((5,), None, []),
     ],
 )
-def test_a_table_of_numbers_says_which_entries_it_shows(opened, shape, caption, rows):
+def test_a_table_of_numbers_says_which_entries_it_shows(open_player, shape, caption, rows):
     p = sample_traces.Program()
-    page = opened(p.walk(p.apply("sum", p.leaf("x", np.arange(float(np.prod(shape))).reshape(shape)))))
+    page = open_player(p.walk(p.apply("sum", p.leaf("x", np.arange(float(np.prod(shape))).reshape(shape)))))
     page.locator("#n0").click()
-    table = page.locator(".node-told table").first
+    table = page.locator(".node-details table").first
     assert table.locator("caption").all_text_contents() == ([caption] if caption else [])
     assert table.locator("th[scope=row]").all_text_contents() == rows
 
 
-def test_pointing_at_a_truth_tells_it_as_it_is_written(opened):
-    page = opened(sample_traces.strange())
+def test_pointing_at_a_truth_tells_it_as_it_is_written(open_player):
+    page = open_player(sample_traces.strange())
     mask = next(i for i, node in enumerate(sample_traces.strange()["nodes"]) if node["label"] == "mask")
     page.locator(f"#n{mask}").focus()
-    cells = page.locator(".node-told [title]")
+    cells = page.locator(".node-details [title]")
     assert [f"[{k}] = {text}" for k, text in enumerate(cells.all_text_contents())] == cells.evaluate_all(
         "cells => cells.map((cell) => cell.title)"
     )
 
 
 @pytest.mark.parametrize("way", ["button", "key", "slider"])
-def test_whoever_steps_by_hand_ends_the_playing(opened, way):
-    page = opened(sample_traces.diamond())
+def test_whoever_steps_by_hand_ends_the_playing(open_player, way):
+    page = open_player(sample_traces.diamond())
     page.keyboard.press("Space")
     expect(page.locator(".counter")).to_have_text("1 / 10")
     if way == "button":
@@ -205,8 +205,8 @@ def test_whoever_steps_by_hand_ends_the_playing(opened, way):
     expect(page.locator(".counter")).to_have_text("0 / 10")
 
 
-def test_the_style_of_the_page_around_it_does_not_reach_into_a_player(opened):
-    page = opened(sample_traces.perceptron())
+def test_the_style_of_the_page_around_it_does_not_reach_into_a_player(open_player):
+    page = open_player(sample_traces.perceptron())
     page.keyboard.press("End")
     places = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAll("p, .card, .node, math, code")]
         .flatMap((e) => { const { x, width, height } = e.getBoundingClientRect(); return [x, width, height]; })

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import sample_traces
 from PIL import Image
+from small_program import current_format
 
 import micrograd_plus_viz as viz
 from micrograd_plus_viz import notebook, page, payload, player, trace_input
@@ -26,7 +27,7 @@ from micrograd_plus_viz.exports import film
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "player.md").read_text(encoding="utf-8")
 
 
-def shown(trace):
+def mimebundle(trace):
     """What a notebook gets."""
     return viz.show(trace)._repr_mimebundle_()
 
@@ -39,27 +40,27 @@ def inside_html(text):
 
 @pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(300)])
 def test_a_notebook_gets_text_and_one_line_of_html_and_nothing_else(make):
-    bundle = shown(make())
+    bundle = mimebundle(make())
     assert list(bundle) == ["text/plain", "text/html"]
     assert "\n" not in bundle["text/html"]
     assert "\r" not in bundle["text/html"]
 
 
 def test_the_text_tells_the_gradients():
-    assert shown(sample_traces.diamond())["text/plain"] == (
+    assert mimebundle(sample_traces.diamond())["text/plain"] == (
         "Backward walk: 7 nodes, 10 steps, add (y) = 41\n  a: gradient 25\n  b: gradient 19"
     )
 
 
 def test_equal_traces_give_equal_outputs_and_other_traces_other_ids():
-    assert shown(sample_traces.perceptron()) == shown(sample_traces.perceptron())
-    ids = {re.search(r'data-mgp="(\w+)"', shown(make())["text/html"])[1] for make in sample_traces.EVERY}
+    assert mimebundle(sample_traces.perceptron()) == mimebundle(sample_traces.perceptron())
+    ids = {re.search(r'data-mgp="(\w+)"', mimebundle(make())["text/html"])[1] for make in sample_traces.EVERY}
     assert len(ids) == len(sample_traces.EVERY)
 
 
 @pytest.mark.parametrize(("applications", "image"), [(8, True), (100, False), (400, False)])
 def test_the_fallback_is_a_picture_when_small_and_text_when_large(applications, image):
-    text = shown(sample_traces.random_graph(applications))["text/html"]
+    text = mimebundle(sample_traces.random_graph(applications))["text/html"]
     found = re.search(r'<img alt="Graph of a program[^"]*"[^>]*base64,([^"]*)"', text)
     assert (found is not None) == image
     if image:
@@ -70,7 +71,7 @@ def test_the_fallback_is_a_picture_when_small_and_text_when_large(applications, 
 
 def test_the_payload_holds_the_numbers_of_the_trace_and_the_walk_inside():
     trace = sample_traces.perceptron()
-    data = inside_html(shown(trace)["text/html"])
+    data = inside_html(mimebundle(trace)["text/html"])
     check_values(data, trace)
     assert len(data["steps"]) == len(trace["steps"])
     assert list(data["insides"]) == ["12"]
@@ -102,7 +103,7 @@ def test_packing_leaves_out_the_time_and_names_the_payload_by_its_hash():
 
 def test_hostile_names_never_become_markup_in_a_page_or_an_output():
     trace = sample_traces.hostile()
-    for text in (page.document(trace, title=sample_traces.HOSTILE[3]), shown(trace)["text/html"]):
+    for text in (page.document(trace, title=sample_traces.HOSTILE[3]), mimebundle(trace)["text/html"]):
         assert "<img src=x" not in text
         assert "<script>window" not in text
         assert text.count("<script") == text.count("</script>") in (2, 3)
@@ -300,8 +301,8 @@ print(*Trace.bundle(trace), Trace.frame(trace)[0])"""
 def test_a_walk_recorded_by_the_engine_shows_itself():
     from micrograd_plus.tracing import load_trace
 
-    trace = load_trace(sample_traces.diamond())
-    assert trace._repr_mimebundle_() == shown(trace)
+    trace = load_trace(current_format(sample_traces.diamond()))
+    assert trace._repr_mimebundle_() == mimebundle(trace)
     assert trace._mime_() == viz.show(trace)._mime_()
 
 

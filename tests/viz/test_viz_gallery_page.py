@@ -17,7 +17,7 @@ def test_the_page_has_eight_questions_and_players_that_follow_the_site_s_theme(p
     page.goto(made.as_uri())
     walk = page.locator(".walk").first
     walk.locator(".next").click()
-    assert walk.locator(".said").text_content().startswith("Step 1 of 10. add (y) sends 1 to")
+    assert walk.locator(".sentence").text_content().startswith("Step 1 of 10. add (y) sends 1 to")
     assert walk.locator(".your-line code").text_content() == "y = (c + d) + c * d"
     scheme = "e => getComputedStyle(e).colorScheme"
     assert walk.evaluate(scheme) == "dark"
@@ -27,4 +27,4 @@ def test_the_page_has_eight_questions_and_players_that_follow_the_site_s_theme(p
     assert last.locator(".player").count() == 0     # unpacked when it comes near the window
     last.scroll_into_view_if_needed()
     last.locator(".next").click()
-    assert last.locator(".said").text_content().startswith("Step 1 of 128.")
+    assert last.locator(".sentence").text_content().startswith("Step 1 of 128.")

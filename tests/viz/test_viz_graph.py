@@ -16,7 +16,7 @@ from micrograd_plus_viz.window import window
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(trace):
+def parse_picture(trace):
     """The still picture, parsed."""
     return ET.fromstring(picture.graph_svg(trace, layout.compute_placement(trace)))  # noqa: S314 - our own picture
 
@@ -24,7 +24,7 @@ def drawn(trace):
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 def test_every_node_and_every_edge_is_drawn_once_under_its_id(make):
     trace = make()
-    ids = [element.get("id") for element in drawn(trace).iter() if element.get("id")]
+    ids = [element.get("id") for element in parse_picture(trace).iter() if element.get("id")]
     edges = sum(len(node["inputs"]) for node in trace["nodes"])
     assert sorted(ids) == sorted(
         [f"n{i}" for i in range(len(trace["nodes"]))] + [f"e{j}" for j in range(edges)]
@@ -49,7 +49,7 @@ def test_no_node_lies_over_another_and_all_lie_in_the_picture(make):
 
 def test_hostile_names_are_text_in_the_dot_source_and_in_the_picture():
     trace = sample_traces.hostile()
-    root = drawn(trace)
+    root = parse_picture(trace)
     assert {element.tag for element in root.iter()} == {
         f"{SVG}{tag}" for tag in ("svg", "title", "rect", "style", "g", "path", "text")
     }

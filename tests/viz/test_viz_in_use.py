@@ -20,7 +20,7 @@ def product():
     return trace
 
 
-def composed():
+def composite_program():
     x = mg.tensor([[0.5, -1.0, 2.0]], requires_grad=True)
     with mg.record() as trace:
         weights = mg.softmax(x)
@@ -39,21 +39,21 @@ def deep():
     return trace
 
 
-def broken():
+def failing_program():
     a = mg.tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(RuntimeError), mg.record() as trace:
         (a * 2).backward()
     return trace
 
 
-def test_who_comes_first_finds_what_to_press_and_what_the_colours_mean(opened):
-    page = opened(product())
+def test_who_comes_first_finds_what_to_press_and_what_the_colours_mean(open_player):
+    page = open_player(product())
     expect(page.locator(".start")).to_contain_text("Each step sends one gradient back")
     expect(page.locator(".colours li")).to_have_count(4)
     page.locator(".begin").click()
     expect(page.locator(".counter")).to_have_text("1 / 4")
-    expect(page.locator(".said .sends")).to_have_text("multiply (y)")
-    expect(page.locator(".said .gets")).to_have_text("multiply (c)")
+    expect(page.locator(".sentence .sends")).to_have_text("multiply (y)")
+    expect(page.locator(".sentence .gets")).to_have_text("multiply (c)")
     page.locator(".icon.first").click()
     page.locator(".start .inside").click()
     expect(page.locator(".counter")).to_have_text("value 0 of 2")
@@ -62,8 +62,8 @@ def test_who_comes_first_finds_what_to_press_and_what_the_colours_mean(opened):
     expect(page.locator(".panel .card")).to_have_text(["a2", "b3", "multiply (c)6"])
 
 
-def test_a_symbol_its_card_and_its_node_light_together(opened):
-    page = opened(product())
+def test_a_symbol_its_card_and_its_node_light_together(open_player):
+    page = open_player(product())
     page.keyboard.press("ArrowRight")
     symbol = page.locator(".formula:not(.filled) [data-name='upstream']").first
     card = page.locator(".card[data-of='upstream']")
@@ -79,10 +79,10 @@ def test_a_symbol_its_card_and_its_node_light_together(opened):
     expect(page.locator(".card.linked", has_text="contribution").first).to_be_visible()
 
 
-def test_an_inside_that_ends_stands_beside_its_outside(opened):
-    page = opened(composed())
+def test_an_inside_that_ends_stands_beside_its_outside(open_player):
+    page = open_player(composite_program())
     page.keyboard.press("End")
-    page.locator(".player:visible .line-told .inside").click()
+    page.locator(".player:visible .source-row .inside").click()
     inner = page.locator(".nested .player")
     page.keyboard.press("End")
     told = inner.locator(".inside-out")
@@ -94,20 +94,20 @@ def test_an_inside_that_ends_stands_beside_its_outside(opened):
     expect(page.locator(".nested .player")).to_have_count(0)
 
 
-def test_an_inside_that_differs_from_its_outside_is_said_to(opened):
-    trace = composed().to_dict()
+def test_an_inside_that_differs_from_its_outside_is_said_to(open_player):
+    trace = composite_program().to_dict()
     step = next(s for s in trace["steps"] if trace["nodes"][s["node"]]["op"] == "softmax")
     trace["values"].append(trace["values"][step["contribution"]] | {"data": [9.0, 9.0, 9.0]})
     step["contribution"] = len(trace["values"]) - 1
-    page = opened(trace)
+    page = open_player(trace)
     page.keyboard.press("End")
-    page.locator(".player:visible .line-told .inside").click()
+    page.locator(".player:visible .source-row .inside").click()
     page.keyboard.press("End")
     expect(page.locator(".inside-out .sign")).to_have_text("≠")
 
 
-def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and_by_mouse(opened):
-    page = opened(product())
+def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and_by_mouse(open_player):
+    page = open_player(product())
     page.keyboard.press("ArrowRight")
 
     def by(key, button, hand):
@@ -118,9 +118,9 @@ def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and
 
     for hand in ("key", "mouse"):
         for key, button, larger in (("+", "text-larger", True), ("-", "text-smaller", False)):
-            before = page.locator(".said").bounding_box()["height"]
+            before = page.locator(".sentence").bounding_box()["height"]
             by(key, button, hand)
-            assert (page.locator(".said").bounding_box()["height"] > before) == larger
+            assert (page.locator(".sentence").bounding_box()["height"] > before) == larger
         by("h", "hush", hand)
         expect(page.locator(".panel")).to_be_hidden()
         expect(page.locator(".icon.hush")).to_have_attribute("aria-pressed", "true")
@@ -137,10 +137,10 @@ def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and
     expect(page.locator(".counter")).to_have_text("1 / 4")
 
 
-def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(opened):
+def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
     trace = deep()
-    page, count = opened(trace), len(trace.steps)
-    counter, told = page.locator(".counter"), page.locator(".node-told .title").first
+    page, count = open_player(trace), len(trace.steps)
+    counter, told = page.locator(".counter"), page.locator(".node-details .title").first
     for go in (lambda: page.keyboard.press("v"), page.locator(".tool.values").click):
         go()
         expect(counter).to_contain_text("value 0 of ")
@@ -166,8 +166,8 @@ def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(opened):
         expect(told).to_have_count(0)
 
 
-def test_the_view_is_moved_and_fitted_and_groups_open_as_it_goes_by_key_and_by_mouse(opened):
-    page = opened(deep())
+def test_the_view_is_moved_and_fitted_and_groups_open_as_it_goes_by_key_and_by_mouse(open_player):
+    page = open_player(deep())
     drawn, along = page.locator(".drawing"), page.locator(".tool.along")
 
     def view():
@@ -219,7 +219,7 @@ COLOURS = (
 def looks():
     yield "compared", viz.compare(product(), mg.tracing.replay(product(), "replace")), ["ArrowRight"]
     yield "grouped", deep(), ["ArrowRight", "End"]
-    yield "failed", broken(), ["Home", "End"]
+    yield "failed", failing_program(), ["Home", "End"]
     yield "at first", product(), ["Home", "v"]
 
 

@@ -29,7 +29,7 @@ def test_a_walk_and_one_with_a_mistake_open_at_the_first_difference_and_move_tog
     page.goto(viz.save(both, tmp_path / "two.html").as_uri())
     counters = page.locator(".counter")
     expect(counters).to_have_text(["2 / 2", "2 / 2"])
-    said = page.locator(".said").all_text_contents()
+    said = page.locator(".sentence").all_text_contents()
     assert "now holds 6." in said[0]
     assert "now holds 6." not in said[1]
     page.locator(".player").first.focus()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sample_traces
+from small_program import current_format
 
 import micrograd_plus as mg
 from micrograd_plus_viz import digits, formula, static_files, walks, words
@@ -423,7 +424,7 @@ def test_of_several_upstreams_one_that_never_arrived_is_zero_in_the_formula():
 def test_the_samples_are_traces_as_the_engine_reads_them(make):
     from micrograd_plus.tracing import load_trace
 
-    assert len(load_trace(make()).steps) == len(make()["steps"])
+    assert len(load_trace(current_format(make())).steps) == len(make()["steps"])
 
 
 def test_what_is_no_trace_is_refused_with_a_sentence():

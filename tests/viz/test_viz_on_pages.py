@@ -10,7 +10,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def two_players(page, tmp_path):
-    outputs = [viz.show(make())._repr_mimebundle_()["text/html"] for make in (programs.neuron, programs.broadcasting)]
+    outputs = [
+        viz.show(make())._repr_mimebundle_()["text/html"] for make in (programs.neuron, programs.broadcast_shapes)
+    ]
     made = tmp_path / "page.html"
     made.write_text(f'<!DOCTYPE html><html dir="rtl"><body>{"".join(outputs)}</body></html>', encoding="utf-8")
     page.goto(made.as_uri())
@@ -39,7 +41,7 @@ def test_on_a_page_that_reads_from_right_to_left_time_still_runs_to_the_right(tw
     assert back < on < slider
     root, leaf = (player.locator(f"#n{i}").bounding_box()["x"] for i in (9, 0))
     assert leaf < root
-    assert player.locator(".said").evaluate("e => getComputedStyle(e).direction") == "ltr"
+    assert player.locator(".sentence").evaluate("e => getComputedStyle(e).direction") == "ltr"
 
 
 @pytest.mark.parametrize("program", [programs.attention, programs.mlp], ids=["attention", "MLP"])
@@ -50,7 +52,7 @@ def test_at_200_percent_nothing_is_cut_off_at_the_side(page, tmp_path, program):
     assert page.evaluate("document.documentElement.scrollWidth") <= 640
     cut = page.locator(".player").evaluate("""(player) => {
         const right = player.getBoundingClientRect().right;
-        return [...player.querySelectorAll("button, input, select, .said, .card, .title, .legend")]
+        return [...player.querySelectorAll("button, input, select, .sentence, .card, .title, .legend")]
           .filter((e) => e.getClientRects().length && !e.closest(".scroller:has(.formula)")
             && e.getBoundingClientRect().right > right + 1).map((e) => e.className);
     }""")

@@ -19,7 +19,7 @@ TOO_LARGE = """(all) => {
     for (let i = 0; i <= Number(slider.max); i += all ? 1 : Math.ceil(slider.max / 24)) {
       slider.value = String(i);
       slider.dispatchEvent(new Event("input"));
-      for (const part of root.querySelectorAll(".column, .said")) {
+      for (const part of root.querySelectorAll(".column, .sentence")) {
         const over = part.scrollHeight - part.clientHeight;
         if (over > 1) found.push(`step ${i}: ${part.className} is ${over} too high`);
       }
@@ -30,7 +30,7 @@ TOO_LARGE = """(all) => {
 }"""
 
 
-def normalised():
+def layer_norm():
     """A layer norm, whose formula with numbers is the longest there is."""
     rng = np.random.default_rng(0)
     x, gain, shift = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((4, 6), (6,), (6,)))
@@ -55,7 +55,7 @@ def awkward():
 
 @pytest.mark.parametrize(
     ("program", "all_steps"),
-    [(normalised, True), (awkward, True), (programs.attention, True), (programs.neuron, True),
+    [(layer_norm, True), (awkward, True), (programs.attention, True), (programs.neuron, True),
      (programs.transformer_layer, False), (lambda: programs.rnn(20), False), (programs.mlp, False)],
     ids=["layer norm", "awkward arrays", "attention", "neuron", "transformer layer", "recurrent network", "MLP"],
 )  # fmt: skip

@@ -24,7 +24,7 @@ def goes_to(page, step):
     from playwright.sync_api import expect
 
     expect(page.locator(".counter").first).to_have_text(f"{step} / {STEPS}")
-    assert page.locator(".said").first.inner_text().startswith(f"Step {step} of {STEPS}. ")
+    assert page.locator(".sentence").first.inner_text().startswith(f"Step {step} of {STEPS}. ")
 
 
 def test_a_page_holds_its_parts_as_data_and_says_how_many_there_are(tmp_path, long_walk):

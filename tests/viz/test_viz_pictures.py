@@ -19,13 +19,13 @@ from micrograd_plus_viz.static_files import FONTS, SIGNS
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def said(svg):
+def texts_of(svg):
     """Every text of a picture, in order."""
     return ["".join(text.itertext()) for text in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - ours
 
 
 def test_the_picture_of_a_step_has_the_graph_the_sentence_the_formula_and_the_numbers():
-    texts = said(viz.draw(sample_traces.diamond(), index=6).svg)
+    texts = texts_of(viz.draw(sample_traces.diamond(), index=6).svg)
     for wanted in ("mul (d)", "grad 7", "finished", "The rule", "contribution", "upstream", "before", "after", "+"):
         assert wanted in texts
     assert any(text.startswith("Step 6 of 10. ") for text in texts)
@@ -83,7 +83,7 @@ def test_of_a_large_graph_the_part_round_the_step_is_drawn_under_the_names_of_th
     drawing = viz.draw(trace, index=1500)
     assert drawing.alt.startswith(f"Step 1500 of {len(trace.steps)}. ")
     assert len(re.findall(r'<g id="n\d+"', drawing.svg)) <= window.MOST_TOUCHED + 2
-    assert drawing.alt.partition(". ")[2].partition(" sends")[0] in said(drawing.svg)
+    assert drawing.alt.partition(". ")[2].partition(" sends")[0] in texts_of(drawing.svg)
 
 
 def test_of_a_graph_that_is_too_large_to_be_read_the_groups_are_drawn(tmp_path):
@@ -95,7 +95,7 @@ def test_of_a_graph_that_is_too_large_to_be_read_the_groups_are_drawn(tmp_path):
             h = h * 0.9 + 0.1
         h.backward()
     svg, width, _ = group_picture.render(trace_input.normalize(trace.to_dict()))
-    texts = said(svg)
+    texts = texts_of(svg)
     assert any(f"The {len(trace.nodes)} nodes are drawn in " in text for text in texts)
     counted = [int(text.split(": ")[1].split()[0]) for text in texts if re.search(r": \d+ nodes$", text)]
     single = len(re.findall(r'<g id="n', svg)) - len(counted)
@@ -131,10 +131,10 @@ def test_a_film_plays_once_unless_it_is_told_to_go_on(tmp_path):
 def test_a_moving_svg_lights_a_step_and_says_it_at_its_time():
     trace = sample_traces.diamond()
     moving = film.animate(trace_input.normalize(trace), steps=[2, 3], pace=2.0)
-    assert len(re.findall(r'class="bead"', moving)) == 2
+    assert len(re.findall(r'class="marker"', moving)) == 2
     assert "Step 1 of 10" not in moving
     assert re.search(r'animation-duration:2\.00s;animation-delay:0\.00s"><g[^>]*>.*?Step 2 of 10', moving)
-    told = [text for text in said(moving) if text.startswith("Step ")]
+    told = [text for text in texts_of(moving) if text.startswith("Step ")]
     assert [text[:13] for text in told] == ["Step 2 of 10.", "Step 3 of 10."]
 
 

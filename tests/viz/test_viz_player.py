@@ -13,14 +13,14 @@ from micrograd_plus_viz import digits, layout, words
 pytestmark = pytest.mark.browser
 
 A_MINUTE = 60_000
-"""The time, in milliseconds from when the page was opened, at which a test stops the page's clock."""
+"""The time, in milliseconds from when the page was open_player, at which a test stops the page's clock."""
 
 
 STATE = """(root) => {
     const marks = [...root.querySelectorAll(".node, .edge")].map(
         (g) => [g.id, [...g.classList].filter((c) => c !== "selected").sort().join(" "),
                 g.querySelector(".gradient")?.textContent ?? null]);
-    const said = root.querySelector(".said").textContent;
+    const said = root.querySelector(".sentence").textContent;
     return JSON.stringify([marks, said, root.querySelector(".counter").textContent,
         root.querySelector(".panel").textContent, root.querySelector(".slider").value,
         root.querySelector(".badge") !== null]);
@@ -28,7 +28,7 @@ STATE = """(root) => {
 """Everything that a step changes and a reader can see, without what is only on its way."""
 
 CARDS = """(root) => ({
-    said: root.querySelector(".said").textContent,
+    said: root.querySelector(".sentence").textContent,
     counter: root.querySelector(".counter").textContent,
     panel: root.querySelector(".panel").textContent,
     cards: [...root.querySelectorAll(".panel .card")].map((card) => ({
@@ -45,7 +45,7 @@ CARDS = """(root) => ({
 """What stands in the panel."""
 
 
-def stepped(page, look, keys):
+def look_at_steps(page, look, keys):
     """What `look` sees in the player before the first and after each of some keys."""
     return page.evaluate(
         f"""(keys) => {{
@@ -60,24 +60,24 @@ def stepped(page, look, keys):
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
-def test_every_state_is_the_same_from_either_side_and_by_a_jump(opened, make):
+def test_every_state_is_the_same_from_either_side_and_by_a_jump(open_player, make):
     trace = make()
-    page, count = opened(trace), len(trace["steps"])
-    forwards = stepped(page, STATE, ["ArrowRight"] * count)
-    backwards = stepped(page, STATE, ["ArrowLeft"] * count)
+    page, count = open_player(trace), len(trace["steps"])
+    forwards = look_at_steps(page, STATE, ["ArrowRight"] * count)
+    backwards = look_at_steps(page, STATE, ["ArrowLeft"] * count)
     assert forwards == backwards[::-1]
     assert len(set(forwards)) == count + 1
-    assert stepped(page, STATE, ["End", "Home"])[1:] == [forwards[count], forwards[0]]
+    assert look_at_steps(page, STATE, ["End", "Home"])[1:] == [forwards[count], forwards[0]]
     for k in (count // 2, count, 1, count - 1):
         page.locator(".slider").fill(str(k))
-        assert stepped(page, STATE, []) == [forwards[k]]
+        assert look_at_steps(page, STATE, []) == [forwards[k]]
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
-def test_the_panel_shows_the_numbers_of_the_trace(opened, make):
+def test_the_panel_shows_the_numbers_of_the_trace(open_player, make):
     trace = make()
-    page, sentences = opened(trace), words.sentences(trace)
-    _, *seen = stepped(page, CARDS, ["ArrowRight"] * len(trace["steps"]))
+    page, sentences = open_player(trace), words.sentences(trace)
+    _, *seen = look_at_steps(page, CARDS, ["ArrowRight"] * len(trace["steps"]))
     for i, (step, found) in enumerate(zip(trace["steps"], seen, strict=True)):
         assert " ".join(found["said"].split()) == " ".join(sentences[i].split())
         assert found["counter"] == f"{i + 1} / {len(trace['steps'])}"
@@ -177,9 +177,9 @@ def test_numbers_read_the_same_in_the_panel_as_in_a_sentence(page):
     assert shown == [digits.number(x) for x in json.loads(json.dumps(numbers))]
 
 
-def test_the_nodes_tell_what_has_arrived_so_far(opened):
+def test_the_nodes_tell_what_has_arrived_so_far(open_player):
     trace = sample_traces.diamond()
-    page = opened(trace)
+    page = open_player(trace)
     expect(page.locator("#n6 .gradient")).to_have_text("grad 1")
     expect(page.locator("#n0 .gradient")).to_have_text("")
     expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf")
@@ -192,20 +192,20 @@ def test_the_nodes_tell_what_has_arrived_so_far(opened):
 @pytest.mark.parametrize(
     "make",
     [
-        sample_traces.growing,
+        sample_traces.growing_gradient,
         sample_traces.broad,
-        sample_traces.recorded,
+        sample_traces.engine_recording,
         sample_traces.several_outputs,
         lambda: sample_traces.random_graph(320),
     ],
 )
 @pytest.mark.parametrize("laid_out", ["by Graphviz", "by our own layers"])
-def test_no_line_of_a_node_ever_leaves_its_shape(opened, make, laid_out, monkeypatch):
+def test_no_line_of_a_node_ever_leaves_its_shape(open_player, make, laid_out, monkeypatch):
     """Gradients change while the walk goes on, and one on its way may be longer than the one at the end."""
     trace = make()
     if laid_out == "by our own layers":
         monkeypatch.setattr(layout, "MOST_NODES", 0)
-    page = opened(trace)
+    page = open_player(trace)
     places = list(range(0, len(trace["steps"]) + 1, max(1, len(trace["steps"]) // 12)))
     outside = page.locator(".slider").evaluate(
         """(slider, places) => places.flatMap((k) => {
@@ -225,8 +225,8 @@ def test_no_line_of_a_node_ever_leaves_its_shape(opened, make, laid_out, monkeyp
     assert outside == []
 
 
-def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_in_text(opened):
-    page = opened(sample_traces.diamond())
+def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_in_text(open_player):
+    page = open_player(sample_traces.diamond())
     page.locator(".slider").fill("10")
     expect(page.locator(".node.active")).to_have_id("n2")
     expect(page.locator(".node.accumulates")).to_have_id("n1")
@@ -238,9 +238,9 @@ def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_i
     expect(page.locator(".node.receives")).to_have_id("n4")
 
 
-def test_what_several_outputs_received_passes_to_their_application_before_its_first_rule(opened):
+def test_what_several_outputs_received_passes_to_their_application_before_its_first_rule(open_player):
     trace = sample_traces.several_outputs()
-    page, called = opened(trace, clock=0), words.names(trace)
+    page, called = open_player(trace, clock=0), words.names(trace)
     applied = [i for i, step in enumerate(trace["steps"]) if called[step["node"]].startswith("lstm_cell")]
     assert len(applied) == 2
     outputs = [n["id"] for n in trace["nodes"] if n["kind"] == "output"]
@@ -257,9 +257,9 @@ def test_what_several_outputs_received_passes_to_their_application_before_its_fi
     page.clock.pause_at(A_MINUTE)
     page.keyboard.press("ArrowRight")
     assert passed < lit()
-    expect(page.locator(".bead")).to_have_count(3 * 3)
+    expect(page.locator(".marker")).to_have_count(3 * 3)
     assert page.locator(".lit").count() == 3
-    expect(page.locator(".said")).to_contain_text(
+    expect(page.locator(".sentence")).to_contain_text(
         "lstm_cell (cell), where the gradients of hidden and kept arrived, sends"
     )
     for i in outputs:
@@ -269,20 +269,20 @@ def test_what_several_outputs_received_passes_to_their_application_before_its_fi
     expect(page.locator(".edge.done")).to_have_count(applied[1] + 1 + len(passed))
 
 
-def test_an_application_with_several_outputs_says_where_its_numbers_stand(opened):
-    page = opened(sample_traces.several_outputs())
+def test_an_application_with_several_outputs_says_where_its_numbers_stand(open_player):
+    page = open_player(sample_traces.several_outputs())
     page.locator(".node", has_text=re.compile("^lstm_cell")).click()
-    expect(page.locator(".node-told")).to_contain_text(
-        "It has several outputs: its values, and the gradients that arrive, stand at hidden, kept."
+    expect(page.locator(".node-details")).to_contain_text(
+        "It has several outputs. Its values and gradients are shown at hidden, kept."
     )
-    expect(page.locator(".node-told .card")).to_have_count(0)
+    expect(page.locator(".node-details .card")).to_have_count(0)
 
 
-def test_a_gradient_that_is_not_finite_is_told_in_the_graph_as_it_arrives(opened):
-    page = opened(sample_traces.strange())
+def test_a_gradient_that_is_not_finite_is_told_in_the_graph_as_it_arrives(open_player):
+    page = open_player(sample_traces.strange())
     leaf = page.locator("#n0 .gradient")
     page.locator("#n0").click()
-    expect(page.locator(".node-told .statistics")).to_have_text(re.compile("^finite entries: min −1, max "))
+    expect(page.locator(".node-details .statistics")).to_have_text(re.compile("^finite entries: min −1, max "))
     page.keyboard.press("Escape")
     expect(page.locator("#n0 .value")).to_have_text(re.compile(r"^\(5,\)( float64)?, has nan$"))
     expect(leaf).not_to_have_class(re.compile("odd"))
@@ -293,15 +293,15 @@ def test_a_gradient_that_is_not_finite_is_told_in_the_graph_as_it_arrives(opened
     expect(leaf).not_to_have_class(re.compile("odd"))
 
 
-def test_the_mark_of_a_node_that_opens_lies_clear_of_its_name(opened):
-    page = opened(sample_traces.perceptron())
+def test_the_mark_of_a_node_that_opens_lies_clear_of_its_name(open_player):
+    page = open_player(sample_traces.perceptron())
     mark, name = (page.locator(f"#n12 {part}").bounding_box() for part in (".opens", ".name"))
     assert mark["y"] + mark["height"] <= name["y"] + 2.5, "the box of a line is higher than its letters"
     assert page.locator(".legend .opens").count() == 1
 
 
-def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(opened):
-    page = opened(sample_traces.diamond())
+def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(open_player):
+    page = open_player(sample_traces.diamond())
     expect(page.locator(".icon.back")).to_be_disabled()
     page.locator(".icon.next").click()
     expect(page.locator(".counter")).to_have_text("1 / 10")
@@ -310,15 +310,15 @@ def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(opened):
     page.locator(".icon.back").click()
     expect(page.locator(".counter")).to_have_text("9 / 10")
     page.locator(".icon.first").click()
-    expect(page.locator(".said")).to_contain_text("The walk has not begun.")
+    expect(page.locator(".sentence")).to_contain_text("The walk has not begun.")
 
 
-def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(opened, page):
+def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(open_player, page):
     page.set_viewport_size({"width": 300, "height": 700})
-    opened(sample_traces.perceptron())
+    open_player(sample_traces.perceptron())
     page.locator(".slider").fill("19")
     page.locator("#n2").focus()
-    page.locator(".node-told .scroller").first.focus()
+    page.locator(".node-details .scroller").first.focus()
     assert "scroller" in page.evaluate("document.querySelector('#walk').shadowRoot.activeElement.className")
     page.keyboard.press("End")
     expect(page.locator(".counter")).to_have_text("20 / 20")
@@ -331,9 +331,9 @@ def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(opened, page):
 
 
 @pytest.mark.parametrize("width", [1600, 400])
-def test_a_keyboard_stops_at_the_boxes_that_scroll_and_at_no_other(opened, page, width):
+def test_a_keyboard_stops_at_the_boxes_that_scroll_and_at_no_other(open_player, page, width):
     page.set_viewport_size({"width": width, "height": 700})
-    opened(sample_traces.perceptron())
+    open_player(sample_traces.perceptron())
     page.keyboard.press("End")
     seen = set()
     for i in range(len(sample_traces.perceptron()["nodes"])):
@@ -347,9 +347,9 @@ def test_a_keyboard_stops_at_the_boxes_that_scroll_and_at_no_other(opened, page,
     assert seen == {True, False}
 
 
-def test_a_long_formula_is_broken_into_lines_that_fit_a_narrow_screen(opened, page):
+def test_a_long_formula_is_broken_into_lines_that_fit_a_narrow_screen(open_player, page):
     page.set_viewport_size({"width": 400, "height": 700})
-    opened(sample_traces.several_outputs())
+    open_player(sample_traces.several_outputs())
     page.locator(".slider").fill("7")
     expect(page.locator(".title").first).to_contain_text("sample_traces.py")
     formula = page.locator(".formula").first
@@ -358,8 +358,8 @@ def test_a_long_formula_is_broken_into_lines_that_fit_a_narrow_screen(opened, pa
     assert formula.evaluate("box => [...box.querySelectorAll('p')].length") == 2, "the formula, and what it names"
 
 
-def test_space_plays_to_the_end_and_stops_there(opened):
-    page = opened(sample_traces.diamond())
+def test_space_plays_to_the_end_and_stops_there(open_player):
+    page = open_player(sample_traces.diamond())
     page.locator(".speed").select_option("8")
     page.locator(".player").focus()
     page.keyboard.press("Space")
@@ -368,17 +368,17 @@ def test_space_plays_to_the_end_and_stops_there(opened):
     expect(page.locator(".icon.play")).to_have_attribute("aria-label", "Play (space)")
 
 
-def test_beads_travel_while_the_walk_goes_on_and_leave_nothing_behind(opened):
-    page = opened(sample_traces.diamond(), clock=0)
+def test_beads_travel_while_the_walk_goes_on_and_leave_nothing_behind(open_player):
+    page = open_player(sample_traces.diamond(), clock=0)
     page.clock.pause_at(A_MINUTE)
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".bead")).to_have_count(3)
+    expect(page.locator(".marker")).to_have_count(3)
     page.clock.run_for(5_000)
-    expect(page.locator(".bead")).to_have_count(0)
+    expect(page.locator(".marker")).to_have_count(0)
 
 
-def test_a_live_region_speaks_whole_sentences_and_is_silent_while_playing_fast(opened):
-    page = opened(sample_traces.perceptron())
+def test_a_live_region_speaks_whole_sentences_and_is_silent_while_playing_fast(open_player):
+    page = open_player(sample_traces.perceptron())
     page.keyboard.press("ArrowRight")
     expect(page.locator("[aria-live]")).to_have_count(1)
     expect(page.locator("[aria-live=polite]")).to_have_text(
@@ -392,15 +392,15 @@ def test_a_live_region_speaks_whole_sentences_and_is_silent_while_playing_fast(o
     expect(page.locator("[aria-live=polite]")).to_have_count(1)
 
 
-def test_a_node_reached_by_keyboard_tells_all_its_numbers_in_a_table(opened):
+def test_a_node_reached_by_keyboard_tells_all_its_numbers_in_a_table(open_player):
     trace = sample_traces.perceptron()
-    page = opened(trace)
+    page = open_player(trace)
     page.keyboard.press("End")
     page.locator("#n19").focus()
     for _ in range(17):
         page.keyboard.press("ArrowUp")
-    expect(page.locator(".node-told .title")).to_contain_text("W1")
-    tables = page.locator(".node-told table")
+    expect(page.locator(".node-details .title")).to_contain_text("W1")
+    tables = page.locator(".node-details table")
     final = next(g["value"] for g in trace["gradients"] if g["node"] == 2)
     for table, place in ((0, trace["nodes"][2]["value"]), (1, final)):
         assert tables.nth(table).locator("td[title]").all_text_contents() == [
@@ -408,19 +408,19 @@ def test_a_node_reached_by_keyboard_tells_all_its_numbers_in_a_table(opened):
         ]
         assert tables.nth(table).locator("th").count() == 4 + 6
     page.keyboard.press("Escape")
-    expect(page.locator(".node-told")).to_have_count(0)
+    expect(page.locator(".node-details")).to_have_count(0)
 
 
-def test_one_tab_stop_leads_into_the_graph(opened):
-    page = opened(sample_traces.perceptron())
+def test_one_tab_stop_leads_into_the_graph(open_player):
+    page = open_player(sample_traces.perceptron())
     assert page.locator(".node[tabindex='0']").count() == 1
     page.locator("#n3").click()
     assert page.locator(".node[tabindex='0']").get_attribute("id") == "n3"
 
 
-def test_an_application_is_stepped_into_and_left_again(opened):
+def test_an_application_is_stepped_into_and_left_again(open_player):
     trace = sample_traces.perceptron()
-    page = opened(trace)
+    page = open_player(trace)
     page.keyboard.press("ArrowRight")
     page.locator("#n12").first.focus()
     page.keyboard.press("Enter")
@@ -429,19 +429,19 @@ def test_an_application_is_stepped_into_and_left_again(opened):
     expect(page.locator(".trail")).to_contain_text("Backward walk›softmax_cross_entropy (error)")
     inside = trace["nodes"][12]["inside"]
     page.keyboard.press("End")
-    expect(inner.locator(".said")).to_have_text(words.sentences(inside)[-1])
+    expect(inner.locator(".sentence")).to_have_text(words.sentences(inside)[-1])
     expect(inner.locator(".quoted .title").first).to_contain_text("The line of this operation")
     page.keyboard.press("Escape")
     expect(inner).to_have_count(0)
-    expect(page.locator(".said").first).to_contain_text("Step 1 of 20.")
+    expect(page.locator(".sentence").first).to_contain_text("Step 1 of 20.")
     page.locator("#n12").dblclick()
     page.locator(".trail .crumb").click()
     expect(page.locator(".nested .player")).to_have_count(0)
 
 
-def test_the_users_expression_is_marked_in_its_line_and_the_rules_line_is_shown(opened):
+def test_the_users_expression_is_marked_in_its_line_and_the_rules_line_is_shown(open_player):
     trace = sample_traces.perceptron()
-    page = opened(trace)
+    page = open_player(trace)
     page.keyboard.press("End")
     expect(page.locator(".source mark")).to_have_text("X @ W1")
     expect(page.locator(".source").first).to_have_text("hidden = mg.tanh(X @ W1 + b1)")
@@ -449,17 +449,17 @@ def test_the_users_expression_is_marked_in_its_line_and_the_rules_line_is_shown(
     expect(page.locator(".source").nth(1)).to_have_text(trace["rules"]["matmul.b"]["source"])
 
 
-def test_columns_count_characters_also_behind_one_that_takes_two_units(opened):
+def test_columns_count_characters_also_behind_one_that_takes_two_units(open_player):
     p = sample_traces.Program()
     x = p.leaf("x", 2.0)
-    page = opened(p.walk(p.apply("tanh", x, text="y = f('🙂🙂', «tanh(x)», '∂')")))
+    page = open_player(p.walk(p.apply("tanh", x, text="y = f('🙂🙂', «tanh(x)», '∂')")))
     page.keyboard.press("ArrowRight")
     expect(page.locator(".source mark")).to_have_text("tanh(x)")
 
 
-def test_summed_axes_are_told_in_the_panel(opened):
+def test_summed_axes_are_told_in_the_panel(open_player):
     trace = sample_traces.broadcast()
-    page = opened(trace)
+    page = open_player(trace)
     for i, step in enumerate(trace["steps"]):
         page.keyboard.press("ArrowRight")
         expect(page.locator(".counter")).to_have_text(f"{i + 1} / {len(trace['steps'])}")
@@ -470,10 +470,10 @@ def test_summed_axes_are_told_in_the_panel(opened):
             expect(told).to_have_count(0)
 
 
-def test_one_scale_stands_beside_the_pictures_of_a_panel(opened):
+def test_one_scale_stands_beside_the_pictures_of_a_panel(open_player):
     """The same array never has two colourings: all gradients of a panel are coloured by one scale."""
     trace = sample_traces.perceptron()
-    page = opened(trace)
+    page = open_player(trace)
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")  # at the end stands what is left besides, on a scale of its own
     step = trace["steps"][-2]
@@ -488,7 +488,7 @@ def test_one_scale_stands_beside_the_pictures_of_a_panel(opened):
     assert all(each == paths[0] for each in paths)
 
 
-def test_a_cell_is_an_entry_and_says_its_place_and_its_number(opened):
+def test_a_cell_is_an_entry_and_says_its_place_and_its_number(open_player):
     """The gradient of a cross-entropy has one negative number in each row, and its picture shows just these."""
     import micrograd_plus as mg
 
@@ -497,7 +497,7 @@ def test_a_cell_is_an_entry_and_says_its_place_and_its_number(opened):
     with mg.record() as trace:
         loss = mg.nn.functional.cross_entropy(scores, mg.tensor(rng.integers(0, 10, 32)))
         loss.backward()
-    page, gradient = opened(trace), np.asarray(scores.grad.numpy())
+    page, gradient = open_player(trace), np.asarray(scores.grad.numpy())
     page.keyboard.press("ArrowRight")
     drawn = page.locator(".card", has=page.locator("figcaption :text-is('contribution')")).locator(".picture").first
     assert drawn_signs(drawn) == ((gradient < 0).sum(), (gradient == 0).sum(), (gradient > 0).sum()) == (32, 0, 288)
@@ -514,18 +514,18 @@ def test_a_cell_is_an_entry_and_says_its_place_and_its_number(opened):
     expect(page.locator(".tip")).to_contain_text("[0, 0] ≈ ")
 
 
-def test_rows_of_plus_and_minus_one_are_not_blank(opened):
+def test_rows_of_plus_and_minus_one_are_not_blank(open_player):
     import micrograd_plus as mg
 
     x = mg.tensor(np.tile([[1.0], [-1.0]], (16, 8)), requires_grad=True)
     with mg.record() as trace:
         (x * x).sum().backward()
-    page = opened(trace)
+    page = open_player(trace)
     page.locator(".node", has_text="x").first.click()
-    assert drawn_signs(page.locator(".node-told .picture").first) == (128, 0, 128)
+    assert drawn_signs(page.locator(".node-details .picture").first) == (128, 0, 128)
 
 
-def test_beyond_a_thousand_entries_a_cell_is_the_largest_of_its_block_and_says_so(opened):
+def test_beyond_a_thousand_entries_a_cell_is_the_largest_of_its_block_and_says_so(open_player):
     import micrograd_plus as mg
 
     data = np.zeros((64, 64))
@@ -533,11 +533,11 @@ def test_beyond_a_thousand_entries_a_cell_is_the_largest_of_its_block_and_says_s
     x = mg.tensor(data, requires_grad=True)
     with mg.record() as trace:
         (x * 2.0).sum().backward()
-    page = opened(trace)
+    page = open_player(trace)
     page.locator(".node", has_text="x").first.click()
-    drawn = page.locator(".node-told .picture").first
+    drawn = page.locator(".node-details .picture").first
     assert drawn_signs(drawn)[0] == 1
-    expect(page.locator(".node-told")).to_contain_text("a cell: the largest of 4")
+    expect(page.locator(".node-details")).to_contain_text("a cell: the largest of 4")
     assert drawn.evaluate("""svg => {
         const [x, y] = svg.querySelector(".minus").getAttribute("d").slice(1).split("h")[0].split(",").map(Number);
         const box = svg.getBoundingClientRect();

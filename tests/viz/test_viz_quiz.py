@@ -41,7 +41,7 @@ def number(asked, x):
 # Nothing tells the answer ----
 
 
-def hidden(trace, step):
+def new_numbers(trace, step):
     """The numbers that step brings about, which nothing before it has."""
     known = {quizzed.digits(np.ravel(each)[0]) for node in trace.nodes if (each := node.value) is not None}
     for before in trace.steps[: step - 1]:
@@ -56,7 +56,7 @@ def test_a_page_its_picture_and_its_words_hold_nothing_of_the_answer(step, kind)
     trace = curve()
     quiz = viz.quiz(trace, step, kind)
     assert quiz.data["steps"] == quiz.data["steps"][: step - 1]
-    numbers = hidden(trace, step)
+    numbers = new_numbers(trace, step)
     assert numbers
     assert [x for x in numbers if holds(readable(quiz), x)] == []
     assert holds(str(trace.steps[step - 1].contribution), trace.steps[step - 1].contribution)

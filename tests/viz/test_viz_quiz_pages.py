@@ -21,7 +21,7 @@ AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 
 @pytest.fixture
-def asked(page, tmp_path):
+def open_quiz(page, tmp_path):
     """A function that opens a quiz's page."""
 
     def open_quiz(quiz):
@@ -33,26 +33,30 @@ def asked(page, tmp_path):
 
 
 def choosable(trace, kind):
-    """The last step that is asked of a kind as one of several, and which is right."""
+    """The last step that is open_quiz of a kind as one of several, and which is right."""
     chooser = Chooser(load_window(trace)[0], 0.02, (), 0)
     for at in reversed(range(len(trace.steps))):
         made = chooser.question(at, kind)
         if made and made.form == "choice":
             return at + 1, int(made.right[0])
-    raise AssertionError(f"no step is asked for its {kind}")
+    raise AssertionError(f"no step is open_quiz for its {kind}")
 
 
-def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(asked):
+def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(open_quiz):
     trace = curve()
     x = trace.nodes[trace.steps[4].target].value
     wrong, right = trace.steps[4].upstream * (1 - x * x), trace.steps[4].after
-    page = asked(viz.quiz(trace, 5, "gradient", candidates=[{"answer": wrong, "hint": "Is <b>tanh</b> ever falling?"}]))
-    box, told = page.locator(".answer"), page.locator(".quiz-told")
+    page = open_quiz(
+        viz.quiz(trace, 5, "gradient", candidates=[{"answer": wrong, "hint": "Is <b>tanh</b> ever falling?"}])
+    )
+    box, told = page.locator(".answer"), page.locator(".quiz-feedback")
     expect(box).to_be_focused()
-    expect(page.locator(".said")).to_have_text("Step 5 of 9. tanh (d) sends to add. What is the gradient of add then?")
+    expect(page.locator(".sentence")).to_have_text(
+        "Step 5 of 9. tanh (d) sends to add. What is the gradient of add then?"
+    )
     expect(page.locator(".counter")).to_have_text("5 / 9")
     for typed, said in [
-        ("much", "That cannot be read. A number, or a fraction such as 1/3. Within 2 % is right."),
+        ("much", "That is not a valid answer. A number, or a fraction such as 1/3. Within 2 % is right."),
         (f"{wrong:.6f}", "✗ Not right. Is <b>tanh</b> ever falling?"),
         (str(-right).replace("-", "−"), "✗ Not right, try 2. The size is right. Look at the sign."),
     ]:
@@ -62,7 +66,7 @@ def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(asked):
     box.fill(f"{right * 1.015:.7f}".replace(".", ","))
     page.keyboard.press("Enter")
     expect(told).to_contain_text("✓ Right. The gradient of add is ")
-    expect(page.locator(".said")).to_contain_text("Step 5 of 9. tanh (d) sends ")
+    expect(page.locator(".sentence")).to_contain_text("Step 5 of 9. tanh (d) sends ")
     expect(page.locator(".quiz-score")).to_have_text("1 right later, of 1")
     expect(page.locator(".quiz-at")).to_have_text("The quiz is over.")
     expect(told).to_have_attribute("role", "status")
@@ -73,8 +77,8 @@ def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(asked):
     expect(page.locator(".quiz-score")).to_have_text("")
 
 
-def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(asked):
-    page = asked(viz.quiz(curve(), 5, "gradient"))
+def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(open_quiz):
+    page = open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".counter")).to_have_text("4 / 9")
@@ -91,10 +95,10 @@ def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(asked):
 
 @pytest.mark.parametrize("kind", ["sign", "adds", "formula", "picture"])
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_one_of_several_is_chosen_by_mouse_and_by_the_key_of_its_number(asked, kind, hand):
+def test_one_of_several_is_chosen_by_mouse_and_by_the_key_of_its_number(open_quiz, kind, hand):
     trace = layer()
     at, right = choosable(trace, kind)
-    page = asked(viz.quiz(trace, at, kind))
+    page = open_quiz(viz.quiz(trace, at, kind))
 
     def choose(k):
         if hand == "mouse":
@@ -104,75 +108,75 @@ def test_one_of_several_is_chosen_by_mouse_and_by_the_key_of_its_number(asked, k
 
     wrong = 1 if right == 0 else 0
     choose(wrong)
-    expect(page.locator(".quiz-told")).to_contain_text("✗ Not right.")
+    expect(page.locator(".quiz-feedback")).to_contain_text("✗ Not right.")
     expect(page.locator(".choice").nth(wrong)).to_have_attribute("aria-disabled", "true")
     expect(page.locator(".choice").nth(wrong)).to_contain_text("✗")
     choose(wrong)
-    expect(page.locator(".quiz-told")).to_contain_text("✗ Not right.")
+    expect(page.locator(".quiz-feedback")).to_contain_text("✗ Not right.")
     choose(right)
-    expect(page.locator(".quiz-told")).to_contain_text("✓ Right.")
+    expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right.")
     expect(page.locator(".counter")).to_have_text(f"{at} / {len(trace.steps)}")
 
 
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_the_next_node_is_chosen_in_the_graph(asked, hand):
+def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
     trace = curve()
-    page = asked(viz.quiz(trace, 5, "order"))
+    page = open_quiz(viz.quiz(trace, 5, "order"))
     sender = trace.steps[4].node
     assert page.locator(".node.active").count() == 0
     if hand == "mouse":
         page.locator("#n0").click()
         page.get_by_role("button", name="Answer: a").click()
-        expect(page.locator(".quiz-told")).to_contain_text("an input or a parameter")
+        expect(page.locator(".quiz-feedback")).to_contain_text("an input or a parameter")
         page.locator(f"#n{sender}").click()
         page.get_by_role("button", name="Answer: tanh (d)").click()
     else:
         page.locator(f"#n{sender}").focus()
         expect(page.locator(".quiz-panel")).to_be_visible()
         page.keyboard.press("Enter")
-    expect(page.locator(".quiz-told")).to_contain_text("✓ Right. It is tanh (d)")
+    expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right. It is tanh (d)")
     expect(page.locator(f"#n{sender}")).to_have_class("node application done active")
     expect(page.locator(f"#n{trace.steps[5].target}")).to_have_class("node application")  # more will arrive there
 
 
-def test_a_shape_and_a_count_are_typed(asked):
+def test_a_shape_and_a_count_are_typed(open_quiz):
     trace = layer()
     at = next(step.index for step in trace.steps if step.summed_axes) + 1
-    page = asked(viz.quiz(trace, at, "shape"))
+    page = open_quiz(viz.quiz(trace, at, "shape"))
     page.locator(".answer").fill("(4,)")
     page.keyboard.press("Enter")
-    expect(page.locator(".quiz-told")).to_contain_text("That is the shape after the sum.")
+    expect(page.locator(".quiz-feedback")).to_contain_text("That is the shape after the sum.")
     page.locator(".answer").fill("6 x 4")
     page.get_by_role("button", name="Answer").click()
-    expect(page.locator(".quiz-told")).to_have_text("✓ Right. Its shape is (6, 4).")
+    expect(page.locator(".quiz-feedback")).to_have_text("✓ Right. Its shape is (6, 4).")
 
 
-def test_show_me_shows_it_and_is_not_there_where_it_is_not_wanted(asked, page):
-    asked(viz.quiz(curve(), 5, "gradient"))
+def test_show_me_shows_it_and_is_not_there_where_it_is_not_wanted(open_quiz, page):
+    open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.get_by_role("button", name="Show me").click()
-    expect(page.locator(".quiz-told")).to_contain_text("Shown. The gradient of add is ")
+    expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of add is ")
     expect(page.locator(".quiz-score")).to_have_text("1 shown, of 1")
     quiz = viz.quiz(curve(), 5, "gradient", show_me=False)
     assert quiz.data["quiz"]["question"]["shows"] is None
-    asked(quiz)
+    open_quiz(quiz)
     expect(page.locator(".quiz-show")).to_be_hidden()
 
 
 @pytest.mark.parametrize("program", [layer, twice])
-def test_who_answers_all_has_seen_the_whole_walk(asked, page, tmp_path, program):
+def test_who_answers_all_has_seen_the_whole_walk(open_quiz, page, tmp_path, program):
     trace = program()
     made = Chooser(load_window(trace)[0], 0.02, (), 0).handful(5, MIX)
-    asked(viz.quiz(trace))
+    open_quiz(viz.quiz(trace))
     for k, each in enumerate(made):
         expect(page.locator(".quiz-at")).to_have_text(f"Question {k + 1} of {len(made)}")
-        expect(page.locator(".said")).to_have_text(f"Step {each.at + 1} of {len(trace.steps)}. {each.say}")
+        expect(page.locator(".sentence")).to_have_text(f"Step {each.at + 1} of {len(trace.steps)}. {each.say}")
         if each.form in ("number", "whole", "shape"):
-            page.locator(".answer").fill(typed(trace, each))
+            page.locator(".answer").fill(answer_text(trace, each))
             page.keyboard.press("Enter")
         else:
             texts = [str(choice.get("node", i)) for i, choice in enumerate(each.choices)]
             page.keyboard.press(str(texts.index(each.right[0]) + 1))
-        expect(page.locator(".quiz-told")).to_contain_text("✓ Right.")
+        expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right.")
         page.keyboard.press("q")
     expect(page.locator(".quiz-score")).to_have_text(f"{len(made)} right at once, of {len(made)}")
     page.keyboard.press("End")
@@ -187,10 +191,10 @@ def test_who_answers_all_has_seen_the_whole_walk(asked, page, tmp_path, program)
 def read(page):
     """What a page says at the end of a walk."""
     nodes = page.locator(".node").evaluate_all("all => all.map((node) => node.getAttribute('aria-label'))")
-    return page.locator(".said").inner_text(), page.locator(".panel").inner_text(), nodes
+    return page.locator(".sentence").inner_text(), page.locator(".panel").inner_text(), nodes
 
 
-def typed(trace, question):
+def answer_text(trace, question):
     """A right answer as a student types it."""
     after = trace.steps[question.at].after
     if question.form == "shape":
@@ -203,13 +207,13 @@ def typed(trace, question):
 
 
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_the_first_wrong_step_is_marked(asked, hand):
-    page = asked(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
+def test_the_first_wrong_step_is_marked(open_quiz, hand):
+    page = open_quiz(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
     mark = page.locator(".quiz-mark")
     expect(mark).to_be_disabled()
     expect(page.locator(".sources")).to_have_count(0)
     for number, said in [
-        (3, "✗ Not right. That step is right"), (7, "✗ Not right, try 2. That step is wrong, but an earlier one is"),
+        (3, "✗ Not right. That step is right"), (7, "✗ Not right, try 2. That step is wrong, but an earlier step is"),
         (5, "✓ Right. Step 5 is the first wrong one. Tanh: rule on the input."),
     ]:  # fmt: skip
         page.locator(".slider").fill(str(number))
@@ -219,7 +223,7 @@ def test_the_first_wrong_step_is_marked(asked, hand):
         else:
             page.locator(".player").focus()
             page.keyboard.press("m")
-        expect(page.locator(".quiz-told")).to_contain_text(said)
+        expect(page.locator(".quiz-feedback")).to_contain_text(said)
     expect(page.locator(".formula").first).to_contain_text("1−")
     expect(page.locator(".quiz-score")).to_have_text("1 right later, of 1")
 
@@ -236,7 +240,7 @@ def test_axe_finds_nothing_in_light_in_dark_and_in_forced_colours(chromium, tmp_
             page.locator(".answer").fill("77")
         for key in ("ArrowRight", "1", "2", "m", "Enter"):
             page.keyboard.press(key)
-        expect(page.locator(".quiz-told")).not_to_be_empty()
+        expect(page.locator(".quiz-feedback")).not_to_be_empty()
         page.add_script_tag(path=AXE)
         for scheme, forced in (("light", "none"), ("dark", "none"), ("dark", "active")):
             page.emulate_media(color_scheme=scheme, forced_colors=forced)
@@ -251,9 +255,9 @@ def troubles(page):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (420, 800)])
-def test_the_question_fits_its_screen_and_no_text_is_small(asked, page, width, height):
+def test_the_question_fits_its_screen_and_no_text_is_small(open_quiz, page, width, height):
     page.set_viewport_size({"width": width, "height": height})
-    asked(viz.quiz(layer(), 3, "gradient"))
+    open_quiz(viz.quiz(layer(), 3, "gradient"))
     tall, wide = page.evaluate("[document.documentElement.scrollHeight, document.documentElement.scrollWidth]")
     assert wide <= width
     assert tall <= 720 or width < 1280
@@ -268,7 +272,7 @@ def test_in_a_notebook_it_is_answered_with_no_kernel(page):
     expect(page.locator(".answer")).not_to_be_focused()
     page.locator(".answer").fill(f"{curve().steps[4].after:.4f}")
     page.keyboard.press("Enter")
-    expect(page.locator(".quiz-told")).to_contain_text("✓ Right.")
+    expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right.")
 
 
 def test_a_live_widget_hears_the_score(page):
@@ -282,7 +286,7 @@ def test_a_live_widget_hears_the_score(page):
         await window.shows.render({ model: window.model, el: document.querySelector("#place") });
     }""", [widget.payload])
     page.locator(".quiz-show").click()
-    expect(page.locator(".quiz-told")).to_contain_text("Shown.")
+    expect(page.locator(".quiz-feedback")).to_contain_text("Shown.")
     assert page.evaluate("window.model.get('score')") == {"at_once": 0, "later": 0, "shown": 1, "of": 1}
     assert widget.score == {}
 
@@ -294,7 +298,7 @@ def test_the_page_hashes_bins_and_reads_as_python_does(page):
     numbers = [1.0, -0.37, 4e-28, 7.02e11, 0.0, 2.5e-310]
     width = sealed_answers.width(0.02)
     found = page.evaluate(f"""([texts, numbers, width, typed, shapes]) => {{ {code}
-        return [texts.map((text) => hex(hashed(text))), numbers.map((x) => binOf(x, width)), typed.map(readNumber),
+        return [texts.map((text) => hex(hashParts(text))), numbers.map((x) => binOf(x, width)), typed.map(readNumber),
             shapes.map(readShape)]; }}""", [texts, numbers, width, TYPED, SHAPES])  # fmt: skip
     assert found[0] == [hashlib.sha256(text.encode()).hexdigest() for text in texts]
     assert found[1] == [sealed_answers.bin_of(x, 0.02) for x in numbers]
@@ -306,12 +310,12 @@ TYPED = ["0.5", "-1e-3", "1/3", "0,5", "−2", ".5", "", "1/2/3", "two", "1,000,
 SHAPES = ["(3, 4)", "3x4", "(5,)", "()", "[3 4]", "", "(a, 2)", "0,3"]
 
 
-def test_full_screen_and_size_outlast_an_answer(asked):
-    page = asked(viz.quiz(curve(), [5, 6], "adds"))
+def test_full_screen_and_size_outlast_an_answer(open_quiz):
+    page = open_quiz(viz.quiz(curve(), [5, 6], "adds"))
     page.keyboard.press("+")
     page.keyboard.press("f")
     page.wait_for_function("document.fullscreenElement !== null")
     page.locator(".quiz-show").click()
-    expect(page.locator(".quiz-told")).to_contain_text("Shown.")
+    expect(page.locator(".quiz-feedback")).to_contain_text("Shown.")
     assert page.evaluate("document.fullscreenElement?.id") == "walk"
     assert page.locator(".player").evaluate("player => player.style.zoom") == "1.15"

@@ -11,7 +11,7 @@ import sample_traces
 from playwright.sync_api import expect
 
 import micrograd_plus_viz as viz
-from browser import watched
+from browser import watch_page
 from micrograd_plus_viz import formula
 from micrograd_plus_viz.trace_input import normalize
 
@@ -26,12 +26,12 @@ def test_less_motion_means_no_beads_and_no_transitions(chromium, tmp_path):
         page.locator(".player").focus()
         page.keyboard.press("ArrowRight")
         expect(page.locator(".counter")).to_have_text("1 / 10")
-        assert page.locator(".bead").count() == 0
+        assert page.locator(".marker").count() == 0
         assert page.evaluate("document.getAnimations().length") == 0
 
 
 def test_on_paper_a_walk_is_dark_on_white_without_what_only_a_screen_can_use(chromium, tmp_path):
-    path = viz.save(sample_traces.recorded(), tmp_path / "walk.html")
+    path = viz.save(sample_traces.engine_recording(), tmp_path / "walk.html")
     with chromium.new_context(color_scheme="dark", viewport={"width": 700, "height": 800}) as context:
         page = context.new_page()
         page.goto(path.as_uri())
@@ -43,13 +43,13 @@ def test_on_paper_a_walk_is_dark_on_white_without_what_only_a_screen_can_use(chr
         expect(page.locator(".bar")).to_be_hidden()
         expect(page.locator(".hint")).to_be_hidden()
         expect(page.locator(".player")).to_have_css("background-color", "rgb(255, 255, 255)")
-        expect(page.locator(".said")).to_have_css("color", "rgb(27, 31, 36)")
+        expect(page.locator(".sentence")).to_have_css("color", "rgb(27, 31, 36)")
         cut = "boxes => boxes.filter((box) => box.scrollHeight > box.clientHeight + 1).length"
         assert page.locator(".source").evaluate_all(cut) == 0
 
 
-def test_no_key_reaches_the_notebook_around_the_player(opened):
-    page = opened(sample_traces.diamond())
+def test_no_key_reaches_the_notebook_around_the_player(open_player):
+    page = open_player(sample_traces.diamond())
     page.evaluate("window.heard = []; document.addEventListener('keydown', (e) => window.heard.push(e.key))")
     for key in ("b", "d", "ArrowRight", "Home", "Escape"):
         page.keyboard.press(key)
@@ -58,8 +58,8 @@ def test_no_key_reaches_the_notebook_around_the_player(opened):
 
 
 @pytest.mark.parametrize("make", [sample_traces.hostile, sample_traces.strange])
-def test_hostile_and_strange_values_are_shown_as_text(opened, make):
-    page = opened(make())
+def test_hostile_and_strange_values_are_shown_as_text(open_player, make):
+    page = open_player(make())
     for _ in make()["steps"]:
         page.keyboard.press("ArrowRight")
     for i in range(len(make()["nodes"])):
@@ -75,7 +75,7 @@ def test_the_page_asks_the_network_for_nothing(chromium, tmp_path):
     path = viz.save(sample_traces.perceptron(), tmp_path / "walk.html")
     with chromium.new_context() as context:
         page, requests = context.new_page(), []
-        troubles = watched(page)
+        troubles = watch_page(page)
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         page.locator(".player").focus()
@@ -98,7 +98,8 @@ def test_a_page_of_its_own_has_the_keys_at_once_and_a_page_in_a_frame_leaves_the
 
 
 @pytest.mark.parametrize(
-    "make", [sample_traces.perceptron, sample_traces.several_outputs, sample_traces.strange, sample_traces.unrecorded]
+    "make",
+    [sample_traces.perceptron, sample_traces.several_outputs, sample_traces.strange, sample_traces.backward_only],
 )
 def test_axe_finds_nothing_to_mend(chromium, tmp_path, make):
     from axe_playwright_python.sync_playwright import Axe
@@ -119,9 +120,9 @@ def test_axe_finds_nothing_to_mend(chromium, tmp_path, make):
 
 
 @pytest.mark.parametrize("width", [430, 1600])
-def test_a_page_never_grows_wider_than_its_window_and_the_active_node_is_in_sight(opened, page, width):
+def test_a_page_never_grows_wider_than_its_window_and_the_active_node_is_in_sight(open_player, page, width):
     page.set_viewport_size({"width": width, "height": 900})
-    opened(sample_traces.perceptron())
+    open_player(sample_traces.perceptron())
     for _ in range(20):
         page.keyboard.press("ArrowRight")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -151,9 +152,9 @@ def formulas_of_every_sample():
 @pytest.mark.xdist_group("formulas")   # one worker writes them all, once
 @pytest.mark.parametrize("width", [400, 780, 880, 1280])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_no_formula_of_any_operation_is_wider_than_the_page(opened, page, width):
+def test_no_formula_of_any_operation_is_wider_than_the_page(open_player, page, width):
     page.set_viewport_size({"width": width, "height": 700})
-    opened(sample_traces.diamond())
+    open_player(sample_traces.diamond())
     page.keyboard.press("ArrowRight")
     wider = page.locator(".formula").first.evaluate(
         """(box, shown) => shown.filter(([formula]) => {
@@ -165,10 +166,10 @@ def test_no_formula_of_any_operation_is_wider_than_the_page(opened, page, width)
     assert wider == []
 
 
-def test_on_a_narrow_screen_sender_and_receiver_are_seen_whole_however_far_apart_they_are(opened, page):
+def test_on_a_narrow_screen_sender_and_receiver_are_seen_whole_however_far_apart_they_are(open_player, page):
     page.set_viewport_size({"width": 400, "height": 700})
     trace = sample_traces.random_graph(40)
-    opened(trace)
+    open_player(trace)
     for _ in trace["steps"]:
         page.keyboard.press("ArrowRight")
         active, receiver, around = (
@@ -181,18 +182,18 @@ def test_on_a_narrow_screen_sender_and_receiver_are_seen_whole_however_far_apart
                 assert part[start] + part[size] <= around[start] + around[size] + 2
 
 
-def test_names_and_code_of_any_length_are_broken_and_never_widen_a_page(opened, page):
+def test_names_and_code_of_any_length_are_broken_and_never_widen_a_page(open_player, page):
     page.set_viewport_size({"width": 400, "height": 700})
     p = sample_traces.Program()
     name = "a_name_that_goes_on_and_on_without_any_place_at_which_a_line_could_end_of_its_own_accord"
     trace = p.walk(p.apply("tanh", p.leaf(name, 2.0), text=f"y = «tanh({name}, {name})»"))
     trace["rules"]["tanh.x"]["source"] = f"def _(out):\n    return 1 - out * out  # {name} {name}"
-    opened(trace)
+    open_player(trace)
     for key in ("Home", "End"):
         page.keyboard.press(key)
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
         cut = "boxes => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.className)"
-        assert page.locator(".said, .title, .card, .source, .source code").evaluate_all(cut) == []
+        assert page.locator(".sentence, .title, .card, .source, .source code").evaluate_all(cut) == []
     page.locator("#n0").focus()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     page.keyboard.press("Escape")
@@ -203,15 +204,15 @@ def test_names_and_code_of_any_length_are_broken_and_never_widen_a_page(opened, 
     )
 
 
-def test_a_small_graph_is_readable_on_a_narrow_screen(opened, page):
+def test_a_small_graph_is_readable_on_a_narrow_screen(open_player, page):
     page.set_viewport_size({"width": 430, "height": 900})
-    opened(sample_traces.perceptron())
+    open_player(sample_traces.perceptron())
     assert page.locator("#n0 .name").evaluate("e => e.getBoundingClientRect().height") > 8
 
 
-def test_a_large_graph_steps_and_follows_the_walk(opened):
+def test_a_large_graph_steps_and_follows_the_walk(open_player):
     trace = sample_traces.random_graph(1200)
-    page = opened(trace)
+    page = open_player(trace)
     for key in ("ArrowRight", "End", "ArrowLeft", "Home", "ArrowRight"):
         page.keyboard.press(key)
         expect(page.locator(".counter")).not_to_be_empty()
@@ -219,8 +220,8 @@ def test_a_large_graph_steps_and_follows_the_walk(opened):
     expect(page.locator(".counter")).to_have_text(f"1 / {len(trace['steps'])}")
 
 
-def test_a_part_of_a_long_walk_says_that_it_is_one(opened):
-    page = opened(sample_traces.chain(300), start=100, length=50)
+def test_a_part_of_a_long_walk_says_that_it_is_one(open_player):
+    page = open_player(sample_traces.chain(300), start=100, length=50)
     expect(page.locator(".note")).to_have_text(
         "This page has steps 101 to 150 of 300, and the 52 nodes that they use; "
         "viz.show(trace, start=150) has the next ones."
@@ -229,8 +230,8 @@ def test_a_part_of_a_long_walk_says_that_it_is_one(opened):
     expect(page.locator(".counter")).to_have_text("101 / 300")
 
 
-def test_the_theme_of_the_notebook_is_followed_while_it_changes(opened):
-    page = opened(sample_traces.diamond())
+def test_the_theme_of_the_notebook_is_followed_while_it_changes(open_player):
+    page = open_player(sample_traces.diamond())
     for light, scheme in (("false", "dark"), ("true", "light")):
         page.evaluate(f"document.body.dataset.jpThemeLight = '{light}'")
         expect(page.locator("#walk")).to_have_css("color-scheme", scheme)

@@ -19,7 +19,7 @@ COMMANDS = set(formula_latex.SIGNS.values()) | {rf"\{name}" for name in formula_
 }  # fmt: skip
 
 
-def worked(trace, folder, suffix=".md", **options):
+def save_solution(trace, folder, suffix=".md", **options):
     """The text of a solution."""
     return viz.save(trace, folder / f"walk{suffix}", **options).read_text(encoding="utf-8")
 
@@ -30,7 +30,7 @@ def formulas(text):
 
 
 def test_a_solution_has_the_values_every_step_and_what_adds_up(tmp_path):
-    text = worked(sample_traces.diamond(), tmp_path, title="The diamond")
+    text = save_solution(sample_traces.diamond(), tmp_path, title="The diamond")
     assert text.startswith("# The diamond\n\nBackward walk: 7 nodes, 10 steps, add (y) = 41.")
     assert "| add (c) | add of a and b | $5$ |" in text
     assert re.findall(r"### Step (\d+) of 10", text) == [str(k) for k in range(1, 11)]
@@ -44,7 +44,7 @@ def test_equations_of_plain_numbers_hold_as_they_are_printed(tmp_path):
     with mg.record() as trace:
         y = mg.sin(x) * x + (x * 3 + x * 0.25)
         y.backward()
-    sums = [code for code in formulas(worked(trace, tmp_path)) if " + " in code]
+    sums = [code for code in formulas(save_solution(trace, tmp_path)) if " + " in code]
     exact = 0
     for code in sums:
         left, sign, right = re.fullmatch(r"(.*) (=|\\approx) (.*)", code).groups()
@@ -60,7 +60,7 @@ def test_complex_numbers_are_conjugated_and_rounded_on_paper_and_in_pictures_as_
     with mg.record() as trace:
         z = mg.abs(mg.exp(a) * b * a)
         z.backward()
-    text = worked(trace, tmp_path)
+    text = save_solution(trace, tmp_path)
     assert r"\mathrm{contribution} = \mathrm{upstream} \cdot \overline{a}" in text
     filled = r"\mathrm{contribution} \approx ( -0.643 + 0.7659i ) \cdot \overline{( 1 + 2i )}"
     assert f"$$\n{filled}\n$$\n$$\n\\approx 0.8888 + 2.052i\n$$" in text
@@ -72,7 +72,7 @@ def test_complex_numbers_are_conjugated_and_rounded_on_paper_and_in_pictures_as_
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 @pytest.mark.parametrize("suffix", [".md", ".tex"])
 def test_the_mathematics_of_every_solution_is_well_formed(tmp_path, make, suffix):
-    text = worked(make(), tmp_path, suffix)
+    text = save_solution(make(), tmp_path, suffix)
     codes = formulas(text) if suffix == ".md" else re.findall(r"\\\[\n(.*?)\n\\\]", text, re.DOTALL)
     for code in codes:
         plain = re.sub(r"\\[\\{}]", "", code)
@@ -87,24 +87,24 @@ def test_the_mathematics_of_every_solution_is_well_formed(tmp_path, make, suffix
 
 
 def test_what_a_hostile_record_says_is_text_in_a_solution(tmp_path):
-    text = worked(sample_traces.hostile(), tmp_path)
+    text = save_solution(sample_traces.hostile(), tmp_path)
     outside = re.sub(r"\$\$\n.*?\n\$\$|`[^`]*`", "", text, flags=re.DOTALL)
     assert "<" not in outside
     assert "&lt;script&gt;" in outside
-    paper = worked(sample_traces.hostile(), tmp_path, ".tex")
+    paper = save_solution(sample_traces.hostile(), tmp_path, ".tex")
     assert not re.search(r"(?<!\\)[#%]", paper.partition(r"\begin{document}")[2])
 
 
 def test_a_long_walk_is_worked_out_in_part_and_says_so(tmp_path):
     trace = sample_traces.chain(300)
-    first = worked(trace, tmp_path)
+    first = save_solution(trace, tmp_path)
     count = len(trace["steps"])
     assert len(re.findall(r"^### Step", first, re.MULTILINE)) == 100
     assert f"100 of {count} steps are worked out here; steps=range(101, 201) has the next ones." in first
-    some = worked(trace, tmp_path, steps=range(3, 6))
+    some = save_solution(trace, tmp_path, steps=range(3, 6))
     assert re.findall(r"^### Step (\d+)", some, re.MULTILINE) == ["3", "4", "5"]
     with pytest.raises(ValueError, match=f"there is no step 999: steps are numbered 1 to {count}"):
-        worked(trace, tmp_path, steps=[999])
+        save_solution(trace, tmp_path, steps=[999])
 
 
 def test_every_letter_of_a_solution_is_one_that_latex_has(tmp_path):

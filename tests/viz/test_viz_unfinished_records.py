@@ -6,7 +6,7 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 
 
-def shown(trace):
+def show_trace(trace):
     bundle = trace._repr_mimebundle_()
     assert "\n" not in bundle["text/html"]
     return bundle["text/plain"]
@@ -16,7 +16,7 @@ def test_a_forward_without_a_walk_is_drawn(tmp_path):
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record() as trace:
         (x * x).sum()
-    assert shown(trace).startswith("Program without a walk: 3 nodes")
+    assert show_trace(trace).startswith("Program without a walk: 3 nodes")
     viz.save(trace, tmp_path / "forward.svg")
     assert "multiply" in (tmp_path / "forward.svg").read_text(encoding="utf-8")
 
@@ -26,7 +26,7 @@ def test_a_walk_without_its_forward_is_shown_with_what_is_known_of_it():
     y = (x * x).sum()
     with mg.record() as trace:
         y.backward()
-    assert "3 steps, sum (y) = 5" in shown(trace)
+    assert "3 steps, sum (y) = 5" in show_trace(trace)
     assert [node.value is None for node in trace.nodes] == [False, True, False]  # no rule reads the squares
     assert len(trace.steps) == 3
 
@@ -34,7 +34,7 @@ def test_a_walk_without_its_forward_is_shown_with_what_is_known_of_it():
 def test_an_empty_record_is_shown_as_one():
     with mg.record() as trace:
         pass
-    assert shown(trace).startswith("Program without a walk: 0 nodes")
+    assert show_trace(trace).startswith("Program without a walk: 0 nodes")
 
 
 def test_a_walk_that_broke_off_in_a_rule_is_shown_as_far_as_it_came():
@@ -62,5 +62,5 @@ def test_a_name_is_given_to_the_last_of_the_operations_of_one_call():
     with mg.record() as trace:
         score = model(a, b)
         score.sum().backward()
-    assert shown(trace).count("(score)") == 0  # the call is one line, what it applies stands on others
+    assert show_trace(trace).count("(score)") == 0  # the call is one line, what it applies stands on others
     assert [node.op for node in trace.nodes if node.op] == ["multiply", "add", "sum"]

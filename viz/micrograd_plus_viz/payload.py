@@ -60,7 +60,7 @@ def payload(
         "labels": [[*label, round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
         "nodes": [_node(node, page_place) for node in trace["nodes"]],
         "edges": [list(edge) for edge in words.edges(trace)],
-        "placing": _placement_data(placement or layout.compute_placement(trace)) if is_drawn_whole(trace) else None,
+        "placement": _placement_data(placement or layout.compute_placement(trace)) if is_drawn_whole(trace) else None,
         "groups": build_groups(trace),
         "steps": _steps(trace, page_place, formulas),
         "formulas": formulas.texts,

@@ -236,7 +236,7 @@ class _Motion:
         ends = (-1, 0) if back else (0, -1)
         timing = f"roll {self._time(share)}s {self._time(start)}s"
         marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
-        return f'<path class="bead" d="{curve}" pathLength="1" style="{marks}"/>'
+        return f'<path class="marker" d="{curve}" pathLength="1" style="{marks}"/>'
 
     def _node_history(self) -> dict[int, list[tuple[float, NodeValue | None]]]:
         """Return the values of every node over time."""

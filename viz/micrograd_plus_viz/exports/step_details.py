@@ -166,7 +166,7 @@ class StepDetails:
         contribution = value["contribution"]
         if not step["accumulates"]:
             if contribution is not None and not value_cards.is_scalar(contribution):
-                return value_cards.text_lines(["before: nothing. after: the contribution."])
+                return value_cards.text_lines(["before: nothing yet. after: the contribution."])
             had = value_cards.card("before", None, 0.0)
             had = Block(had.width, had.height, had.markup.replace("not recorded", "nothing yet"))
         else:

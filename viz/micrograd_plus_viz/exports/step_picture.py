@@ -304,7 +304,7 @@ class StepPicture:
         return Block(left, 14, f'<g class="panel">{"".join(drawn)}</g>')
 
     def _caption(self, k: int) -> Block:
-        kind = "said failed" if k > len(self.step_edges) else "said"
+        kind = "sentence failed" if k > len(self.step_edges) else "sentence"
         lines = letters.wrap(self.sentence(k), SENTENCE, self.room, bold=True)[:8]
         drawn = "".join(
             value_cards.text(line, 0, 15 + SENTENCE_LINE * i, kind, SENTENCE) for i, line in enumerate(lines)

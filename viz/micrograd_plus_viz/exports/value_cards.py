@@ -25,7 +25,7 @@ LEVELS = (0.1, 0.35, 0.7)
 LINE, PAD, GAP = 17.0, 8.0, 8.0
 SLICE_LABEL = 14.0
 OUT_OF_RANGE = "odd"
-BOLD = {"title", "word", "said"}
+BOLD = {"title", "word", "sentence"}
 """Text classes that `film.css` makes bold."""
 
 

@@ -16,7 +16,7 @@ class PlantedMistake(NamedTuple):
     trace: Any
     first: int
     later: list[int]
-    told: str
+    reveal: str
 
 
 def plant(trace: Any, rule: Any, seed: int) -> PlantedMistake:

@@ -43,7 +43,7 @@ class Question:
     say: str
     form: str
     right: list[str]
-    told: str
+    reveal: str
     plain: str
     hints: list[tuple[list[str], str]] = field(default_factory=list)
     choices: list[dict[str, Any]] = field(default_factory=list)

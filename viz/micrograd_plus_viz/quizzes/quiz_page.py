@@ -181,7 +181,7 @@ def _build_quiz(trace: Trace, note: str | None, chosen: list[Question], show_me:
     for part, question, each in zip(parts, chosen, questions, strict=False):
         known_values = part.pop("known")
         each["knows"] = known_values if question.kind in TO_WORK_OUT else None
-    opened = [{"part": part, "told": question.told} for part, question in zip(parts[1:], chosen, strict=True)]
+    opened = [{"part": part, "reveal": question.reveal} for part, question in zip(parts[1:], chosen, strict=True)]
     for k, each in enumerate(questions[1:]):
         opened[k]["question"] = each
     sealed_parts = [seal(key, each) for key, each in zip(keys, opened, strict=True)]
@@ -246,10 +246,10 @@ def _build_search(trace: Any, rule: Any, show_me: bool, seed: int) -> Quiz:
               for name, reveal in full["rules"].items()}  # fmt: skip
     plain = [each | {"formula": None, "numbers": None, "reads": _at_hand(full, each)} for each in full["steps"]]
     number = planted.first + 1
-    secret = hash_of(json.dumps(full, sort_keys=True), planted.told, number)
+    secret = hash_of(json.dumps(full, sort_keys=True), planted.reveal, number)
     salt, key = hash_of(secret, "salt")[:16], key_of(secret, "key")
     at = planted.first - wrong["first"]
-    reveal = {"told": f"Step {number} is the first wrong one. {planted.told}", "step": at + 1,
+    reveal = {"reveal": f"Step {number} is the first wrong one. {planted.reveal}", "step": at + 1,
             "formula": formula.step_with_symbols(wrong, wrong["steps"][at])}  # fmt: skip
     later = [str(each + 1) for each in planted.later]
     question = {

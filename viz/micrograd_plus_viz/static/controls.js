@@ -1,4 +1,4 @@
-// The bar: buttons, a slider, how far the walk is, its speed; and a second line of tools. `act` holds what they do.
+// The bar with buttons, a slider, the position and the speed, and a second row of tools. `act` has their actions.
 
 const ICONS = {
   first: "M3,3V13M13,3L5,8L13,13Z", back: "M11,3L4,8L11,13Z", play: "M4,2.5L13,8L4,13.5Z",
@@ -26,7 +26,7 @@ function controls(data, count, act) {
   const counter = make("span", "counter");
   const speed = make("select", "speed", ...SPEEDS.map((s) => new Option(`${s}\u00d7`, String(s), s === 1, s === 1)));
   speed.setAttribute("aria-label", "Speed");
-  const wanted = field("go", "go to", "Go to step (g)", (text) => {
+  const goTo = field("go", "go to", "Go to step (g)", (text) => {
     if (/^\d+$/.test(text)) act.go(Number(text) - data.first);
   });
   const search = field("search", "find a node", "Find a node by its name (/)", (text) => act.search(text));
@@ -43,7 +43,7 @@ function controls(data, count, act) {
     setIcon(buttons.play, playing ? "pause" : "play", playing ? "Pause (space)" : "Play (space)", playing ? "Pause"
       : "Play");
     buttons.play.disabled = count === Number(slider.min);
-    wanted.disabled = count === 0;
+    goTo.disabled = count === 0;
     buttons.first.disabled = buttons.back.disabled = index === Number(slider.min);
     buttons.next.disabled = buttons.last.disabled = index === count && !act.more;
   }
@@ -53,12 +53,12 @@ function controls(data, count, act) {
     values.setAttribute("aria-pressed", String(least < 0));
   }
 
-  const bar = make("div", "bar", ...Object.values(buttons), slider, counter, wanted, search, values, speed);
-  return { bar, slider, speed, wanted, search, show, fromValues, stepTime: () => STEP_MS / speed.value,
+  const bar = make("div", "bar", ...Object.values(buttons), slider, counter, goTo, search, values, speed);
+  return { bar, slider, speed, goTo, search, show, fromValues, stepTime: () => STEP_MS / speed.value,
     isFast: () => speed.value >= QUIET_SPEED };
 }
 
-// A box to type in; Enter does it.
+// A text box; Enter submits it.
 function field(name, hint, label, enter) {
   const box = make("input", `field ${name}`);
   Object.assign(box, { type: "text", placeholder: hint, title: label, autocomplete: "off", spellcheck: false });
@@ -67,7 +67,7 @@ function field(name, hint, label, enter) {
   return box;
 }
 
-// Buttons below the graph's corner.
+// Buttons below the corner of the graph.
 function viewTools(data, graph, act) {
   const along = makeButton("tool along", () => act.along(), "Open as it goes");
   along.setAttribute("aria-pressed", "false");

@@ -1,48 +1,48 @@
-// What the functions in formulas do, told where they stand. Those of NumPy that every reader has met have no entry.
+// Tooltips for functions in formulas. Common NumPy functions have no entry.
 
 const FUNCTIONS = {
-  broadcast: "Repeated along the axes that the operation had taken away.",
+  broadcast: "Repeated along the axes that the operation removed.",
   broadcast_to: "Repeated until it has this shape.",
   reshape: "The same entries in another shape.",
   rows: "The array as a matrix: all axes but the last are one.",
-  count: "How many entries are taken together.",
+  count: "The number of entries that are reduced.",
   moveaxis: "The same entries, the axes in another order.",
   axes_to_last: "The named axes moved to the end, and made one.",
-  axes_from_last: "The last axis parted again into those that were made one, each put back in its place.",
-  take_along_axis: "From each line along the axis the entries that the index names.",
+  axes_from_last: "The last axis split into the original axes, each at its place.",
+  take_along_axis: "The indexed entries along the axis.",
   split: "Cut along the axis into the parts.",
-  cumsum: "Sums of all entries up to each; with reverse from each to the end, with exclusive without itself.",
-  cumprod: "Products of all entries up to each; with reverse from each to the end, with exclusive without itself.",
+  cumsum: "Running sums; reverse starts at the end, exclusive leaves out the entry itself.",
+  cumprod: "Running products; reverse starts at the end, exclusive leaves out the entry itself.",
   tril: "The part on and below a diagonal; zeros above it.",
   triu: "The part on and above a diagonal; zeros below it.",
-  pad: "Entries added round the edges; with \u22a4 the transpose: they send what they receive to where they came from.",
-  resample: "Weighted means of neighbours; with \u22a4 the transpose: each mean gives its share back to them.",
+  pad: "Entries added around the edges; with \u22a4 the transpose, which adds them back to their source.",
+  resample: "Weighted means of neighbours; with \u22a4 the transpose, which returns each share.",
   recurrence: "y[t] = decay[t] \u00b7 y[t \u2212 1] + drive[t], from 0; with reverse from the end.",
   gated_recurrence: "y[t] = gate[t] \u00b7 (drive[t] + y[t \u2212 1] @ weight), from 0; with reverse from the end.",
   matrix_recurrence: "y[t] = matrix[t] @ y[t \u2212 1] + drive[t], from 0; with reverse from the end.",
-  conv2d: "Each kernel laid over every window: the sum of the products.",
-  conv_transpose2d: "The transpose of conv2d: every entry is multiplied by the kernel, and laid where its window was.",
+  conv2d: "The sum of products of each kernel with every window.",
+  conv_transpose2d: "The transpose of conv2d: each entry times the kernel, added at its window.",
   unfold: "Every window of the images as a column.",
-  fold: "Columns laid back where their windows were, overlaps added.",
-  split_columns: "The columns of windows, the places in a window on an axis of their own.",
-  pixel_shuffle: "Channels spread out as pixels of a larger image.",
-  pixel_unshuffle: "Blocks of pixels gathered as channels of a smaller image.",
-  one_hot: "A row for each class: 1 at its place, else 0.",
+  fold: "Columns added back at their windows.",
+  split_columns: "The columns of windows, with the positions in a window on a separate axis.",
+  pixel_shuffle: "Channels rearranged as pixels of a larger image.",
+  pixel_unshuffle: "Blocks of pixels rearranged as channels of a smaller image.",
+  one_hot: "Rows with 1 at the index of the class, 0 elsewhere.",
   solve: "solve(A, b) is the x with A @ x = b.",
   solve_sylvester: "solve_sylvester(A, B, Q) is the X with A @ X + X @ B = Q.",
-  cofactors: "The determinants of what is left without a row and a column, with their signs.",
+  cofactors: "Signed determinants of the matrix without a row and a column.",
   expm: "The exponential of a matrix: I + A + A\u00b2/2 + \u2026",
   I: "The identity matrix.",
-  pivots: "One over the pivot of each column, the first of its large entries, at its place; 0 elsewhere.",
-  grouped_matmul: "Each row times the matrix of its own expert.",
+  pivots: "The reciprocal of each column's pivot at its position; 0 elsewhere.",
+  grouped_matmul: "Each row times the matrix of its expert.",
   expert_products: "For each expert: the rows of one, transposed, times its rows of the other.",
-  rope: "Pairs of entries turned by angles.",
-  fake_quantize: "Rounded to a whole number of steps, and multiplied out again.",
+  rope: "Pairs of entries rotated by angles.",
+  fake_quantize: "Rounded to a whole number of steps, then scaled back.",
   dequantize_blocks: "The real numbers that codes stand for, block by block: (codes \u2212 zero_point) \u00b7 scale.",
-  cut_or_pad: "The first entries along the axis, or zeros added behind them.",
-  frames: "Overlapping pieces of a signal, one below the other.",
-  overlap_add: "Pieces laid back where they were in the signal, overlaps added.",
-  to_device: "The same, on another device.",
+  cut_or_pad: "The first entries along the axis, padded with zeros.",
+  frames: "Overlapping pieces of a signal as rows.",
+  overlap_add: "Pieces added back at their positions in the signal.",
+  to_device: "The same value on another device.",
   sigmoid: "1 / (1 + e^(\u2212x)).",
   silu: "x \u00b7 sigmoid(x).",
   softplus: "log(1 + e^x).",
@@ -51,24 +51,24 @@ const FUNCTIONS = {
   log1p: "log(1 + x).",
   xlogy: "x \u00b7 log(y), and 0 where x is 0.",
   xlog1py: "x \u00b7 log(1 + y), and 0 where x is 0.",
-  erfc: "1 \u2212 erf(x): what lies beyond x under a bell curve.",
+  erfc: "1 \u2212 erf(x), the complementary error function.",
   digamma: "The derivative of log \u0393(x).",
-  polygamma: "polygamma(n, x): the derivative of digamma(x), taken n times.",
+  polygamma: "polygamma(n, x): the nth derivative of digamma(x).",
   gammaln: "log |\u0393(x)|.",
   betaln: "log |\u0393(a) \u0393(b) / \u0393(a + b)|.",
 };
 const BESSEL = { j: "J", y: "Y", i: "I" };
 
-// What a function does; of Bessel functions which one it is.
+// The tooltip of a function; Bessel functions get theirs from the name.
 function meaningOf(name) {
   const [, kind, order, scaled] = /^([ijy])([01vn])(e?)$/.exec(name) ?? [];
   if (!kind) return FUNCTIONS[name];
-  const told = /\d/.test(order) ? order : "as its first argument says";
-  return `The Bessel function ${BESSEL[kind]}, of order ${told}${scaled ? ", times e^(\u2212|x|)" : ""}.`;
+  const orderText = /\d/.test(order) ? order : "given by its first argument";
+  return `The Bessel function ${BESSEL[kind]}, of order ${orderText}${scaled ? ", times e^(\u2212|x|)" : ""}.`;
 }
 
-// The functions of a formula that have a meaning told, as words that can be pointed at and focused.
-function tellFunctions(holder) {
+// Makes functions with a tooltip hoverable and focusable.
+function annotateFunctions(holder) {
   for (const word of holder.querySelectorAll("mi[mathvariant=normal]:not([data-name])")) {
     const meaning = meaningOf(word.textContent);
     if (!meaning) continue;

@@ -1,4 +1,4 @@
-// The drawn graph: nodes, groups that open and close, what is lit at a step, and a view that follows the walk.
+// The graph: nodes, groups that open and close, highlights of a step, and a view that follows the walk.
 
 const SVG = "http://www.w3.org/2000/svg";
 const BEADS = 3;
@@ -33,17 +33,17 @@ function gradientText(data, { place, word }) {
   return size === null || size === undefined ? `${SHORT[word]} empty` : `|${SHORT[word]}| ${size}`;
 }
 
-// How large an array is: its norm, nan or infinite where an entry is.
+// The norm of an array; nan or infinite if an entry is.
 function normOf(value) {
   if (!value) return null;
   if (isScalar(value)) return Math.abs(magnitude(value.data[0]));
   return value.odd ? NaN : value.statistics?.norm ?? null;
 }
 
-// The edges that a step travels: first those between an application and its several outputs, which have no rule.
+// The edges of a step: first edges between an application and its outputs, which have no rule.
 const edgesOf = (step) => [...step.passed, step.edge];
 
-// How thick the line of a gradient is: by the logarithm of its norm, between the least and the largest of the walk.
+// The width of a gradient's line, by the logarithm of its norm relative to the walk's smallest and largest.
 function thicknessOf(data) {
   const logs = data.steps.map((step) => Math.log10(normOf(valueAt(data, step.contribution)) ?? NaN))
     .filter(Number.isFinite);
@@ -64,7 +64,7 @@ function drawGraph(data, act) {
   let open = new Set(groups ? groups.open : [0]);
   let asMade = true;
   let untoldGroups = false;
-  let placing = null;
+  let placement = null;
   const view = { x: 0, y: 0, scale: 1, own: false };
   let items = new Map();
   let links = [];
@@ -72,12 +72,12 @@ function drawGraph(data, act) {
   let size = [1, 1];
   let room = [0, 0];
   let lit = null;
-  let beads = [];
+  let markers = [];
   let frameRequest = 0;
   let roving = null;
   let normsChanged = false;
 
-  // Which part stands for a node: itself, or the outermost closed group it lies in.
+  // The part that represents a node: the node, or the outermost closed group around it.
   function partOf(i) {
     let part = `n${i}`;
     if (groups) for (let g = groups.of[i]; g > 0; g = groups.parents[g]) if (!open.has(g)) part = `g${g}`;
@@ -91,7 +91,7 @@ function drawGraph(data, act) {
 
   function build() {
     const narrow = room[0] > 0 && room[0] < NARROW;
-    placing = data.placing && !(narrow && scaleIn(room, data.placing) < ROOMY) ? data.placing : null;
+    placement = data.placement && !(narrow && scaleIn(room, data.placement) < ROOMY) ? data.placement : null;
     items = new Map();
     links = [];
     linkOf = [];
@@ -114,7 +114,7 @@ function drawGraph(data, act) {
     writeAll();
   }
 
-  // Edges between the same parts are one; a leaf with many users gets a copy of its name at each.
+  // Edges between the same parts are merged; a leaf with many users is drawn again at each.
   function joinEdges(parts, parents, order) {
     const users = new Map();
     data.edges.forEach(([start, end]) => {
@@ -126,11 +126,11 @@ function drawGraph(data, act) {
     data.edges.forEach(([start, end], j) => {
       let [a, b] = [parts[start], parts[end]];
       if (a === b) return;
-      if (!placing && users.get(start)?.size > MOST_USES) {
+      if (!placement && users.get(start)?.size > MOST_USES) {
         a = `s${start}@${b}`;
         if (!parents.has(a)) { parents.set(a, parents.get(b)); order.splice(order.indexOf(b), 0, a); }
       }
-      const key = placing ? j : `${a}>${b}`;
+      const key = placement ? j : `${a}>${b}`;
       if (!joined.has(key)) joined.set(key, { a, b, edges: [], sent: [] });
       joined.get(key).edges.push(j);
       linkOf[j] = joined.get(key);
@@ -154,8 +154,8 @@ function drawGraph(data, act) {
   }
 
   function placeAll(children, parents, joined) {
-    if (placing) {
-      const placed = room[0] ? filling(placing, room.map((far) => far - 4), LARGEST, needs()) : placing;
+    if (placement) {
+      const placed = room[0] ? filling(placement, room.map((far) => far - 4), LARGEST, needs()) : placement;
       placed.boxes.forEach((box, i) => { items.get(`n${i}`).box = box; });
       joined.forEach((link) => {
         Object.assign(link, { curve: placed.curves[link.edges[0]], head: placed.heads[link.edges[0]] });
@@ -173,23 +173,23 @@ function drawGraph(data, act) {
     size = [laid.width, laid.height];
   }
 
-  // The breadth and height at which every line of a node can be read.
+  // The width and height at which every line of a node is readable.
   const needs = () => data.labels.map(([name, value, gradient], i) => {
     const slant = data.nodes[i].kind === "output" ? 1.6 : 1;
-    const wide = Math.max(breadthOf(name, 0, 12), breadthOf(shortened(value ?? "", 1), 1, 11),
-      breadthOf(shortened(gradient ?? "", 2), 2, 11));
+    const wide = Math.max(breadthOf(name, 0, 12), breadthOf(shortenNumber(value ?? "", 1), 1, 11),
+      breadthOf(shortenNumber(gradient ?? "", 2), 2, 11));
     return [(wide + 18) * slant, LINE * [name, value, gradient].filter((line) => line !== null).length + 10];
   });
 
   const scaleIn = ([wide, high], { width, height }) => Math.min((wide - 4) / width, (high - 4) / height);
 
-  // Parts are laid out closer, then with nothing but their names, until every name can be read in the whole drawing;
-  // where that cannot be, as most can, those of groups first.
+  // Parts move closer, then show only their names, until every name is readable in the full drawing. If that is
+  // impossible, as many as possible are readable, group names first.
   function legible(children, parents, joined) {
     const there = [Math.max(340, room[0]), Math.max(200, room[1])];
     const ends = joined.map(({ a, b }) => [a, b]);
-    const sizeOf = [0, 1, 2].map((brief) => remembered((part) => sizeOfPart(part, brief)));
-    const lay = ({ brief, ...way }) => withSides(nestedLayout("g0", children, (part) => parents.get(part), ends,
+    const sizeOf = [0, 1, 2].map((brief) => memoized((part) => sizeOfPart(part, brief)));
+    const lay = ({ brief, ...way }) => addSides(nestedLayout("g0", children, (part) => parents.get(part), ends,
       (part) => sizeOf[brief](part), there, way), ends);
     const parts = [...parents.keys()].filter((part) => part !== "g0");
     if (!room[0] || parts.length > MOST_TRIED) return lay(WAYS[0]);
@@ -206,7 +206,7 @@ function drawGraph(data, act) {
     return best.laid;
   }
 
-  // What is open at first is closed again, the fullest group before others, where its room is too small for names.
+  // Initially open groups close again, the fullest first, if they have too little room for names.
   function buildFirst() {
     open = new Set(groups ? groups.open : [0]);
     for (;;) {
@@ -223,28 +223,27 @@ function drawGraph(data, act) {
   const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.labels[i][0]);
   const numberOf = (part) => Number(part.slice(1).split("@")[0]);
 
-  // Whether a result is called by the module whose frame it stands in, so that its operation says more.
+  // Whether a result has the name of the module around it, so that its operation says more.
   function inOwnFrame(part) {
     const last = (name) => name.split(".").at(-1).replace(/\)$/, "");
     return groups !== null && part[0] === "n" && / \(.+\)$/.test(data.labels[numberOf(part)][0])
       && last(titleOf(part, numberOf(part)).split("(")[1]) === last(groups.names[groups.of[numberOf(part)]]);
   }
 
-  // The breadth that a part has for its text.
+  // The width available for a part's text.
   const breadthFor = (width, shape, scale) => width * (shape === "output" ? 0.62 : 1)
     - (shape === "application" ? 12 : 6) / scale;
 
-  // How much of a name cannot be read: nothing, its words, or all.
+  // How much of a name is unreadable: nothing, its words, or all.
   function untoldOf(part, [, , width, height], scale) {
     const i = numberOf(part);
     if (height * scale + 1 < SMALLEST_TEXT + 2) return 1;
-    const told = telling(titleOf(part, i), 0, breadthFor(width, shapeOf(part, i), scale),
+    const title = bestForm(titleOf(part, i), 0, breadthFor(width, shapeOf(part, i), scale),
       Math.max(12, SMALLEST_TEXT / scale), inOwnFrame(part));
-    return told === undefined ? 1 : hasWord(told) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
+return title === undefined ? 1 : hasWord(title) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
   }
 
-  // The size of a part with all its lines; of a brief one with its name alone; of a briefer one with that in the
-  // shortest form that has a word.
+  // The size of a part: with all lines, with its name only, or with the shortest form of its name that has a word.
   function sizeOfPart(part, brief) {
     const i = numberOf(part);
     const forms = formsOf(titleOf(part, i), 0, inOwnFrame(part));
@@ -279,7 +278,7 @@ function drawGraph(data, act) {
     return link.element;
   }
 
-  // The frame of an open group; its heading closes it.
+  // The frame of an open group; a click on its heading closes it.
   function drawFrame(item) {
     const [x, y, width, height] = item.box;
     const group = svgElement("g", { class: "group-frame" });
@@ -326,13 +325,13 @@ function drawGraph(data, act) {
   }
 
   const groupLabel = (i) => [groups.names[i], groups.notes[i], `closed group of ${groups.counts[i]} nodes`]
-    .filter((told) => told !== `${groups.counts[i]} nodes`).join(", ");
+    .filter((note) => note !== `${groups.counts[i]} nodes`).join(", ");
 
   const labelOf = ({ kind, i }, held) => (kind === "g" ? groupLabel(i)
     : [data.names[i], data.nodes[i].kind, kind === "s" ? "drawn again at its use" : "", held,
       data.insides[i] === undefined ? "" : "has a walk inside"].filter(Boolean).join(", "));
 
-  // Open or close a group; the walk stands where it stood.
+  // Opens or closes a group; the walk keeps its position.
   function toggle(g) {
     if (open.has(g)) open.delete(g);
     else open.add(g);
@@ -343,7 +342,7 @@ function drawGraph(data, act) {
     items.get(`g${g}`)?.element.focus();
   }
 
-  // Open the groups round a node.
+  // Opens the groups around a node.
   function openTo(i) {
     let changed = false;
     for (let g = groups ? groups.of[i] : 0; g > 0; g = groups.parents[g]) {
@@ -358,7 +357,7 @@ function drawGraph(data, act) {
     items.get(roving)?.element.setAttribute("tabindex", "0");
   }
 
-  // The part at which an edge's leaf is drawn: the copy beside its user, where there is one.
+  // The part that shows an edge's leaf: the copy beside its user, if there is one.
   const endOf = (step, i) => {
     const link = linkOf[step.edge];
     const [start] = data.edges[step.edge];
@@ -372,11 +371,11 @@ function drawGraph(data, act) {
     items.get(from).element.classList.toggle("active", on);
     const kind = step.accumulates ? "accumulates" : "receives";
     for (const part of new Set([to, partOf(step.to)])) items.get(part).element.classList.toggle(kind, on);
-    const ways = edgesOf(step).map((edge) => [edge, linkOf[edge]]).filter(([, link]) => link);
-    for (const [, { element }] of ways) element.classList.toggle("active", on);
+    const links = edgesOf(step).map((edge) => [edge, linkOf[edge]]).filter(([, link]) => link);
+    for (const [, { element }] of links) element.classList.toggle("active", on);
     lit.replaceChildren();
     if (!on) return;
-    for (const [edge, { curve, head, path }] of ways) {
+    for (const [edge, { curve, head, path }] of links) {
       const { back } = step;
       const length = path.getTotalLength();
       const tip = back ? path.getPointAtLength(0) : path.getPointAtLength(length);
@@ -394,7 +393,7 @@ function drawGraph(data, act) {
     lit.append(badge);
   }
 
-  // A line that a gradient has travelled is as thick as the gradient is large.
+  // The width of a line shows the size of its gradient.
   function travelled(edge, on, place, word) {
     const link = linkOf[edge];
     if (!link) return;
@@ -406,13 +405,13 @@ function drawGraph(data, act) {
     link.element.classList.toggle("odd", sent.some(Number.isNaN));
     link.path.style.strokeWidth = link.sent.length ? String(thickness.of(norm)) : "";
     if (link.text) {
-      const told = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
-      link.norm = sent.length ? `|${SHORT[word]}| ${told}` : "";
+      const size = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
+      link.norm = sent.length ? `|${SHORT[word]}| ${size}` : "";
       normsChanged = true;
     }
   }
 
-  // With a new walk no line has been travelled.
+  // At the start of a walk, all lines are reset.
   function forget() {
     for (const link of links) {
       link.sent = [];
@@ -438,7 +437,7 @@ function drawGraph(data, act) {
     write(item);
   }
 
-  // Text is never drawn smaller than can be read: in a small drawing what does not fit is left out.
+  // Text is never too small to read: in a small drawing, text that does not fit is omitted.
   function write(item) {
     if (!item.texts) { writeHeading(item); return; }
     const [x, y, width, height] = item.box;
@@ -452,7 +451,7 @@ function drawGraph(data, act) {
     let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
     item.texts.forEach((text, k) => {
       const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
-      text.textContent = fitted(kept.includes(k) ? item.lines[k] : "", k, breadth, font, item.inOwn);
+      text.textContent = fitText(kept.includes(k) ? item.lines[k] : "", k, breadth, font, item.inOwn);
       text.style.fontSize = `${font}px`;
       text.setAttribute("x", x);
       text.setAttribute("y", top);
@@ -464,12 +463,12 @@ function drawGraph(data, act) {
     const text = item.element.querySelector("text");
     const tall = 20 * view.scale >= SMALLEST_TEXT;
     const font = Math.max(12, SMALLEST_TEXT / view.scale);
-    text.textContent = tall ? fitted(item.lines[0], 0, item.box[2] - 14 / view.scale, font) : "";
+    text.textContent = tall ? fitText(item.lines[0], 0, item.box[2] - 14 / view.scale, font) : "";
     text.style.fontSize = `${font}px`;
   }
 
-  // Norms stand at the middle of their lines, or beside it where another, or a node, is in the way; those that find no
-  // place are left out.
+  // Norms are placed at the middle of their lines, or beside it to avoid overlaps. If there is no room, they are
+  // omitted.
   function writeNorms() {
     normsChanged = false;
     const font = Math.max(11, SMALLEST_TEXT / view.scale);
@@ -528,7 +527,7 @@ function drawGraph(data, act) {
     show(scale, at[0] - (at[0] - view.x) * by, at[1] - (at[1] - view.y) * by);
   }
 
-  // Parts come into view, as large as they can be read; what is in view already stays where it is.
+  // Brings parts into view at a readable size; the view stays if they are visible.
   function reveal(parts) {
     const boxes = parts.map((part) => items.get(part)?.box).filter(Boolean);
     if (!boxes.length || !room[0]) return;
@@ -546,7 +545,7 @@ function drawGraph(data, act) {
     keepClear(boxes);
   }
 
-  // The overview stands in a corner where it covers nothing that is looked at.
+  // The overview takes a corner where it covers nothing of interest.
   function keepClear(boxes) {
     const [wide, high] = [overview.clientWidth + 8, overview.clientHeight + 8];
     const covers = ([right, low]) => boxes.some(([x, y, w, h]) => {
@@ -624,28 +623,28 @@ function drawGraph(data, act) {
     addEventListener("pointerup", stop);
   });
 
-  // Beads --------------------
+  // Markers ------------------
 
-  function stopBeads() {
+  function stopMarkers() {
     cancelAnimationFrame(frameRequest);
-    beads.forEach((bead) => bead.remove());
-    beads = [];
+    markers.forEach((marker) => marker.remove());
+    markers = [];
   }
 
-  // Beads roll along the edges without a rule, where there are any, all at once; then along the edge of the rule.
-  function sendBeads(step, duration) {
-    stopBeads();
+  // Markers move along all edges without a rule at once, then along the edge of the rule.
+  function sendMarkers(step, duration) {
+    stopMarkers();
     const legs = step.passed.length ? [step.passed, [step.edge]] : [[step.edge]];
     const rolls = legs.flatMap((leg, k) => leg.flatMap((edge) => (linkOf[edge] ? beadsAlong(linkOf[edge].path, k,
       step.back) : [])));
-    beads = rolls.map((roll) => roll.bead);
-    world.append(...beads);
+    markers = rolls.map((roll) => roll.marker);
+    world.append(...markers);
     const started = performance.now();
     const move = (now) => {
       const t = legs.length * (now - started) / duration;
       for (const { roll, leg } of rolls) roll(t - leg);
       if (t < legs.length) frameRequest = requestAnimationFrame(move);
-      else stopBeads();
+      else stopMarkers();
     };
     frameRequest = requestAnimationFrame(move);
   }
@@ -653,15 +652,15 @@ function drawGraph(data, act) {
   function beadsAlong(path, leg, back) {
     const length = path.getTotalLength();
     return Array.from({ length: BEADS }, (_, k) => {
-      const bead = svgElement("circle", { class: "bead", r: 4, "aria-hidden": "true" });
+      const marker = svgElement("circle", { class: "marker", r: 4, "aria-hidden": "true" });
       const roll = (t) => {
         const along = Math.min(1, Math.max(0, t * 1.4 - k * 0.2));
         const point = path.getPointAtLength(length * (back ? 1 - along : along));
-        bead.setAttribute("cx", point.x);
-        bead.setAttribute("cy", point.y);
-        bead.style.opacity = along > 0 && along < 1 ? "1" : "0";
+        marker.setAttribute("cx", point.x);
+        marker.setAttribute("cy", point.y);
+        marker.style.opacity = along > 0 && along < 1 ? "1" : "0";
       };
-      return { bead, leg, roll };
+      return { marker, leg, roll };
     });
   }
 
@@ -671,7 +670,7 @@ function drawGraph(data, act) {
       && kind !== "g") element.classList.add("selected");
   }
 
-  // The part beside another in the order of the program.
+  // The next or previous part in program order.
   function besides(element, by) {
     const parts = [...items.values()].filter((item) => item.texts);
     const next = parts[(parts.findIndex((item) => item.element === element) + by + parts.length) % parts.length];
@@ -679,13 +678,13 @@ function drawGraph(data, act) {
     reveal([next.part]);
   }
 
-  // What a walk, or the program, broke off at.
+  // The node where the walk or the program failed.
   function failed({ node }, on) {
     if (node === null) return;
     items.get(partOf(node))?.element.classList.toggle("failed", on || data.nodes[node].failed === true);
   }
 
-  // Nodes that a symbol or a card beside the graph is about.
+  // Nodes that belong to a symbol or a card beside the graph.
   function point(nodes) {
     svg.querySelectorAll(".pointed").forEach((part) => part.classList.remove("pointed"));
     for (const i of nodes) items.get(partOf(i))?.element.classList.add("pointed");
@@ -702,19 +701,19 @@ function drawGraph(data, act) {
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
-  return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, sendBeads, stopBeads, fit,
+  return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, sendMarkers, stopMarkers, fit,
     follow, select, besides, at,
     whole, zoom,
     openTo, toggle, reveal, partOf, thickness, drawn,
     isOpen: (g) => open.has(g), grouped: groups !== null };
 }
 
-const remembered = (f) => {
+const memoized = (f) => {
   const known = new Map();
   return (x) => known.get(x) ?? known.set(x, f(x)).get(x);
 };
 
-// As much of a line as there is breadth for, of a number fewer digits first; nothing where even that says nothing.
+// As much of a line as fits, with fewer digits of numbers first; empty if too little fits.
 const ruler = document.createElement("canvas").getContext("2d");
 
 function breadthOf(text, k, font) {
@@ -722,16 +721,16 @@ function breadthOf(text, k, font) {
   return ruler.measureText(text).width;
 }
 
-// A shape without its kind of numbers, a number with two digits.
-const shortened = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
+// A shape without its dtype, or a number with two digits.
+const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
   : line.replace(/\d+\.\d+/, (digits) => String(Number(Number(digits).toPrecision(2)))));
 
-// Forms of a name, the more telling before: what the program calls it, the last parts of its path with a word among
-// them, the numbers of rounds, the sign of an operation.
+// Forms of a name, the most informative first: its name in the program, the last parts of its path with a word, loop
+// round numbers, the sign of an operation.
 const SIGNS = { multiply: "\u00d7", add: "+", subtract: "\u2212", divide: "\u00f7", matmul: "@", negative: "\u2212" };
 
 function formsOf(line, k, inOwn = false) {
-  if (k !== 0) return [line, shortened(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
+  if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
   const counted = /^(rounds? [\d\u2013]+) of \d+$|^(\d+ op)erations$/.exec(line);
   if (counted) return counted[1] ? [line, counted[1], counted[1].split(" ")[1]] : [line, `${counted[2]}s`];
@@ -745,28 +744,28 @@ function formsOf(line, k, inOwn = false) {
 }
 
 const hasWord = (text) => /[a-z]{4}/i.test(text);
-const telling = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
+const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);
 
-// Where no form fits, as much of a line as still says something.
+// If no form fits, as much of a line as is still useful.
 const FEWEST_LETTERS = 4;
 
-function fitted(line, k, breadth, font, inOwn) {
-  const told = telling(line, k, breadth, font, inOwn);
-  if (told !== undefined || k === 2) return told ?? "";
+function fitText(line, k, breadth, font, inOwn) {
+  const form = bestForm(line, k, breadth, font, inOwn);
+  if (form !== undefined || k === 2) return form ?? "";
   for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
     if (breadthOf(`${line.slice(0, kept)}\u2026`, k, font) <= breadth) return `${line.slice(0, kept)}\u2026`;
   }
   return "";
 }
 
-// A small triangle from a foot to a tip.
+// A small triangle from base to tip.
 function arrow([x, y, footX, footY], breadth) {
   const [acrossX, acrossY] = [(footY - y) * breadth, (x - footX) * breadth];
   return `M${x},${y}L${footX + acrossX},${footY + acrossY}L${footX - acrossX},${footY - acrossY}Z`;
 }
 
-// The shape that tells a node's kind: a box, a rounded box, a hexagon; a group has a second edge behind it.
+// The shape of a node: a box, a rounded box or a hexagon; a group has a second outline behind it.
 function outline(kind, [x, y, width, height], name) {
   const [left, top] = [x - width / 2, y - height / 2];
   if (kind === "output") {
@@ -778,7 +777,7 @@ function outline(kind, [x, y, width, height], name) {
   return svgElement("rect", { class: name, x: left, y: top, width, height, rx });
 }
 
-// A part that can be opened carries a small plus on its upper edge, clear of its name and of arrows.
+// A part that can be opened has a small plus on its upper edge, clear of its name and of arrows.
 function markOpens({ element, box: [x, y, , height] }) {
   const mark = svgElement("g", { class: "opens", "aria-hidden": "true",
     transform: `translate(${x} ${y - height / 2 - 2})` });

@@ -1,6 +1,6 @@
-// What a player has to do with the page around it: a place of its own, a number, its theme, its keys.
+// The player's connection to its page: shadow root, number, theme, keys.
 
-// A shadow root below an element, in the player's own style.
+// A shadow root below an element, with the player's style sheet.
 function ownRoot(host) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const sheet = new CSSStyleSheet();
@@ -9,16 +9,16 @@ function ownRoot(host) {
   return root;
 }
 
-// Every output of a notebook has a module of its own: walks are counted where all of them are.
+// Every notebook output has its own module, so walks are counted on the page.
 function nextNumber() {
   window.walksShown = (window.walksShown ?? 0) + 1;
   return window.walksShown;
 }
 
-// With a modifier held a key is the notebook's: Ctrl+S saves it, Shift+Enter runs a cell.
+// Keys with a modifier belong to the notebook: Ctrl+S saves, Shift+Enter runs a cell.
 const isForThePage = (event) => event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
 
-// JupyterLab hears keys before the player does, and leaves them alone below an element that asks for it.
+// JupyterLab receives keys before the player, but ignores them below an element with this attribute.
 function keepKeys(host) {
   const ask = (event) => {
     if (isForThePage(event)) host.removeAttribute("data-lm-suppress-shortcuts");
@@ -28,7 +28,7 @@ function keepKeys(host) {
   host.setAttribute("data-lm-suppress-shortcuts", "true");
 }
 
-// Light or dark as the notebook says it, or a site that is made with Bootstrap; elsewhere as the reader's system says.
+// Light or dark theme from the notebook or a Bootstrap site, otherwise from the system.
 function takeTheme(host) {
   const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
   const { bsTheme } = document.documentElement.dataset;
@@ -37,7 +37,7 @@ function takeTheme(host) {
   host.style.colorScheme = known ? (dark ? "dark" : "light") : "";
 }
 
-// The page outlives the output of a cell that is run again, so what watches the page must not hold the player.
+// The page outlives an output whose cell runs again, so observers of the page must not reference the player.
 function followTheme(host) {
   const shown = new WeakRef(host);
   const watch = new MutationObserver(() => {

@@ -1,5 +1,5 @@
-// Where nodes and groups lie in the page: in layers from left to right, a group's parts within its frame. The method is
-// that of Sugiyama, Tagawa and Toda (1981), but an edge over several layers is one curve.
+// Layout of nodes and groups in layers from left to right, with a group's parts inside its frame. The method comes from
+// Sugiyama, Tagawa and Toda (1981), except that an edge over several layers is one curve.
 
 const ACROSS = 40;
 const ACROSS_GROUPS = 86;
@@ -14,12 +14,12 @@ const LEAST_DOWN = 7;
 const LEAST_INSET = 6;
 const WEIGHT_OF_OWN = 0.1;
 
-// Places for parts of known sizes: `links` are pairs of parts, listed in the order in which the parts came to be.
+// Positions for parts of known sizes; `links` are pairs of parts, in order of creation.
 function inLayers(parts, links, sizeOf, room, { gap, fold }) {
   const order = new Map(parts.map((part, i) => [part, i]));
-  const ways = links.map(([a, b]) => (order.get(a) < order.get(b) ? [a, b] : [b, a])).filter(([a, b]) => a !== b);
+  const pairs = links.map(([a, b]) => (order.get(a) < order.get(b) ? [a, b] : [b, a])).filter(([a, b]) => a !== b);
   const [before, after] = [new Map(parts.map((p) => [p, []])), new Map(parts.map((p) => [p, []]))];
-  for (const [a, b] of ways) { after.get(a).push(b); before.get(b).push(a); }
+  for (const [a, b] of pairs) { after.get(a).push(b); before.get(b).push(a); }
   const depth = new Map();
   for (const part of parts) depth.set(part, Math.max(-1, ...before.get(part).map((p) => depth.get(p))) + 1);
   for (const part of parts) {
@@ -47,11 +47,11 @@ function inLayers(parts, links, sizeOf, room, { gap, fold }) {
     }
   }
   const across = gap * (parts.some((part) => part[0] === "g") ? ACROSS_GROUPS : ACROSS);
-  return inRows(folded(filled, height, sizeOf, room && fold * room[1], down), height, sizeOf, across, room, gap);
+  return inRows(foldLayers(filled, height, sizeOf, room && fold * room[1], down), height, sizeOf, across, room, gap);
 }
 
-// A layer much higher than its room goes on beside itself, as columns do.
-function folded(layers, height, sizeOf, high, down) {
+// A layer much higher than its room continues in a second column.
+function foldLayers(layers, height, sizeOf, high, down) {
   if (!high) return layers;
   return layers.flatMap((layer) => {
     const tall = layer.reduce((sum, part) => sum + sizeOf(part)[1] + down, 0);
@@ -68,9 +68,9 @@ function folded(layers, height, sizeOf, high, down) {
   });
 }
 
-// A drawing much wider than its room goes on in further rows, like text, where it can then be larger.
+// A drawing much wider than its room wraps to further rows, like text, if it can then be larger.
 function inRows(layers, height, sizeOf, across, room, gap) {
-  const one = framedPlaces(layers, height, sizeOf, across);
+  const one = placesInFrame(layers, height, sizeOf, across);
   if (!room) return one;
   const scaleOf = ({ width, height: tall }) => Math.min(1, room[0] / width, room[1] / tall);
   const widest = Math.max(...layers.flat().map((part) => sizeOf(part)[0])) + across;
@@ -78,15 +78,15 @@ function inRows(layers, height, sizeOf, across, room, gap) {
   for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < 1 && layers.length > (room[0] < NARROW ? rows : 2 * rows);
     rows += 1) {
     for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
-      const laid = stacked(cutInRows(layers, sizeOf, across, width, over)
-        .map((row) => framedPlaces(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));
+      const laid = stackRows(cutInRows(layers, sizeOf, across, width, over)
+        .map((row) => placesInFrame(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));
       if (scaleOf(laid) > 1.1 * scaleOf(best)) best = laid;
     }
   }
   return best;
 }
 
-// A row may be longer than its width by part of its last column.
+// A row may exceed its width by part of its last column.
 function cutInRows(layers, sizeOf, across, width, over) {
   const rows = [[]];
   let used = 0;
@@ -99,7 +99,7 @@ function cutInRows(layers, sizeOf, across, width, over) {
   return rows;
 }
 
-function stacked(rows, between) {
+function stackRows(rows, between) {
   const places = new Map();
   let top = 0;
   for (const row of rows) {
@@ -109,7 +109,7 @@ function stacked(rows, between) {
   return { places, width: Math.max(...rows.map((row) => row.width)), height: top - between };
 }
 
-function framedPlaces(layers, height, sizeOf, across) {
+function placesInFrame(layers, height, sizeOf, across) {
   const places = new Map();
   const all = layers.flat();
   const top = Math.min(...all.map((part) => height.get(part) - sizeOf(part)[1] / 2));
@@ -123,8 +123,8 @@ function framedPlaces(layers, height, sizeOf, across) {
   return { places, width: Math.max(0, left - across), height: all.length ? bottom - top : 0 };
 }
 
-// Give every part the height nearest to its wish that keeps the order and the gaps: parts that would overlap are joined
-// to a block, which moves to the average of its members' wishes.
+// Moves each part as near to its wish as the order and the gaps allow. Parts that would overlap form a block, which
+// moves to the average of their wishes.
 function spread(layer, wishes, sizeOf, height, down, weight = () => 1) {
   const blocks = [];
   let total = 0;
@@ -148,11 +148,11 @@ function spread(layer, wishes, sizeOf, height, down, weight = () => 1) {
   }
 }
 
-// Places for a whole drawing: `children` lists the parts of every open group, `links` the edges between parts, and
-// `parentOf` leads to the open group that a part lies in. Boxes are [x, y, width, height] from the centre.
-// `gap` says how much of the usual distances is kept, `fold` how many times as high as its room a layer may be.
-function nestedLayout(root, children, parentOf, links, leafSize, room, ways = { gap: 1, fold: 1.5 }) {
-  const { gap } = ways;
+// Positions for a full drawing: `children` lists the parts of every open group, `links` the edges between parts, and
+// `parentOf` maps a part to its open group. Boxes are [x, y, width, height] from the centre. `gap` scales the usual
+// distances; `fold` is the maximum height of a layer relative to its room.
+function nestedLayout(root, children, parentOf, links, leafSize, room, spacing = { gap: 1, fold: 1.5 }) {
+  const { gap } = spacing;
   const boxes = new Map();
   const sizes = new Map();
   const inner = new Map();
@@ -175,7 +175,7 @@ function nestedLayout(root, children, parentOf, links, leafSize, room, ways = { 
     parts.forEach((each) => sizes.set(each, measure(each)));
     const laid = inLayers(parts, perGroup.get(part) ?? [], (each) => sizes.get(each),
       room && (part === root ? room : [room[0] - 2 * inset, Math.max(120, room[1] - inset - heading)]),
-      ways);
+      spacing);
     inner.set(part, laid);
     return part === root ? [laid.width, laid.height] : [laid.width + 2 * inset, laid.height + inset + heading];
   };
@@ -192,31 +192,31 @@ function nestedLayout(root, children, parentOf, links, leafSize, room, ways = { 
   return { boxes, width: width + 2 * inset, height: height + 2 * inset };
 }
 
-// A drawing that was placed elsewhere, made to fill its room: where there is breadth or height to spare, boxes grow
-// till their lines fit, as far as `needs` says, and what lies between them grows further.
+// Stretches a drawing that Python placed to fill its room: boxes grow until their lines fit (`needs`), and the
+// distances between them grow further.
 const MOST_GROWTH = 1.7;
 const MOST_SPREAD = 3;
 const PAIR = /(-?[\d.]+),(-?[\d.]+)/g;
 
-function filling(placing, [wide, high], largest, needs) {
-  const scale = Math.min(largest, wide / placing.width, high / placing.height);
-  const axis = (k, length, room) => stretched(placing.boxes.map((box) => [box[k], box[k + 2]]),
+function filling(placement, [wide, high], largest, needs) {
+  const scale = Math.min(largest, wide / placement.width, high / placement.height);
+  const axis = (k, length, room) => stretchBoxes(placement.boxes.map((box) => [box[k], box[k + 2]]),
     needs.map((need) => need[k] / Math.min(1, scale)), length, room / scale);
-  const [x, y] = [axis(0, placing.width, wide), axis(1, placing.height, high)];
-  const boxes = placing.boxes.map(([left, top, w, h]) => [x.to(left), y.to(top), x.size(left, w), y.size(top, h)]);
-  const heads = placing.heads.map(([tipX, tipY, footX, footY]) => {
+  const [x, y] = [axis(0, placement.width, wide), axis(1, placement.height, high)];
+  const boxes = placement.boxes.map(([left, top, w, h]) => [x.to(left), y.to(top), x.size(left, w), y.size(top, h)]);
+  const heads = placement.heads.map(([tipX, tipY, footX, footY]) => {
     const [tip, foot] = [[x.to(tipX), y.to(tipY)], [x.to(footX), y.to(footY)]];
     const far = Math.hypot(tip[0] - foot[0], tip[1] - foot[1]) || 1;
     return [...tip, ...tip.map((at, k) => at - 7 * (at - foot[k]) / far)];
   });
   const moved = (a, b) => `${x.to(Number(a)).toFixed(1)},${y.to(Number(b)).toFixed(1)}`;
-  const curves = placing.curves.map((curve, j) => curve.replace(PAIR, (_, a, b) => moved(a, b))
+  const curves = placement.curves.map((curve, j) => curve.replace(PAIR, (_, a, b) => moved(a, b))
     + `L${heads[j][2].toFixed(1)},${heads[j][3].toFixed(1)}`);
-  return { boxes, curves, heads, width: x.to(placing.width), height: y.to(placing.height) };
+  return { boxes, curves, heads, width: x.to(placement.width), height: y.to(placement.height) };
 }
 
-// How places along an axis move: stretches that boxes lie in grow by one factor, those between by another.
-function stretched(boxes, needs, length, room) {
+// Maps positions along an axis: intervals with boxes grow by one factor, gaps by another.
+function stretchBoxes(boxes, needs, length, room) {
   const sorted = boxes.map(([at, size]) => [at - size / 2, at + size / 2]).sort((a, b) => a[0] - b[0]);
   const taken = [];
   for (const [start, stop] of sorted) {
@@ -236,7 +236,7 @@ function stretched(boxes, needs, length, room) {
   return { to, size: (at, size) => to(at + size / 2) - to(at - size / 2) };
 }
 
-// The curve from one box's right side to the foot of the arrow at another's left, and the arrow's tip and foot.
+// The curve from one box's right side to the arrow at another's left, and the arrow's tip and base.
 function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
   const [x, tip] = [ax + aw / 2, bx - bw / 2];
   const foot = tip - 7;
@@ -251,8 +251,8 @@ function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
 
 const leadsBack = (x, tip) => tip - 7 < x - 40;
 
-// Room is made at both sides for the lines that lead back.
-function withSides(laid, links) {
+// Adds room at both sides for lines that lead back.
+function addSides(laid, links) {
   let [left, right] = [0, laid.width];
   for (const [[ax, , aw], [bx, , bw]] of links.map((ends) => ends.map((part) => laid.boxes.get(part)))) {
     const [x, tip] = [ax + aw / 2, bx - bw / 2];
@@ -262,8 +262,7 @@ function withSides(laid, links) {
   return { ...laid, boxes, width: right - left };
 }
 
-// Where a row goes on below, a line leads back to its beginning between the two, as the eye does; in one row, below
-// both.
+// A line from the end of a row to the next one runs between the two; in a single row, it runs below.
 function wayBack(x, y, high, foot, by, bh, tip) {
   const apart = Math.abs(y - by) > (high + bh) / 2;
   const level = apart ? by - Math.sign(by - y) * (bh / 2 + 13) : Math.max(y + high / 2, by + bh / 2) + 9;

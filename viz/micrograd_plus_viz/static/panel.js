@@ -1,13 +1,13 @@
-// The panel under the graph: one step told in formula and numbers; and one node, told in full.
+// The panel below the graph: a step with its formula and numbers, or a node in full.
 
 const MOST_VISITS = 24;
 const MOST_CARDS = 60;
 const section = (name, title, ...children) => make("section", name, make("p", "title", title), ...children);
-// A card after a sign; the two are never parted by the end of a line.
+// A card after a sign, always on the same line.
 const then = (sign, shown) => make("div", "then", make("span", "sign", sign), shown);
 
-// Equality where every number is written to its last digit, or none is written, or where what is written adds or
-// multiplies up all the same; else about equal.
+// "=" if all printed numbers are exact, if none is printed, or if the rounded numbers still add or multiply up;
+// otherwise "\u2248".
 const signOf = (...values) => {
   const written = values.filter((value) => value && value.data && (isScalar(value) || isWritten(value)));
   return written.every((value) => value.data.every(isWhole)) ? "=" : "\u2248";
@@ -23,8 +23,8 @@ function holdsAsPrinted(does, ...values) {
 const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ? "=" : signOf(...values));
 const sumSign = (...values) => (holdsAsPrinted((a, b) => a + b, ...values) ? "=" : signOf(...values));
 
-// What the program calls what a rule has letters for: by the input's own name, or where the program has a name of that
-// letter for something else, by the operation that made it.
+// The program's names for the rule's symbols: the input's name, or the operation that made it if the program uses that
+// letter for something else.
 function namesOf(data, step) {
   const own = [...(data.formulas[step.formula] ?? "").matchAll(/data-name="([^"]+)"[^>]*>([^<]+)/g)]
     .filter(([, name, text]) => text !== name && !WORDS[name]);
@@ -36,20 +36,20 @@ function namesOf(data, step) {
   }));
 }
 
-// Of the height that pictures have where nothing is in their way, how much they have as a panel grows denser.
+// The height of pictures relative to their usual height, as a panel grows denser.
 const ROOM_LEFT = [1, 1, 0.75, 0.5];
 
 function stepPanel(data, step, end, dense) {
   const rule = data.rules[step.rule];
   return [
-    make("div", "column rule-told scroller", ruleSection(data, rule, step), codeSection(rule)),
+    make("div", "column rule-details scroller", ruleSection(data, rule, step), codeSection(rule)),
     make("div", "column scroller", numbersSection(data, step, ROOM_LEFT[dense]), end),
   ];
 }
 
-// How dense the two halves of a panel have to be told so that both can be seen whole: 0 with all the room they like.
-// What steps alike needed is tried first, so that most are made only once.
-function fittedPanel(panel, needed, step, build) {
+// Makes the two halves of a panel as dense as needed to be fully visible, starting at 0. The density of similar steps
+// is tried first, so that most panels are built only once.
+function fitPanel(panel, needed, step, build) {
   const sizes = ["contribution", ...Object.keys(step.upstreams)].map((word) => step[word] ?? "");
   const like = [step.rule, step.accumulates, step.formula === null ? sizes : step.formula].join("|");
   const [most, at] = [ROOM_LEFT.length - 1, needed.get(like) ?? [0, 0]];
@@ -78,7 +78,7 @@ function ruleSection(data, rule, step) {
   return shown;
 }
 
-// upstream, local and what is sent; then what the receiver had and has. One scale for all gradients.
+// upstream, local and contribution, then the receiver's value before and after. All gradients share one scale.
 function numbersSection(data, step, left) {
   const value = (word) => valueAt(data, step[word]);
   const [before, sent, after, local, raw] = ["before", "contribution", "after", "local", "raw"].map(value);
@@ -94,7 +94,7 @@ function numbersSection(data, step, left) {
     cards.push(then([local, upstream].every(isComplex) ? "\u00d7 conj" : "\u00d7", card("local", local, largestOf(
       local), room)));
   }
-  const besides = local ? [] : arraysRead(data, step, room);
+  const besides = local ? [] : arrayCards(data, step, room);
   for (const each of besides) cards.push(then(",", each));
   cards.push(then(local ? productSign(upstream, local, first) : "\u2192", card(step.summed ? "raw" : "contribution",
     first, largest, room)));
@@ -102,17 +102,17 @@ function numbersSection(data, step, left) {
     const axes = `${step.summed_axes.length > 1 ? "axes" : "axis"} ${step.summed_axes.join(", ")}`;
     cards.push(then(`\u2211 ${axes} ${signOf(raw, sent)}`, card("contribution", sent, largest, room)));
   }
-  const holds = step.accumulates || !sent || isScalar(sent) ? holding(step, before, sent, after, largest, room)
-    : make("p", "holds", gloss("before"), ": nothing yet. ", gloss("after"), ": the contribution itself.");
-  const several = [...arrived.map(([, each]) => each), sent, after, raw].some((each) => each && ofSeveral(each));
+  const holds = step.accumulates || !sent || isScalar(sent) ? accumulation(step, before, sent, after, largest, room)
+    : make("p", "holds", gloss("before"), ": nothing yet. ", gloss("after"), ": the contribution.");
+  const several = [...arrived.map(([, each]) => each), sent, after, raw].some((each) => each && hasSeveral(each));
   const share = (title, ...children) => make("div", "share", make("p", "title", title), ...children);
-  return make("section", "numbers", share("The numbers", make("div", "cards", ...cards), ...readsTold(data, step)),
+  return make("section", "numbers", share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
     readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds), several ? scaleOf(largest) : null);
 }
 
 // before + contribution = after.
-function holding(step, before, sent, after, largest, room) {
-  const had = step.accumulates ? card("before", before, largest, room) : framed(gloss("before"), null,
+function accumulation(step, before, sent, after, largest, room) {
+  const had = step.accumulates ? card("before", before, largest, room) : cardFrame(gloss("before"), null,
     missing("nothing yet"));
   if (step.earlier) had.append(make("p", "statistics", "from an earlier walk"));
   return make("div", "cards", had, then("+", card("contribution", sent, largest, room)),
@@ -121,13 +121,13 @@ function holding(step, before, sent, after, largest, room) {
 
 const readOf = (data, step) => Object.entries(step.reads).map(([name, place]) => [name, valueAt(data, place)]);
 
-// Whether what a rule read weighs as much as an array: its inputs, its result, arrays; no parameter that is a number.
+// Whether a value that the rule read deserves a card: inputs, the result and arrays, but not numeric parameters.
 function weighs(data, step, [name, value]) {
   const inputs = data.edges.filter(([, to]) => to === step.node).map(([, , input]) => input);
-  return !value || ofSeveral(value) || inputs.includes(name) || name === "out";
+  return !value || hasSeveral(value) || inputs.includes(name) || name === "out";
 }
 
-function arraysRead(data, step, room, wanted = () => true) {
+function arrayCards(data, step, room, wanted = () => true) {
   const names = namesOf(data, step);
   const title = (name) => {
     const called = names[name];
@@ -135,24 +135,24 @@ function arraysRead(data, step, room, wanted = () => true) {
     return called ? `${called} (${name} in the rule)` : name === "out" ? "out, the result" : name;
   };
   return readOf(data, step).filter((each) => weighs(data, step, each) && wanted(each)).map(([name, value]) => {
-    const shown = framed(make("b", "", title(name)), value && ofSeveral(value) ? shapeText(value.shape) : null,
+    const shown = cardFrame(make("b", "", title(name)), value && hasSeveral(value) ? shapeText(value.shape) : null,
       ...brief(value, largestOf(value), room));
     shown.dataset.of = name;
     return shown;
   });
 }
 
-// What made the local derivative, and is neither itself nor a single number: arrays, as cards.
+// Cards of the arrays that the local derivative was computed from.
 function readsSection(data, step) {
   if (step.local === null) return null;
-  const arrays = arraysRead(data, step, [120, 56], ([name, value]) => (!value || ofSeveral(value))
+  const arrays = arrayCards(data, step, [120, 56], ([name, value]) => (!value || hasSeveral(value))
     && step.reads[name] !== step.local);
-  return arrays.length ? make("div", "share reads", make("p", "title", data.besides ?? "What local is made of"),
+  return arrays.length ? make("div", "share reads", make("p", "title", data.besides ?? "Arrays that local uses"),
     make("div", "cards", ...arrays)) : null;
 }
 
-// What else the rule read, in a line each: what local is, single numbers, parameters.
-function readsTold(data, step) {
+// Other values that the rule read, as text: the source of local, single numbers, parameters.
+function readsText(data, step) {
   const names = namesOf(data, step);
   const about = (name, text) => {
     const one = make("span", "", text);
@@ -160,19 +160,19 @@ function readsTold(data, step) {
     return one;
   };
   const called = (name) => names[name] ?? (name === "out" ? "the result" : name);
-  const told = ([name, value], k) => about(name, `${k ? ", " : ""}${called(name)} = ${number(value.data[0])}`);
+  const equation = ([name, value], k) => about(name, `${k ? ", " : ""}${called(name)} = ${number(value.data[0])}`);
   const isLocal = ([name]) => step.local !== null && step.reads[name] === step.local;
-  const alone = readOf(data, step).filter(([, value]) => value && !ofSeveral(value));
+  const alone = readOf(data, step).filter(([, value]) => value && !hasSeveral(value));
   const [same] = readOf(data, step).filter(isLocal);
   const factors = step.local === null ? [] : alone.filter((each) => weighs(data, step, each) && !isLocal(each));
   const settings = alone.filter((each) => !weighs(data, step, each) && !isLocal(each));
   const parts = [same && ["local is ", about(same[0], called(same[0]))],
-    factors.length && ["local is made of ", ...factors.map(told)],
-    settings.length && ["with ", ...settings.map(told)]].filter(Boolean);
+    factors.length && ["local uses ", ...factors.map(equation)],
+    settings.length && ["with ", ...settings.map(equation)]].filter(Boolean);
   return parts.length ? [make("p", "reason", ...parts.flatMap((part, k) => (k ? ["; ", ...part] : part)))] : [];
 }
 
-// The code of a rule, opened and closed by a press; the next step has it as this one.
+// The code of a rule, which opens and closes on click; the next step keeps the state.
 let codeIsShown = false;
 
 function codeSection(rule) {
@@ -185,7 +185,7 @@ function codeSection(rule) {
   return shown;
 }
 
-// The student's line that a step belongs to, and from where it was called.
+// The student's source line for a step, and its callers.
 function lineOf(data, node) {
   const { site } = data.nodes[node];
   if (!site?.text) return null;
@@ -197,8 +197,8 @@ function lineOf(data, node) {
       line ${call.line}`).join(", from ")}`) : null);
 }
 
-// What is there before the first step: where to begin, what will be seen, and what the walk starts with.
-const KEYS_TOLD = [["\u2192 \u2190", "step on, back"], ["space", "play"], ["v", "values first"],
+// The panel before the first step: buttons, the legend, and the start values.
+const KEYS = [["\u2192 \u2190", "step, back"], ["space", "play"], ["v", "values first"],
   ["+ \u2212", "size"], ["f", "full screen"], ["h", "hide numbers"]];
 
 function startPanel(data, act) {
@@ -207,32 +207,32 @@ function startPanel(data, act) {
   const failed = data.error && !data.steps.length;
   const start = makeButton("begin", act.next, failed ? "Show what went wrong" : "Start the walk");
   const first = makeButton("inside", act.values, "Values first");
-  const way = back ? "Each step sends one gradient back, from the result to what it was made of."
-    : "Each step carries one tangent on, from the inputs to the result.";
-  const keys = make("dl", "keys", ...KEYS_TOLD.map(([key, does]) => make("div", "", make("dt", "", key), make("dd", "",
+  const way = back ? "Each step sends one gradient back, from a result to one of its inputs."
+    : "Each step sends one tangent forward, from an input to a result.";
+  const keys = make("dl", "keys", ...KEYS.map(([key, does]) => make("div", "", make("dt", "", key), make("dd", "",
     does))));
   const colours = make("ul", "colours", ...[["active", "sends: its rule is applied"], ["receives",
     `receives a ${word}`], ["accumulates", "adds it to what was there (+=)"], ["done", "finished"]]
     .map(([name, text]) => make("li", "", make("i", name), text)));
   const begins = data.steps.length || failed ? section("", "Begin here", make("p", "reason", failed
-    ? "It did not come to an end." : `${way}${walksTold(data)}`), make("div", "choices", start, first)) : null;
+    ? "The program failed." : `${way}${walksText(data)}`), make("div", "choices", start, first)) : null;
   const caught = data.caught.length ? section("", "Failed, and the program went on", ...data.caught.map((text) =>
     make("p", "error-text", text))) : null;
   return make("div", "column wide scroller start", begins, caught,
-    data.steps.length ? section("", "What the colours mean", colours) : null,
+    data.steps.length ? section("", "Colours", colours) : null,
     held.length ? cardsSection(data, `The ${word} the walk starts with`, held) : null,
     section("", "Keys", keys));
 }
 
-// How many walks there are, and which way each goes.
-function walksTold({ walks }) {
+// The number of walks and their directions.
+function walksText({ walks }) {
   const [first, ...others] = walks.map(({ back }) => (back ? "back" : "forward"));
   if (!others.length) return "";
-  if (others.every((way) => way === first)) return ` ${walks.length} such walks stand here, one after the other.`;
-  return ` ${walks.length} walks stand here, one after the other: ${[first, ...others].join(", then ")}.`;
+  if (others.every((way) => way === first)) return ` There are ${walks.length} such walks.`;
+  return ` There are ${walks.length} walks: ${[first, ...others].join(", then ")}.`;
 }
 
-// A value that is computed, from what.
+// A computed value and its inputs.
 function valuePanel(data, i) {
   const shown = make("div", "column wide scroller");
   if (i === undefined) return shown;
@@ -249,7 +249,7 @@ function valuePanel(data, i) {
   return shown;
 }
 
-// When a walk inside has ended: what it left at each input, beside what the rule outside sent there.
+// At the end of an inner walk: its gradient of each input beside the outer rule's result.
 function insideOut(data, outside) {
   const rows = outside.flatMap(([name, sent]) => {
     const left = data.gradients.filter(({ node }) => data.names[node] === name)
@@ -263,9 +263,9 @@ function insideOut(data, outside) {
   return rows.length ? section("inside-out", "Inside and outside", ...rows) : make("p", "reason");
 }
 
-// = where all that is kept is the same and written in full, about equal where it agrees to three digits, else unequal.
+// "=" if all recorded entries are equal and printed, "\u2248" if they agree to three digits, otherwise "\u2260".
 function sameSign(one, other) {
-  const [a, b] = [one, other].map((value) => keptOf(value).flat());
+  const [a, b] = [one, other].map((value) => entriesOf(value).flat());
   const top = [...a, ...b].map(Number).filter(Number.isFinite).reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   const near = (far) => a.length === b.length && String(one.shape) === String(other.shape) && a.every((x, k) =>
     x === b[k] || Math.abs(x - b[k]) <= Math.max(1e-12 * top, far * Math.max(Math.abs(x), Math.abs(b[k]))));
@@ -278,7 +278,7 @@ function endSection(data) {
   if (!left.length) return null;
   const cards = cardsSection(data, "", left);
   cards.firstChild.remove();
-  const title = `The walk is over: every ${data.left} it leaves behind`;
+  const title = `The walk is over: every ${data.left} it leaves`;
   return make("details", "held", make("summary", "title", title), cards);
 }
 
@@ -288,7 +288,7 @@ function cardsSection(data, title, held) {
   const cards = held.slice(0, MOST_CARDS).map(([node, place]) => card(make("b", "", data.names[node]),
     valueAt(data, place), largest));
   return section("numbers", title, make("div", "cards", ...cards),
-    more > 0 ? make("p", "reason", `and ${more} more: search for a node, or press it, to see its own.`) : null,
+    more > 0 ? make("p", "reason", `and ${more} more: search for a node, or press it, to see its value.`) : null,
     scaleOf(largest));
 }
 
@@ -296,38 +296,38 @@ function errorPanel(data, error) {
   return [make("div", "column wide scroller", section("failed", `${error.kind}`, make("p", "error-text", error.text)))];
 }
 
-// One node in full: what made it, its value, and what has arrived there so far.
+// One node in full: its operation, its value, and its gradient so far.
 function nodePanel(data, i, holds, word, enter, leave) {
   const node = data.nodes[i];
-  const shown = section("node-told", data.names[i]);
+  const shown = section("node-details", data.names[i]);
   const about = node.kind === "leaf" ? "an input or a parameter" : node.summary ?? node.op ?? node.kind;
   shown.firstChild.append(make("span", "", about), makeButton("close", leave, "Back to the step"));
   const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");
   if (given) shown.append(make("p", "reason", `with ${given}`));
   const outputs = outputsOf(data, i);
   if (outputs.length) {
-    shown.append(make("p", "reason", `It has several outputs: its values, and the ${word}s that arrive, stand at `
+    shown.append(make("p", "reason", `It has several outputs. Its values and ${word}s are shown at `
       + `${outputs.map((output) => data.names[output]).join(", ")}.`));
     return shown;
   }
   const [value, held] = [valueAt(data, node.value), valueAt(data, holds.place)];
-  const nothing = node.requires_grad ? "nothing has arrived yet" : `no ${word} is asked for here`;
+  const nothing = node.requires_grad ? "nothing has arrived yet" : `no ${word} is needed here`;
   shown.append(make("div", "cards full", fullCard("value", value, largestOf(value)),
-    held ? fullCard(holds.word, held, largestOf(held)) : framed(make("b", "", word), null, missing(nothing))));
+    held ? fullCard(holds.word, held, largestOf(held)) : cardFrame(make("b", "", word), null, missing(nothing))));
   if (data.insides[i] !== undefined) shown.append(insideButton(data, i, () => enter(i)));
   return shown;
 }
 
-// The steps in which a node receives and sends, each as a button that leads there.
+// Buttons to the steps in which a node receives and sends.
 function visits(data, received, sent, go) {
   const lead = (i) => {
     const button = makeButton("visit", () => go(i), String(data.first + i + 1));
     button.setAttribute("aria-label", `Go to step ${data.first + i + 1}`);
     return button;
   };
-  const told = (word, steps) => (steps.length ? [make("span", "", `${word} in step${steps.length > 1 ? "s" : ""}`),
+  const links = (word, steps) => (steps.length ? [make("span", "", `${word} in step${steps.length > 1 ? "s" : ""}`),
     ...steps.slice(0, MOST_VISITS).map(lead), steps.length > MOST_VISITS ? make("span", "", "\u2026") : null] : []);
-  return make("p", "visits", ...told("Receives", received), ...told(received.length ? "sends" : "Sends", sent));
+  return make("p", "visits", ...links("Receives", received), ...links(received.length ? "sends" : "Sends", sent));
 }
 
 const outputsOf = (data, i) => data.edges.filter(([from, to]) => from === i && data.nodes[to].kind === "output")
@@ -335,7 +335,7 @@ const outputsOf = (data, i) => data.edges.filter(([from, to]) => from === i && d
 
 function insideButton(data, i, enter) {
   const like = data.insides[i];
-  const text = typeof like === "number" ? `Step inside one made alike: ${data.names[like]}`
+  const text = typeof like === "number" ? `Step inside a similar one: ${data.names[like]}`
     : `Step inside ${data.names[i]}`;
   return makeButton("inside", enter, text);
 }

@@ -1,4 +1,4 @@
-// A long walk in parts, each unpacked when it is first shown: a step beyond one part's end is in the next.
+// A long walk in parts, each unpacked when it is first shown.
 async function mountParts(place, kept) {
   const ends = kept.map(({ dataset }) => [Number(dataset.first), Number(dataset.stop)]);
   const unpacked = kept.map(() => null);
@@ -6,7 +6,7 @@ async function mountParts(place, kept) {
   let player = null;
   let shown = false;
   let wanted = 0;
-  // Keys that were pressed while a part is unpacked: its player takes them, in their order.
+  // Keys pressed while a part is unpacked go to its player in order.
   let waiting = null;
   place.addEventListener("keydown", (event) => {
     if (!waiting) return;
@@ -15,7 +15,7 @@ async function mountParts(place, kept) {
     waiting.push(event);
   }, { capture: true });
 
-  // Which part has what holds after so many steps of the whole walk.
+  // The part that has a state of the full walk.
   const partOf = (step) => ends.findIndex(([first, stop], k) => step <= stop && (step > first || (k === 0
     && step === first)));
 
@@ -40,7 +40,7 @@ async function mountParts(place, kept) {
     for (const event of pressed) place.shadowRoot.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
   }
 
-  // Whether another part has a step that this one has not; it is shown then.
+  // Shows another part if it has the step; returns whether it does.
   function beyond(index, playing) {
     if (waiting) return true;
     const step = Math.min(Math.max(ends[at][0] + index, ends[0][0]), ends.at(-1)[1]);
@@ -49,7 +49,7 @@ async function mountParts(place, kept) {
     return true;
   }
 
-  // The parts by their steps, as buttons that lead to their beginnings.
+  // Buttons that lead to the beginning of each part.
   function strip(part) {
     if (kept.length === 1) return null;
     const buttons = ends.map(([first, stop], k) => {
@@ -65,7 +65,7 @@ async function mountParts(place, kept) {
   }
 
   await show(ends[0][0] + Number(place.dataset.index || 0));
-  // Values come before step 0, in the part that is shown.
+  // Values come before step 0 in the visible part.
   const seek = (index) => index < 0 ? player.seek(index) : show(ends[at][0] + index);
   return { seek, state: () => player.state(), focus: () =>
     player.focus(), valuesFirst: (on) => player.valuesFirst(on) };

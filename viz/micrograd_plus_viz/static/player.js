@@ -1,4 +1,4 @@
-// The player: one recorded program, stepped both ways. `mount` builds it in a shadow root below `host`.
+// The player of one recorded program. `mount` builds it in a shadow root below `host`.
 
 export function mount(host, data, opts = {}) {
   const root = ownRoot(host);
@@ -6,7 +6,7 @@ export function mount(host, data, opts = {}) {
   keepKeys(host);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const walk = walkOf(data);
-  // A question may stand in the place of the next step.
+  // A question may replace the next step.
   const { ask } = opts;
   const count = data.steps.length + (data.error || ask ? 1 : 0);
   const born = data.nodes.flatMap((node, i) => (node.kind === "leaf" ? [] : [i]));
@@ -34,9 +34,9 @@ export function mount(host, data, opts = {}) {
   };
   const graph = drawGraph(data, act);
   const controlled = controls(data, count, act);
-  const said = make("p", "said");
-  said.setAttribute("aria-live", "polite");
-  const line = make("div", "line-told");
+  const sentence = make("p", "sentence");
+  sentence.setAttribute("aria-live", "polite");
+  const line = make("div", "source-row");
   const panel = make("div", "panel");
   const legend = make("ul", "legend");
   const tip = make("div", "tip");
@@ -45,19 +45,19 @@ export function mount(host, data, opts = {}) {
   const tools = viewTools(data, graph, act);
   const player = make("div", "player", trail(opts), controlled.bar, opts.strip,
     data.note && make("p", "note", data.note), make("div", "stage", graph.frame), make("div", "under", legend, tools),
-    said, line, panel, tip);
+    sentence, line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
   if (window === top && opts.tall !== false) player.classList.add("tall");
-  if (!opts.strip && hasNumbersAlone(data)) player.classList.add("scalars");
+  if (!opts.strip && hasOnlyScalars(data)) player.classList.add("scalars");
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
   showTips(player, tip);
   linkParts(player, (name) => nodesNamed(data, data.steps[index - 1], name), graph);
 
-  // State k is what holds after k steps; going from one to another touches only the steps between. Below 0 stand the
-  // values of the program, one by one.
+  // State k is the state after k steps; a change updates only the steps between. Negative states show the values of
+  // the program, one by one.
   const isAsked = () => ask && index > data.steps.length;
   const litAt = (k) => (ask && k > data.steps.length ? ask.lit : data.steps[k - 1]);
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
@@ -66,22 +66,22 @@ export function mount(host, data, opts = {}) {
     const outside = wanted > count || (least === 0 && wanted < (data.first > 0 ? 1 : 0));
     if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
     const target = Math.min(count, Math.max(least, wanted));
-    graph.stopBeads();
-    if (along && litAt(target)) for (const i of concernedIn(data, litAt(target))) graph.openTo(i);
+    graph.stopMarkers();
+    if (along && litAt(target)) for (const i of nodesOfStep(data, litAt(target))) graph.openTo(i);
     graph.light(litAt(index), false);
     while (index < target) { apply(index, true); index += 1; }
     while (index > target) { index -= 1; apply(index, false); }
     const step = data.steps[index - 1];
     graph.light(litAt(index), true);
     graph.follow(atHand());
-    if (step && moving && !still.matches) graph.sendBeads(step, 0.8 * controlled.stepTime());
+    if (step && moving && !still.matches) graph.sendMarkers(step, 0.8 * controlled.stepTime());
     const focused = root.activeElement;
     tell(step);
     if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
     opts.onIndex?.(index);
   }
 
-  // After the drawing was made anew: everything up to here is put into it again.
+  // Restores the state after the graph was rebuilt.
   function restore() {
     graph.forget();
     data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
@@ -102,7 +102,7 @@ export function mount(host, data, opts = {}) {
     }
     if (next && !on) for (let j = data.walks[next - 1].at; j < i; j += 1) travel(j, true);
     else travel(i, on);
-    for (const node of concernedIn(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
+    for (const node of nodesOfStep(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
     graph.hold(step.to, on ? { place: step.after, word: wordAt(data, i + 1) } : walk.held(step.to, i));
   }
 
@@ -123,13 +123,13 @@ export function mount(host, data, opts = {}) {
 
   function tell(step) {
     controlled.show(index, playing);
-    said.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
+    sentence.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     const failed = index > data.steps.length ? data.error : null;
-    said.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
+    sentence.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
       : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}`;
-    if (step && !failed && !isAsked()) markNames(said, data, step);
-    said.classList.toggle("failed", Boolean(failed));
+    if (step && !failed && !isAsked()) markNames(sentence, data, step);
+    sentence.classList.toggle("failed", Boolean(failed));
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
@@ -138,10 +138,10 @@ export function mount(host, data, opts = {}) {
       step && !failed ? withinButton(step) : null,
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
     tellLegend(step);
-    tellPanel(step);
+    updatePanel(step);
   }
 
-  // Where a step goes on within one closed group, the group is named, and can be opened.
+  // If a step is inside one closed group, a button names and opens the group.
   function withinButton(step) {
     const part = graph.partOf(step.from);
     if (part[0] !== "g" || part !== graph.partOf(step.to)) return null;
@@ -151,15 +151,15 @@ export function mount(host, data, opts = {}) {
 
   function sayValue() {
     const i = born[born.length + index - 1];
-    if (i === undefined) return "Values first: the program's inputs are there, and nothing is computed yet.";
+    if (i === undefined) return "Values first: the inputs are known, and nothing is computed yet.";
     const value = valueAt(data, data.nodes[i].value);
-    const told = value && isScalar(value) ? number(value.data[0]) : value ? `a ${shapeText(value.shape)} array`
+    const result = value && isScalar(value) ? number(value.data[0]) : value ? `a ${shapeText(value.shape)} array`
       : "a value";
-    return `Value ${index - least} of ${-least}. ${data.names[i]} is computed: ${told}.`;
+    return `Value ${index - least} of ${-least}. ${data.names[i]} is computed: ${result}.`;
   }
 
-  // The panel tells the step; a node that was chosen stands in its place until it is let go.
-  function tellPanel(step) {
+  // The panel shows the step, or the selected node until it is deselected.
+  function updatePanel(step) {
     const failed = index > data.steps.length ? data.error : null;
     panel.className = "panel";
     if (selected !== null) {
@@ -172,7 +172,7 @@ export function mount(host, data, opts = {}) {
     else if (step) {
       const last = index === count;
       const end = () => (last && !opts.outside ? endSection(data) : null);
-      fittedPanel(panel, needed, step, (dense) => stepPanel(data, step, end(), dense));
+      fitPanel(panel, needed, step, (dense) => stepPanel(data, step, end(), dense));
       if (last && opts.outside) panel.lastChild.prepend(insideOut(data, opts.outside));
     } else if (index < 0) panel.replaceChildren(valuePanel(data, born[born.length + index - 1]));
     else panel.replaceChildren(startPanel(data, act));
@@ -189,13 +189,13 @@ export function mount(host, data, opts = {}) {
     if (how === "enter") { enter(i); return; }
     selected = i;
     graph.select(i);
-    tellPanel(data.steps[index - 1]);
+    updatePanel(data.steps[index - 1]);
   }
 
   function letGo() {
     selected = null;
     graph.select(null);
-    tellPanel(data.steps[index - 1]);
+    updatePanel(data.steps[index - 1]);
     player.focus({ preventScroll: true });
   }
 
@@ -207,13 +207,13 @@ export function mount(host, data, opts = {}) {
     let found = close(first);
     if (found < 0) found = close(after);
     if (found < 0) { selected = null; found = close(after); }
-    if (found < 0) { said.textContent = `No node has a name with \u201c${text}\u201d in it.`; return; }
+    if (found < 0) { sentence.textContent = `No node name contains \u201c${text}\u201d.`; return; }
     graph.openTo(found);
     onNode(found);
     graph.reveal([graph.partOf(found)]);
   }
 
-  // The next step that something is true of; where there is none, the walk stays.
+  // Goes to the next step that passes a test; without one, the walk stays.
   function jump(test) {
     const found = data.steps.findIndex((step, i) => i >= index && test(step));
     if (found >= 0) act.go(found + 1);
@@ -258,8 +258,8 @@ export function mount(host, data, opts = {}) {
       player.focus();
     };
     const before = opts.trail ?? [];
-    const told = typeof like === "number" ? like : i;
-    const outside = data.steps.filter((step) => step.node === told).map((step) => [step.input,
+    const source = typeof like === "number" ? like : i;
+    const outside = data.steps.filter((step) => step.node === source).map((step) => [step.input,
       valueAt(data, step.contribution)]);
     child = mount(inner, inside, { leave, trail: [...before, [data.summary.split(":")[0], leave]],
       name: data.names[i], outside });
@@ -279,7 +279,7 @@ export function mount(host, data, opts = {}) {
     ArrowRight: act.next, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.play,
     Escape: () => { if (selected !== null) letGo(); else opts.leave?.(); },
     a: act.nextAdding, n: () => jump((step) => [step.from, step.to].includes(
-      selected ?? data.steps[index - 1]?.to)), "!": () => jump(oddOne), g: () => controlled.wanted.focus(),
+      selected ?? data.steps[index - 1]?.to)), "!": () => jump(oddOne), g: () => controlled.goTo.focus(),
     "/": () => controlled.search.focus(), 0: () => graph.whole(), o: act.along, f: act.full, v: act.values,
     "+": () => size(SIZE_STEP), "=": () => size(SIZE_STEP), "-": () => size(1 / SIZE_STEP), h: hush,
   };
@@ -312,7 +312,7 @@ export function mount(host, data, opts = {}) {
     const changed = player.clientWidth !== breadth;
     breadth = player.clientWidth;
     if (changed) needed.clear();
-    if (changed && data.steps[index - 1] && selected === null && !isAsked()) tellPanel(data.steps[index - 1]);
+    if (changed && data.steps[index - 1] && selected === null && !isAsked()) updatePanel(data.steps[index - 1]);
     settle(player);
   });
   sizes.observe(graph.frame);
@@ -330,7 +330,7 @@ export function mount(host, data, opts = {}) {
 
   function destroy() {
     setPlay(false);
-    graph.stopBeads();
+    graph.stopMarkers();
     sizes.disconnect();
     forgetTheme();
     child?.destroy();
@@ -344,20 +344,20 @@ export function mount(host, data, opts = {}) {
 
 function notBegun(data) {
   if (data.steps.length) return "The walk has not begun. Press Play, or Step for one step.";
-  if (data.error) return "It did not come to an end: one step on is what went wrong.";
-  return data.root === null ? "No walk was recorded: that takes a call of backward() inside the recorded block."
+  if (data.error) return "The program failed: take one step to see the error.";
+  return data.root === null ? "No walk was recorded: call backward() inside the recorded block."
     : "No rule is applied.";
 }
 
-const concernedIn = (data, step) => edgesOf(step).flatMap((edge) => data.edges[edge].slice(0, 2));
+const nodesOfStep = (data, step) => edgesOf(step).flatMap((edge) => data.edges[edge].slice(0, 2));
 
-// Which step is the last to concern a node, the steps in which a node receives and sends, and what it holds after k
-// steps. With every walk of several, what inner nodes hold begins anew; leaves keep what they have.
+// The last step that uses each node, the steps in which a node receives and sends, and its value after k steps. At the
+// start of each walk, inner nodes are empty again; leaves keep their gradients.
 function walkOf(data) {
   const lastOf = {};
   const [arrivals, departures] = [data.nodes.map(() => []), data.nodes.map(() => [])];
   data.steps.forEach((step, i) => {
-    for (const node of concernedIn(data, step)) lastOf[node] = i;
+    for (const node of nodesOfStep(data, step)) lastOf[node] = i;
     arrivals[step.to].push(i);
     departures[step.from].push(i);
   });
@@ -374,7 +374,7 @@ function walkOf(data) {
     }
     return { place: null, word };
   };
-  // What a node holds in a walk before step k.
+  // The value of a node in a walk before step k.
   const endOf = (at, node, k) => {
     const found = latest(node, k, starts[at]);
     return found === undefined ? begins(at, node) : { place: data.steps[found].after, word: data.walks[at].word };
@@ -383,24 +383,25 @@ function walkOf(data) {
   return { lastOf, arrivals, departures, begins, held, newWalk: (i) => Math.max(0, starts.indexOf(i)) };
 }
 
-// What is sent in the walk that k steps have led into.
+// The quantity that the walk at step k sends.
 const wordAt = (data, k) => data.walks.findLast(({ at }, number) => number === 0 || at < k).word;
 
-// The sender and the receiver in a sentence, in the colours that they have in the graph.
-function markNames(said, data, step) {
+// Marks the sender and the receiver in a sentence, in their colours in the graph.
+function markNames(sentence, data, step) {
   const [from, to] = [`. ${data.names[step.from]}`, ` to ${data.names[step.to]},`];
-  const told = said.textContent;
-  const [start, stop] = [told.indexOf(from), told.indexOf(to)];
+  const text = sentence.textContent;
+  const [start, stop] = [text.indexOf(from), text.indexOf(to)];
   if (start < 0 || stop < start) return;
   const mark = (name, at) => make("mark", name, data.names[at]);
-  said.replaceChildren(told.slice(0, start + 2), mark("sends", step.from), told.slice(start + from.length, stop + 4),
-    mark(step.accumulates ? "adds" : "gets", step.to), told.slice(stop + to.length - 1));
+  sentence.replaceChildren(text.slice(0, start + 2), mark("sends", step.from),
+    text.slice(start + from.length, stop + 4), mark(step.accumulates ? "adds" : "gets", step.to),
+    text.slice(stop + to.length - 1));
 }
 
-// Whether no array is in a walk: then numbers need little room, and the graph gets it.
-const hasNumbersAlone = (data) => data.values.every((value) => value.shape.length === 0 || isScalar(value));
+// Whether a walk has no arrays: then numbers need little room, and the graph gets more.
+const hasOnlyScalars = (data) => data.values.every((value) => value.shape.length === 0 || isScalar(value));
 
-// The nodes that a symbol or a card of a step tells of, by its name.
+// The nodes of a symbol or a card, by its name.
 function nodesNamed(data, step, name) {
   if (!step) return [];
   if (name.startsWith("upstream")) return [step.from];
@@ -410,8 +411,7 @@ function nodesNamed(data, step, name) {
     .map(([from]) => from);
 }
 
-// A symbol of a formula, the card with its numbers and its node light together, whichever is pointed at or has the
-// focus.
+// Highlights a symbol, the card with its numbers and its node together, on hover or focus of any of them.
 function linkParts(player, nodesOf, graph) {
   const parts = () => [...player.querySelectorAll("[data-name], [data-of]")];
   const nameOf = (part) => part.dataset.name ?? part.dataset.of;
@@ -430,7 +430,7 @@ function linkParts(player, nodesOf, graph) {
   for (const happening of ["mouseout", "focusout"]) player.addEventListener(happening, off);
 }
 
-// Where one is inside of what; each part of the way leads back there.
+// The path of inner walks; each part leads back to its walk.
 function trail(opts) {
   if (!opts.leave) return null;
   const parts = opts.trail.map(([text], k) => makeButton("crumb", () => {
@@ -440,7 +440,7 @@ function trail(opts) {
     ...parts.flatMap((part) => [part, make("span", "", "\u203a")]), make("span", "", opts.name));
 }
 
-// What is drawn, and only that.
+// The legend of what is visible.
 function legendOf(data, graph, states, step, word) {
   const entry = (name, text, when = states.has(name)) => (when ? make("li", "", make("i", name), text) : null);
   const { ends } = graph.thickness;
@@ -461,7 +461,7 @@ function legendOf(data, graph, states, step, word) {
   ];
 }
 
-// What a word or a cell means, beside it, while it is pointed at or has the focus.
+// Shows a tooltip beside a word or a cell on hover or focus.
 function showTips(player, tip) {
   const put = (detail) => {
     tip.hidden = !detail;
@@ -485,7 +485,7 @@ function showTips(player, tip) {
   player.addEventListener("tip", (event) => put(event.detail));
 }
 
-// On a page of its own the address tells the step: walk.html#step=12, and #value=3 in the forward pass.
+// On a page, the address holds the step: walk.html#step=12, or #value=3 in the forward pass.
 export function address(player) {
   const go = () => {
     const [, kind, text] = /^#(step|value)=(\d+)$/.exec(location.hash) ?? [];
@@ -501,7 +501,7 @@ export async function unpack(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-// Several walks beside each other, each of which moves the others along.
+// Several walks side by side, moved together.
 export function mountTogether(host, walks, index) {
   let moving = false;
   const players = [];

@@ -1,5 +1,5 @@
-// A walk that asks. The player shows it up to the question; the right answer opens what comes after, and the next
-// question. quizzes/asking.py makes what is handed in.
+// A quiz about a walk. The player shows it up to the question; the right answer unlocks the following steps and the
+// next question. quizzes/quiz_page.py makes the data.
 
 const GIVEN_UP = "show me";
 const OVER = "The quiz is over.";
@@ -16,7 +16,7 @@ export function mountQuiz(host, given, opts = {}) {
   let form = null;
   let tries = 0;
   let number = 0;
-  let telling = false;
+  let showsFeedback = false;
 
   const isFind = quiz.question.form === "step";
   const asks = () => question && !isFind;
@@ -28,18 +28,18 @@ export function mountQuiz(host, given, opts = {}) {
   strip.onward.addEventListener("click", () => (question ? onward() : start()));
   strip.mark.addEventListener("click", mark);
 
-  // What is handed in stays as it is, so that the quiz can be begun again.
+  // The input is not modified, so that the quiz can start again.
   function start() {
     data = structuredClone({ ...given, quiz: null });
     Object.assign(score, { at_once: 0, later: 0, shown: 0 });
-    [question, tries, number, telling] = [quiz.question, 0, 0, false];
-    strip.told.textContent = "";
+    [question, tries, number, showsFeedback] = [quiz.question, 0, 0, false];
+    strip.feedback.textContent = "";
     show(isFind ? 0 : data.steps.length + 1);
     opts.onScore?.({ ...score });
   }
 
   function show(index) {
-    const kept = player && keptOfView(host);
+    const kept = player && viewState(host);
     if (player && data.groups) data.groups.open = data.groups.names.map((_, g) => g).filter(player.isOpen);
     player?.destroy();
     player = null;
@@ -56,7 +56,7 @@ export function mountQuiz(host, given, opts = {}) {
     if (!player) return;
     const { index, first } = player.state();
     const here = atQuestion();
-    if (here && telling) { telling = false; strip.told.textContent = ""; }
+    if (here && showsFeedback) { showsFeedback = false; strip.feedback.textContent = ""; }
     strip.at.textContent = !question ? OVER : isFind ? question.say
       : here ? `Question ${number + 1} of ${quiz.count}` : `Next: question ${number + 1} of ${quiz.count}`;
     strip.show.hidden = !question?.shows || !(here || isFind);
@@ -86,38 +86,38 @@ export function mountQuiz(host, given, opts = {}) {
 
   async function answer(given) {
     if (!question) return;
-    if (given === null) { strip.told.textContent = `That cannot be read. ${question.note ?? ""}`; return; }
+    if (given === null) { strip.feedback.textContent = `That is not a valid answer. ${question.note ?? ""}`; return; }
     const name = answerName(question.salt, given);
     const wrap = question.right[name];
     if (wrap) {
-      await open(unwrapped(question.salt, given, wrap), tries ? "later" : "at_once", "\u2713 Right.");
+      await open(unwrapKey(question.salt, given, wrap), tries ? "later" : "at_once", "\u2713 Right.");
       return;
     }
     tries += 1;
     form?.tried(given);
     const [place, hint] = question.hints[name] ?? [];
-    const text = hint ? await unsealed(unwrapped(question.salt, given, hint), question.texts[place]) : question.plain;
-    strip.told.textContent = "";
+    const text = hint ? await unseal(unwrapKey(question.salt, given, hint), question.texts[place]) : question.plain;
+    strip.feedback.textContent = "";
     await Promise.resolve();
-    strip.told.textContent = `\u2717 Not right${tries > 1 ? `, try ${tries}` : ""}. ${text}`;
+    strip.feedback.textContent = `\u2717 Not right${tries > 1 ? `, try ${tries}` : ""}. ${text}`;
   }
 
   function giveUp() {
-    open(unwrapped(question.salt, GIVEN_UP, question.shows), "shown", "Shown.");
+    open(unwrapKey(question.salt, GIVEN_UP, question.shows), "shown", "Shown.");
   }
 
   async function open(key, how, word) {
-    const opened = await unsealed(key, quiz.sealed[number]);
+    const opened = await unseal(key, quiz.sealed[number]);
     score[how] += 1;
     const at = isFind ? opened.step : data.steps.length + 1;
-    if (isFind) tellRule(data, opened);
+    if (isFind) showRule(data, opened);
     else grow(data, opened.part);
     question = opened.question ?? null;
     number += 1;
-    [tries, telling] = [0, true];
+    [tries, showsFeedback] = [0, true];
     show(at);
     player.focus();
-    strip.told.textContent = `${word} ${opened.told}`;
+    strip.feedback.textContent = `${word} ${opened.reveal}`;
     opts.onScore?.({ ...score });
   }
 
@@ -126,13 +126,13 @@ export function mountQuiz(host, given, opts = {}) {
 }
 
 function scoreText({ at_once, later, shown, of }) {
-  const told = [[at_once, "right at once"], [later, "right later"], [shown, "shown"]].filter(([count]) => count)
+  const counts = [[at_once, "right at once"], [later, "right later"], [shown, "shown"]].filter(([count]) => count)
     .map(([count, word]) => `${count} ${word}`);
-  return of > 1 || told.length ? `${told.join(", ") || "none answered"}, of ${of}` : "";
+  return of > 1 || counts.length ? `${counts.join(", ") || "none answered"}, of ${of}` : "";
 }
 
-// How large the player was made, whether its numbers are hidden and groups open by themselves: the next one has it too.
-function keptOfView(host) {
+// The player's size and view options, which the next player takes over.
+function viewState(host) {
   const { style, classList } = host.shadowRoot.querySelector(".player");
   const [zoom, hushed] = [style.zoom, classList.contains("hushed")];
   const along = host.shadowRoot.querySelector(".along")?.getAttribute("aria-pressed") === "true";
@@ -145,7 +145,7 @@ function keptOfView(host) {
   };
 }
 
-// What an answer opened, added to what is there.
+// Adds the data that an answer unlocked.
 function grow(data, part) {
   data.values.push(...part.values);
   data.steps.push(...part.steps);
@@ -157,8 +157,8 @@ function grow(data, part) {
   if (part.gradients) Object.assign(data, { gradients: part.gradients, error: part.error, odd: part.odd });
 }
 
-// The formula of the wrong rule, once it was found.
-function tellRule(data, opened) {
+// Shows the formula of the wrong rule after it was found.
+function showRule(data, opened) {
   const step = data.steps[opened.step - 1];
   if (!opened.formula) return;
   data.formulas = [opened.formula];
@@ -168,20 +168,20 @@ function tellRule(data, opened) {
 
 function quizStrip() {
   const at = make("span", "quiz-at");
-  const told = make("p", "quiz-told scroller");
-  told.setAttribute("role", "status");
-  told.setAttribute("aria-label", "What is said of your answer");
+  const feedback = make("p", "quiz-feedback scroller");
+  feedback.setAttribute("role", "status");
+  feedback.setAttribute("aria-label", "Feedback on your answer");
   const score = make("span", "quiz-score");
   const [mark, show, onward] = ["quiz-mark", "quiz-show", "quiz-onward"].map((name) => makeButton(`tool ${name}`,
     () => {}));
   show.textContent = "Show me";
-  const element = make("div", "quiz", at, told, score, mark, show, onward);
+  const element = make("div", "quiz", at, feedback, score, mark, show, onward);
   element.setAttribute("role", "group");
   element.setAttribute("aria-label", "Quiz");
-  return { element, at, told, score, mark, show, onward };
+  return { element, at, feedback, score, mark, show, onward };
 }
 
-// How a question is answered: a box to type in, buttons, or a node of the graph.
+// The form of an answer: a text box, buttons, or a node of the graph.
 function answerForm(question, names, answer) {
   const { form, choices, note, width } = question;
   const types = ["number", "whole", "shape"].includes(form);
@@ -202,7 +202,7 @@ function answerForm(question, names, answer) {
     if (button && button.getAttribute("aria-disabled") !== "true") answer(text(k));
   }
 
-  // A node that was pressed is chosen; Enter on it, or the button that names it, answers.
+  // A click selects a node; Enter on it, or the button with its name, submits it.
   function onNode(i, how) {
     chosen.dataset.node = String(i);
     chosen.textContent = `Answer: ${names[i]}`;
@@ -225,14 +225,14 @@ function answerForm(question, names, answer) {
   list.setAttribute("aria-label", "Answers");
   const panel = make("div", `column scroller quiz-panel ${question.knows ? "" : "wide"}`,
     make("p", "title", types ? "Your answer" : "Choose one",
-      make("span", "", types ? "Enter answers, Escape leads back to the walk" : "a press, or the key of its number")),
+      make("span", "", types ? "Enter to submit, Escape to return to the walk" : "click, or press its number")),
     types ? make("div", "typed", box, makeButton("tool", send, "Answer")) : list, form === "node" ? chosen : null,
     note && make("p", "reason", note));
   return { panel, types, press, tried, onNode: form === "node" ? onNode : null,
     focus: () => (types ? box : buttons[0]).focus({ preventScroll: true }) };
 }
 
-// What can be answered with: what has arrived at the sender, what went into it, and what the receiver holds.
+// The known values: the sender's gradient, its inputs, and the receiver's value.
 function knownColumn(data, { knows, lit }) {
   if (!knows) return null;
   const arrived = Object.entries(knows.arrived).map(([name, place]) => [name, valueAt(data, place)]);
@@ -242,13 +242,13 @@ function knownColumn(data, { knows, lit }) {
   const largest = largestOf(...arrived.map(([, value]) => value), before);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
-  return make("div", "column scroller known", section("numbers", "What is known",
+  return make("div", "column scroller known", section("numbers", "Known values",
     make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
       largestOf(value), room))),
     make("p", "title small", `The ${lit.back ? "gradient" : "tangent"} that has arrived`), make("div", "cards",
       ...arrived.map(([name, value]) => card(named(arrived.length > 1 ? name : data.names[lit.from]), value,
         largest, room)), before ? card(named(data.names[lit.to]), before, largest, room)
-        : framed(named(data.names[lit.to]), null, missing("nothing yet")))));
+        : cardFrame(named(data.names[lit.to]), null, missing("nothing yet")))));
 }
 
 function choiceButton(choice, k, press) {
@@ -269,7 +269,7 @@ const ODD_SHADE = 9;
 const shadeName = (level) => (level === ODD_SHADE ? "odd" : level === 0 ? "h0"
   : `${level < 0 ? "n" : "p"}${Math.abs(level)}`);
 
-// A heat map of shades alone: there are no numbers in it to be read.
+// A heat map of shades, without readable numbers.
 function shades({ rows, columns, levels }) {
   const side = Math.max(2, Math.min(16, Math.floor(210 / columns), Math.floor(120 / rows)));
   const svg = svgElement("svg", { class: "picture", width: columns * side, height: rows * side,
@@ -285,14 +285,14 @@ function shades({ rows, columns, levels }) {
   return svg;
 }
 
-// The same in words: of a small picture each cell from -4 to 4, of a larger one how many have which sign.
+// The same in words: each cell of a small picture from -4 to 4, or counts of signs.
 function shadesText({ rows, columns, levels }) {
   const size = `${rows} by ${columns} cells`;
   if (levels.length <= MOST_TOLD_CELLS) {
     const cell = (x) => (x === ODD_SHADE ? "nan" : minus(String(x)));
     const row = (r) => levels.slice(r * columns, (r + 1) * columns).map(cell).join(", ");
-    const told = Array.from({ length: rows }, (_, r) => `Row ${r}: ${row(r)}`);
-    return [`${size}, shades from ${MINUS}4 to 4`, ...told].join(". ");
+    const rowTexts = Array.from({ length: rows }, (_, r) => `Row ${r}: ${row(r)}`);
+    return [`${size}, shades from ${MINUS}4 to 4`, ...rowTexts].join(". ");
   }
   const count = (test) => levels.filter(test).length;
   return `${size}: ${count((x) => x > 0)} positive, ${count((x) => x < 0)} negative, ${count((x) => x === 0)} zero`;

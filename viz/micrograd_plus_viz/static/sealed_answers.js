@@ -1,7 +1,6 @@
-// Answers as a page may hold them: salted hashes; and what an answer opens, as sealed bytes. quizzes/seals.py makes
-// them.
+// Salted hashes of answers, and data that an answer unlocks. quizzes/sealed_answers.py makes them.
 
-// SHA-256 (FIPS 180-4). The browser's own is there in secure contexts alone, and a page from a disk is none.
+// SHA-256 (FIPS 180-4). The browser's own is only available in secure contexts, and a page on disk is not one.
 const ROUND_CONSTANTS = (() => {
   const primes = [];
   for (let n = 2; primes.length < 64; n += 1) if (primes.every((p) => n % p)) primes.push(n);
@@ -42,25 +41,25 @@ function sha256(bytes) {
   return new Uint8Array(out.buffer);
 }
 
-const hashed = (...parts) => sha256(new TextEncoder().encode(parts.join("|")));
+const hashParts = (...parts) => sha256(new TextEncoder().encode(parts.join("|")));
 const hex = (bytes) => Array.from(bytes, (x) => x.toString(16).padStart(2, "0")).join("");
 const unhex = (text) => Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
-const xored = (bytes, other) => bytes.map((x, i) => x ^ other[i]);
+const xorBytes = (bytes, other) => bytes.map((x, i) => x ^ other[i]);
 
-const answerName = (salt, answer) => hex(hashed(salt, "answer", answer)).slice(0, 32);
-const unwrapped = (salt, answer, wrapped) => xored(unhex(wrapped), hashed(salt, "opens", answer));
+const answerName = (salt, answer) => hex(hashParts(salt, "answer", answer)).slice(0, 32);
+const unwrapKey = (salt, answer, wrapped) => xorBytes(unhex(wrapped), hashParts(salt, "opens", answer));
 
-// Plain data that was sealed with a key.
-async function unsealed(key, text) {
+// Decrypts data with a key.
+async function unseal(key, text) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   for (let at = 0; at < bytes.length; at += 32) {
-    const stream = hashed(hex(key), at / 32);
+    const stream = hashParts(hex(key), at / 32);
     for (let i = at; i < Math.min(at + 32, bytes.length); i += 1) bytes[i] ^= stream[i - at];
   }
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-// A number as it may be typed: 0.5, -1e-3, 1/3, a comma for the point, a true minus sign, nan, inf.
+// Reads a typed number: 0.5, -1e-3, 1/3, a decimal comma, a true minus sign, nan, inf.
 function readNumber(text) {
   const plain = text.trim().toLowerCase().replaceAll("\u2212", "-").replace(/^(-?\d*),(\d+)$/, "$1.$2");
   if (/^nan$/.test(plain)) return NaN;
@@ -78,7 +77,7 @@ function binOf(x, width) {
   return `${x < 0 ? "-" : "+"}${Math.floor(Math.log(Math.abs(x)) / width)}`;
 }
 
-// A shape as it may be typed: (3, 4), 3 x 4, [3,4], () for a number.
+// Reads a typed shape: (3, 4), 3 x 4, [3,4], () for a number.
 function readShape(text) {
   const plain = text.trim().replace(/^[([]\s*|\s*[)\]]$/g, "").replace(/,\s*$/, "");
   if (plain === "") return text.trim() === "" ? null : "";

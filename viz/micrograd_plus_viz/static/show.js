@@ -1,5 +1,5 @@
-// Values, formulas and source lines as elements. Every text goes in as text; only formulas, which Python rebuilt from
-// known elements, are parsed.
+// Values, formulas and source lines as elements. All text is inserted as text; only formulas, which Python sanitized,
+// are parsed as HTML.
 
 const make = (tag, name, ...children) => {
   const element = document.createElement(tag);
@@ -18,7 +18,7 @@ function makeButton(name, press, ...children) {
 const MINUS = "\u2212";
 const minus = (text) => text.replaceAll("-", MINUS);
 
-// Every digit where there are at most six, else four, as digits.py writes them.
+// All digits if there are at most six, otherwise four, as in digits.py.
 const isSame = (near, x) => Math.abs(near - x) <= 1e-12 * Math.abs(x);
 const isShort = (x) => Number.isInteger(x) && Math.abs(x) < 1e6;
 
@@ -33,7 +33,7 @@ function number(x) {
   return minus(`${Number(mantissa)}e${Number(power)}`);
 }
 
-// Whether a number as it is written is the number itself.
+// Whether the printed number is exact.
 const isWhole = (x) => Array.isArray(x) ? x.every(isWhole)
   : typeof x !== "number" || isShort(x) || isSame(Number(x.toPrecision(6)), x);
 
@@ -46,19 +46,19 @@ const exact = (x) => Array.isArray(x) ? complexNumber(minus(String(x[0])), minus
   : typeof x === "number" ? minus(String(x)) : number(x);
 const shapeText = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
 const valueAt = (data, place) => data.values[place] ?? null;
-const isComplex = (value) => keptOf(value).some(Array.isArray);
+const isComplex = (value) => entriesOf(value).some(Array.isArray);
 const isScalar = (value) => value.data !== null && value.data.length === 1;
 const magnitude = (x) => Array.isArray(x) ? Math.hypot(Number(x[0]), Number(x[1])) : Number(x);
-const keptOf = (value) => value?.data ?? value?.cells?.data ?? [];
-const largestOf = (...values) => values.flatMap((value) => (value && !isScalar(value) ? keptOf(value) : []))
+const entriesOf = (value) => value?.data ?? value?.cells?.data ?? [];
+const largestOf = (...values) => values.flatMap((value) => (value && !isScalar(value) ? entriesOf(value) : []))
   .map((x) => Math.abs(magnitude(x))).filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
 const notFinite = (value) => value?.odd ? (value.odd.nan ? "nan" : "inf") : null;
 
-// Up to twelve numbers, or four by four, are written as numbers; more are a picture.
+// Up to twelve numbers, or four by four, are printed; more are drawn as a picture.
 const isWritten = (value) => value.data !== null
   && (value.data.length <= 12 || (value.data.length <= 16 && value.shape.length === 2 && value.shape[1] <= 4));
 
-// The place of an entry along every axis, as in `[1, 0]`.
+// The index of an entry along every axis, as in `[1, 0]`.
 function placeName(shape, k) {
   const place = [];
   for (const size of shape.toReversed()) {
@@ -68,7 +68,7 @@ function placeName(shape, k) {
   return `[${place.join(", ")}]`;
 }
 
-// Blank is zero and nothing else; the darker the larger, blue positive, red negative, which a minus sign says too.
+// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign.
 const LEVELS = [0.1, 0.35, 0.7];
 
 function heat(x, largest) {
@@ -78,8 +78,8 @@ function heat(x, largest) {
   return `${size < 0 ? "n" : "p"}${1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length}`;
 }
 
-// What a picture's cells are: their names and numbers, and in which slices, rows and columns they stand. Axes of
-// length one take no room; an array with only one longer axis is folded into lines like text.
+// The cells of a picture: their names and numbers, arranged in slices, rows and columns. Axes of length one take no
+// room; an array with only one longer axis wraps like text.
 function cellsOf(value) {
   const { shape, data, block } = value.data ? value : { block: true, ...value.cells };
   const long = shape.filter((size) => size !== 1);
@@ -92,7 +92,7 @@ function cellsOf(value) {
 
 const equals = (x) => `${isWhole(x) && String(x).length < 7 ? "=" : "\u2248"} ${number(x)}`;
 
-// A cell that stands for a block: which rows and columns of the array seen as rows of its last axis.
+// The rows and columns of a cell that represents a block, in the array seen as rows of its last axis.
 function blockName(value, [rows, columns], k) {
   const wide = value.shape.at(-1) ?? 1;
   const high = value.shape.slice(0, -1).reduce((a, b) => a * b, 1);
@@ -109,50 +109,52 @@ const LABEL = 14;
 const LETTER = 6.2;
 const [LARGEST_CELL, SMALLEST_CELL, ROWS_TOGETHER] = [14, 3, 36];
 
-// How large a cell is, so that all fit their room, and how many slices stand side by side: each with its place above it
-// if there is room for that; and where there is none for the many rows of one, they go on beside it, as columns do.
-function placing(cells, room) {
+// The size of a cell, so that all fit, and the number of slices side by side. Slices have their index above if there
+// is room. A slice with too many rows continues in further columns.
+function cellLayout(cells, room) {
   const together = cells.slices === 1 && cells.rows <= ROWS_TOGETHER;
-  const ways = [...cells.slices > 1 ? [labelled] : [], unlabelled, ...together ? [] : [banded]];
-  for (const way of ways) {
+  const layouts = [...cells.slices > 1 ? [labelledSlices] : [], plainSlices, ...together ? [] : [bandedSlices]];
+  for (const way of layouts) {
     for (let side = LARGEST_CELL; side >= SMALLEST_CELL; side -= 1) {
       const place = way(cells, side, room);
       if (place.width <= room[0] && place.height <= room[1]) return place;
     }
   }
-  return ways.at(-1)(cells, SMALLEST_CELL, room);
+  return layouts.at(-1)(cells, SMALLEST_CELL, room);
 }
 
-// Where two axes and more lead, slices stand in rows and columns with the places at their ends.
-function labelled(cells, side, [wide]) {
+// With two or more leading axes, slices form rows and columns with labels at their ends.
+function labelledSlices(cells, side, [wide]) {
   const { leading, rows, columns, slices } = cells;
   const grid = leading.length > 1 && leading.at(-1) * 26 <= 1.6 * wide;
   const named = LETTER * placeName(leading, slices - 1).length + 10;
   if (grid) {
     const [left, top, each, tall] = [named - 6, LABEL, Math.max(columns * side + 5, 26), Math.max(rows * side + 4, 12)];
-    return tiled(cells, { side, left, top, each, tall, grid, across: leading.at(-1), label: 0, per: rows,
+    return tileSlices(cells, { side, left, top, each, tall, grid, across: leading.at(-1), label: 0, per: rows,
       labels: true });
   }
   const each = Math.max(columns * side, named) + 8;
-  return tiled(cells, { side, left: 0, top: 0, each, tall: rows * side + LABEL, label: LABEL, per: rows, labels: true,
+  return tileSlices(cells, { side, left: 0, top: 0, each, tall: rows * side + LABEL, label: LABEL, per: rows,
+    labels: true,
     across: Math.max(1, Math.floor(wide / each)) });
 }
 
-function unlabelled(cells, side, [wide]) {
+function plainSlices(cells, side, [wide]) {
   const each = cells.columns * side + (cells.slices > 1 ? 4 : 0);
-  return tiled(cells, { side, left: 0, top: 0, each, tall: cells.rows * side + (cells.slices > 1 ? 3 : 0), label: 0,
+  return tileSlices(cells, { side, left: 0, top: 0, each, tall: cells.rows * side + (cells.slices > 1 ? 3 : 0),
+    label: 0,
     per: cells.rows, across: Math.max(1, Math.floor((wide + 4) / each)) });
 }
 
-function banded(cells, side, [wide]) {
+function bandedSlices(cells, side, [wide]) {
   const each = cells.columns * side + 5;
   const across = Math.max(1, Math.floor((wide + 5) / each));
   const per = Math.min(cells.rows, Math.ceil(cells.rows * cells.slices / across));
-  return tiled(cells, { side, left: 0, top: 0, each, tall: per * side + 3, label: 0, per, across });
+  return tileSlices(cells, { side, left: 0, top: 0, each, tall: per * side + 3, label: 0, per, across });
 }
 
-// Tiles of `per` rows each, so many across; from a cell to its place and back.
-function tiled({ rows, columns, slices }, place) {
+// Tiles of `per` rows each, with functions from a cell to its position and back.
+function tileSlices({ rows, columns, slices }, place) {
   const { side, left, top, each, tall, label, per } = place;
   const bands = Math.ceil(rows / per);
   const across = Math.min(place.across, slices * bands);
@@ -173,7 +175,7 @@ function tiled({ rows, columns, slices }, place) {
   return { ...place, across, at, cellAt, width: left + each * across, height: top + tall * down };
 }
 
-// The places of slices, as texts and where they stand.
+// The labels of slices and their positions.
 function sliceNames({ leading, slices }, { across, each, tall, left, top, grid }) {
   const open = (text) => text.replace("]", ", \u2026]");
   if (!grid) {
@@ -186,10 +188,10 @@ function sliceNames({ leading, slices }, { across, each, tall, left, top, grid }
   return [...rows, ...columns];
 }
 
-// A picture: one path for all cells of a colour, so that a thousand cells are a dozen elements.
+// A picture with one path for all cells of a colour, so that a thousand cells need a dozen elements.
 function picture(value, largest, room) {
   const cells = cellsOf(value);
-  const place = placing(cells, room);
+  const place = cellLayout(cells, room);
   const { side, at } = place;
   const gap = side > 5 ? 1 : 0.5;
   const paths = new Map();
@@ -223,7 +225,7 @@ function picture(value, largest, room) {
 
 const rangeText = ({ statistics: s }) => (s ? `from ${number(s.min)} to ${number(s.max)}` : "nothing finite");
 
-// The mouse, or arrow keys while it has the focus, choose a cell of a picture; `tell` puts the cursor there.
+// The mouse, or the arrow keys while focused, select a cell of a picture; `tell` puts the cursor there.
 function pointAt(svg, cells, place, tell) {
   let chosen = 0;
   const show = (k) => {
@@ -257,7 +259,7 @@ function pointAt(svg, cells, place, tell) {
   });
 }
 
-// Few numbers, written out: in rows and columns, or one after the other where there is only one axis to go along.
+// A few numbers in rows and columns, or in one line for a single axis.
 function written(value, largest) {
   const long = value.shape.filter((size) => size !== 1);
   const entry = (tag, x, k) => {
@@ -297,11 +299,11 @@ function statistics(value) {
 }
 
 function oddText(value) {
-  const told = Object.entries(value.odd ?? {}).filter(([, count]) => count);
-  return told.length ? make("p", "odd-text", told.map(([word, count]) => `${count} ${word}`).join(", ")) : null;
+  const counts = Object.entries(value.odd ?? {}).filter(([, count]) => count);
+  return counts.length ? make("p", "odd-text", counts.map(([word, count]) => `${count} ${word}`).join(", ")) : null;
 }
 
-// What a cell stands for where it is not one entry.
+// A note about cells that represent several entries.
 function cellText(value) {
   if (value.data || !value.cells) return null;
   const each = Math.round(value.shape.reduce((x, y) => x * y, 1) / value.cells.data.length);
@@ -309,13 +311,13 @@ function cellText(value) {
     : `a cell: the largest of ${each}`);
 }
 
-// A value as small as it can be read: a number, a few numbers, else a picture in its room.
+// A value as small as is readable: a number, a few numbers, or a picture.
 function brief(value, largest, room = [176, 74]) {
   if (value === null) return [missing("not recorded")];
   if (isScalar(value)) return [scalar(value)];
   if (value.shape.includes(0)) return [missing("empty")];
   if (isWritten(value)) return [written(value, largest)];
-  if (!keptOf(value).length) return [statistics(value) ?? missing("no numbers kept")];
+  if (!entriesOf(value).length) return [statistics(value) ?? missing("no numbers recorded")];
   return [picture(value, largest, room), cellText(value), oddText(value)];
 }
 
@@ -329,9 +331,9 @@ const FIRST_ENTRIES = {
   1: "its first entries", 2: "its first rows and columns", 3: "the first entries along its last two axes",
 };
 
-// A value with its numbers, as far as the page has them, and how they lie.
-function inFull(value, largest) {
-  if (value === null || isScalar(value) || !keptOf(value).length) return brief(value, largest);
+// A value with the numbers that the page has, and their arrangement.
+function fullView(value, largest) {
+  if (value === null || isScalar(value) || !entriesOf(value).length) return brief(value, largest);
   const entry = (shape) => (tag, x, k) => {
     const cell = make(tag, heat(x, largest), number(x));
     cell.title = `${placeName(shape, k)} = ${exact(x)}`;
@@ -346,22 +348,23 @@ function inFull(value, largest) {
     table && scroller("", `Numbers of a ${shapeText(value.shape)} array`, table), statistics(value), oddText(value)];
 }
 
-const framed = (word, about, ...children) => make("figure", "card",
+const cardFrame = (word, about, ...children) => make("figure", "card",
   make("figcaption", "", word, about && make("span", "", about)), ...children);
 const missing = (text) => make("p", "missing", text);
-const ofSeveral = (value) => value !== null && !isScalar(value);
+const hasSeveral = (value) => value !== null && !isScalar(value);
 
-// A value under its word, with its shape.
+// A value below its name, with its shape.
 function card(word, value, largest, room) {
-  const shown = framed(wordFor(word), ofSeveral(value) ? shapeText(value.shape) : null, ...brief(value, largest, room));
+  const about = hasSeveral(value) ? shapeText(value.shape) : null;
+  const shown = cardFrame(wordFor(word), about, ...brief(value, largest, room));
   if (typeof word === "string") shown.dataset.of = word;
   return shown;
 }
 
-const fullCard = (word, value, largest) => framed(make("b", "", word),
-  ofSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null, ...inFull(value, largest));
+const fullCard = (word, value, largest) => cardFrame(make("b", "", word),
+  hasSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null, ...fullView(value, largest));
 
-// What the colours of a panel's pictures stand for.
+// The legend of a panel's pictures.
 function scaleOf(largest) {
   if (!(largest > 0)) return null;
   const strip = ["n4", "n3", "n2", "n1", "h0", "p1", "p2", "p3", "p4"].map((name) => make("i", name));
@@ -370,37 +373,37 @@ function scaleOf(largest) {
 }
 
 const WORDS = {
-  upstream: "The gradient (in a walk forward the tangent) that has arrived at the node that sends.",
+  upstream: "The gradient (in a forward walk, the tangent) that has arrived at the sending node.",
   local: "The local derivative: how much the result changes for a small change of this input.",
-  raw: "What the rule sends, before the axes that broadcasting had repeated are summed.",
-  contribution: "What this step sends, and adds to what the receiving node holds.",
-  before: "What had arrived there before this step.",
-  after: "What has arrived there after this step: before + contribution.",
-  elementwise: "Each entry of the result depends on the entry at the same place alone.",
+  raw: "The result of the rule, before the sum over broadcast axes.",
+  contribution: "The value that this step sends, and adds to the receiving node.",
+  before: "The receiving node's value before this step.",
+  after: "The receiving node's value after this step: before + contribution.",
+  elementwise: "Each entry of the result depends only on the entry at the same position.",
   linear: "Twice the input gives twice the result.",
-  multilinear: "Linear in each of its inputs alone, as a product is.",
+  multilinear: "Linear in each input separately, like a product.",
   variadic: "Any number of inputs, given as a list.",
-  general: "No simpler kind: its rule is written for this operation alone.",
-  norm: "The length of an array: the root of the sum of its squares. Written |grad| in the graph.",
+  general: "No simpler kind: the rule is specific to this operation.",
+  norm: "The length of an array: the square root of the sum of its squares. Written |grad| in the graph.",
 };
 
-// A word with what it means, told on pointing, on focus and on a press.
+// A word with a tooltip on hover, focus and click.
 function gloss(word, text = WORDS[word]) {
   if (!text) return make("b", "", word);
-  const told = makeButton("gloss", () => told.focus(), word);
-  told.dataset.tip = text;
-  told.setAttribute("aria-label", `${word}: ${text}`);
-  return told;
+  const button = makeButton("gloss", () => button.focus(), word);
+  button.dataset.tip = text;
+  button.setAttribute("aria-label", `${word}: ${text}`);
+  return button;
 }
 
 const wordFor = (word) => (typeof word === "string" ? gloss(word) : word);
 
-// A formula in a box of its own; `names` says what the program calls what the rule has a letter for.
+// A formula in a box; `names` maps the rule's symbols to the program's names.
 function formula(mathml, name, label, names = {}, stops = false) {
   const holder = scroller(name, label);
   holder.innerHTML = mathml;
   const seen = new Set();
-  // The brackets of a pair may stand in pieces of unlike heights.
+  // The two brackets of a pair may be in pieces of different heights.
   for (const sign of holder.querySelectorAll("mo")) {
     if ("()[]{}".includes(sign.textContent)) sign.setAttribute("stretchy", "false");
   }
@@ -411,11 +414,11 @@ function formula(mathml, name, label, names = {}, stops = false) {
     if (stops && !seen.has(meant)) symbol.setAttribute("tabindex", "0");
     seen.add(meant);
   }
-  if (stops) tellFunctions(holder);
+  if (stops) annotateFunctions(holder);
   return holder;
 }
 
-// A box that scrolls when what it holds is too wide.
+// A box that scrolls if its content is too wide.
 function scroller(name, label, ...children) {
   const holder = make("div", `scroller ${name}`, ...children);
   holder.setAttribute("role", "group");
@@ -423,15 +426,15 @@ function scroller(name, label, ...children) {
   return holder;
 }
 
-// A keyboard reaches the boxes that have something to scroll, and is not stopped at the others. (Both sizes of a box
-// are rounded, so they may differ by one where nothing scrolls.)
+// Only boxes that can scroll are reachable by keyboard. (Both sizes of a box are rounded, so they may differ by one
+// without scrolling.)
 function settle(root) {
   const boxes = [...root.querySelectorAll(".scroller")];
   const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1);
   boxes.forEach((box, i) => { if (scrolls[i]) box.tabIndex = 0; else box.removeAttribute("tabindex"); });
 }
 
-// A line of source with the expression between its columns marked; columns count characters, not UTF-16 units.
+// A source line with the expression between two columns highlighted; columns count characters, not UTF-16 units.
 function sourceLine(site) {
   const text = Array.from(site.text);
   const indent = text.findIndex((c) => c.trim() !== "");
@@ -442,7 +445,7 @@ function sourceLine(site) {
     site.end_line > site.line ? " \u2026" : null);
 }
 
-// Source of several lines. What is too long for its line goes on below it, further in.
+// Source of several lines. Long lines wrap with an indent.
 const sourceLines = (text) => text.split(/(?<=\n)/).map((line) => codeLine(line.search(/\S|$/), line));
 
 function codeLine(indent, ...children) {
@@ -451,5 +454,6 @@ function codeLine(indent, ...children) {
   return line;
 }
 
-const quoted = (title, place, ...code) => make("div", "quoted", make("p", "title", title, make("span", "", place)),
+const quotedSource = (title, place, ...code) => make("div", "quoted",
+  make("p", "title", title, make("span", "", place)),
   scroller("source", title, ...code));
