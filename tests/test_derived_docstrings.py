@@ -45,7 +45,7 @@ SAMPLED = {
 
 COMPARISONS = [
     name for name, f in FUNCTIONS.items()
-    if getattr(f, "op", None) and "Returns: a tensor of booleans, without a graph." in f.__doc__
+    if getattr(f, "op", None) and "Returns: a tensor of booleans, without a graph." in str(f.__doc__)
     and not {*f.op.params} - {"axis", "keepdims", "rtol", "atol", "equal_nan"}
 ]  # fmt: skip
 
@@ -261,3 +261,8 @@ def test_help_shows_the_derived_sections(capsys):
 
 def test_the_docstrings_of_all_operations_are_among_those_that_are_checked():
     assert {id(f) for f in FUNCTIONS.values()} <= {id(value) for value in PUBLIC.values()}
+
+
+def test_a_docstring_is_complete_when_it_is_printed():
+    assert "Returns: " in str(mg.tanh.__doc__)
+    assert "Returns: " in f"{mg.tanh.op.forward.__doc__!s}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 _LINE = "\n    " if sys.version_info < (3, 13) else "\n"  # since then the compiler removes the indentation
 _INDENTED, _SEE, _EXAMPLE = f"{_LINE}    ", f"{_LINE}See:", f"{_LINE}>>> "
@@ -113,13 +113,33 @@ class Facts(NamedTuple):
         return self.op.real_only or not REAL_FUNCTIONS.isdisjoint(self.op.forward.__code__.co_names)
 
 
+class DerivedDocstring(str):
+    """Docstring of a function that adds its derived sections when it is shown.
+
+    `help`, `inspect.getdoc`, IPython and doctest read a docstring through `expandtabs`, and `print` through `__str__`:
+    both return the complete text. To complete all docstrings at the import would take a tenth of its time.
+    """
+
+    __slots__ = ("function",)
+    function: Any
+
+    def __str__(self) -> str:
+        return with_sections(str.__str__(self), facts_of(self.function, getattr(self.function, "op", None)))
+
+    def expandtabs(self, tabsize: SupportsIndex = 8) -> str:
+        """Return the complete docstring, with spaces for tabs."""
+        return str(self).expandtabs(tabsize)
+
+
 def complete(function: Any) -> None:
-    """Add the sections that follow from a function's kind and signature to its docstring."""
+    """Let a function's docstring show the sections that follow from its kind and signature, too."""
     if function.__doc__:
+        text = DerivedDocstring(function.__doc__)
+        text.function = function
+        function.__doc__ = text
         op = getattr(function, "op", None)
-        function.__doc__ = with_sections(function.__doc__, facts_of(function, op))
         if op is not None and op.call is function:
-            op.forward.__doc__ = function.__doc__
+            op.forward.__doc__ = text
 
 
 def facts_of(function: Any, op: Any) -> Facts:

@@ -107,7 +107,7 @@ def _shape_fields(op: Any, data: list[Any]) -> dict[str, Any]:
 
 def _shapes_section(op: Any) -> str:
     """Return the Shapes section of an operation's docstring in one line."""
-    match = SHAPES.search(op.forward.__doc__ or "")
+    match = SHAPES.search(str(op.forward.__doc__ or ""))
     return f"Shapes: {' '.join(match[1].split()).rstrip('.')}" if match else ""
 
 
