@@ -113,9 +113,9 @@ class Reply:
         return self.result.to_dict()
 
 
-def next_hint(mistake: Mistake, given: int) -> tuple[int, Text]:
+def next_hint(mistake: Mistake, hints_given: int) -> tuple[int, Text]:
     """Return the number of the next hint of a mistake, and the hint. The last one repeats."""
-    number = min(given + 1, len(mistake.hints))
+    number = min(hints_given + 1, len(mistake.hints))
     return number, Text(f"Hint {number} of {len(mistake.hints)}: {mistake.hints[number - 1]}")
 
 

@@ -89,8 +89,8 @@ class SubmissionGrading:
         self.cells = [part for cell in submission.cells if not cell.is_test
                       for part in split_answers(cell, set(functions.values()))]  # fmt: skip
         self.owners = exercises_of(self.cells, functions)
-        self.deadly: dict[int, str] = {}
-        """The cells that ended the process, each with the end of its run."""
+        self.deadly: dict[int, RunResult] = {}
+        """The cells that ended the process, each with the result of its run."""
         self.remarks: list[str] = []
         self.walks: dict[str, str] = {}
 
@@ -125,7 +125,7 @@ class SubmissionGrading:
         """
         is_answered = any(name in owners for owners in self.owners)
         if self.deadly and not is_answered:
-            return RunResult(end=next(iter(self.deadly.values()))), []
+            return next(iter(self.deadly.values())), []
         while True:
             places = cells_to_run(self.owners, name, set(self.deadly))
             result = self.run_patiently(self.build_run(name, exercise, requests, places))
@@ -134,7 +134,7 @@ class SubmissionGrading:
             blamed = places[result.last_cell]
             if blamed in required_cells(self.cells, self.owners, name):
                 return result, places
-            self.deadly[blamed] = result.end
+            self.deadly[blamed] = result
             if not is_answered:
                 return result, places
             self.remarks.append(reason("left_out_cell", where=self.cells[blamed].where, what=verb_for(result)))

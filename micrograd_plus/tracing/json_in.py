@@ -70,8 +70,9 @@ def _parse(source: Any) -> Any:
     if not isinstance(source, (str, os.PathLike)):
         raise TraceError(f"load_trace expects a path or the text of a trace, got {type(source).__name__}")
     text = source.lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
+    called = "the text"
     if not isinstance(source, str) or text[:1] not in ("{", "[", '"', ""):
-        text = _read_text(source)
+        text, called = _read_text(source), os.fspath(source)
     if len(text) > MOST_BYTES:
         raise TraceError(f"the text has {len(text)} characters; a trace may have {MOST_BYTES}")
     if text.count("[") + text.count("{") > MOST_BRACKETS:
@@ -83,7 +84,7 @@ def _parse(source: Any) -> Any:
     except RecursionError:
         raise TraceError("the text is nested too deeply to be a trace") from None
     except json.JSONDecodeError as error:
-        raise TraceError(f"this is not JSON: {error}") from None
+        raise TraceError(f"{called} is not JSON: {error}") from None
 
 
 def _read_text(path: Any) -> str:
