@@ -35,7 +35,7 @@ def stubs() -> dict[str, str]:
         dots = "." * (module.__name__.count(".") + is_package)
         parts = [
             BEGINNING.format(reference.headline(module)),
-            f"from typing import Any\n\nfrom {dots}tensor import Tensor\n",
+            f"from typing import Any\n\nfrom {dots}tensor import Tensor\n\n__all__: list[str]\n",
             *(definition(each, getattr(module, each)) for each in module.__all__),
         ]
         written[f"{module.__name__.replace('.', '/')}{'/__init__' if is_package else ''}.pyi"] = "\n".join([*parts, ""])
@@ -97,13 +97,21 @@ def subjects() -> str:
         BEGINNING.format(reference.headline(ops)),
         "from collections.abc import Iterator\nfrom types import FunctionType, ModuleType\nfrom typing import Any\n",
         "from ..tensor import Tensor\n",
-        "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n__all__: list[str]\n",
+        f"__all__ = [\n{indented([quoted(name) for name in ops.__all__])}\n]\n",
+        "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n",
         'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""',
         "def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...\n",
     ]
     for heading, names in groupby(ops.__all__, key=heading_of):
         parts += [f"# {heading}", *(definition(name, getattr(ops, name)) for name in names), ""]
+    internal = sorted(name for name, function in vars(ops).items() if not ops.is_public(function))
+    parts += ["# Steps that only rules need", *(definition(name, getattr(ops, name)) for name in internal), ""]
     return "\n".join(parts)
+
+
+def quoted(name: str) -> str:
+    """Return a name as a string literal."""
+    return f'"{name}"'
 
 
 def heading_of(name: str) -> str:

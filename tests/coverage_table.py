@@ -118,7 +118,7 @@ TABLES = {
         Row(
             "random.categorical, gumbel_softmax", "random.categorical",
             tests="test_conventions::test_classes_as_rows_and_draws_from_them_carry_no_graph "
-            "test_functional::test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one",
+            "test_functional::test_a_hard_gumbel_draw_has_the_gradient_of_the_soft_one",
         ),
     ],
     "Linear algebra": [
@@ -204,10 +204,10 @@ TABLES = {
         Row("while_loop", "while_loop",
             tests="test_control::test_a_while_loop_has_the_gradient_of_the_steps_it_took"),
         Row("checkpoint, checkpoint_sequential", "checkpoint checkpoint_sequential",
-            tests="test_checkpointing::test_a_checkpoint_gives_the_very_gradients_of_the_function "
+            tests="test_checkpointing::test_a_checkpoint_gives_the_gradients_of_the_function "
             "test_checkpointing::test_the_inside_of_a_checkpoint_is_freed "
-            "test_checkpointing::test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on "
-            "test_checkpointing::test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_run_again "
+            "test_checkpointing::test_the_second_run_draws_the_same_random_numbers "
+            "test_checkpointing::test_segments_give_the_same_result_and_all_but_one_run_again "
             "test_checkpointing::test_the_gradient_through_a_checkpoint_has_a_gradient"),
     ],
     "Quantisation": [
@@ -219,7 +219,7 @@ TABLES = {
     ],
     "Complex numbers and signals": [
         Row("complex arithmetic", "multiply divide abs angle real imag conj square",
-            tests="test_engine::test_the_gradient_of_a_real_loss_is_along_re_plus_i_along_im"),
+            tests="test_engine::test_the_gradient_of_a_real_loss_is_d_re_plus_i_d_im"),
         Row("Fourier transforms", "fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2"),
         Row("stft, log_mel", "signal.stft signal.log_mel",
             Call("signal.stft", real(20), n_fft=8, hop_length=3)),
@@ -231,35 +231,35 @@ TABLES = {
 
 FEATURES = [
     Row("backward from a scalar, or with an explicit upstream whose shape is checked", "Tensor.backward",
-        tests="test_engine::test_an_explicit_upstream_is_where_the_walk_starts "
-        "test_engine::test_a_single_entry_of_any_shape_needs_no_upstream "
+        tests="test_engine::test_the_walk_starts_with_an_explicit_upstream "
+        "test_engine::test_a_loss_of_one_entry_needs_no_upstream "
         "test_errors::test_a_bad_use_is_named_with_what_to_write_instead"),
     Row("gradients accumulate in leaves, or come back as a mapping", "Tensor.gradients",
         tests="test_engine::test_gradients_add_up_over_walks "
-        "test_engine::test_gradients_come_back_as_a_mapping_and_no_grad_is_touched"),
+        "test_engine::test_gradients_returns_a_mapping_and_changes_no_grad"),
     Row("iterative order, no recursion limit, three orders to look at", "orders",
         tests="test_memory::test_a_chain_of_a_million_numbers_walks test_walks::test_three_orders_of_one_program"),
     Row("walks on several threads at once, inside rules, after interrupts and in forked children", "Tensor.backward",
-        tests="test_walks::test_a_walk_inside_a_rule_and_the_one_around_it_are_both_right "
-        "test_walks::test_a_walk_that_begins_on_another_thread_meanwhile_is_right_as_well "
-        "test_walks::test_no_thread_loses_what_another_adds_to_a_gradient "
-        "test_modes::test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on "
-        "test_modes::test_children_forked_while_another_thread_walks_walk_as_well"),
+        tests="test_walks::test_a_walk_inside_a_rule_and_the_outer_walk_are_both_right "
+        "test_walks::test_a_concurrent_walk_on_another_thread_is_right "
+        "test_walks::test_threads_do_not_lose_each_others_contributions "
+        "test_modes::test_no_mode_stays_active_after_any_of_6000_interrupts "
+        "test_modes::test_a_child_forked_during_a_walk_of_a_thread_can_walk"),
     Row("hooks, and errors that name a wrong rule", "Tensor.register_hook",
-        tests="test_engine::test_what_a_hook_returns_takes_the_gradients_place "
-        "test_engine::test_a_hook_after_accumulation_sees_the_leaf_with_its_new_gradient "
+        tests="test_engine::test_the_result_of_a_hook_replaces_the_gradient "
+        "test_engine::test_a_hook_after_accumulation_sees_the_new_grad "
         "test_rules::test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes "
         "test_rules::test_a_rule_that_sends_the_wrong_number_of_contributions_is_named"),
     Row("rules are inspectable, with named saved values", "tanh.source", tests="test_checks::test_the_promise_is_held"),
     Row("a change in place of what a rule still needs cannot be silent", "Tensor.assign",
         tests="test_writing::test_a_write_after_the_forward_never_changes_the_gradient"),
     Row("recording keeps no dead intermediate alive", "Tensor",
-        tests="test_memory::test_an_intermediate_array_that_no_rule_reads_is_not_kept"),
+        tests="test_memory::test_an_intermediate_array_that_no_rule_reads_is_freed"),
     Row("loss, auxiliary outputs and gradients in one call; missing gradients by choice", "value_and_grad",
-        tests="test_walks::test_a_loss_may_have_auxiliary_outputs "
-        "test_walks::test_an_input_without_influence_may_be_an_error"),
+        tests="test_walks::test_a_loss_can_have_auxiliary_outputs "
+        "test_walks::test_an_unused_input_can_be_made_an_error"),
     Row("the gradient is itself a graph", "grad",
-        tests="test_walks::test_the_graph_of_a_gradient_can_be_recorded_and_walked_again "
+        tests="test_walks::test_the_graph_of_a_gradient_can_be_recorded_and_walked "
         "test_transforms::test_grad_nests_to_any_order"),
     Row("forward mode", "jvp", tests="test_transforms::test_forward_mode_is_the_transpose_of_reverse_mode"),
     Row("custom functions with rules of their own", "custom_vjp custom_jvp op",
@@ -271,8 +271,8 @@ FEATURES = [
         tests="test_checks::test_the_promise_is_held "
         "test_trace_recording::test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient"),
     Row("unbroadcasting is the engine's work, and is recorded", "ops.sum_to_shape",
-        tests="test_engine::test_what_broadcasting_repeated_is_summed_again "
+        tests="test_engine::test_broadcast_axes_are_summed "
         "test_trace::test_steps_hold_the_words_of_the_walk"),
     Row("accumulation on the device, no host copies", "Tensor.to",
-        tests="test_device::test_values_and_gradients_are_those_of_the_cpu_and_nothing_is_brought_home"),
+        tests="test_device::test_results_equal_the_cpus_without_copies_to_the_host"),
 ]

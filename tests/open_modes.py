@@ -1,4 +1,4 @@
-"""Which modes are on, anywhere: for tests that see that none is left behind."""
+"""Lists the modes that are active in any thread, so that tests can check that none is left."""
 
 from micrograd_plus.core import modes
 from micrograd_plus.core.runtime import blocks
@@ -6,7 +6,7 @@ from micrograd_plus.transforms.checkpoint import _running
 
 
 def open_modes():
-    """The names of the modes of which a block is open, in whatever thread."""
+    """Return the names of the modes that have an open block in any thread."""
     known = {"gradients": modes.grad_enabled, "unfused": modes.unfused, "recording": modes.recording}
     known |= {"checkpoint": _running, "transforms": blocks.transforming}
     return [name for name, mode in known.items() if mode.open]

@@ -1,14 +1,13 @@
-"""A stand-in for the array library of another device: NumPy's sums in arrays that NumPy may not see into.
+"""A stand-in for the array library of another device: NumPy's results in arrays that NumPy cannot read.
 
-On a GPU an array that is silently brought home is slow, or an error. Here it is always an error: an array of
-this library refuses to become a NumPy array, a number or a truth, and to be mixed with NumPy's arrays. What
-is asked for by name (`get`, `item`, `tolist`) is given, and counted in `copies`.
+On a GPU, an implicit copy to the host is slow or an error. Here it is always an error: an array of this library cannot
+become a NumPy array, a number or a bool, and cannot be mixed with NumPy arrays. Explicit copies (`get`, `item`,
+`tolist`) work, and are counted in `copies`.
 
-It has what CuPy has and no more, read from `cupy_names.json`: functions, their arguments, the loops of ufuncs and
-what comes out of them. As in CuPy a sum is an array of no axes and never a scalar, a view knows the array whose memory
-it looks into, results of ufuncs lie in C order, nothing is read-only, lists are no arrays, an array from the host may
-be an index, only sums and products can be running ones, and complex numbers cannot be added at places.
-"""
+It has only what CuPy has, read from `cupy_names.json`: functions, their arguments, and the loops of ufuncs. As in CuPy,
+a sum is an array without axes and not a scalar, a view has its base, results of ufuncs are C-contiguous, nothing is
+read-only, lists are not arrays, an array from the host can be an index, only sums and products can be running ones, and
+complex numbers cannot be added at indices."""
 
 import inspect
 import json
@@ -27,7 +26,7 @@ CUPY = json.loads(Path(__file__).with_name("cupy_names.json").read_text(encoding
 
 
 class Array:
-    """An array of the stand-in's own; `base` is the array whose memory it looks into, or None."""
+    """Array of the stand-in; `base` is the array that it is a view of, or None."""
 
     __slots__ = ("__weakref__", "_values", "base")
     __array_ufunc__ = None  # NumPy hands an operator back to us, and refuses everything else
@@ -45,7 +44,7 @@ class Array:
 
     @property
     def flags(self) -> Any:
-        """How the entries lie in memory; whether they may be written is not among it."""
+        """The memory layout; CuPy has no flag for writing."""
         flags = self._values.flags
         return SimpleNamespace(
             c_contiguous=flags.c_contiguous, f_contiguous=flags.f_contiguous, owndata=self.base is None
@@ -68,23 +67,23 @@ class Array:
         self._values[as_index(index)] = at_home(values)
 
     def get(self) -> Any:
-        """The entries, copied to the host."""
+        """Return a copy of the entries on the host."""
         copies["get"] += 1
         return self._values.copy()
 
     def item(self) -> Any:
-        """The only entry, copied to the host."""
+        """Return the only entry as a number of the host."""
         copies["item"] += 1
         return self._values.item()
 
     def tolist(self) -> Any:
-        """The entries as lists, copied to the host."""
+        """Return the entries as lists of the host."""
         copies["tolist"] += 1
         return self._values.tolist()
 
 
 def refusal(name: str) -> Any:
-    """A method by which Python or NumPy would bring an array home without being asked."""
+    """Return a method that raises an error for an implicit copy to the host."""
 
     def refuse(self: Array, *args: Any, **options: Any) -> Any:
         raise TypeError(f"{name}: an array on the stand-in device is not brought to the host implicitly")
@@ -100,7 +99,7 @@ for _name in ("__array__", "__bool__", "__buffer__", "__complex__", "__float__",
 
 
 def at_home(value: Any) -> Any:
-    """An argument as NumPy may compute with it; an array of NumPy's own is on the wrong device."""
+    """Return an argument for NumPy to compute with. An array of NumPy is on the wrong device."""
     if isinstance(value, Array):
         return value._values
     if isinstance(value, np.ndarray):
@@ -111,14 +110,14 @@ def at_home(value: Any) -> Any:
 
 
 def as_index(index: Any) -> Any:
-    """An index; arrays from the host are sent along."""
+    """Return an index; arrays from the host are copied to the device."""
     if isinstance(index, tuple):
         return tuple(as_index(part) for part in index)
     return index._values if isinstance(index, Array) else index
 
 
 def on_device(value: Any, sources: Any = ()) -> Any:
-    """A result of NumPy's as the library gives it: one of the `sources` itself, a view of one, or a new array."""
+    """Return a result of NumPy as an array of the library: one of the `sources`, a view of one, or a new array."""
     if isinstance(value, (np.ndarray, np.generic)):
         for each in sources:
             if value is each._values:
@@ -133,12 +132,12 @@ def on_device(value: Any, sources: Any = ()) -> Any:
 
 
 def whole(view: Any, array: Any) -> bool:
-    """Whether a view is all of an array, as it lies there: some of CuPy's functions then give the array itself."""
+    """Return True if a view is all of an array in the same order; CuPy then may return the array itself."""
     return view.__array_interface__ == array.__array_interface__
 
 
 def arrays_in(values: Any) -> list[Array]:
-    """The arrays among some arguments, and in lists and tuples of them."""
+    """Yield the arrays among some arguments, and in lists and tuples of them."""
     found: list[Array] = []
     for value in values:
         found += [value] if isinstance(value, Array) else arrays_in(value) if isinstance(value, (list, tuple)) else []
@@ -146,14 +145,14 @@ def arrays_in(values: Any) -> list[Array]:
 
 
 def refuse_sequences(name: str, values: Any) -> None:
-    """CuPy makes no array of a list by itself."""
+    """Raise TypeError for a list, which CuPy does not convert."""
     if any(isinstance(value, (list, tuple)) for value in values):
         raise TypeError(f"{name} was given a list, which CuPy makes no array of")
 
 
 @cache
 def arguments(said: str) -> inspect.Signature:
-    """Which arguments a function of CuPy's takes, from how they are written."""
+    """Return the arguments of a CuPy function, from its signature."""
     return inspect.signature(eval(f"lambda {said}: None"))  # noqa: S307 - our own list
 
 
@@ -162,7 +161,7 @@ ARRAY_FIRST = {"a", "A", "M", "array", "ary", "condition", "m", "prototype", "v"
 
 
 def device_function(function: Any, said: str, owner: Array | None = None) -> Any:
-    """A function of NumPy's between arrays of the library, with the arguments that CuPy has."""
+    """Return a NumPy function on arrays of the library, with the arguments that CuPy has."""
     expected = arguments(said)
 
     def call(*args: Any, **options: Any) -> Any:
@@ -187,8 +186,10 @@ KINDS = {bool: 0, int: 1, float: 2, complex: 3, "b": 0, "i": 1, "u": 1, "f": 2, 
 
 @cache
 def loop_for(name: str, given: tuple[Any, ...]) -> str:
-    """The dtype of a ufunc's result: of its first loop that takes all arguments, as CuPy looks for it. `given` has the
-    dtypes of arrays, and the types of plain numbers, which fit beside every array of their kind or a higher one."""
+    """Return the dtype of a ufunc's result: of its first loop that takes all arguments, as in CuPy.
+
+    `given` has the dtypes of arrays and the types of numbers.
+    """
     arrays = [KINDS[each.kind] for each in given if isinstance(each, np.dtype)]
     numbers = [KINDS[each] for each in given if isinstance(each, type)]
     if not arrays or (numbers and max(arrays) < max(numbers)):
@@ -201,19 +202,19 @@ def loop_for(name: str, given: tuple[Any, ...]) -> str:
 
 
 def takes(letter: str, given: Any) -> bool:
-    """Whether a loop over one dtype takes an argument."""
+    """Return True if a loop over one dtype takes an argument."""
     if isinstance(given, np.dtype):
         return np.can_cast(given, letter)
     return isinstance(given, type) and letter != "?" and np.result_type(given(0), letter) == letter
 
 
 def type_of(value: Any) -> Any:
-    """The dtype of an array or of a NumPy scalar, the type of a plain number; a truth has a dtype."""
+    """Return the dtype of an array or NumPy scalar, or the type of a number; a bool has a dtype."""
     return type(value) if type(value) in (int, float, complex) else np.result_type(at_home(value))
 
 
 class Ufunc:
-    """A ufunc: called, or one of its methods that CuPy has too."""
+    """A ufunc, with the methods that CuPy has."""
 
     def __init__(self, name: str, function: Any):
         self.__name__, self._function = name, function
@@ -228,17 +229,17 @@ class Ufunc:
         return out
 
     def at(self, x: Array, index: Any, values: Array) -> None:
-        """The function applied in place, once for each place that the index names."""
+        """Apply the function in place, once for each index."""
         if self.__name__ != "add" or x.dtype.char not in SCATTERED:
             raise TypeError(f"{self.__name__}.at is not there for {x.dtype} on the stand-in device")
         self._function.at(x._values, as_index(index), at_home(values))
 
     def reduce(self, array: Array, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-        """Sums and products."""
+        """Return sums or products."""
         return self._sums_and_products("reduce", array, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
 
     def accumulate(self, array: Array, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
-        """Running sums and products."""
+        """Return running sums or products."""
         return self._sums_and_products("accumulate", array, axis=axis, dtype=dtype, out=out)
 
     def _sums_and_products(self, method: str, array: Array, **options: Any) -> Any:
@@ -249,17 +250,17 @@ class Ufunc:
 
 
 def binary(word: str, *, swapped: bool = False) -> Any:
-    """An operator between two arrays of the stand-in's, or one and a number."""
+    """Return an operator between two arrays of the stand-in, or one and a number."""
     return lambda self, other: named(word)(other, self) if swapped else named(word)(self, other)
 
 
 def in_place(word: str) -> Any:
-    """An operator that writes into its array."""
+    """Return an operator that writes into its array."""
     return lambda self, other: named(word)(self, other, out=self)
 
 
 def named(word: str) -> Any:
-    """The function of the library that an operator stands for."""
+    """Return the function of the library that an operator stands for."""
     return getattr(library, word)
 
 
@@ -285,7 +286,7 @@ for _word, _function in {"neg": "negative", "pos": "positive", "abs": "absolute"
 
 
 class Grid:
-    """`ogrid[...]` and its like: a library's object that is indexed to make arrays."""
+    """`ogrid[...]` and similar objects that are indexed to make arrays."""
 
     def __init__(self, grid: Any):
         self._grid = grid
@@ -317,7 +318,7 @@ class Library(ModuleType):
 
 
 def library_named(name: str) -> Library:
-    """The library, under a name of its own."""
+    """Return the library under another name."""
     made = Library(name, np)
     made.ndarray = Array
     made.array = _from_anywhere

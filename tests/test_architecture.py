@@ -1,4 +1,4 @@
-"""Architecture: which package may import which, how small the core is, what is shipped, what no file may contain."""
+"""Architecture: imports between packages, the size of the core, the contents of the wheel, and forbidden text."""
 
 import ast
 import io
@@ -49,7 +49,7 @@ PACKAGES = {
     "grading": {"exercises", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
 }
-UNRESTRICTED = {"__init__", "__main__"}                         # they publish, or command, what the others do
+UNRESTRICTED = {"__init__", "__main__"}                         # they may import everything
 MOST_AT_THE_ROOT, MOST_LEVELS = 26, 8
 CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 """The modules of the core that a file of operations may import."""
@@ -70,7 +70,7 @@ SEAMS = {
 MOST_LINES, MOST_CODE_LINES, MOST_LINES_OF_FAST = 1100, 620, 505
 MOST_LINES_OF_A_FUNCTION, MOST_LINES_OF_A_CLASS, MOST_RETURNS = 40, 200, 3
 
-# Beyond Python's own modules. What is in LAZY may only be iter_imports inside a function.
+# Beyond Python's own modules. Modules in LAZY may only be imported inside a function.
 THIRD_PARTY = {"numpy"}
 LAZY = {
     "backends": {"cupy", "cupyx"}, "__main__": {"micrograd_plus_viz"},
@@ -108,7 +108,7 @@ def iter_imports(tree: ast.AST, package: str, lazy: bool = False, types: bool = 
     """Each dotted name that a module imports, and whether it does so inside a function.
 
     `package` is the dotted name relative imports start from. `from a import b` counts as `a.b`, since `b` may
-    be a module; so does `importlib.import_module("a.b")`. With `types`, so does what is iter_imports for types alone.
+    be a module; so does `importlib.import_module("a.b")`. With `types`, imports for types count as well.
     """
     for node in ast.iter_child_nodes(tree):
         if is_type_checking(node) and not types:
@@ -145,7 +145,7 @@ def package_of(path: Path) -> str:
 
 
 def package_in(name: str, packages: set[str]) -> str | None:
-    """The package a dotted name leads to; `__init__` for the public face; None for what is not the engine's."""
+    """The package a dotted name leads to; `__init__` for the public face; None for other packages."""
     first, *rest = name.split(".")
     if first != "micrograd_plus":
         return None
@@ -303,7 +303,7 @@ def test_operations_import_only_what_defines_them():
         assert {parts[2] for parts in names} <= CORE_MODULES_FOR_OPS, path.name
 
 
-# What is read first is short ------------------------------------------------------------------------------------------
+# The core is small --------------------------------------------------------------------------------------------
 
 
 def line_count(node: ast.AST) -> int:
@@ -407,7 +407,7 @@ def test_returns_of_inner_functions_are_not_counted():
     assert return_count(ast.parse(source).body[0]) == 2
 
 
-# What a forbidden import looks like -----------------------------------------------------------------------------------
+# Forbidden imports ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("package", "source", "sentence"), [

@@ -1,4 +1,4 @@
-"""Where the namespace of arrays goes another way than NumPy, and comes to the same."""
+"""Functions of the array namespace that differ from NumPy in method, but not in result."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ POINTS = np.array([-2.5, -1.0, -0.0, 0.0, 1e-3, 1.5, np.inf, -np.inf, np.nan])
 
 @pytest.mark.parametrize("exponent", [*range(-9, 10), 2.0, -3.0, 0.5])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_power_is_numpys_at_every_kind_of_number(exponent, dtype):
+def test_powers_equal_numpys_for_all_kinds_of_numbers(exponent, dtype):
     base = POINTS.astype(dtype)
     with np.errstate(all="ignore"):
         ours, expected = arrays.power(base, exponent), np.power(base, exponent)
@@ -21,7 +21,7 @@ def test_a_power_is_numpys_at_every_kind_of_number(exponent, dtype):
     assert np.signbit(ours).tolist() == np.signbit(expected).tolist() or np.isnan(ours).any()
 
 
-def test_powers_of_whole_and_complex_numbers_are_numpys():
+def test_powers_of_integers_and_complex_numbers_equal_numpys():
     whole, spectrum = np.array([-3, 0, 2]), np.array([1 + 2j, -1j])
     assert arrays.power(whole, 3).tolist() == [-27, 0, 8]
     assert arrays.power(whole, 3).dtype == whole.dtype
@@ -32,7 +32,7 @@ def test_powers_of_whole_and_complex_numbers_are_numpys():
 
 
 @pytest.mark.parametrize(("exponent", "slope"), [(1, 1.0), (2, 0.0), (3, 0.0), (4, 0.0)])
-def test_a_power_of_zero_has_its_slope(exponent, slope):
+def test_a_power_of_zero_has_the_right_derivative(exponent, slope):
     x = mg.tensor([0.0, -2.0], requires_grad=True)
     (x**exponent).sum().backward()
     assert x.grad.tolist() == [slope, exponent * (-2.0) ** (exponent - 1)]
@@ -45,7 +45,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("a", "b"), SHAPES)
-def test_the_gradients_of_many_products_are_added_up(a, b):
+def test_the_gradients_of_many_products_are_summed(a, b):
     random = np.random.default_rng(0)
     left, right = (mg.tensor(random.normal(size=shape), requires_grad=True) for shape in (a, b))
     out = left @ right
@@ -61,7 +61,7 @@ def test_the_gradients_of_many_products_are_added_up(a, b):
 @pytest.mark.parametrize("row", [(), (3,), (4,), (2, 3), (0,)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "complex64", "int64"])
 @pytest.mark.parametrize("places", [[0, 4, -1, 2, 2], [[0, 1], [-5, 1]], 3, np.zeros((2, 0), int)], ids=str)
-def test_rows_that_were_looked_up_are_added_where_they_came_from(row, dtype, places):
+def test_rows_that_were_looked_up_receive_their_gradients(row, dtype, places):
     places = np.array(places, dtype=np.int8)
     x = np.random.default_rng(0).integers(1, 9, size=(*places.shape, *row)).astype(dtype)
     expected = np.zeros((5, *row), dtype)
@@ -71,7 +71,7 @@ def test_rows_that_were_looked_up_are_added_where_they_came_from(row, dtype, pla
         assert ours.tolist() == expected.tolist()
 
 
-def test_rows_are_added_from_memory_in_any_order():
+def test_rows_in_any_memory_order_are_added():
     places, x = np.array([1, 0, 1]), np.arange(12.0).reshape(4, 3).T
     assert arrays.put_add(x, (2, 4), places).tolist() == [x[1].tolist(), (x[0] + x[2]).tolist()]
     assert arrays.put_add(np.broadcast_to(2.0, (3, 4)), (2, 4), places).tolist() == [[2.0] * 4, [4.0] * 4]

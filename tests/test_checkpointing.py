@@ -1,4 +1,4 @@
-"""Checkpoints: the same numbers as without them, in less memory."""
+"""Checkpoints: the same numbers in less memory."""
 
 import weakref
 
@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 W = RNG.normal(size=(3, 3))
 
 
-def test_a_checkpoint_gives_the_very_gradients_of_the_function():
+def test_a_checkpoint_gives_the_gradients_of_the_function():
     w, x = leaf(W), leaf(RNG.normal(size=(2, 3)))
 
     def layer(x):
@@ -43,7 +43,7 @@ def test_the_inside_of_a_checkpoint_is_freed():
     assert inside[1]() is None
 
 
-def test_arguments_and_results_may_be_nested():
+def test_arguments_and_results_can_be_nested():
     def f(pair, *, scale, name):
         assert name == "given"
         return {"sum": (pair[0] + pair[1]) * scale, "parts": [pair[0] * 2, 7]}
@@ -55,13 +55,13 @@ def test_arguments_and_results_may_be_nested():
     assert (a.grad.item(), b.grad.item(), s.grad.item()) == (6.0, 4.0, 5.0)
 
 
-def test_a_tensor_given_twice_or_also_read_from_outside_receives_all():
+def test_a_tensor_used_in_several_ways_receives_every_gradient():
     x = leaf(3.0)
     mg.checkpoint(lambda a, b: a * b * x, x, x).backward()
     assert x.grad.item() == 27.0
 
 
-def test_a_result_computed_before_may_be_read_from_outside():
+def test_a_function_can_read_an_earlier_result_from_outside():
     x = leaf(2.0)
     square = x * x
     mg.checkpoint(lambda y: mg.sin(y * square), x).backward()
@@ -80,7 +80,7 @@ def test_the_gradient_through_a_checkpoint_has_a_gradient():
     assert mg.jvp(f, (values,), (values,))[1].item() == pytest.approx((mg.grad(f)(values) * values).sum().item())
 
 
-def test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on():
+def test_the_second_run_draws_the_same_random_numbers():
     def noisy(x):
         return (x * random.normal(size=4)).sum()
 
@@ -95,7 +95,7 @@ def test_random_numbers_are_drawn_again_as_they_were_and_the_draws_after_go_on()
     assert random.normal(size=2).tolist() == after
 
 
-def test_a_walk_back_leaves_the_random_state_where_it_was():
+def test_a_walk_does_not_change_the_random_state():
     y = mg.checkpoint(lambda x: x * random.normal(), leaf(1.0))
     random.seed(1)
     y.backward()
@@ -104,7 +104,7 @@ def test_a_walk_back_leaves_the_random_state_where_it_was():
     assert random.normal().item() == drawn
 
 
-def test_a_tensor_from_outside_that_changed_in_between_is_an_error():
+def test_a_changed_tensor_from_outside_is_an_error():
     w, x = leaf([2.0, 3.0]), leaf([1.0, 1.0])
 
     def layer(x):
@@ -118,7 +118,7 @@ def test_a_tensor_from_outside_that_changed_in_between_is_an_error():
 
 
 @pytest.mark.parametrize("kept_on", [True, False])
-def test_a_tensor_from_outside_that_is_written_into_through_an_array_taken_before_is_refused(kept_on):
+def test_a_tensor_changed_through_an_old_array_is_an_error(kept_on):
     w, x = leaf([2.0, 3.0]), leaf([1.0, 1.0])
     kept = w.data
     y = mg.checkpoint(lambda x: x * w, x).sum()
@@ -130,7 +130,7 @@ def test_a_tensor_from_outside_that_is_written_into_through_an_array_taken_befor
         y.backward()
 
 
-def test_looking_at_a_tensor_from_outside_is_no_change():
+def test_reading_a_tensor_from_outside_is_not_a_change():
     w, x = leaf([2.0, np.nan]), leaf([1.0, 1.0])
     y = mg.checkpoint(lambda x: x * w, x).sum()
     assert w.data[0] == 2.0
@@ -140,13 +140,13 @@ def test_looking_at_a_tensor_from_outside_is_no_change():
         np.testing.assert_array_equal(x.grad.numpy(), [2.0, np.nan])
 
 
-def test_an_argument_that_wants_no_gradient_wants_none_inside():
+def test_an_argument_without_requires_grad_has_none_inside():
     seen = []
     mg.checkpoint(lambda x, c: seen.append(c.requires_grad) or x * c, leaf(2.0), mg.tensor(3.0)).backward()
     assert seen == [False, False]
 
 
-def test_an_argument_that_changed_in_between_gives_the_gradient_of_what_it_was():
+def test_a_changed_argument_keeps_its_old_gradient():
     x = leaf([1.0, 2.0])
     y = mg.checkpoint(lambda x: x * x, x).sum()
     x.data[0] = 100.0
@@ -154,7 +154,7 @@ def test_an_argument_that_changed_in_between_gives_the_gradient_of_what_it_was()
     assert x.grad.tolist() == [2.0, 4.0]
 
 
-def test_a_function_that_does_something_else_the_second_time_is_refused():
+def test_a_function_with_other_results_in_its_second_run_fails():
     runs = []
 
     def fickle(x):
@@ -187,7 +187,7 @@ def test_a_function_that_does_something_else_the_second_time_is_refused():
         ([1, 2], [1, 3], False),
     ],
 )
-def test_results_of_a_second_run_may_differ_by_rounding_measured_by_the_largest_of_them(first, again, alike):
+def test_results_of_the_second_run_may_differ_by_rounding(first, again, alike):
     values = [mg.tensor(first), mg.tensor(again)]
     x = leaf(2.0)
     square, _ = mg.checkpoint(lambda x: (x * x, values.pop(0) * 1), x)
@@ -199,7 +199,7 @@ def test_results_of_a_second_run_may_differ_by_rounding_measured_by_the_largest_
             square.backward()
 
 
-def test_a_function_that_reads_something_else_the_second_time_is_refused():
+def test_a_function_that_reads_other_tensors_again_fails():
     a, b = leaf(1.0) * 2, leaf(2.0) * 1
     sources = [a, b]
     y = mg.checkpoint(lambda x: x * sources.pop(0), leaf(3.0))
@@ -207,7 +207,7 @@ def test_a_function_that_reads_something_else_the_second_time_is_refused():
         y.backward()
 
 
-def test_a_function_knows_that_it_runs_under_a_checkpoint_and_that_it_runs_again():
+def test_a_function_can_ask_whether_it_is_recomputed():
     seen = []
 
     def f(x):
@@ -220,7 +220,7 @@ def test_a_function_knows_that_it_runs_under_a_checkpoint_and_that_it_runs_again
     assert not mg.is_recomputing()
 
 
-def test_where_no_gradient_is_wanted_the_function_runs_once():
+def test_without_gradients_the_function_runs_once():
     calls = []
     assert mg.checkpoint(lambda x: calls.append(1) or x + 1, mg.tensor(1.0)).item() == 2.0
     with mg.no_grad():
@@ -228,7 +228,7 @@ def test_where_no_gradient_is_wanted_the_function_runs_once():
     assert len(calls) == 2
 
 
-def test_a_walk_where_no_gradient_is_wanted_runs_the_function_with_gradients_all_the_same():
+def test_a_walk_inside_no_grad_recomputes_with_gradients():
     x = leaf(2.0)
     y = mg.checkpoint(lambda x: x * x * x, x)
     with mg.no_grad():
@@ -236,14 +236,14 @@ def test_a_walk_where_no_gradient_is_wanted_runs_the_function_with_gradients_all
     assert x.grad.item() == 12.0
 
 
-def test_in_a_record_the_inside_of_a_checkpoint_can_be_seen():
+def test_a_record_shows_the_inside_of_a_checkpoint():
     x = leaf(0.5)
     with mg.record() as trace:
         mg.checkpoint(lambda x: mg.sin(x) * 2, x).backward()
     assert [step.rule for step in trace.steps] == ["multiply.a", "sin.x"]
 
 
-def test_a_record_of_the_walk_alone_shows_the_checkpoint_as_one_step():
+def test_a_record_of_only_the_walk_shows_one_step():
     x = leaf(0.5)
     y = mg.checkpoint(lambda x: mg.sin(x) * 2, x)
     with mg.record() as trace:
@@ -252,7 +252,7 @@ def test_a_record_of_the_walk_alone_shows_the_checkpoint_as_one_step():
     assert trace.steps[0].contribution == x.grad.item()
 
 
-def test_a_record_of_the_walk_alone_keeps_what_it_saw_when_the_weights_change_before_somebody_looks():
+def test_a_record_of_only_the_walk_is_not_changed_by_later_writes():
     layer, x, runs = nn.Linear(2, 1), leaf([[1.0, -2.0]]), []
 
     def counted(x):
@@ -270,7 +270,7 @@ def test_a_record_of_the_walk_alone_keeps_what_it_saw_when_the_weights_change_be
     assert len(runs) == 2
 
 
-def test_a_walk_that_freed_what_it_read_is_recorded_all_the_same():
+def test_a_walk_that_frees_its_graph_is_recorded():
     x = leaf(0.5)
     y = mg.checkpoint(lambda x: mg.sin(x) * 2, x)
     with mg.record() as trace:
@@ -278,7 +278,7 @@ def test_a_walk_that_freed_what_it_read_is_recorded_all_the_same():
     assert trace.steps[0].contribution == x.grad.item()
 
 
-def test_checkpoints_within_checkpoints_within_checkpoints_may_be_freed_as_they_go():
+def test_nested_checkpoints_can_be_freed_during_the_walk():
     w, x = leaf(W), leaf(RNG.normal(size=3))
 
     def layer(x):
@@ -297,21 +297,21 @@ def test_checkpoints_within_checkpoints_within_checkpoints_may_be_freed_as_they_
     np.testing.assert_allclose(x.grad.numpy(), plain[1], rtol=1e-12)
 
 
-def test_a_function_without_arguments_may_read_all_it_needs_from_outside():
+def test_a_function_can_read_everything_from_outside():
     w = leaf([2.0, 3.0])
     mg.checkpoint(lambda: mg.sum(w * w)).backward()
     assert w.grad.tolist() == [4.0, 6.0]
     assert mg.checkpoint(lambda: 5) == 5
 
 
-def test_a_result_may_be_an_argument_or_a_tensor_from_outside():
+def test_a_result_can_be_an_argument_or_a_tensor_from_outside():
     x, w = leaf(2.0), leaf(3.0)
     same, outside = mg.checkpoint(lambda x: (x, w), x)
     (same * 5 + outside * 7).backward()
     assert (x.grad.item(), w.grad.item()) == (5.0, 7.0)
 
 
-def test_a_result_that_was_cut_from_the_graph_stays_cut():
+def test_a_detached_result_stays_detached():
     x = leaf(2.0)
     cut, kept = mg.checkpoint(lambda x: ((x * 2).detach(), x * 3), x)
     assert (cut.requires_grad, kept.requires_grad) == (False, True)
@@ -319,7 +319,7 @@ def test_a_result_that_was_cut_from_the_graph_stays_cut():
     assert x.grad.item() == 12.0
 
 
-def test_a_part_without_gradients_inside_a_checkpoint_is_a_constant_both_times():
+def test_a_part_in_no_grad_is_constant_in_both_runs():
     x = leaf(2.0)
 
     def f(x):
@@ -332,7 +332,7 @@ def test_a_part_without_gradients_inside_a_checkpoint_is_a_constant_both_times()
 
 
 @pytest.mark.parametrize("momentum", [0.1, None])
-def test_running_statistics_count_a_batch_once_though_the_layer_runs_twice(momentum):
+def test_running_statistics_count_a_recomputed_batch_once(momentum):
     batch = RNG.normal(size=(5, 2)) + 3
     plain, saved = nn.BatchNorm1d(2, momentum=momentum), nn.BatchNorm1d(2, momentum=momentum)
     plain(leaf(batch)).sum().backward()
@@ -365,7 +365,7 @@ def test_integers_and_complex_numbers_pass_through():
 @pytest.mark.parametrize(
     ("segments", "runs"), [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1, 1, 1]), (3, [2, 2, 2, 1, 1]), (5, [2, 2, 2, 2, 1])]
 )
-def test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_run_again(segments, runs):
+def test_segments_give_the_same_result_and_all_but_one_run_again(segments, runs):
     counts = [0] * 5
 
     def counted(i, f):
@@ -398,16 +398,16 @@ def test_functions_in_segments_do_what_they_do_in_a_row_and_all_but_the_last_run
         ([mg.sin], 0, "checkpoint_sequential: segments must be a whole number of at least 1, got 0"),
     ],
 )
-def test_too_many_segments_are_refused_and_none(functions, segments, sentence):
+def test_zero_or_too_many_segments_are_an_error(functions, segments, sentence):
     with pytest.raises(ValueError, match=sentence):
         mg.checkpoint_sequential(functions, segments, 1.0)
 
 
-def test_no_functions_at_all_are_one_segment():
+def test_an_empty_list_of_functions_is_one_segment():
     assert mg.checkpoint_sequential([], 1, 3.0) == 3.0
 
 
-def test_the_layers_of_a_network_can_be_cut_into_segments():
+def test_the_layers_of_a_network_can_be_segments():
     random.seed(0)
     model = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.5), nn.Tanh(), nn.Linear(8, 2))
     x = mg.tensor(RNG.normal(size=(5, 3)))

@@ -1,4 +1,4 @@
-"""Complex numbers: an operation has their right gradient, or it says by name that it takes real numbers."""
+"""Complex numbers: each operation has the right gradient, or an error says that it takes real numbers."""
 
 import re
 from contextlib import suppress
@@ -13,11 +13,11 @@ from micrograd_plus.backends import devices
 from micrograd_plus.checks import promises as check
 from micrograd_plus.checks.samples import Sample, samples
 
-TAKES_REAL = "takes real numbers|must be real|real numbers cannot take in complex ones"
+TAKES_REAL = "takes real numbers|must be real|real numbers cannot hold complex ones"
 
 
 def with_complex(sample, places):
-    """The sample with an imaginary part added to some of its inputs."""
+    """Return the sample with an imaginary part added to some of its inputs."""
     rng = np.random.default_rng(5)
     inputs = list(sample.inputs)
     for i in places:
@@ -27,7 +27,7 @@ def with_complex(sample, places):
 
 
 def calls():
-    """Each sample of real numbers with complex ones in the place of all inputs that move, and of each alone."""
+    """Yield each real sample with all its differentiable inputs complex, and with each of them alone."""
     for group in samples.values():
         for each in group:
             places = check.differentiable_inputs(each)
@@ -40,7 +40,7 @@ CALLS = list(calls())
 
 
 def moved_along(f, values, direction, step=1e-6):
-    """How fast a real function grows along a direction, by differences."""
+    """Return the directional derivative of a real function, by differences."""
     ends = [[x + sign * step * d for x, d in zip(values, direction, strict=True)] for sign in (1, -1)]
     ahead, behind = (f(*map(mg.tensor, end)).item() for end in ends)
     return (ahead - behind) / (2 * step)
@@ -48,7 +48,7 @@ def moved_along(f, values, direction, step=1e-6):
 
 @pytest.mark.filterwarnings("ignore:Casting complex values to real:Warning")
 @pytest.mark.parametrize("sample", CALLS, ids=str)
-def test_a_complex_input_has_its_right_gradients_of_both_orders_or_is_refused_by_name(sample):
+def test_complex_inputs_have_right_gradients_or_a_named_error(sample):
     places = check.differentiable_inputs(sample)
     values = [sample.inputs[i] for i in places]
     rng = np.random.default_rng(2)
@@ -79,8 +79,10 @@ ORDER = {
 
 @pytest.fixture
 def without_order(monkeypatch):
-    """Operations called where complex numbers have no order. The largest that is taken out before exponentials makes no
-    difference after them: there it is that of the real parts."""
+    """Return calls that compare complex numbers.
+
+    A maximum that is subtracted before exponentials has no effect; it is the maximum of the real parts.
+    """
 
     def refuse(name, values):
         if name in ORDER and any(each.dtype.kind == "c" for each in stand_in.arrays_in(values)):
@@ -114,7 +116,7 @@ def without_order(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:Casting complex values to real:Warning")
 @pytest.mark.usefixtures("without_order")
-def test_no_operation_takes_an_order_that_complex_numbers_have_not():
+def test_no_operation_compares_complex_numbers():
     for sample in CALLS:
         with suppress(TypeError):  # refused by name; to have asked for the order is another error
             check.gradients(sample)
@@ -130,17 +132,17 @@ Z = mg.tensor([1 + 2j, 1 - 1j])
     lambda: mg.nn.functional.max_pool1d(mg.tensor(np.ones((1, 1, 4)) * 1j), 2), lambda: mg.nn.functional.gelu(Z),
     lambda: mg.nn.functional.cross_entropy(Z[None], [1]), lambda: mg.rnn(Z[:, None], [[1.0]], nonlinearity="relu"),
 ])  # fmt: skip
-def test_an_order_between_complex_numbers_is_refused_and_the_message_says_what_is_real(call):
-    with pytest.raises(TypeError, match=r"it takes real numbers, and these are complex; x\.real, x\.imag and mg\.abs"):
+def test_comparing_complex_numbers_is_an_error_with_a_hint(call):
+    with pytest.raises(TypeError, match=r"inputs must be real, and these are complex; use x\.real, x\.imag or mg\.abs"):
         call()
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_what_is_made_of_an_operation_for_real_numbers_is_for_real_numbers():
+def test_a_composite_of_real_only_operations_is_real_only():
     @mg.op
     def bent(xp, x):
         return x * xp.softplus(x)
 
-    with pytest.raises(TypeError, match=r"bent\(x: \(2,\) complex128\): it takes real numbers"):
+    with pytest.raises(TypeError, match=r"bent\(x: \(2,\) complex128\): the inputs must be real"):
         bent(Z)
     assert bent(mg.tensor([0.0])).tolist() == [0.0]

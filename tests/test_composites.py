@@ -1,4 +1,4 @@
-"""Composites: one application and one rule in the walk, many inside; the same gradient either way."""
+"""Composites: one application and one rule outside, many inside, and the same gradient."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def draw(*shape, seed=0, **options):
     return mg.tensor(np.random.default_rng(seed).normal(size=shape), **options)
 
 
-def test_a_composite_is_one_application_with_a_step_for_each_input():
+def test_a_composite_is_one_application_with_a_step_per_input():
     x, past = draw(2, 3, requires_grad=True), draw(2, 3, seed=1, requires_grad=True)
     with mg.record() as trace:
         mg.residual_layer_norm(x, past).sum().backward()
@@ -27,7 +27,7 @@ def test_a_composite_is_one_application_with_a_step_for_each_input():
     assert "return xp.layer_norm(x + residual" in rule.source
 
 
-def test_stepping_inside_shows_the_steps_whose_contributions_are_those_of_the_whole():
+def test_the_steps_inside_add_up_to_the_composites_contribution():
     x, weight = draw(2, 4, 3, requires_grad=True), draw(4, seed=1, requires_grad=True)
     with mg.record() as trace:
         (mg.group_norm(x, weight, num_groups=2) ** 2).sum().backward()
@@ -40,7 +40,7 @@ def test_stepping_inside_shows_the_steps_whose_contributions_are_those_of_the_wh
         np.testing.assert_allclose(arrived[name], whole, rtol=1e-12)
 
 
-def test_a_composite_inside_a_composite_can_be_stepped_into_as_well():
+def test_a_composite_inside_a_composite_can_be_opened():
     rng = np.random.default_rng(0)
     shapes = [(1, 3, 4), (12, 4), (12,), (4, 4), (4,), (5, 4), (5,), (4, 5), (4,), (4,), (4,), (4,), (4,)]
     given = [mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in shapes]
@@ -53,7 +53,7 @@ def test_a_composite_inside_a_composite_can_be_stepped_into_as_well():
     assert "scaled_dot_product_attention.query" in attention.rules
 
 
-def test_one_tensor_given_twice_is_sent_a_contribution_at_each_place():
+def test_a_tensor_passed_twice_receives_two_contributions():
     x = draw(2, 3, requires_grad=True)
     with mg.record() as trace:
         (mg.lerp(mg.residual_layer_norm(x, x), 0.0, 0.5) ** 2).sum().backward()
@@ -63,7 +63,7 @@ def test_one_tensor_given_twice_is_sent_a_contribution_at_each_place():
 
 
 @pytest.mark.parametrize("name", COMPOSITES)
-def test_unfused_a_composite_leaves_no_application_of_its_own(name):
+def test_an_unfused_composite_is_not_an_application(name):
     sample = mg.samples.samples[name][0]
     inputs = [mg.tensor(x, requires_grad=True) if getattr(x, "dtype", "") == "float64" else x for x in sample.inputs]
     with mg.unfuse(), mg.record() as trace:
@@ -76,7 +76,7 @@ def test_unfused_a_composite_leaves_no_application_of_its_own(name):
     lambda x: mg.affine(x, 2.0, x), lambda x: mg.lerp(x, 1.0, x),
     lambda x: mg.addcmul(x, x, x), lambda x: mg.swiglu(x, x),
 ])  # fmt: skip
-def test_a_chain_entry_by_entry_is_one_step_or_its_primitives(call):
+def test_an_elementwise_chain_is_one_step_or_its_primitives(call):
     fused, apart = draw(3, requires_grad=True), draw(3, requires_grad=True)
     with mg.record() as one:
         call(fused).sum().backward()
@@ -92,7 +92,7 @@ def test_a_gradient_through_a_composite_has_a_gradient():
     assert mg.gradcheck(mg.grad(lambda x, w: (mg.group_norm(x, w, num_groups=2) ** 3).sum()), (x, weight))
 
 
-def test_an_input_that_the_result_does_not_depend_on_receives_zeros():
+def test_an_input_without_influence_receives_zeros():
     @mg.composite
     def first_alone(xp, a, b):
         return xp.tanh(a) + 0 * xp.stop_gradient(b)
@@ -103,7 +103,7 @@ def test_an_input_that_the_result_does_not_depend_on_receives_zeros():
     del operations["first_alone"]
 
 
-def test_what_a_composite_keeps_is_freed_when_the_graph_is_not_retained():
+def test_retain_graph_false_frees_what_a_composite_saved():
     x = draw(2, 3, requires_grad=True)
     y = mg.residual_rms_norm(x, x)
     y.backward(mg.tensor(np.ones((2, 3))), retain_graph=False)
@@ -111,18 +111,18 @@ def test_what_a_composite_keeps_is_freed_when_the_graph_is_not_retained():
         y.backward(mg.tensor(np.ones((2, 3))))
 
 
-def test_an_error_names_the_composite_that_was_called():
+def test_an_error_names_the_composite():
     with pytest.raises(ValueError, match=r"group_norm\(x: \(2, 5\) float64"):
         mg.group_norm(draw(2, 5, requires_grad=True), num_groups=2)
 
 
-def test_a_rule_for_a_composite_is_refused_with_what_to_write_instead():
+def test_adding_a_rule_to_a_composite_is_an_error():
     with pytest.raises(TypeError, match=r"attention is a composite, .* define it with @mg.op"):
         mg.attention.rule("query")(lambda upstream: upstream)
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_composite_of_ones_own_keeps_every_promise():
+def test_a_user_composite_keeps_every_promise():
     @mg.composite
     def log_distance(xp, a, b, *, shift=1.0):
         """The logarithm of a squared distance, shifted."""
@@ -134,7 +134,7 @@ def test_a_composite_of_ones_own_keeps_every_promise():
 
 
 @pytest.mark.parametrize("last", [lambda h, c: h.sum() + (2 * c).sum(), lambda h, c: (h * h).sum()])
-def test_an_operation_with_several_outputs_is_stepped_into_from_those_that_a_gradient_arrived_at(last):
+def test_stepping_inside_starts_at_the_outputs_with_a_gradient(last):
     gates, cell = draw(2, 12, requires_grad=True), draw(2, 3, seed=1, requires_grad=True)
     with mg.record() as trace:
         last(*mg.lstm_cell(gates, cell)).backward()

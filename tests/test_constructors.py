@@ -28,19 +28,19 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("name", "given"), CALLS)
-def test_a_constructor_gives_what_numpys_of_that_name_gives(name, given):
+def test_constructors_agree_with_numpy(name, given):
     same(getattr(mg, name)(*given), getattr(np, name)(*given))
 
 
 @pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
-def test_a_shape_may_be_given_length_by_length_as_in_pytorch(name):
+def test_a_shape_can_be_given_as_separate_lengths(name):
     for made in (getattr(mg, name)(2, 3), getattr(mg, name)((2, 3)), getattr(mg, name)(2, 3, dtype=float)):
         assert (made.shape, made.dtype, made.requires_grad) == ((2, 3), np.float64, False)
     assert getattr(mg, name)(2, 3, int).dtype == np.int64
     assert getattr(mg, name)(mg.tensor([[1.0, 2.0]]).shape).shape == (1, 2)
 
 
-def test_what_is_empty_is_nought_every_time():
+def test_empty_returns_zeros():
     assert mg.empty(3).tolist() == mg.empty_like([1.0, 2.0, 3.0]).tolist() == [0.0, 0.0, 0.0]
 
 
@@ -52,7 +52,7 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_a_constructor_makes_leaves_where_a_gradient_is_asked_for(name):
+def test_constructors_make_leaves_with_requires_grad(name):
     x = getattr(mg, name)(*LEAVES[name], requires_grad=True)
     assert x.is_leaf
     (x * x).sum().backward()
@@ -60,13 +60,13 @@ def test_a_constructor_makes_leaves_where_a_gradient_is_asked_for(name):
     assert getattr(mg, name)(*LEAVES[name], dtype="float32").dtype == np.float32
 
 
-def test_like_another_takes_its_dtype_and_none_of_its_graph():
+def test_zeros_like_takes_the_dtype_without_the_graph():
     x = mg.tensor([[1.0, 2.0]], dtype="float32", requires_grad=True)
     for made in (mg.zeros_like(x), mg.ones_like(x * 2), mg.full_like(x, 3), mg.empty_like(x)):
         assert (made.shape, made.dtype, made.requires_grad) == ((1, 2), np.float32, False)
 
 
-def test_a_list_of_tensors_is_an_array_that_each_of_them_gets_its_gradient_from():
+def test_array_of_tensors_passes_gradients_to_each():
     x, y = mg.tensor(3.0, requires_grad=True), mg.tensor([1.0, 2.0], requires_grad=True)
     table = mg.array([[x, x * x, 1.0], mg.concatenate([y, [5.0]])])
     assert table.tolist() == [[3.0, 9.0, 1.0], [1.0, 2.0, 5.0]]
@@ -74,7 +74,7 @@ def test_a_list_of_tensors_is_an_array_that_each_of_them_gets_its_gradient_from(
     assert (x.grad.item(), y.grad.tolist()) == (61.0, [2.0, 3.0])
 
 
-def test_what_a_constructor_is_given_keeps_its_graph():
+def test_full_keeps_the_graph_of_its_value():
     assert mg.gradcheck(lambda a, b: (mg.linspace(a, b, 5) ** 3).sum(), [0.5, 2.0])
     assert mg.gradcheck(lambda a: (mg.linspace(a, 3.0, 4, endpoint=False) ** 3).sum(), [np.array([0.5, 2.0])])
     assert mg.gradcheck(lambda a: (mg.full((2, 3), a) * [[0.0], [1.0]]).sum(), [np.array([0.5, 2.0, 1.0])])
@@ -82,7 +82,7 @@ def test_what_a_constructor_is_given_keeps_its_graph():
     assert mg.gradcheck(lambda a: (mg.array(a) ** 2).sum(), [np.array([1.5, 2.0])])
 
 
-def test_an_array_is_a_copy_and_what_is_a_tensor_stays_it():
+def test_array_copies_and_asarray_returns_tensors_unchanged():
     values = np.array([1.0, 2.0])
     made, numpys = mg.array(values), mg.from_numpy(values)
     values[0] = 9.0
@@ -112,18 +112,18 @@ def test_an_array_is_a_copy_and_what_is_a_tensor_stays_it():
     (lambda: mg.randint(3, (2,), 4), TypeError, "the size was given twice"),
     (lambda: mg.random.bernoulli(1.5), ValueError, "p is a probability"),
 ])  # fmt: skip
-def test_what_cannot_be_made_is_said(call, error, said):
+def test_constructors_explain_invalid_arguments(call, error, said):
     with pytest.raises(error, match=said):
         call()
 
 
-def test_draws_come_from_the_seeded_generator_in_the_shape_that_was_asked_for():
-    def drawn():
+def test_rand_and_randn_use_the_seeded_generator():
+    def draws():
         mg.random.seed(4)
         return [mg.rand(2, 3), mg.randn((2, 3)), mg.randint(10, (4,)), mg.randint(3, 9, 5), mg.randn(),
                 mg.random.standard_normal(3), mg.random.bernoulli([0.3, 0.6])]  # fmt: skip
 
-    first, again = drawn(), drawn()
+    first, again = draws(), draws()
     assert [x.tolist() for x in first] == [x.tolist() for x in again]
     assert [x.shape for x in first] == [(2, 3), (2, 3), (4,), (5,), (), (3,), (2,)]
     own = [mg.randn(3, rng=mg.random.default_rng(7)).tolist() for _ in range(2)]
@@ -132,7 +132,7 @@ def test_draws_come_from_the_seeded_generator_in_the_shape_that_was_asked_for():
     assert set(mg.randint(1, 7, 600).tolist()) == {1, 2, 3, 4, 5, 6}
 
 
-def test_constants_and_dtypes_are_numpys():
+def test_constants_and_dtypes_are_those_of_numpy():
     assert (mg.pi, mg.e, mg.inf, mg.newaxis) == (np.pi, np.e, np.inf, None)
     assert np.isnan(mg.nan)
     assert mg.tensor([1, 2], dtype=mg.float32).dtype == np.float32

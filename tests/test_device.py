@@ -1,4 +1,4 @@
-"""Every operation on a device whose arrays nobody sees into: the same numbers, and nothing brought home."""
+"""Every operation on a device without implicit copies to the host: the same numbers, and no copies."""
 
 import numpy as np
 import pytest
@@ -15,13 +15,13 @@ SAMPLES = [each for name, group in samples.items() if name != "to_device" for ea
 
 @pytest.fixture(autouse=True, scope="module")
 def device():
-    """The stand-in, for the tests of this file."""
+    """Register the stand-in for the tests of this file."""
     yield devices.add_device(DEVICE, stand_in.library)
     del devices._devices[DEVICE]
 
 
 def outcome(sample, where):
-    """The results of a call on a device, and its inputs with gradients; several outputs walk one by one."""
+    """Return the results of a call on a device, and its inputs with gradients, output by output."""
     places = differentiable_inputs(sample)
     inputs = [mg.tensor(value, device=where) if hasattr(value, "dtype") else value for value in sample.inputs]
     leaves = [inputs[i].requires_grad_() for i in places]
@@ -36,7 +36,7 @@ def outcome(sample, where):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
-def test_values_and_gradients_are_those_of_the_cpu_and_nothing_is_brought_home(sample):
+def test_results_equal_the_cpus_without_copies_to_the_host(sample):
     stand_in.copies.clear()
     there, leaves_there = outcome(sample, DEVICE)
     assert not stand_in.copies
@@ -60,7 +60,7 @@ IMPLICIT = {
 
 
 @pytest.mark.parametrize("imply", IMPLICIT.values(), ids=IMPLICIT)
-def test_the_stand_in_refuses_every_implicit_way_home(imply):
+def test_the_stand_in_rejects_implicit_copies_to_the_host(imply):
     with pytest.raises((TypeError, AttributeError)):
         imply(stand_in.library.ones(1))
 
@@ -81,12 +81,12 @@ UNLIKE_CUPY = {
 
 
 @pytest.mark.parametrize("use", UNLIKE_CUPY.values(), ids=UNLIKE_CUPY)
-def test_the_stand_in_refuses_what_cupy_does_not_have(use):
+def test_the_stand_in_rejects_functions_that_cupy_lacks(use):
     with pytest.raises((TypeError, AttributeError, NotImplementedError)):
         use(stand_in.library, stand_in.library.ones(2))
 
 
-def test_a_ufunc_of_the_stand_in_gives_the_dtype_of_cupys_first_loop_that_takes_its_arguments():
+def test_ufuncs_of_the_stand_in_return_cupys_dtypes():
     small = stand_in.library.ones(2, "float32")
     assert (small + 1).dtype == (1.5 * small).dtype == "float32"
     assert (small + np.float64(1)).dtype == (small + stand_in.library.ones((), "float64")).dtype == "float64"
@@ -94,7 +94,7 @@ def test_a_ufunc_of_the_stand_in_gives_the_dtype_of_cupys_first_loop_that_takes_
     assert (stand_in.library.ones(2, "int8") / 2).dtype == "float64"
 
 
-def test_a_view_on_the_stand_in_knows_the_array_whose_memory_it_looks_into():
+def test_a_view_on_the_stand_in_has_its_base():
     library = stand_in.library
     whole = library.ones((2, 3))
     assert whole.base is None
@@ -103,14 +103,14 @@ def test_a_view_on_the_stand_in_knows_the_array_whose_memory_it_looks_into():
     assert library.moveaxis(whole, 0, 0) is whole, "as in CuPy: nothing moves"
 
 
-def test_the_stand_in_counts_every_explicit_way_home():
+def test_the_stand_in_counts_explicit_copies_to_the_host():
     stand_in.copies.clear()
     x = mg.tensor([2.0], device=DEVICE)
     assert (x.numpy().tolist(), x.item(), x.tolist()) == ([2.0], 2.0, [2.0])
     assert stand_in.copies == {"get": 1, "item": 1, "tolist": 1}
 
 
-def test_tensors_of_two_devices_do_not_meet():
+def test_mixing_two_devices_is_an_error():
     here, there = mg.tensor([1.0, 2.0]), mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
     sentence = r"add got arrays on cpu and stand-in; move one of them: x\.to\('cpu'\)"
     for mixed in (lambda: here + there, lambda: there + here):
@@ -122,13 +122,13 @@ def test_tensors_of_two_devices_do_not_meet():
         mg.concatenate([here, there])
 
 
-def test_a_tensor_of_no_axes_has_a_device_too():
+def test_a_tensor_without_axes_has_a_device():
     x = mg.tensor([1.0, 2.0], device=DEVICE)
     with pytest.raises(RuntimeError, match="multiply got arrays on cpu and stand-in"):
         mg.tensor(3.0) * x
 
 
-def test_a_number_is_at_home_on_every_device():
+def test_numbers_combine_with_tensors_on_any_device():
     x = mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
     y = (2 * x + np.float64(1.0) - True) / 4.0
     assert y.device == DEVICE
@@ -137,13 +137,13 @@ def test_a_number_is_at_home_on_every_device():
     assert x.grad.tolist() == [0.5, 0.5]
 
 
-def test_an_upstream_from_the_host_is_sent_along():
+def test_an_upstream_from_the_host_is_moved_to_the_device():
     x = mg.tensor([1.0, 2.0], device=DEVICE, requires_grad=True)
     (x * x).backward([1.0, 10.0])
     assert x.grad.tolist() == [2.0, 40.0]
 
 
-def test_a_result_that_is_moved_sends_its_gradient_back_to_where_it_came_from():
+def test_the_gradient_of_a_moved_result_returns_to_its_device():
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     y = (x * 3).to(DEVICE)
     (y * y).sum().backward()
@@ -152,14 +152,14 @@ def test_a_result_that_is_moved_sends_its_gradient_back_to_where_it_came_from():
     assert x.grad.tolist() == [18.0, 36.0]
 
 
-def test_the_gradient_of_a_leaf_that_is_moved_comes_back_to_it():
+def test_the_gradient_of_a_moved_leaf_returns_to_it():
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     (x.to(DEVICE) ** 2).sum().backward()
     assert (x.grad.device, x.grad.tolist()) == ("cpu", [2.0, 4.0])
     assert mg.grad(lambda x: (x.to(DEVICE) ** 2).sum().to("cpu"))(x.detach()).tolist() == [2.0, 4.0]
 
 
-def test_a_tensor_may_be_made_on_the_device():
+def test_a_tensor_can_be_made_on_the_device():
     x = mg.tensor([1.0, 2.0], requires_grad=True, device=DEVICE)
     assert (x.device, x.is_leaf, x.requires_grad) == (DEVICE, True, True)
     assert x.to(DEVICE) is x
@@ -197,6 +197,6 @@ def test_a_walk_on_the_device_is_recorded_with_its_device():
     assert stored["values"][trace.to_dict()["gradients"][0]["value"]]["data"] == [2.0, 4.0]
 
 
-def test_a_device_that_is_not_there_is_named_with_those_that_are():
+def test_an_unknown_device_is_an_error_with_the_known_ones():
     with pytest.raises(ValueError, match=r"there is no device 'gpu'; the devices are cpu, cuda, stand-in"):
         mg.tensor([1.0], device="gpu")

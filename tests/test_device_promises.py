@@ -1,4 +1,4 @@
-"""Every promise, held on the device that was chosen: `pytest --device cuda`, else the stand-in."""
+"""Every promise on a device: `pytest --device cuda`, or the stand-in by default."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ SAMPLES = [each for name, group in samples.items() if name != "to_device" for ea
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 @pytest.mark.usefixtures("called_on_the_device")
-def test_every_promise_is_held_on_the_device(sample, device):
+def test_every_promise_holds_on_the_device(sample, device):
     elsewhere = AT_HOME | (BY_DIFFERENCES if device == "stand-in" else set())
     for sentence, keep in promises.items():
         if sentence not in sample.excused and sentence not in elsewhere:
@@ -28,7 +28,7 @@ def test_every_promise_is_held_on_the_device(sample, device):
 
 
 def second_gradients(sample):
-    """The gradients of the gradients, where samples are called."""
+    """Return the gradients of the gradients, on the device where samples run."""
     places = differentiable_inputs(sample)
     leaves = [mg.tensor(sample.inputs[i], requires_grad=True) for i in places]
     sloping = gradient_sum(sample)(*leaves)
@@ -38,7 +38,7 @@ def second_gradients(sample):
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if "the gradient has a gradient" not in s.excused], ids=str)
-def test_second_gradients_are_those_of_the_host(sample, device):
+def test_second_gradients_equal_those_of_the_host(sample, device):
     here = second_gradients(sample)
     token = where.set(device)
     there = second_gradients(sample)
@@ -48,7 +48,7 @@ def test_second_gradients_are_those_of_the_host(sample, device):
 
 
 @pytest.mark.usefixtures("called_on_the_device")
-def test_a_sample_is_really_called_there(device, monkeypatch):
+def test_samples_really_run_on_the_device(device, monkeypatch):
     seen = []
     op = samples["tanh"][0].op
     op.call(mg.tensor(0.0))  # the first call of all writes the function out, and calls it again
@@ -113,12 +113,12 @@ def test_a_result_without_a_gradient_is_the_same_on_the_device(device, name):
 # What is asked on the host -------------------------------------------------------------------------------------------
 
 
-def test_a_tensor_on_the_device_is_a_truth_and_a_number_where_it_is_taken_for_one(device):
+def test_a_tensor_on_the_device_converts_to_bool_and_float(device):
     x = mg.tensor([2.5], device=device)
     assert (bool(x), bool(x < 0), float(x), f"{x:.2f}") == (True, False, 2.5, "2.50")
 
 
-def test_gradients_are_checked_where_the_inputs_are(device):
+def test_gradcheck_runs_on_the_device_of_its_inputs(device):
     scale = mg.tensor([2.0, -1.0], device=device)
     x = mg.tensor([0.5, 1.5], device=device)
     assert mg.gradcheck(lambda x: mg.sin(x) * scale, (x,))
@@ -126,7 +126,7 @@ def test_gradients_are_checked_where_the_inputs_are(device):
         mg.gradcheck(lambda x: mg.stop_gradient(x) * x * scale, (x,))
 
 
-def test_a_tangent_from_the_host_is_sent_along(device):
+def test_a_tangent_from_the_host_is_moved_to_the_device(device):
     x = mg.tensor([1.0, 2.0], device=device)
     moved = mg.jvp(lambda x: x**3, (x,), ([1.0, 10.0],))[1]
     assert (moved.device, moved.tolist()) == (device, [3.0, 120.0])
@@ -143,7 +143,7 @@ def test_a_matrix_without_factors_is_an_error_on_the_device_too(device):
         mg.linalg.cholesky(-singular)
 
 
-def test_a_checkpoint_whose_second_run_differs_in_the_last_digits_is_accepted_on_the_device(device):
+def test_a_second_run_may_differ_in_the_last_digits_on_the_device(device):
     factors = iter([1.0, 1.0 + 1e-15, 1.0, 1.5])
     x = mg.tensor([0.1, np.inf, np.nan], device=device, requires_grad=True)
     mg.checkpoint(lambda x: x * next(factors), x).sum().backward()
@@ -152,7 +152,7 @@ def test_a_checkpoint_whose_second_run_differs_in_the_last_digits_is_accepted_on
         mg.checkpoint(lambda x: x * next(factors), x).sum().backward()
 
 
-def test_a_record_on_the_device_reads_as_on_the_host(device):
+def test_a_record_on_the_device_equals_that_on_the_host(device):
     def told(where):
         with mg.record() as trace:
             x = mg.tensor(2.0, device=where, requires_grad=True)
@@ -177,7 +177,7 @@ DRAWS = {
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
-def test_what_is_drawn_on_the_device_is_there_and_comes_back_with_the_state(device, draw):
+def test_draws_on_the_device_repeat_with_the_state(device, draw):
     state = mg.random.state()
     stand_in.copies.clear()
     first = draw(device)
@@ -189,7 +189,7 @@ def test_what_is_drawn_on_the_device_is_there_and_comes_back_with_the_state(devi
     assert (draw(device).tolist(), draw(device).tolist()) == (first.tolist(), other.tolist())
 
 
-def test_a_seed_starts_every_device_anew_and_no_two_alike(device):
+def test_a_seed_gives_each_device_different_draws(device):
     mg.random.seed(3)
     first = mg.random.uniform(size=3, device=device).tolist()
     mg.random.normal(size=7, device=device)
@@ -198,7 +198,7 @@ def test_a_seed_starts_every_device_anew_and_no_two_alike(device):
     assert mg.random.uniform(size=3).tolist() != first
 
 
-def test_what_is_counted_out_is_as_likely_as_it_should_be(device):
+def test_draws_of_integers_have_the_right_probabilities(device):
     mg.random.seed(11)
     uniform = np.array(mg.random.uniform(size=20000, device=device).tolist())
     assert (uniform.min() >= 0, uniform.max() < 1) == (True, True)
@@ -214,27 +214,27 @@ def test_what_is_counted_out_is_as_likely_as_it_should_be(device):
     assert np.bincount(drawn, minlength=3) / 4000 == pytest.approx([0.25, 0.75, 0.0], abs=0.03)
 
 
-def test_a_choice_on_the_device_keeps_to_its_entries(device):
+def test_a_choice_on_the_device_returns_its_entries(device):
     assert sorted(mg.random.choice(6, 6, replace=False, device=device).tolist()) == [0, 1, 2, 3, 4, 5]
     assert set(mg.random.choice([3.0, 7.0], 50, p=[0.0, 1.0], device=device).tolist()) == {7.0}
     with pytest.raises(ValueError, match="choice: 7 entries out of 6 without replacement"):
         mg.random.choice(6, 7, replace=False, device=device)
 
 
-def test_a_generator_of_ones_own_draws_on_the_host_and_the_draws_are_sent(device):
+def test_draws_of_a_user_generator_are_moved_to_the_device(device):
     drawn = mg.random.normal(size=3, device=device, rng=np.random.default_rng(5))
     assert drawn.device == device
     assert drawn.tolist() == np.random.default_rng(5).normal(size=3).tolist()
 
 
-def test_a_checkpoint_on_the_device_draws_again_what_it_drew(device):
+def test_a_checkpoint_on_the_device_repeats_its_draws(device):
     x = mg.tensor(np.ones(50), device=device, requires_grad=True)
     dropped = mg.checkpoint(lambda x: mg.nn.functional.dropout(x * 2, 0.5), x)
     dropped.sum().backward()
     assert x.grad.tolist() == [2 * value / 2 for value in dropped.tolist()]
 
 
-def test_the_mixture_of_bits_is_the_published_one():
+def test_the_bit_mixer_is_the_published_one():
     from micrograd_plus.random.counting import CountingGenerator
 
     published = [6457827717110365317, 3203168211198807973, 9817491932198370423]  # of SplitMix64 from the seed 1234567

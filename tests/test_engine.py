@@ -1,4 +1,4 @@
-"""The walk on tensors: what arrives where, in which order, and what it leaves behind."""
+"""The walk on tensors: which gradients arrive where, in which order, and what remains."""
 
 import threading
 
@@ -28,7 +28,7 @@ def test_a_value_that_is_used_twice_receives_both_contributions():
     assert x.grad.item() == 7.0
 
 
-def test_a_diamond_waits_for_both_of_its_sides():
+def test_a_diamond_waits_for_both_sides():
     a, b = leaf(3.0), leaf(-2.0)
     left = a * b
     right = left + a
@@ -54,7 +54,7 @@ def test_gradients_add_up_over_walks():
     assert numbers(x.grad) == [4.0, 8.0]
 
 
-def test_a_second_walk_through_a_longer_graph_adds_exactly_the_same_once_more():
+def test_backward_twice_adds_the_same_gradient_again():
     x = leaf(3.0)
     middle = x * x
     y = middle * x
@@ -64,14 +64,14 @@ def test_a_second_walk_through_a_longer_graph_adds_exactly_the_same_once_more():
     assert (once, x.grad.item()) == (27.0, 54.0)
 
 
-def test_a_leaf_that_the_result_does_not_depend_on_has_no_gradient():
+def test_a_leaf_without_influence_has_no_gradient():
     x, unused = leaf(2.0), leaf(3.0)
     (x * 3).backward()
     assert unused.grad is None
 
 
 @pytest.mark.parametrize("whole", [lambda x: x.astype(int), lambda x: mg.astype(x, dtype="int64"), lambda x: x > 1])
-def test_nothing_goes_back_through_whole_numbers_and_truths(whole):
+def test_integers_and_booleans_receive_no_gradient(whole):
     x = leaf([1.5, 0.5])
     y = whole(x)
     assert not y.requires_grad
@@ -79,13 +79,13 @@ def test_nothing_goes_back_through_whole_numbers_and_truths(whole):
     assert numbers(x.grad) == [1.0, 0.0]
 
 
-def test_a_leaf_may_be_the_root():
+def test_a_leaf_can_be_the_root():
     x = leaf([2.0, 3.0])
     x.backward([1.0, 5.0])
     assert numbers(x.grad) == [1.0, 5.0]
 
 
-def test_what_broadcasting_repeated_is_summed_again():
+def test_broadcast_axes_are_summed():
     x, row, column = leaf(np.ones((2, 3, 4))), leaf(np.ones(4)), leaf(np.ones((3, 1)))
     (x * row + column).backward(np.arange(24.0).reshape(2, 3, 4))
     assert x.grad.shape == (2, 3, 4)
@@ -103,7 +103,7 @@ def test_each_gradient_keeps_the_dtype_of_its_leaf(one, other):
     assert numbers(a.grad) == [3.0, 4.0]
 
 
-def test_the_walk_visits_applications_from_the_latest_to_the_first():
+def test_the_walk_visits_the_latest_application_first():
     x = leaf(1.0)
     first = mg.exp(x)
     second = mg.sin(x)
@@ -116,20 +116,20 @@ def test_the_walk_visits_applications_from_the_latest_to_the_first():
 # Upstream ---------------------------------------------------------------------------------------------------
 
 
-def test_an_explicit_upstream_is_where_the_walk_starts():
+def test_the_walk_starts_with_an_explicit_upstream():
     x = leaf([1.0, 2.0, 3.0])
     (x * x).backward([1.0, 10.0, 100.0])
     assert numbers(x.grad) == [2.0, 40.0, 600.0]
 
 
 @pytest.mark.parametrize("upstream", [[1, 2], np.array([1.0, 2.0]), mg.tensor([1.0, 2.0]), (1.0, 2.0)])
-def test_an_upstream_may_be_a_list_an_array_or_a_tensor(upstream):
+def test_an_upstream_can_be_a_list_an_array_or_a_tensor(upstream):
     x = leaf([1.0, 1.0])
     (x * 3).backward(upstream)
     assert numbers(x.grad) == [3.0, 6.0]
 
 
-def test_the_upstream_array_is_left_as_it_was():
+def test_the_walk_does_not_change_the_upstream_array():
     given = np.array([1.0, 2.0])
     x = leaf([3.0, 4.0])
     (x * x).backward(given)
@@ -138,14 +138,14 @@ def test_the_upstream_array_is_left_as_it_was():
     assert given.tolist() == [1.0, 2.0]
 
 
-def test_a_single_entry_of_any_shape_needs_no_upstream():
+def test_a_loss_of_one_entry_needs_no_upstream():
     x = leaf([[2.0]])
     (x * 3).backward()
     assert numbers(x.grad) == [[3.0]]
 
 
 def leave(handle):
-    """Go through a `with` block, and out of it."""
+    """Enter a `with` block and leave it."""
     with handle as entered:
         assert entered is handle
 
@@ -154,7 +154,7 @@ def leave(handle):
 
 
 @pytest.mark.parametrize("given", [[1, 2], np.array([1.0, 2.0]), mg.tensor([1.0, 2.0])])
-def test_a_gradient_that_is_put_there_takes_the_dtype_of_its_leaf(given):
+def test_an_assigned_gradient_takes_the_dtype_of_its_leaf(given):
     x = mg.tensor([3.0, 4.0], requires_grad=True, dtype="float32")
     x.grad = given
     assert str(x.grad.dtype) == "float32"
@@ -162,7 +162,7 @@ def test_a_gradient_that_is_put_there_takes_the_dtype_of_its_leaf(given):
     assert (x.grad.tolist(), str(x.grad.dtype)) == ([3.0, 4.0], "float32")
 
 
-def test_gradients_come_back_as_a_mapping_and_no_grad_is_touched():
+def test_gradients_returns_a_mapping_and_changes_no_grad():
     x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     product = x * y
     found = product.sum().gradients(through=[product.node])
@@ -173,7 +173,7 @@ def test_gradients_come_back_as_a_mapping_and_no_grad_is_touched():
     assert y.grad is None
 
 
-def test_a_result_keeps_its_gradient_when_asked():
+def test_retain_grad_stores_the_gradient_of_a_result():
     x = leaf(3.0)
     middle = (x * x).retain_grad()
     other = x * 2
@@ -195,7 +195,7 @@ def test_a_hook_sees_the_complete_gradient_of_a_result_once():
 
 
 @pytest.mark.parametrize("of", ["result", "leaf"])
-def test_what_a_hook_returns_takes_the_gradients_place(of):
+def test_the_result_of_a_hook_replaces_the_gradient(of):
     x = leaf([1.0, 2.0])
     y = x * x
     (y if of == "result" else x).register_hook(lambda gradient: gradient * 10)
@@ -205,7 +205,7 @@ def test_what_a_hook_returns_takes_the_gradients_place(of):
 
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("dtype", ["float64", "complex64"])
-def test_what_a_hook_returns_is_brought_to_the_gradients_dtype(dtype, create_graph):
+def test_the_result_of_a_hook_is_cast_to_the_gradients_dtype(dtype, create_graph):
     x = leaf([1.0, 2.0], dtype="float32")
     y = x * 3
     for tensor in (x, y):
@@ -215,13 +215,13 @@ def test_what_a_hook_returns_is_brought_to_the_gradients_dtype(dtype, create_gra
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_an_upstream_of_another_dtype_is_brought_to_the_tensors_dtype(create_graph):
+def test_an_upstream_is_cast_to_the_tensors_dtype(create_graph):
     x = leaf([1.0, 2.0], dtype="float32")
     x.backward(mg.tensor([3.0, 4.0], dtype="float64"), create_graph=create_graph)
     assert (x.grad.dtype, numbers(x.grad)) == (np.float32, [3.0, 4.0])
 
 
-def test_a_gradient_is_the_same_tensor_whenever_it_is_looked_at():
+def test_grad_returns_the_same_tensor_every_time():
     x = leaf([1.0, 2.0])
     (x * x).sum().backward()
     seen = x.grad
@@ -232,7 +232,7 @@ def test_a_gradient_is_the_same_tensor_whenever_it_is_looked_at():
 
 
 @pytest.mark.parametrize("take_away", [lambda handle: handle.remove(), lambda handle: handle(), leave])
-def test_a_hook_is_taken_away_by_its_handle_and_no_other_one_with_it(take_away):
+def test_a_handle_removes_only_its_own_hook(take_away):
     x, seen = leaf([1.0, 2.0]), []
     first, second = x.register_hook(seen.append), x.register_hook(seen.append)
     take_away(first)
@@ -245,7 +245,7 @@ def test_a_hook_is_taken_away_by_its_handle_and_no_other_one_with_it(take_away):
     assert hooks_of(x.node) == []
 
 
-def test_writing_into_the_gradient_that_a_hook_was_shown_changes_nothing():
+def test_writing_into_a_hooks_gradient_changes_nothing():
     x = leaf([1.0, 2.0])
     y = x * x
 
@@ -257,7 +257,7 @@ def test_writing_into_the_gradient_that_a_hook_was_shown_changes_nothing():
     assert numbers(x.grad) == [2.0, 4.0]
 
 
-def test_a_hook_after_accumulation_sees_the_leaf_with_its_new_gradient():
+def test_a_hook_after_accumulation_sees_the_new_grad():
     x = leaf([1.0, 2.0])
     seen = []
     remove = x.register_post_accumulate_grad_hook(lambda tensor: seen.append(tensor.grad.tolist()))
@@ -283,7 +283,7 @@ def test_a_hook_of_the_wrong_shape_or_kind_is_an_error():
 # Modes ------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_wants_a_gradient_in_no_grad_and_enable_grad_brings_it_back():
+def test_enable_grad_reverses_no_grad():
     x = leaf([1.0, 2.0])
     with mg.no_grad():
         assert not (x * x).requires_grad
@@ -335,7 +335,7 @@ def test_threads_do_not_see_each_others_no_grad():
     assert wanted == {True: False, False: True}
 
 
-def test_threads_walk_their_own_graphs_side_by_side():
+def test_threads_can_walk_their_own_graphs_concurrently():
     received = {}
 
     def work(number):
@@ -370,13 +370,13 @@ def test_create_graph_makes_gradients_that_have_gradients():
     assert x.grad.item() == 48.0
 
 
-def test_without_create_graph_a_gradient_wants_none():
+def test_without_create_graph_a_gradient_has_no_graph():
     x = leaf(2.0)
     (x**4).backward()
     assert not x.grad.requires_grad
 
 
-def test_an_upstream_that_wants_a_gradient_receives_one():
+def test_an_upstream_can_receive_a_gradient():
     x, upstream = leaf([2.0, 3.0]), leaf([5.0, 7.0])
     (x * x).backward(upstream, create_graph=True)
     gradient, x.grad = x.grad, None
@@ -388,14 +388,14 @@ def test_an_upstream_that_wants_a_gradient_receives_one():
 # Several outputs, complex numbers ---------------------------------------------------------------------------
 
 
-def test_an_output_nobody_used_counts_as_zeros():
+def test_an_unused_output_counts_as_zeros():
     x = leaf([[1.0, 2.0], [3.0, 4.0]])
     first, _ = mg.unstack(x)
     (first * first).sum().backward()
     assert numbers(x.grad) == [[2.0, 4.0], [0.0, 0.0]]
 
 
-def test_outputs_used_at_different_depths_are_waited_for():
+def test_the_walk_waits_for_outputs_at_different_depths():
     x = leaf([3.0, 1.0, 2.0])
     values, places = mg.topk(x, k=2)
     assert places.tolist() == [0, 2]
@@ -405,13 +405,13 @@ def test_outputs_used_at_different_depths_are_waited_for():
     np.testing.assert_allclose(x.grad.numpy(), [2.0, 0.0, 3.0])
 
 
-def test_the_gradient_of_a_real_loss_is_along_re_plus_i_along_im():
+def test_the_gradient_of_a_real_loss_is_d_re_plus_i_d_im():
     z = leaf([1 + 2j, -3 + 0.5j])
     (mg.absolute(z) ** 2).sum().backward()
     np.testing.assert_allclose(z.grad.numpy(), 2 * z.numpy())
 
 
-def test_a_complex_product_sends_the_conjugate_of_the_other_factor():
+def test_a_complex_product_uses_the_conjugate_factor():
     z, w = leaf(1 + 2j), mg.tensor(3 - 1j)
     (z * w).real.backward()
     assert z.grad.item() == 3 + 1j
@@ -424,7 +424,7 @@ def test_a_real_leaf_of_a_complex_result_receives_a_real_gradient():
     assert numbers(x.grad) == [1.0, 1.0]
 
 
-def test_a_gradient_is_kept_once_however_often_that_was_asked_for():
+def test_retain_grad_twice_stores_the_gradient_once():
     x = leaf([1.0, 2.0])
     middle = (x.retain_grad() * x).retain_grad().retain_grad()
     middle.sum().backward()
@@ -432,7 +432,7 @@ def test_a_gradient_is_kept_once_however_often_that_was_asked_for():
     assert x.grad.tolist() == [2.0, 4.0]
 
 
-def test_gradients_that_come_back_as_a_mapping_may_free_the_graph():
+def test_gradients_can_free_the_graph():
     x = leaf([1.0, 2.0])
     y = (x * x).sum()
     assert y.gradients()[x.node].tolist() == [2.0, 4.0]
@@ -441,7 +441,7 @@ def test_gradients_that_come_back_as_a_mapping_may_free_the_graph():
         y.gradients()
 
 
-def test_a_tensor_of_one_entry_is_the_number_that_python_asks_for():
+def test_a_tensor_of_one_entry_converts_to_a_number():
     whole = mg.tensor(3)
     assert (int(mg.tensor([3.7])), float(whole), complex(mg.tensor(1j)), [10, 20, 30, 40][whole]) == (3, 3.0, 1j, 40)
     assert [type(of(whole)) for of in (int, float, complex)] == [int, float, complex]

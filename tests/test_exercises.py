@@ -13,6 +13,7 @@ from types import FunctionType
 import numpy as np
 import pytest
 
+import language
 import micrograd_plus as mg
 from micrograd_plus import exercises
 from micrograd_plus.checks import museum
@@ -144,6 +145,15 @@ def test_every_wrong_answer_names_something_that_exists():
             assert wrong.get("exhibit") in titles | {None}, name
             assert wrong.get("rule") in {*RULES, None}, name
             assert wrong.get("exercise") in ids | {None}, name
+
+
+def test_hints_and_prompts_are_written_in_plain_english():
+    """The test of the language reads Python files only; these texts come from a table, or are put together."""
+    texts = [text for row in catalogue().values() for text in (row.title, *row.hints)]
+    texts += [text for exercise in ALL for text in (exercise.title, exercise.prompt)]
+    sentences = [sentence for text in texts for _, sentence in language.split_sentences(text)]
+    marked = [sentence for sentence in sentences if language.markers_in(sentence)]
+    assert len(marked) <= 0.04 * len(sentences), "\n".join(marked)
 
 
 def test_an_edit_must_occur_once_in_the_right_answer():

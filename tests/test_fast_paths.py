@@ -1,5 +1,4 @@
-"""What is done for speed means the same as what it stands for: written-out walks, words that take another way where
-arrays are large, and arrays that the walk may keep without a copy."""
+"""Fast paths give the same results: compiled walks, fast array functions, and arrays that are not copied."""
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ MOVING = [sample for group in samples.values() for sample in group if check.diff
 
 
 def gradients_of_gradients(sample):
-    """The gradients, whether each has a graph, and the gradients of the sum of their squares."""
+    """Return the gradients, whether each has a graph, and the gradients of the sum of their squares."""
     places = check.differentiable_inputs(sample)
     leaves = [mg.tensor(sample.inputs[place], requires_grad=True) for place in places]
     loss = check.scalar(sample, check.replace_inputs(sample, places, leaves))
@@ -30,7 +29,7 @@ def gradients_of_gradients(sample):
 
 
 @pytest.mark.parametrize("sample", MOVING, ids=str)
-def test_a_walk_on_tensors_is_the_same_written_out_and_by_name(sample):
+def test_compiled_and_interpreted_walks_on_tensors_agree(sample):
     written = gradients_of_gradients(sample)
     with callers.interpret_all(list(operations.values())):
         by_name = gradients_of_gradients(sample)
@@ -42,7 +41,7 @@ def test_a_walk_on_tensors_is_the_same_written_out_and_by_name(sample):
             check.assert_equal(ours, meant, str(sample), rtol=1e-9, atol=1e-10)
 
 
-def test_the_text_of_the_walk_on_tensors_is_there_to_print():
+def test_the_text_of_a_vjp_on_tensors_can_be_printed():
     text = repr(mg.tanh.source)
     assert "def vjp_tanh_on_tensors(xp, upstream, _node, arrived):" in text
     assert "out = _of(out, _node)" in text
@@ -64,7 +63,7 @@ def test_an_error_of_a_rule_on_tensors_names_the_operation():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_on_tensors_that_sends_the_wrong_shape_is_refused():
+def test_a_rule_on_tensors_with_the_wrong_shape_is_an_error():
     @mg.op
     def narrow(xp, x):
         return xp.exp(x)
@@ -83,7 +82,7 @@ def test_a_rule_on_tensors_that_sends_the_wrong_shape_is_refused():
 @pytest.mark.parametrize("keepdims", [True, False])
 @pytest.mark.parametrize("axis", [-1, 2, (-1,), 0, (0, 2), None])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
-def test_reductions_along_short_rows_give_what_numpy_gives(keepdims, axis, dtype):
+def test_reductions_along_short_rows_equal_numpys(keepdims, axis, dtype):
     x = (np.random.default_rng(0).normal(size=(8, 40, 10)) * 100).astype(dtype)
     for word, meant in ((arrays.sum, np.sum), (arrays.mean, np.mean), (arrays.max, np.max)):
         ours, expected = word(x, axis=axis, keepdims=keepdims), meant(x, axis=axis, keepdims=keepdims)
@@ -92,7 +91,7 @@ def test_reductions_along_short_rows_give_what_numpy_gives(keepdims, axis, dtype
         np.testing.assert_allclose(ours, expected, rtol=1e-4 if dtype == "float32" else 1e-12, atol=1e-2)
 
 
-def test_reductions_along_short_rows_let_nan_and_infinity_pass():
+def test_reductions_along_short_rows_keep_nan_and_infinity():
     x = np.ones((500, 10))
     x[3, 4], x[5, 6], x[7, 8] = np.nan, np.inf, -np.inf
     assert np.isnan(arrays.max(x, axis=-1)[3])
@@ -103,7 +102,7 @@ def test_reductions_along_short_rows_let_nan_and_infinity_pass():
 
 @pytest.mark.parametrize("shape", [(40, 60), (8, 40, 60), (3, 60), (1, 60), (0, 60), (2, 3, 0)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
-def test_undoing_broadcasting_over_rows_adds_the_rows(shape, dtype):
+def test_undoing_broadcasting_over_rows_sums_the_rows(shape, dtype):
     x = np.random.default_rng(0).normal(size=shape).astype(dtype)
     ours = arrays.sum_to_shape(x, shape[-1:])
     assert ours.dtype == x.dtype
@@ -111,7 +110,7 @@ def test_undoing_broadcasting_over_rows_adds_the_rows(shape, dtype):
 
 
 @pytest.mark.parametrize("before", [(4, 5, 6), (2, 3, 5, 6), (0, 5, 6), (4, 5, 0)])
-def test_many_matrices_times_one_are_numpys_product(before):
+def test_a_stack_of_matrices_times_one_equals_numpys_product(before):
     random = np.random.default_rng(0)
     a, b = random.normal(size=before), random.normal(size=(before[-1], 7))
     for left, right in ((a, b), (a.astype(np.float32), b), (a.swapaxes(0, 1), b), (a, b.T.copy().T)):
@@ -121,7 +120,7 @@ def test_many_matrices_times_one_are_numpys_product(before):
 
 
 @pytest.mark.parametrize("planted", [[], [0.0], [0.0, 0.0], [1e-200, 1e-200], [1e200, 1e200], [np.inf], [np.nan]])
-def test_the_product_of_the_others_divides_only_where_nothing_is_lost(planted):
+def test_the_product_of_others_divides_only_if_it_is_exact(planted):
     x = np.random.default_rng(0).uniform(0.5, 2, size=(3, 6))
     x[1, : len(planted)] = planted
     with np.errstate(over="ignore"):
@@ -129,7 +128,7 @@ def test_the_product_of_the_others_divides_only_where_nothing_is_lost(planted):
         np.testing.assert_allclose(arrays.product_of_others(x, axis=1), others, rtol=1e-12)
 
 
-def test_einsum_of_large_arrays_gives_what_it_gives_of_small_ones():
+def test_einsum_of_large_arrays_equals_that_of_small_ones():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(120, 130)), random.normal(size=(130, 110))
     np.testing.assert_allclose(arrays.einsum("ij,jk->ik", a, b), a @ b, atol=1e-10)
@@ -140,7 +139,7 @@ def test_einsum_of_large_arrays_gives_what_it_gives_of_small_ones():
 # Arrays in the walk's own memory ------------------------------------------------------------------------------------
 
 
-def test_a_view_that_nobody_else_can_see_into_is_kept_and_any_other_copied():
+def test_only_a_view_of_unshared_memory_is_not_copied():
     fresh = np.zeros((3, 4)).T
     assert arrays.owned_copy(fresh) is fresh
     held = np.zeros((3, 4))
@@ -152,7 +151,7 @@ def test_a_view_that_nobody_else_can_see_into_is_kept_and_any_other_copied():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_two_rules_that_send_parts_of_one_array_do_not_add_into_each_other():
+def test_contributions_that_share_memory_stay_separate():
     @mg.op
     def halves(xp, a, b):
         return xp.concatenate([a, b])
@@ -168,7 +167,7 @@ def test_two_rules_that_send_parts_of_one_array_do_not_add_into_each_other():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_that_sends_what_it_saved_does_not_lend_it_to_the_walk():
+def test_a_rule_that_returns_a_saved_array_keeps_it_intact():
     @mg.op
     def saved(xp, x, y):
         return xp.sum(x * y)
@@ -195,7 +194,7 @@ def lie_with_images_last(x):
     return x.transpose(1, 2, 3, 0).flags.c_contiguous
 
 
-def test_images_keep_the_order_in_memory_that_convolution_likes():
+def test_images_keep_the_memory_order_of_convolutions():
     random = np.random.default_rng(0)
     x = mg.tensor(random.normal(size=(4, 3, 8, 8)), requires_grad=True)
     weight = mg.tensor(random.normal(size=(5, 3, 3, 3)), requires_grad=True)
@@ -213,7 +212,7 @@ def test_images_keep_the_order_in_memory_that_convolution_likes():
     {"kernel_size": 2}, {"kernel_size": 3, "stride": 2}, {"kernel_size": 2, "padding": 1}, {"kernel_size": (2, 3)},
     {"kernel_size": 2, "dilation": 2, "stride": 2}, {"kernel_size": 3, "stride": 1, "padding": 1},
 ])  # fmt: skip
-def test_the_gradient_of_pooling_goes_to_the_first_largest_entry_of_each_window(settings):
+def test_pooling_sends_its_gradient_to_the_first_largest_entry(settings):
     x = mg.tensor(np.random.default_rng(0).integers(0, 3, size=(2, 2, 6, 6)).astype(float), requires_grad=True)
     out = functional.max_pool2d(x, **settings)
     weights = np.arange(1.0, 1 + out.size).reshape(out.shape)

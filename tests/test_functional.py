@@ -29,7 +29,7 @@ def draw():
         "hinge_embedding_loss",
     ],
 )
-def test_losses_refuse_shapes_that_would_silently_broadcast(name):
+def test_losses_reject_silent_broadcasting(name):
     with pytest.raises(
         ValueError, match=rf"{name}: input has shape \(3, 1\) and target \(3,\); they must be equal"
     ):
@@ -66,12 +66,12 @@ def test_each_setting_of_a_loss_reaches_its_function(layer, function, setting, d
     assert function(scores, target).item() != pytest.approx(expected)
 
 
-def test_losses_name_the_reductions_there_are():
+def test_an_unknown_reduction_lists_the_known_ones():
     with pytest.raises(ValueError, match="mse_loss: reduction must be 'none', 'mean' or 'sum', got 'average'"):
         F.mse_loss(mg.tensor([1.0]), mg.tensor([1.0]), reduction="average")
 
 
-def test_the_fast_cases_are_one_operation_each(draw):
+def test_common_losses_are_one_operation_each(draw):
     x, weight, bias = (nn.Parameter(draw.normal(size=shape)) for shape in ((4, 3), (2, 3), 2))
     assert F.linear(x, weight, bias).node.op.name == "linear_layer"
     assert F.mse_loss(x, mg.tensor(draw.normal(size=(4, 3)))).node.op.name == "mse"
@@ -106,13 +106,13 @@ def test_cross_entropy_explains_classes_that_do_not_fit(draw):
         F.cross_entropy(x, mg.tensor([0, 1]), weight=nn.Parameter([1.0, 2.0, 3.0]))
 
 
-def test_no_rows_at_all_cost_nothing():
+def test_the_loss_of_no_rows_is_0():
     x = nn.Parameter(np.zeros((0, 3)))
     F.cross_entropy(x, np.zeros(0, int), reduction="sum").backward()
     assert x.grad.shape == (0, 3)
 
 
-def test_any_class_may_be_the_one_that_is_ignored(draw):
+def test_ignore_index_can_be_any_class(draw):
     x = mg.tensor(draw.normal(size=(3, 2)))
     for ignored, left in ((0, [1]), (1, [0, 2])):
         loss = F.cross_entropy(x, [0, 1, 0], ignore_index=ignored)
@@ -130,7 +130,7 @@ def test_a_smoothed_target_gives_every_class_its_share(draw):
             F.cross_entropy(mg.tensor(x), mg.tensor([0, 0, 0]), label_smoothing=smoothing)
 
 
-def test_cross_entropy_of_single_precision_goes_back_in_single_precision():
+def test_cross_entropy_keeps_float32_gradients():
     scores = mg.tensor(np.linspace(-1, 1, 12).reshape(4, 3), requires_grad=True, dtype="float32")
     with mg.record() as trace:
         F.cross_entropy(scores, mg.tensor([2, 0, 1, 1])).backward()
@@ -194,13 +194,13 @@ def test_every_function_keeps_single_precision(draw):
     ("name", "apart"),
     [("softmax", nn.Softmax), ("log_softmax", nn.LogSoftmax), ("softmin", nn.Softmin), ("glu", nn.GLU)],
 )
-def test_the_last_axis_is_meant_where_none_is_named(name, apart, draw):
+def test_the_default_axis_is_the_last(name, apart, draw):
     x = mg.tensor(draw.normal(size=(2, 4, 6)))
     expected = getattr(F, name)(x, dim=2).tolist()
     assert getattr(F, name)(x).tolist() == apart()(x).tolist() == expected
 
 
-def test_what_lies_within_a_half_shrinks_to_0():
+def test_shrinkage_sets_entries_within_lambd_to_0():
     x = mg.tensor([-0.6, -0.4, 0.4, 0.6])
     assert F.hardshrink(x).tolist() == nn.Hardshrink()(x).tolist() == [-0.6, 0.0, 0.0, 0.6]
     assert nn.Hardshrink(0.3)(x).tolist() == x.tolist()
@@ -216,13 +216,13 @@ def test_what_lies_within_a_half_shrinks_to_0():
         (lambda x: F.threshold(x, 0.0, 7.0), 7.0, 0.0),
     ],
 )
-def test_at_its_border_an_activation_does_as_on_the_inner_side(function, value, slope):
+def test_an_activation_at_its_bound_follows_the_inner_side(function, value, slope):
     assert function(mg.tensor(0.0)).item() == value
     assert mg.grad(function)(0.0).item() == slope
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), (2, 3, 4, 5)])
-def test_each_channel_of_prelu_has_a_slope_of_its_own(shape, draw):
+def test_prelu_has_one_slope_for_each_channel(shape, draw):
     x, slopes = -draw.random(shape) - 0.1, np.array([2.0, 3.0, 5.0])
     out = F.prelu(mg.tensor(x), mg.tensor(slopes)).numpy()
     along = -1 if len(shape) == 1 else 1
@@ -232,7 +232,7 @@ def test_each_channel_of_prelu_has_a_slope_of_its_own(shape, draw):
 # Other functions --------------------------------------------------------------------------------------------
 
 
-def test_gumbel_draws_fall_on_classes_as_often_as_their_softmax_says_and_are_sharp_when_cold(draw):
+def test_gumbel_softmax_draws_follow_the_softmax(draw):
     shares = np.array([0.6, 0.3, 0.1])
     logits = mg.tensor(np.tile(np.log(shares), (4000, 1)))
     drawn = F.gumbel_softmax(logits, hard=True, rng=draw)
@@ -244,7 +244,7 @@ def test_gumbel_draws_fall_on_classes_as_often_as_their_softmax_says_and_are_sha
     np.testing.assert_allclose(across.sum(axis=0), 1.0)
 
 
-def test_a_number_as_large_as_the_table_is_out_of_range_and_no_numbers_have_no_classes(draw):
+def test_embedding_rejects_numbers_out_of_range(draw):
     table = nn.Parameter(draw.normal(size=(2, 3)))
     for call in (lambda: F.embedding([0, 2], table), lambda: F.one_hot([0, 2], 2)):
         with pytest.raises(IndexError, match="2 is out of range: numbers run from 0 to 1"):
@@ -259,7 +259,7 @@ def test_the_divergence_of_a_single_number_is_its_own_mean():
     assert F.kl_div(q, p, reduction="batchmean").item() == pytest.approx(0.5 * (np.log(0.5) + 1))
 
 
-def test_a_hard_gumbel_draw_is_a_single_1_and_its_gradient_is_the_soft_one(draw):
+def test_a_hard_gumbel_draw_has_the_gradient_of_the_soft_one(draw):
     logits = nn.Parameter(draw.normal(size=(6, 4)))
     hard = F.gumbel_softmax(logits, tau=0.7, hard=True, rng=np.random.default_rng(1))
     assert (np.sort(hard.numpy(), axis=-1) == [0, 0, 0, 1]).all()
@@ -339,14 +339,14 @@ STARTS = [
 
 
 @pytest.mark.parametrize(("start", "settings", "mean", "spread"), STARTS)
-def test_a_start_has_the_mean_and_the_spread_that_it_says(start, settings, mean, spread, draw):
+def test_initialisers_have_the_stated_mean_and_deviation(start, settings, mean, spread, draw):
     weight = start(nn.Parameter(np.zeros((400, 300, 2))), **settings, rng=draw).numpy()
     assert weight.mean() == pytest.approx(mean, abs=0.02 * spread)
     assert weight.std() == pytest.approx(spread, rel=0.01)
 
 
 @pytest.mark.parametrize(("near", "far"), [((5.3, 9.0), (5.7, 9.0)), ((-9.0, -3.3), (-9.0, -3.7))])
-def test_a_tail_may_be_drawn_from_down_to_a_hundredth(near, far):
+def test_trunc_normal_can_draw_from_a_tail(near, far):
     weight = nn.Parameter(np.zeros(3))
     values = START.trunc_normal_(weight, 1.0, 2.0, *near).numpy()
     assert ((near[0] <= values) & (values <= near[1])).all()
@@ -354,19 +354,19 @@ def test_a_tail_may_be_drawn_from_down_to_a_hundredth(near, far):
         START.trunc_normal_(weight, 1.0, 2.0, *far)
 
 
-def test_an_orthogonal_start_has_either_sign_and_the_gain_it_was_given(draw):
+def test_orthogonal_initialisation_uses_both_signs_and_the_gain(draw):
     drawn = {START.orthogonal_(nn.Parameter([[0.0]]), gain=3.0, rng=draw).item() for _ in range(50)}
     assert drawn == {-3.0, 3.0}
 
 
-def test_an_orthogonal_start_turns_without_stretching(draw):
+def test_orthogonal_initialisation_preserves_lengths(draw):
     for shape in ((5, 3), (3, 5), (4, 2, 3)):
         matrix = nn.init.orthogonal_(nn.Parameter(np.zeros(shape)), rng=draw).numpy().reshape(shape[0], -1)
         short = matrix if matrix.shape[0] < matrix.shape[1] else matrix.T
         np.testing.assert_allclose(short @ short.T, np.eye(len(short)), atol=1e-12)
 
 
-def test_a_start_keeps_tensor_and_dtype_and_returns_it():
+def test_initialisers_return_the_same_tensor_and_dtype():
     weight = nn.Parameter(np.zeros((3, 2)), dtype="float32")
     assert nn.init.normal_(weight) is weight
     assert weight.dtype == np.float32
@@ -396,12 +396,12 @@ def test_a_start_keeps_tensor_and_dtype_and_returns_it():
         (lambda: nn.init.trunc_normal_(nn.Parameter(np.zeros(2)), a=9.0, b=10.0), "less than 1 in 100 draws"),
     ],
 )
-def test_starts_explain_what_they_cannot_do(call, sentence):
+def test_initialisers_explain_invalid_arguments(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
 
 
-def test_vectors_are_broadcast_before_the_angle_between_them_is_taken():
+def test_cosine_similarity_broadcasts_its_inputs():
     x, y = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 2.0]]), np.array([[2.0, -1.0]])
     expected = F.cosine_similarity(mg.tensor(x), mg.tensor(np.repeat(y, 3, axis=0)), dim=0)
     assert np.allclose(F.cosine_similarity(mg.tensor(x), mg.tensor(y), dim=0).numpy(), expected.numpy())
@@ -409,7 +409,7 @@ def test_vectors_are_broadcast_before_the_angle_between_them_is_taken():
 
 
 @pytest.mark.parametrize("p", [1.0, 2.0, 3.0, np.inf])
-def test_a_vector_without_a_length_stays_as_it_is_and_receives_what_its_length_is_taken_to_be(p):
+def test_normalize_of_a_zero_vector_divides_by_eps(p):
     x = mg.tensor([[0.0, 0.0], [3.0, 4.0]], requires_grad=True)
     out = F.normalize(x, p=p)
     (out * np.array([2.0, -1.0])).sum().backward()
@@ -417,6 +417,6 @@ def test_a_vector_without_a_length_stays_as_it_is_and_receives_what_its_length_i
     assert x.grad.numpy()[0] == pytest.approx([2e12, -1e12])
 
 
-def test_a_transposed_convolution_refuses_more_output_padding_than_its_stride_leaves_open():
+def test_output_padding_must_be_below_the_stride():
     with pytest.raises(ValueError, match="output_padding 1 must be smaller than stride 1"):
         F.conv_transpose2d(np.ones((1, 1, 2, 2)), np.ones((1, 1, 2, 2)), output_padding=1, dilation=2)

@@ -1,4 +1,4 @@
-"""What `make test-cuda` and `make bench-cuda` do, as far as a machine without a GPU can say."""
+"""`make test-cuda` and `make bench-cuda`, as far as they can be tested without a GPU."""
 
 import sys
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from outside_packages import missing_packages
 
 @pytest.fixture
 def cupy(monkeypatch):
-    """The stand-in under CuPy's name, and what CuPy has besides arrays; events all lie 20 ms apart."""
+    """Return the stand-in under CuPy's name, with events that are 20 ms apart."""
     library = stand_in.library_named("cupy")
     moment = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
     library.__version__, library.is_available = "14.2.0", lambda: True
@@ -36,7 +36,7 @@ def cupy(monkeypatch):
     return library
 
 
-def test_the_measurement_says_where_it_was_made_and_a_line_for_each_workload(cupy, capsys, monkeypatch):
+def test_the_report_names_the_machine_and_each_workload(cupy, capsys, monkeypatch):
     monkeypatch.setenv("CUPY_TF32", "1")
     monkeypatch.setattr(on_device, "ROUNDS", 2)
     on_device.main(["--only", "W4,W7"])
@@ -47,7 +47,7 @@ def test_the_measurement_says_where_it_was_made_and_a_line_for_each_workload(cup
     ]
 
 
-def test_without_a_gpu_a_sentence_says_so(cupy, monkeypatch):
+def test_without_a_gpu_the_report_says_so(cupy, monkeypatch):
     cupy.is_available = lambda: False
     with pytest.raises(RuntimeError, match='device "cuda" needs an NVIDIA GPU and its driver; CuPy finds none here'):
         mg.tensor([1.0], device="cuda")
@@ -59,7 +59,7 @@ def test_without_a_gpu_a_sentence_says_so(cupy, monkeypatch):
 
 
 @pytest.mark.parametrize("name", on_device.WORKLOADS)
-def test_a_workload_on_the_device_has_the_gradients_of_numpy_by_hand(device, name):
+def test_device_workloads_have_the_gradients_of_numpy_code(device, name):
     workload = on_device.WORKLOADS[name]
     contenders = on_device.contenders_of(workload, device, with_torch=False)
     by_hand = workload.NumpyByHand()
@@ -68,7 +68,7 @@ def test_a_workload_on_the_device_has_the_gradients_of_numpy_by_hand(device, nam
 
 
 @pytest.mark.parametrize("name", on_device.WORKLOADS)
-def test_a_step_of_training_on_the_device_brings_nothing_home_and_changes_the_parameters(device, name):
+def test_a_training_step_on_the_device_copies_nothing_to_the_host(device, name):
     for contender in on_device.contenders_of(on_device.WORKLOADS[name], device, with_torch=False):
         before = contender.contender.parameters[0].numpy()
         stand_in.copies.clear()
@@ -77,7 +77,7 @@ def test_a_step_of_training_on_the_device_brings_nothing_home_and_changes_the_pa
         assert not np.array_equal(contender.contender.parameters[0].numpy(), before)
 
 
-def test_a_file_whose_packages_are_missing_is_told_apart(tmp_path, monkeypatch):
+def test_files_with_missing_packages_are_recognised(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "leads_further.py").write_text("import json\nimport missing_behind_another.inner\n", encoding="utf-8")
     file = tmp_path / "test_a.py"

@@ -95,6 +95,12 @@ def test_the_reason_for_an_error_names_its_line(sandbox, tmp_path):
     assert "not defined (line 6)" in marks_of(source, sandbox, tmp_path)["exercises"][0]["reason"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="this test kills processes with Unix signals")
+def test_every_exercise_reports_the_signal_of_a_crash(sandbox, tmp_path):
+    marks = marks_of("import os\nos.kill(os.getpid(), 9)\n", sandbox, tmp_path)
+    assert [each["reason"] for each in marks["exercises"]] == ["your program crashed (SIGKILL)"] * 2
+
+
 def test_exercises_do_not_see_changes_of_each_other(sandbox, tmp_path):
     source = RIGHT.replace(
         "return 1 - out**2", "import numpy as np; np.exp = None; open('left', 'w').close(); return 1 - out**2"

@@ -226,9 +226,7 @@ def test_nbgrader_runs_from_release_to_marks(release_folder):
         place.write_text(fill_in(handed_out, tanh, exp), encoding="utf-8")
     run_module("nbgrader", "autograde", "week3", "--create", cwd=course)
     database = f"sqlite:///{course / 'gradebook.db'}"
-    assert scores(database) == {"ada": 20.0, "bob": 11.0, "eve": 0.0}, (
-        "a partial mark must not become a full mark"
-    )
+    assert scores(database) == {"ada": 20.0, "bob": 11.0, "eve": 0.0}, "a partial mark must not become a full mark"
 
     out = release_folder / "marks"
     path = release_folder / "week3.toml"

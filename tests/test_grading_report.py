@@ -105,6 +105,13 @@ def test_axe_finds_no_violations(store, chromium, scheme):  # noqa: F811 - the f
         assert results.violations_count == 0, results.generate_report()
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"), [("no. 1", "No. 1."), ("which?", "Which?"), ("Right.", "Right.")]
+)
+def test_reasons_are_sentences_with_one_punctuation_mark(text, sentence):
+    assert report.as_sentence(text) == sentence
+
+
 def test_csv_files_have_equal_rows_and_no_formulas(store):
     for name in ("marks.csv", "mistakes.csv", "tampering.csv"):
         rows = list(csv.reader(io.StringIO((store.folder / name).read_text(encoding="utf-8"))))

@@ -1,4 +1,4 @@
-"""Writing where a gradient is wanted: `total += loss` and `out[i] = f(x)` make the same object the result."""
+"""In-place operations on tensors with a graph: `total += loss` and `out[i] = f(x)`."""
 
 import math
 import operator
@@ -30,7 +30,7 @@ def leaf(*values, **options):
     return mg.tensor(list(values), requires_grad=True, **options)
 
 
-def test_a_loss_added_up_in_a_loop_keeps_its_graph():
+def test_a_loss_summed_in_a_loop_keeps_its_graph():
     x, total = leaf(1.0, 2.0, 3.0), mg.tensor(0.0)
     for i in range(3):
         total += x[i] ** 2
@@ -40,7 +40,7 @@ def test_a_loss_added_up_in_a_loop_keeps_its_graph():
 
 @pytest.mark.parametrize("symbol", WRITES)
 @pytest.mark.parametrize("start", ["plain", "result"])
-def test_a_write_in_a_graph_is_the_operation_and_everybody_sees_it(symbol, start):
+def test_an_in_place_operation_is_seen_by_every_reference(symbol, start):
     x = leaf(1.5, 2.5)
     found = []
     for table in (WRITES, PLAIN):
@@ -54,7 +54,7 @@ def test_a_write_in_a_graph_is_the_operation_and_everybody_sees_it(symbol, start
     assert found[0] == found[1]
 
 
-def test_rules_that_saved_the_tensor_before_go_on_with_what_it_was():
+def test_rules_keep_the_values_from_before_a_write():
     x = leaf(1.0, 2.0)
     y = mg.exp(x)
     squared = y * y
@@ -63,7 +63,7 @@ def test_rules_that_saved_the_tensor_before_go_on_with_what_it_was():
     assert np.allclose(x.grad.numpy(), 2 * np.exp([2.0, 4.0]) + np.exp([1.0, 2.0]), rtol=1e-14)
 
 
-def test_a_tensor_keeps_its_dtype_and_its_shape():
+def test_in_place_operations_keep_dtype_and_shape():
     x = leaf(1.0, 2.0)
     total = mg.tensor(0.0, dtype="float32")
     total += x.sum()
@@ -80,7 +80,7 @@ def test_a_tensor_keeps_its_dtype_and_its_shape():
         mg.tensor([0, 0])[0] = x[0]
 
 
-def test_a_leaf_is_never_lost():
+def test_a_leaf_stays_a_leaf_and_its_node_is_not_lost():
     for symbol, write in WRITES.items():
         with pytest.raises(RuntimeError, match="in the place of a leaf"):
             write(leaf(1.0), 2.0)
@@ -118,7 +118,7 @@ def test_a_value_written_at_an_index_keeps_its_graph(index, start):
     assert np.allclose(x.grad.numpy(), slope, rtol=1e-14)
 
 
-def test_writes_follow_each_other_and_the_last_one_counts():
+def test_the_last_of_several_writes_counts():
     x = leaf(1.0, 2.0, 3.0)
     out = mg.tensor(np.zeros(3))
     for i in range(3):
@@ -138,7 +138,7 @@ def test_a_single_number_fills_a_slice_and_receives_the_sum():
     assert x.grad.tolist() == [5.0]
 
 
-def test_what_cannot_be_written_is_named():
+def test_an_impossible_write_is_an_error_that_names_it():
     x, out = leaf(1.0, 2.0), mg.tensor(np.zeros(3))
     result = x * 2
     with pytest.raises(ValueError, match="names a place twice"):
@@ -176,7 +176,7 @@ def test_second_derivatives_and_forward_mode_go_through_writes():
     assert mg.gradcheck(f, (x,))
 
 
-def test_a_record_keeps_every_state_of_a_tensor_apart():
+def test_a_record_distinguishes_every_state_of_a_tensor():
     x = leaf(1.0, 2.0, 3.0)
     with mg.record() as trace:
         y = x * 2
@@ -197,7 +197,7 @@ def test_a_record_keeps_every_state_of_a_tensor_apart():
     assert loss.item() == 283.0
 
 
-def test_a_checkpoint_may_write_inside():
+def test_a_checkpointed_function_can_write_in_place():
     def f(x):
         out = mg.tensor(np.zeros(2))
         out[0] = x[0] * x[1]
@@ -220,7 +220,7 @@ CONSTANTS = {
 
 
 @pytest.mark.parametrize("name", CONSTANTS)
-def test_inside_a_transform_no_constant_is_made_of_what_depends_on_the_argument(name):
+def test_reading_a_number_inside_a_transform_is_an_error(name):
     transforms = {
         "grad": lambda f: mg.grad(f)(3.0),
         "vjp": lambda f: mg.vjp(f, 3.0),
@@ -235,7 +235,7 @@ def test_inside_a_transform_no_constant_is_made_of_what_depends_on_the_argument(
         assert "mg.stop_gradient(x)" in str(caught.value.__cause__ or caught.value)
 
 
-def test_what_does_not_depend_on_the_argument_may_be_read():
+def test_values_independent_of_the_argument_can_be_read():
     w = mg.tensor(3.0, requires_grad=True)
     seen = []
 
@@ -250,7 +250,7 @@ def test_what_does_not_depend_on_the_argument_may_be_read():
     assert float(w * 2) == 6.0
 
 
-def test_two_bare_numbers_are_not_guessed_at():
+def test_two_plain_numbers_are_an_error():
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
     with pytest.raises(TypeError, match=r"x.swapaxes\(0, 1\).*x.transpose\(\(0, 1\)\)"):
         x.transpose(0, 1)
@@ -261,7 +261,7 @@ def test_two_bare_numbers_are_not_guessed_at():
     assert x.repeat(2, axis=1).tolist() == np.repeat(x.numpy(), 2, 1).tolist()
 
 
-def test_nothing_is_equal_to_none():
+def test_comparing_with_none_is_false():
     x = mg.tensor([1.0, 2.0])
     assert operator.eq(x, None) is False
     assert operator.ne(x, None) is True
@@ -278,7 +278,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_a_value_that_leaves_a_transform_has_a_graph_only_where_somebody_wants_it(name):
+def test_a_value_leaves_a_transform_with_a_graph_only_if_needed(name):
     w = mg.tensor(2.0, requires_grad=True)
     value = VALUES[name](lambda x: (x * x).sum(), np.array([1.0, 2.0]))
     assert not value.requires_grad
@@ -289,7 +289,7 @@ def test_a_value_that_leaves_a_transform_has_a_graph_only_where_somebody_wants_i
     assert nested.item() in (5.0, 10.0)
 
 
-def test_kept_values_keep_no_graph_alive():
+def test_stored_values_keep_no_graph_alive():
     import gc
     import weakref
 
@@ -307,7 +307,7 @@ def test_kept_values_keep_no_graph_alive():
     assert len(kept) == 4
 
 
-def test_a_record_of_a_plain_tensor_that_becomes_a_result_can_be_read_back():
+def test_a_trace_of_a_tensor_that_becomes_a_result_can_be_loaded():
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record() as trace:
         total = mg.zeros(2)

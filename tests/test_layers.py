@@ -28,12 +28,12 @@ def gradient(f, *values):
 # Windows --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_kernel_slides_along_a_line_the_right_way_round():
+def test_conv1d_does_not_reverse_the_kernel():
     line, kernel = mg.tensor([[[0.0, 0.0, 1.0, 0.0, 0.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])
     assert F.conv1d(line, kernel).tolist() == [[[3.0, 2.0, 1.0]]]
 
 
-def test_a_transposed_convolution_writes_the_kernel_where_the_entry_stands():
+def test_a_transposed_convolution_places_the_kernel_at_the_entry():
     line, kernel = mg.tensor([[[1.0, 10.0]]]), mg.tensor([[[1.0, 2.0, 3.0]]])
     assert F.conv_transpose1d(line, kernel).tolist() == [[[1.0, 12.0, 23.0, 30.0]]]
     assert F.conv_transpose1d(line, kernel, stride=2).tolist() == [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
@@ -50,7 +50,7 @@ def test_a_transposed_convolution_is_the_transpose_of_the_convolution():
     np.testing.assert_allclose((there.numpy() * y).sum(), (back.numpy() * x).sum())
 
 
-def test_columns_are_folded_where_they_came_from_also_when_the_stride_is_the_kernel_and_windows_are_dilated():
+def test_fold_returns_columns_to_their_positions():
     rng = np.random.default_rng(0)
     windows = {"kernel_size": 2, "stride": 2, "padding": 1, "dilation": 2}
     x = rng.normal(size=(1, 1, 4, 4))
@@ -67,21 +67,21 @@ def test_a_volume_of_one_slice_is_an_image():
     np.testing.assert_allclose(F.conv3d(x, weight, padding=(0, 1, 1)).numpy()[:, :, 0], flat.numpy())
 
 
-def test_of_equal_entries_in_a_window_the_first_is_chosen():
+def test_max_pooling_chooses_the_first_of_equal_entries():
     assert gradient(lambda x: F.max_pool1d(x, 2, stride=1), [[[2.0, 2.0, 2.0]]]) == [[[[1.0, 1.0, 0.0]]]]
 
 
-def test_padding_never_wins_a_window():
+def test_max_pooling_never_returns_padding():
     assert F.max_pool1d(mg.tensor([[[-1.0, -2.0]]]), 2, padding=1).tolist() == [[[-1.0, -2.0]]]
 
 
-def test_a_border_counts_as_entries_of_a_mean_unless_told_otherwise():
+def test_average_pooling_counts_padding_by_default():
     x = mg.tensor([[[3.0, 6.0]]])
     assert F.avg_pool1d(x, 3, stride=1, padding=1).tolist() == [[[3.0, 3.0]]]
     assert F.avg_pool1d(x, 3, stride=1, padding=1, count_include_pad=False).tolist() == [[[4.5, 4.5]]]
 
 
-def test_a_window_that_hangs_over_the_end_counts_the_entries_that_it_has():
+def test_a_window_past_the_end_averages_its_own_entries():
     x = [[[5.0, -1.0, -3.0]]]
     assert F.max_pool1d(mg.tensor(x), 2, ceil_mode=True).tolist() == [[[5.0, -3.0]]]
     assert F.avg_pool1d(mg.tensor(x), 2, ceil_mode=True).tolist() == [[[2.0, -3.0]]]
@@ -95,7 +95,7 @@ def test_a_window_that_hangs_over_the_end_counts_the_entries_that_it_has():
 
 @pytest.mark.parametrize("length", [5, 6, 7])
 @pytest.mark.parametrize("count_include_pad", [True, False])
-def test_a_mean_over_the_end_counts_of_a_border_what_lies_within_it(length, count_include_pad):
+def test_a_window_past_the_end_counts_only_padding_inside(length, count_include_pad):
     x = np.arange(1.0, length + 1)
     settings = {"stride": 2, "padding": 1, "ceil_mode": True, "count_include_pad": count_include_pad}
     line = F.avg_pool1d(mg.tensor(x[None, None]), 3, **settings).numpy()[0, 0]
@@ -109,7 +109,7 @@ def test_a_mean_over_the_end_counts_of_a_border_what_lies_within_it(length, coun
     np.testing.assert_allclose(image, np.multiply.outer(expected, expected))
 
 
-def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
+def test_adaptive_windows_overlap_if_lengths_do_not_divide():
     x = mg.tensor([[[0.0, 1.0, 2.0, 3.0, 4.0]]])
     assert F.adaptive_avg_pool1d(x, 2).tolist() == [[[1.0, 3.0]]]
     assert F.adaptive_avg_pool2d(x[None], None).tolist() == x[None].tolist()
@@ -125,7 +125,7 @@ def test_adaptive_windows_share_an_entry_where_lengths_do_not_divide():
         (nn.Unflatten(-1, (2, -1)), (2, 3, 2, 4)), (nn.Unflatten(-3, (2, 1)), (2, 1, 3, 8)),
     ],
 )  # fmt: skip
-def test_axes_are_joined_and_parted_also_when_counted_from_the_end(layer, shape):
+def test_flatten_and_unflatten_accept_negative_axes(layer, shape):
     x = mg.tensor(np.arange(48.0).reshape(2, 3, 8))
     assert layer(x).tolist() == x.numpy().reshape(shape).tolist()
 
@@ -133,20 +133,20 @@ def test_axes_are_joined_and_parted_also_when_counted_from_the_end(layer, shape)
 # Another size ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_nearest_entry_is_repeated_and_receives_from_every_copy():
+def test_nearest_upsampling_adds_gradients_of_all_copies():
     x = [[[[1.0, 2.0]]]]
     assert F.interpolate(mg.tensor(x), scale_factor=(1, 2)).tolist() == [[[[1.0, 1.0, 2.0, 2.0]]]]
     assert gradient(lambda x: F.interpolate(x, scale_factor=(1, 2)), x) == [[[[[2.0, 2.0]]]]]
 
 
-def test_between_two_entries_the_image_is_a_straight_line():
+def test_bilinear_upsampling_is_linear_between_entries():
     x = mg.tensor([[[[0.0, 4.0]]]])
     assert F.interpolate(x, (1, 4), mode="bilinear").tolist() == [[[[0.0, 1.0, 3.0, 4.0]]]]
     corners = F.interpolate(x, (1, 5), mode="bilinear", align_corners=True)
     assert corners.tolist() == [[[[0.0, 1.0, 2.0, 3.0, 4.0]]]]
 
 
-def test_what_is_not_a_number_spoils_only_what_it_is_near_to():
+def test_upsampling_spreads_nan_only_to_neighbours():
     x = mg.tensor([[[np.nan, 1.0, 2.0, 3.0]]])
     assert np.isnan(F.adaptive_avg_pool1d(x, 2).numpy()).tolist() == [[[True, False]]]
 
@@ -164,7 +164,7 @@ def test_shuffled_pixels_come_from_neighbouring_channels():
     (mg.batch_norm, (0, 2, 3)), (mg.instance_norm, (2, 3)),
     (mg.layer_norm, (3,)),
 ])  # fmt: skip
-def test_a_gradient_has_no_part_along_what_normalisation_takes_out(normalise, over):
+def test_normalisation_removes_its_directions_from_the_gradient(normalise, over):
     rng = np.random.default_rng(0)
     x = mg.tensor(rng.normal(size=(3, 2, 4, 5)), requires_grad=True)
     (normalise(x) * mg.tensor(rng.normal(size=x.shape))).sum().backward()
@@ -173,7 +173,7 @@ def test_a_gradient_has_no_part_along_what_normalisation_takes_out(normalise, ov
     np.testing.assert_allclose((x.grad.numpy() * distance).sum(axis=over), 0, atol=1e-3)
 
 
-def test_in_training_each_example_moves_all_others_and_afterwards_none():
+def test_batch_norm_couples_examples_only_in_training():
     layer, x = nn.BatchNorm1d(1), mg.tensor([[0.0], [1.0], [5.0]])
     jacobian = mg.jacobian(layer.forward)(x).numpy()[:, 0, :, 0]
     assert (abs(jacobian) > 1e-3).all()
@@ -196,7 +196,7 @@ def test_running_statistics_are_buffers_outside_the_graph():
 
 
 @pytest.mark.parametrize("make", [nn.BatchNorm1d, nn.InstanceNorm1d])
-def test_the_number_that_keeps_a_variance_away_from_0_is_the_one_that_was_given(make):
+def test_normalisation_layers_use_the_given_eps(make):
     x, layer = np.array([[[1.0, 3.0]], [[1.0, 3.0]]]), make(1, eps=3.0, track_running_stats=True)
     assert layer(mg.tensor(x)).tolist() == [[[-0.5, 0.5]]] * 2
     layer.running_mean.assign([2.0])
@@ -204,7 +204,7 @@ def test_the_number_that_keeps_a_variance_away_from_0_is_the_one_that_was_given(
     assert layer.eval()(mg.tensor(x)).tolist() == [[[-0.5, 0.5]]] * 2
 
 
-def test_running_statistics_of_instances_count_a_batch_once_under_a_checkpoint():
+def test_a_checkpoint_updates_instance_statistics_once():
     x = np.random.default_rng(0).normal(size=(3, 2, 4))
     plain, saved = (nn.InstanceNorm1d(2, track_running_stats=True) for _ in range(2))
     plain(mg.tensor(x))
@@ -213,7 +213,7 @@ def test_running_statistics_of_instances_count_a_batch_once_under_a_checkpoint()
 
 
 @pytest.mark.parametrize("make", [nn.BatchNorm1d, nn.InstanceNorm1d])
-def test_without_running_statistics_the_batch_is_used_after_training_too(make):
+def test_without_running_statistics_eval_uses_the_batch(make):
     layer = make(1, affine=True, track_running_stats=False)
     for training in (True, False):
         out = layer.train(training)(mg.tensor([[[1.0, 3.0]]]))
@@ -221,7 +221,7 @@ def test_without_running_statistics_the_batch_is_used_after_training_too(make):
     assert list(layer.state_dict()) == ["weight", "bias"]
 
 
-def test_batches_are_counted_while_training_alone_and_in_the_precision_of_the_layer():
+def test_batches_are_counted_only_in_training():
     layer = nn.BatchNorm1d(1, dtype="float32")
     for training in (True, False, True):
         layer.train(training)(mg.tensor([[1.0], [3.0]], dtype="float32"))
@@ -230,7 +230,7 @@ def test_batches_are_counted_while_training_alone_and_in_the_precision_of_the_la
     assert nn.BatchNorm1d(1).running_mean.dtype == np.float64
 
 
-def test_a_recurrent_layer_starts_within_the_root_of_its_width():
+def test_recurrent_parameters_start_within_their_bound():
     for layer in (nn.GRU(3, 64), nn.GRUCell(3, 64)):
         weights = np.concatenate([parameter.numpy().ravel() for parameter in layer.parameters()])
         assert -0.125 < weights.min() < -0.124
@@ -238,12 +238,12 @@ def test_a_recurrent_layer_starts_within_the_root_of_its_width():
 
 
 @pytest.mark.parametrize("make", [nn.MaxPool1d, nn.AvgPool1d])
-def test_windows_stand_side_by_side_or_go_on_by_the_stride(make):
+def test_the_stride_of_pooling_defaults_to_the_kernel(make):
     x = mg.tensor(np.zeros((1, 1, 6)))
     assert [make(2)(x).shape[2], make(2, stride=1)(x).shape[2]] == [3, 5]
 
 
-def test_one_group_of_a_row_is_a_layer_norm_and_groups_of_one_channel_are_instances():
+def test_group_norm_generalises_layer_and_instance_norm():
     rng = np.random.default_rng(0)
     x = mg.tensor(rng.normal(size=(2, 6, 4)))
     np.testing.assert_allclose(mg.group_norm(x, num_groups=6).numpy(), mg.instance_norm(x).numpy())
@@ -280,7 +280,7 @@ def device():
     (lambda **place: nn.AvgPool2d(2, ceil_mode=True), (1, 2, 3, 5)),
     (lambda **place: nn.MaxPool2d(2, ceil_mode=True), (1, 2, 3, 5)),
 ])  # fmt: skip
-def test_layers_live_on_another_device_and_bring_nothing_home(device, make, shape):
+def test_layers_on_a_device_copy_nothing_to_the_cpu(device, make, shape):
     mg.random.seed(0)
     there = make(device=device)
     here = make()
@@ -307,7 +307,7 @@ LAYERS = [
 
 
 @pytest.mark.parametrize("make", LAYERS)
-def test_a_layer_is_drawn_by_its_own_rng_alone_and_of_one_precision_throughout(make):
+def test_a_layer_draws_from_its_rng_in_one_precision(make):
     first, second = (make(rng=np.random.default_rng(1), dtype="float32") for _ in range(2))
     assert [p.tolist() for p in first.parameters()] == [p.tolist() for p in second.parameters()]
     assert {str(p.dtype) for p in first.parameters()} == {"float32"}
@@ -322,7 +322,7 @@ def test_a_layer_is_drawn_by_its_own_rng_alone_and_of_one_precision_throughout(m
     lambda x: mg.swiglu(x, x), mg.rms_norm,
     lambda x: mg.rnn(x, mg.tensor(np.eye(2))), mg.ops.masked_softmax,
 ])  # fmt: skip
-def test_no_examples_are_allowed(f):
+def test_layers_accept_empty_batches(f):
     x = mg.tensor(np.zeros((0, 2)), requires_grad=True)
     out = f(x)
     assert out.shape == (0, 2)
@@ -462,14 +462,14 @@ LINE, IMAGE = (1, 2, 5), (1, 2, 4, 4)
      ("key (5, 4)", "(length, N, 3)")),
     (lambda: nn.TransformerEncoderLayer(4, 2, activation="sin"), ValueError, ("'relu'", "'gelu'", "'sin'")),
 ])  # fmt: skip
-def test_an_error_says_what_does_not_fit(call, kind, parts):
+def test_errors_name_the_shapes_that_do_not_match(call, kind, parts):
     with pytest.raises(kind) as caught:
         call()
     for part in parts:
         assert part in str(caught.value)
 
 
-def test_a_recurrent_layer_without_its_way_along_a_sequence_says_what_it_lacks():
+def test_a_recurrent_base_class_names_the_missing_method():
     class Unfinished(nn.RNN.__base__):
         gates = 1
 

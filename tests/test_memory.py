@@ -1,4 +1,4 @@
-"""What a graph keeps and when it is freed, and graphs as large as a machine can hold."""
+"""Memory: how long a graph keeps arrays, when it is freed, and very large graphs."""
 
 import weakref
 from contextlib import nullcontext
@@ -23,7 +23,7 @@ def numbers(x):
 # Memory -----------------------------------------------------------------------------------------------------
 
 
-def test_a_graph_walked_with_retain_graph_false_cannot_be_walked_again():
+def test_a_graph_is_freed_by_retain_graph_false():
     x = leaf([1.0, 2.0])
     y = (x * x).sum()
     y.backward(retain_graph=False)
@@ -34,7 +34,7 @@ def test_a_graph_walked_with_retain_graph_false_cannot_be_walked_again():
 
 @pytest.mark.parametrize("by_name", [False, True])
 @pytest.mark.parametrize("wanted", [{"create_graph": True}, {}])
-def test_a_freed_graph_is_refused_however_it_is_walked(wanted, by_name):
+def test_every_walk_through_a_freed_graph_is_an_error(wanted, by_name):
     y = (leaf([1.0, 2.0]) * 2).sum()
     y.backward(retain_graph=False)
     refused = pytest.raises(RuntimeError, match="backward through sum a second time")
@@ -42,7 +42,7 @@ def test_a_freed_graph_is_refused_however_it_is_walked(wanted, by_name):
         y.gradients(**wanted)
 
 
-def test_a_graph_with_several_outputs_can_be_freed_as_well():
+def test_a_graph_with_several_outputs_can_be_freed():
     x = leaf([[1.0, 2.0], [3.0, 4.0]])
     first, second = mg.unstack(x)
     y = (first * second).sum()
@@ -52,7 +52,7 @@ def test_a_graph_with_several_outputs_can_be_freed_as_well():
         y.backward()
 
 
-def test_a_graph_is_freed_as_soon_as_nobody_holds_its_result():
+def test_a_graph_is_freed_with_its_last_reference():
     x = leaf(np.ones(10))
     y = mg.exp(mg.sin(x))
     node = weakref.ref(y.node)
@@ -63,7 +63,7 @@ def test_a_graph_is_freed_as_soon_as_nobody_holds_its_result():
     assert middle() is None
 
 
-def test_an_intermediate_array_that_no_rule_reads_is_not_kept():
+def test_an_intermediate_array_that_no_rule_reads_is_freed():
     x = leaf(np.ones(4))
     shifted = x + 1
     array, node = weakref.ref(shifted._data), weakref.ref(shifted.node)
@@ -85,14 +85,14 @@ def test_a_chain_of_a_hundred_thousand_tensors_walks():
     assert numbers(x.grad) == [100_001.0, 100_001.0]
 
 
-def test_a_value_used_a_hundred_thousand_times_receives_it_all():
+def test_a_value_used_100_000_times_receives_every_contribution():
     x = leaf(1.0)
     total = mg.stack([x] * 100_000).sum()
     total.backward()
     assert x.grad.item() == 100_000.0
 
 
-def test_a_ladder_whose_paths_double_at_every_rung_walks_each_rung_once():
+def test_a_ladder_of_doubling_paths_visits_each_rung_once():
     x = leaf(1.0)
     y = x
     for _ in range(60):

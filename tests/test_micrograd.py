@@ -1,4 +1,4 @@
-"""The drop-in: what programs written for micrograd rely on, stated as facts, and what is better here."""
+"""Value as a drop-in for micrograd: everything that its programs rely on, and the differences."""
 
 import copy
 import math
@@ -20,7 +20,7 @@ from micrograd_plus.nn import MLP, Layer, Module, Neuron
 # Results, gradients, and what a node shows ------------------------------------------------------------------
 
 
-def test_micrograds_first_expression_has_its_published_value_and_gradient():
+def test_micrograds_first_expression_has_its_published_gradient():
     x = Value(-4.0)
     z = 2 * x + 2 + x
     q = z.relu() + z * x
@@ -30,7 +30,7 @@ def test_micrograds_first_expression_has_its_published_value_and_gradient():
     assert (y.data, x.grad) == (-20.0, 46.0)
 
 
-def test_the_expression_of_micrograds_readme_has_its_published_value_and_gradients():
+def test_the_readme_expression_has_its_published_gradients():
     a, b = Value(-4.0), Value(2.0)
     c = a + b
     d = a * b + b**3
@@ -63,7 +63,7 @@ def test_every_node_on_the_way_has_its_gradient():
     (lambda a, b: 1 - a, -1.0, "+", 2), (lambda a, b: 3 * a, 6.0, "*", 2), (lambda a, b: 4 / a, 2.0, "*", 2),
     (lambda a, b: 1 + a, 3.0, "+", 2),
 ])  # fmt: skip
-def test_each_operation_has_micrograds_result_symbol_and_number_of_parents(make, data, symbol, parents):
+def test_operations_have_micrograds_symbols_and_parents(make, data, symbol, parents):
     out = make(Value(2.0), Value(-3.0))
     assert (out.data, out._op, len(out._prev)) == (data, symbol, parents)
     assert isinstance(out._prev, set)
@@ -83,7 +83,7 @@ def test_a_leaf_has_no_parents_no_symbol_and_gradient_zero():
     assert x.grad == 0
 
 
-def test_a_value_counts_as_itself_in_sets_and_dictionaries():
+def test_values_are_hashed_by_identity():
     a, b = Value(1.0), Value(1.0)
     assert len({a, b, a}) == 2
     assert a != b
@@ -97,7 +97,7 @@ def test_an_augmented_assignment_makes_a_new_node():
     assert (a.data, b.data, b._prev) == (1.0, 3.0, {a} | (b._prev - {a}))
 
 
-def test_a_nodes_own_step_can_be_taken_by_hand():
+def test_the_step_of_one_node_can_be_called_by_hand():
     a, b = Value(2.0), Value(3.0)
     c = a * b
     c.grad = 10.0
@@ -105,7 +105,7 @@ def test_a_nodes_own_step_can_be_taken_by_hand():
     assert (a.grad, b.grad) == (30.0, 20.0)
 
 
-def test_an_operation_of_the_students_own_walks_with_the_others():
+def test_a_students_own_operation_takes_part_in_the_walk():
     def tanh(x):
         t = math.tanh(x.data)
         out = Value(t, (x,), "tanh")
@@ -128,7 +128,7 @@ def test_an_operation_of_the_students_own_walks_with_the_others():
 
 
 @pytest.mark.parametrize("number", [np.float64(2.0), np.float32(2.0), np.array(2.0), np.int64(2), True])
-def test_numbers_of_numpys_are_numbers(number):
+def test_numpy_scalars_are_numbers(number):
     a = Value(3.0)
     assert (a * number).data == (number * a).data == 3.0 * float(number)
     assert type(Value(number).data) in (int, float, bool)
@@ -143,7 +143,7 @@ def test_a_formatted_number_is_its_data():
 # Better than micrograd --------------------------------------------------------------------------------------
 
 
-def test_a_second_backward_adds_exactly_the_same_gradient_once_more():
+def test_backward_twice_adds_the_same_gradient_again():
     x = Value(2.0)
     middle = x * x
     y = middle + middle
@@ -154,7 +154,7 @@ def test_a_second_backward_adds_exactly_the_same_gradient_once_more():
     assert [x.grad, middle.grad] == [16.0, 4]
 
 
-def test_a_second_backward_of_a_square_gives_8_where_the_first_gave_4_and_never_12():
+def test_backward_twice_of_a_square_gives_8_and_not_12():
     x = Value(2.0)
     y = (x + 0) * x
     y.backward()
@@ -173,7 +173,7 @@ def test_two_results_that_share_nodes_add_their_gradients():
     assert shared.grad == 7
 
 
-def test_data_changed_after_its_use_is_an_error_where_a_rule_would_read_it():
+def test_data_changed_after_use_is_an_error_if_a_rule_reads_it():
     a, b = Value(2.0), Value(3.0)
     c = a * b
     b.data = 10.0
@@ -187,7 +187,7 @@ def test_data_changed_after_its_use_is_an_error_where_a_rule_would_read_it():
 @pytest.mark.parametrize(("compute", "gradient"), [
     (lambda x: x + x, 2.0), (lambda x: x.exp(), math.exp(2.0)), (lambda x: x.tanh(), 1 - math.tanh(2.0) ** 2),
 ])  # fmt: skip
-def test_data_changed_after_its_use_is_harmless_where_no_rule_reads_it(compute, gradient):
+def test_data_changed_after_use_is_harmless_if_no_rule_reads_it(compute, gradient):
     x = Value(2.0)
     y = compute(x)
     x.data = 7.0
@@ -201,7 +201,7 @@ def test_the_data_of_a_result_cannot_be_changed():
         y.data = 1.0
 
 
-def test_a_value_may_be_the_exponent():
+def test_a_value_can_be_the_exponent():
     base, exponent = Value(2.0), Value(3.0)
     (base**exponent).backward()
     assert base.grad == 12.0
@@ -212,7 +212,7 @@ def test_a_value_may_be_the_exponent():
 
 
 @pytest.mark.parametrize("wrong", [None, "a", [1.0], np.ones(2), object()])
-def test_what_is_no_number_is_refused(wrong):
+def test_a_value_of_anything_but_a_number_is_an_error(wrong):
     with pytest.raises(TypeError, match=r"a Value must hold one number, got .*mg\.tensor"):
         Value(wrong)
 
@@ -230,7 +230,7 @@ def test_depth_has_no_limit():
     lambda v: v(1000.0).exp(), lambda v: v(-1.0).sqrt(), lambda v: v(0.0).log(), lambda v: v(-1.0).log(),
     lambda v: v(0.0) ** -1, lambda v: v(-8.0) ** 0.5, lambda v: v(1e200) ** 2, lambda v: v(-1e200) ** 3,
 ])  # fmt: skip
-def test_outside_of_a_domain_a_number_is_what_an_array_has_there(call):
+def test_numbers_outside_a_domain_equal_those_of_arrays(call):
     with np.errstate(all="ignore"):
         expected = call(mg.tensor).item()
     assert repr(call(Value).data) == repr(expected)
@@ -238,7 +238,7 @@ def test_outside_of_a_domain_a_number_is_what_an_array_has_there(call):
 
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("slope", ["sqrt", "log"])
-def test_a_slope_that_python_has_no_number_for_is_an_error_that_names_the_operation(slope, recorded):
+def test_an_undefined_derivative_is_an_error_with_the_operation(slope, recorded):
     x, y = Value(0.0), Value(2.0)
     y.grad = 5.0
     loss = getattr(x, slope)() + y
@@ -257,7 +257,7 @@ def test_no_grad_forgets_where_a_number_came_from():
     assert x.grad == 0
 
 
-def test_a_leaf_can_be_copied_and_stored_and_a_result_says_why_not():
+def test_a_leaf_can_be_copied_and_pickled_but_not_a_result():
     x = Value(2.0, label="x")
     x.grad = 5.0
     assert repr(copy.deepcopy(x)) == "Value(data=2.0, grad=5.0)"
@@ -272,7 +272,7 @@ def test_a_leaf_can_be_copied_and_stored_and_a_result_says_why_not():
 
 
 def forms(x, y):
-    """A formula of two numbers, with the same meaning for `Value`s and for tensors."""
+    """A formula of two numbers, for `Value`s and for tensors."""
     return [x + y, x * y, x - y, x / (y * y + 1), (x * y).tanh(), (x * 0.1).exp() + y, x**3, x.sigmoid() * y,
             (x * x + 1).log(), (x * x + 1).sqrt() * y.sin() + x.cos(), (x - y).relu() * 2]  # fmt: skip
 
@@ -302,7 +302,7 @@ def test_numbers_and_tensors_give_the_same_gradients(a, b, choices):
 # Networks ---------------------------------------------------------------------------------------------------
 
 
-def test_the_networks_show_themselves_as_micrograds_do():
+def test_networks_have_micrograds_repr():
     assert repr(Neuron(3)) == "ReLUNeuron(3)"
     assert repr(Neuron(3, nonlin=False)) == "LinearNeuron(3)"
     assert repr(Layer(2, 2)) == "Layer of [ReLUNeuron(2), ReLUNeuron(2)]"
@@ -321,7 +321,7 @@ def test_parameters_are_drawn_and_listed_in_micrograds_order():
     assert len(MLP(2, [16, 16, 1]).parameters()) == 337
 
 
-def test_a_network_is_a_sum_of_products_bent_by_relu_but_for_the_last_layer():
+def test_a_network_applies_relu_except_in_the_last_layer():
     model = MLP(2, [2, 1])
     (first, second), (last,) = model.layers[0].neurons, model.layers[1].neurons
     x = [0.7, -1.3]
@@ -354,7 +354,7 @@ def test_zero_grad_and_subclasses_of_module_work_as_in_micrograd():
     assert list(Module().parameters()) == []
 
 
-def test_the_training_of_micrograds_demo_gives_its_published_losses():
+def test_micrograds_demo_reaches_its_published_losses():
     np.random.seed(1337)  # noqa: NPY002 - the demo's own draws
     random.seed(1337)
     points, classes = make_moons(n_samples=100, noise=0.1)
@@ -383,7 +383,7 @@ def test_the_training_of_micrograds_demo_gives_its_published_losses():
         assert mine == pytest.approx(theirs, rel=1e-9)
 
 
-def test_a_graph_is_drawn_from_its_sets_of_parents_as_in_micrograds_notebook():
+def test_a_graph_can_be_drawn_as_in_micrograds_notebook():
     model = Neuron(2)
     x = [Value(1.0), Value(-2.0)]
     y = model(x)
@@ -413,7 +413,7 @@ def test_a_graph_is_drawn_from_its_sets_of_parents_as_in_micrograds_notebook():
     assert f"data {y.data:.4f} | grad 1.0000" in picture.source
 
 
-def test_a_rule_that_is_replaced_is_replaced_for_values_too():
+def test_replacing_a_rule_affects_values_too():
     rule = mg.tanh.op.rules[0].function
     try:
         mg.tanh.op.add_rule(("x",), lambda out: 7.0 + 0 * out)

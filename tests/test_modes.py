@@ -1,4 +1,4 @@
-"""Modes end with their blocks: whatever order these close in, however one is left, and in a forked child."""
+"""Modes end with their blocks: in any order, however a block is left, and in a forked child."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ def leaf(values):
 
 
 def records(x):
-    """Whether what is computed has a graph."""
+    """Return True if results have a graph."""
     return (x * 2).requires_grad
 
 
@@ -29,7 +29,7 @@ def records(x):
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (0, 2, 1)])
-def test_generators_that_hold_a_block_may_be_closed_in_any_order(order):
+def test_generators_with_open_blocks_can_close_in_any_order(order):
     def holding(block):
         with block():
             yield
@@ -47,7 +47,7 @@ def test_generators_that_hold_a_block_may_be_closed_in_any_order(order):
     assert open_modes() == []
 
 
-def test_the_innermost_block_that_is_open_says_what_is_so():
+def test_the_innermost_open_block_sets_the_mode():
     def holding(block):
         with block():
             yield
@@ -64,7 +64,7 @@ def test_the_innermost_block_that_is_open_says_what_is_so():
     assert open_modes() == []
 
 
-def test_one_manager_may_be_entered_again_and_inside_itself():
+def test_one_block_can_be_entered_again_and_inside_itself():
     x, quiet = leaf([1.0]), mg.no_grad()
     with quiet:
         with quiet:
@@ -76,7 +76,7 @@ def test_one_manager_may_be_entered_again_and_inside_itself():
     assert open_modes() == []
 
 
-def test_a_block_that_nobody_left_ends_when_its_manager_does():
+def test_a_block_that_was_never_left_ends_with_its_object():
     x = leaf([1.0])
     block = mg.no_grad()
     block.__enter__()
@@ -89,7 +89,7 @@ def test_a_block_that_nobody_left_ends_when_its_manager_does():
 # Decorators -------------------------------------------------------------------------------------------------
 
 
-def test_a_generator_under_the_decorator_is_in_the_block_while_it_runs_and_its_caller_is_not():
+def test_a_decorated_generator_is_in_the_block_only_while_it_runs():
     x = leaf([1.0])
 
     @mg.no_grad()
@@ -115,7 +115,7 @@ def test_a_generator_under_the_decorator_is_in_the_block_while_it_runs_and_its_c
     assert open_modes() == []
 
 
-def test_a_generator_under_the_decorator_may_be_closed_early():
+def test_a_decorated_generator_can_be_closed_early():
     seen = []
 
     @mg.no_grad()
@@ -132,7 +132,7 @@ def test_a_generator_under_the_decorator_may_be_closed_early():
     assert open_modes() == []
 
 
-def test_a_coroutine_under_the_decorator_is_in_the_block_and_other_tasks_are_not():
+def test_a_decorated_coroutine_does_not_affect_other_tasks():
     x, seen = leaf([1.0]), {}
 
     @mg.no_grad()
@@ -155,7 +155,7 @@ def test_a_coroutine_under_the_decorator_is_in_the_block_and_other_tasks_are_not
     assert open_modes() == []
 
 
-def test_an_asynchronous_generator_under_the_decorator_is_refused():
+def test_decorating_an_asynchronous_generator_is_an_error():
     with pytest.raises(TypeError, match="steps is an asynchronous generator, whose caller would run in the block as"):
 
         @mg.no_grad()
@@ -167,7 +167,7 @@ def test_an_asynchronous_generator_under_the_decorator_is_refused():
 
 
 class Network:
-    """A small training step in every mode there is."""
+    """A small training step under every mode."""
 
     def __init__(self):
         rng = np.random.default_rng(0)
@@ -175,12 +175,12 @@ class Network:
         self.w = leaf(rng.normal(size=(3, 2)))
 
     def gradient(self):
-        """What the walk brings, of a graph made anew."""
+        """Return the gradient of a new graph."""
         found = (mg.tanh(self.x @ self.w) ** 2).sum().gradients()
         return found[self.w.node].tobytes()
 
     def busy(self):
-        """Something of everything, for a signal to fall into."""
+        """Use every mode, so that a signal may interrupt each."""
         with mg.record():
             loss = (mg.softmax(self.x @ self.w) ** 2).sum()
             loss.backward()
@@ -195,7 +195,7 @@ class Network:
 
 
 def shortest(function):
-    """The least CPU time of twenty calls, in seconds: what else the machine does is no part of it."""
+    """Return the shortest CPU time of twenty calls, in seconds."""
 
     def timed():
         start = time.process_time()
@@ -206,7 +206,7 @@ def shortest(function):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that sends a signal")
-def test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on():
+def test_no_mode_stays_active_after_any_of_6000_interrupts():
     network, choose = Network(), random.Random(0)  # noqa: S311 - moments, not secrets
     expected = network.gradient()
     before, met = signal.getsignal(signal.SIGALRM), 0
@@ -243,7 +243,7 @@ def test_after_any_of_6000_interrupts_the_next_walk_is_right_and_no_mode_is_on()
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows starts no child by forking")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("checkpointed", [False, True])
-def test_children_forked_while_another_thread_walks_walk_as_well(checkpointed):
+def test_a_child_forked_during_a_walk_of_a_thread_can_walk(checkpointed):
     network, stop = Network(), threading.Event()
     expected = network.gradient()
 
@@ -282,7 +282,7 @@ def test_children_forked_while_another_thread_walks_walk_as_well(checkpointed):
     assert open_modes() == []
 
 
-def test_threads_see_their_own_modes_alone():
+def test_threads_see_only_their_own_modes():
     x, inside, done = leaf([1.0]), threading.Event(), threading.Event()
 
     def hold():

@@ -25,7 +25,7 @@ class Block(nn.Module):
         return self.inner(x * self.scale)
 
 
-def test_what_is_assigned_finds_its_place_even_without_a_call_to_super():
+def test_a_module_works_without_a_call_to_super_init():
     block = Block()
     assert [name for name, _ in block.named_parameters()] == ["scale", "inner.weight", "inner.bias"]
     assert [name for name, _ in block.named_buffers()] == ["seen", "passing"]
@@ -34,14 +34,14 @@ def test_what_is_assigned_finds_its_place_even_without_a_call_to_super():
     assert block(mg.tensor([[1.0, 1.0]])).shape == (1, 3)
 
 
-def test_parameters_carry_the_full_name_that_the_root_gives_them():
+def test_parameters_are_labelled_with_their_dotted_names():
     net = nn.Sequential(nn.Linear(2, 2), Block())
     assert net[0].weight.label == "weight"
     labels = [parameter.label for parameter in net.parameters()]
     assert labels == ["0.weight", "0.bias", "1.scale", "1.inner.weight", "1.inner.bias"]
 
 
-def test_a_parameter_used_in_two_places_is_one_parameter_and_has_both_names_in_the_state():
+def test_a_shared_parameter_has_both_names_in_the_state():
     net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     net[1].weight = net[0].weight
     assert [name for name, _ in net.named_parameters()] == ["0.weight", "0.bias", "1.bias"]
@@ -49,14 +49,14 @@ def test_a_parameter_used_in_two_places_is_one_parameter_and_has_both_names_in_t
     assert repr(net).endswith("8 parameters")
 
 
-def test_a_module_used_twice_is_met_once():
+def test_a_shared_module_is_listed_once():
     layer = nn.Linear(2, 2)
     net = nn.Sequential(layer, nn.Tanh(), layer)
     assert len(list(net.modules())) == 3
     assert len(list(net.parameters())) == 2
 
 
-def test_a_result_cannot_take_the_place_of_a_parameter():
+def test_a_result_cannot_replace_a_parameter():
     layer = nn.Linear(2, 2)
     with pytest.raises(
         TypeError, match=r"Linear.weight is a parameter and cannot become a result; .* weight.assign"
@@ -68,7 +68,7 @@ def test_a_result_cannot_take_the_place_of_a_parameter():
     assert [name for name, _ in layer.named_parameters()] == ["weight"]
 
 
-def test_what_is_no_parameter_is_kept_as_it_is_and_a_frozen_one_is_registered():
+def test_only_parameters_are_registered_frozen_ones_too():
     block = Block()
     block.scale = nn.Parameter(3.0)
     block.twice = block.scale * 2
@@ -80,14 +80,14 @@ def test_what_is_no_parameter_is_kept_as_it_is_and_a_frozen_one_is_registered():
     assert [name for name, _ in block.named_parameters(recurse=False)] == ["frozen"]
 
 
-def test_a_buffer_wants_no_gradient():
+def test_a_buffer_requires_no_gradient():
     with pytest.raises(ValueError, match="buffer 'x' requires a gradient"):
         nn.Module().register_buffer("x", nn.Parameter(1.0))
     with pytest.raises(TypeError, match="buffer 'x' is ndarray; a buffer is a tensor"):
         nn.Module().register_buffer("x", np.ones(2))
 
 
-def test_a_module_without_forward_says_so():
+def test_a_module_without_forward_raises():
     with pytest.raises(NotImplementedError, match=r"Module has no forward\(self, ...\)"):
         nn.Module()(1)
 
@@ -101,14 +101,14 @@ def test_training_and_freezing_reach_every_module():
     assert len(list(net.parameters())) == 3
 
 
-def test_what_is_said_to_a_whole_network_hands_it_back():
+def test_methods_of_a_whole_network_return_it():
     net = Block()
     assert net.train(False) is net.eval() is net.requires_grad_(False) is net.apply(lambda module: None) is net
     assert not any(parameter.requires_grad for parameter in net.parameters())
     assert all(parameter.requires_grad for parameter in net.requires_grad_().parameters())
 
 
-def test_zero_grad_forgets_all_gradients():
+def test_zero_grad_resets_all_gradients():
     net = Block()
     net(mg.tensor([[1.0, 2.0]])).sum().backward()
     assert all(parameter.grad is not None for parameter in net.parameters())
@@ -135,7 +135,7 @@ def test_a_state_is_a_copy_that_training_does_not_change():
     assert net.scale.tolist() == before
 
 
-def test_a_state_that_does_not_fit_is_refused_by_name_and_shape_and_nothing_is_taken_over():
+def test_a_wrong_state_is_rejected_and_nothing_is_loaded():
     net = Block()
     before = net.scale.tolist()
     state = {
@@ -159,7 +159,7 @@ def test_a_state_that_does_not_fit_is_refused_by_name_and_shape_and_nothing_is_t
     assert net.scale.tolist() == [7.0, 7.0]
 
 
-def test_loading_a_state_keeps_the_dtype_and_leaves_recorded_graphs_alone():
+def test_loading_a_state_keeps_dtypes_and_recorded_graphs():
     net = nn.Linear(2, 1, dtype="float32")
     loss = net(mg.tensor(np.ones((1, 2), np.float32))).sum()
     net.load_state_dict({"weight": np.zeros((1, 2)), "bias": np.zeros(1)})
@@ -179,7 +179,7 @@ def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
     assert all(p.requires_grad and p.is_leaf for p in net.parameters())
 
 
-def test_hooks_see_what_a_module_receives_and_returns_and_may_change_it():
+def test_hooks_see_and_can_change_inputs_and_outputs():
     layer, seen = nn.Linear(2, 1, bias=False), []
     layer.weight.assign([[1.0, 1.0]])
     stop_before = layer.register_forward_pre_hook(lambda module, args: seen.append(args[0].tolist()))
@@ -195,7 +195,7 @@ def test_hooks_see_what_a_module_receives_and_returns_and_may_change_it():
     assert len(seen) == 2
 
 
-def test_a_hook_may_give_several_arguments_in_a_tuple():
+def test_a_hook_can_return_several_arguments_as_a_tuple():
     class Minus(nn.Module):
         def forward(self, a, b):
             return a - b
@@ -205,7 +205,7 @@ def test_a_hook_may_give_several_arguments_in_a_tuple():
     assert layer(1.0, 3.0) == 2.0
 
 
-def test_a_hook_stays_for_a_block_and_a_second_one_of_the_same_function_stays_on():
+def test_a_hook_can_be_removed_by_a_with_block():
     layer, seen = nn.Identity(), []
     note = lambda module, args, output: seen.append(output)
     stays = layer.register_forward_hook(note)
@@ -219,7 +219,7 @@ def test_a_hook_stays_for_a_block_and_a_second_one_of_the_same_function_stays_on
     assert seen == [1, 1, 2]
 
 
-def test_a_copy_of_a_module_has_the_hooks_and_drops_them_alone():
+def test_a_copied_module_has_its_own_hooks():
     layer, seen = nn.Identity(), []
     handle = layer.register_forward_hook(lambda module, args, output: seen.append(output))
     copied = copy.deepcopy(layer)
@@ -230,12 +230,12 @@ def test_a_copy_of_a_module_has_the_hooks_and_drops_them_alone():
 
 
 @pytest.mark.parametrize("name", ["register_forward_hook", "register_forward_pre_hook"])
-def test_what_cannot_be_called_is_no_hook(name):
+def test_a_hook_must_be_callable(name):
     with pytest.raises(TypeError, match=f"{name} expects a function, got 3"):
         getattr(nn.Identity(), name)(3)
 
 
-def test_a_part_is_found_by_its_dotted_name():
+def test_get_submodule_and_get_parameter_take_dotted_names():
     net = nn.Sequential(nn.Linear(2, 2), Block())
     assert net.get_submodule("1.inner") is net[1].inner
     assert net.get_submodule("") is net
@@ -249,7 +249,7 @@ def test_a_part_is_found_by_its_dotted_name():
         net.get_submodule("2")
 
 
-def test_without_recurse_a_module_names_only_what_is_its_own():
+def test_without_recurse_only_own_parameters_are_listed():
     block = Block()
     assert [name for name, _ in block.named_parameters(recurse=False)] == ["scale"]
     assert list(block.parameters(recurse=False)) == [block.scale]
@@ -259,7 +259,7 @@ def test_without_recurse_a_module_names_only_what_is_its_own():
     assert [name for name, _ in net.named_buffers(prefix="net")] == ["net.0.seen", "net.0.passing"]
 
 
-def test_a_child_that_stands_in_two_places_is_one_child_and_works_in_both():
+def test_a_child_under_two_names_is_one_child():
     layer = nn.Linear(1, 1, bias=False)
     layer.weight.assign([[3.0]])
     net = nn.Sequential(layer, layer)
@@ -269,7 +269,7 @@ def test_a_child_that_stands_in_two_places_is_one_child_and_works_in_both():
     assert nn.ModuleList([layer, layer])[-1] is layer
 
 
-def test_what_is_no_module_or_has_a_name_that_is_taken_is_no_child():
+def test_add_module_rejects_other_objects_and_used_names():
     net = nn.Module()
     net.add_module("first", nn.ReLU())
     net.add_module("first", nn.Tanh())
@@ -283,7 +283,7 @@ def test_what_is_no_module_or_has_a_name_that_is_taken_is_no_child():
     (lambda net, name: net.register_buffer(name, mg.tensor(1.0)), "passing"),
     (lambda net, name: net.register_parameter(name, nn.Parameter(1.0)), "scale"),
 ])  # fmt: skip
-def test_a_name_is_given_again_to_its_own_kind_and_to_no_other(give, own):
+def test_an_attribute_can_only_be_replaced_by_its_own_kind(give, own):
     net = Block()
     give(net, own)
     for name in {"forward", "training", "name", "inner", "passing", "scale"} - {own}:
@@ -294,7 +294,7 @@ def test_a_name_is_given_again_to_its_own_kind_and_to_no_other(give, own):
             give(net, name)
 
 
-def test_gradients_are_forgotten_or_made_0():
+def test_zero_grad_sets_gradients_to_none_or_zero():
     net = Block()
     net(mg.tensor([[1.0, 2.0]])).sum().backward()
     for parameter in net.parameters():
@@ -304,7 +304,7 @@ def test_gradients_are_forgotten_or_made_0():
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("half", "float16"), ("float", "float32"), ("double", "float64")])
-def test_floats_change_their_precision_and_whole_numbers_do_not(name, dtype):
+def test_to_converts_floats_and_leaves_integers(name, dtype):
     layer = getattr(nn.Sequential(nn.BatchNorm1d(2)).float().half(), name)()
     assert not any("." in attribute for attribute in vars(layer))
     layer = layer[0]
@@ -341,7 +341,7 @@ def test_a_network_prints_as_a_tree_with_shapes_and_counts():
     )
 
 
-def test_a_module_prints_what_it_was_made_with_where_it_keeps_that_and_it_is_not_as_usual():
+def test_a_module_prints_arguments_that_are_not_defaults():
     class Ladder(nn.Module):
         def __init__(self, steps, *, slope=1.0, name="ladder", wide=None):
             self.steps, self.slope, self.note = steps, slope, "not given"
@@ -373,7 +373,7 @@ def test_containers_index_slice_and_name_their_modules():
         nn.Sequential(F.relu)
 
 
-def test_modules_are_put_into_a_list_and_taken_out_and_numbered_anew():
+def test_module_lists_renumber_after_insert_and_pop():
     first, second, third = nn.Linear(1, 2), nn.Tanh(), nn.Linear(2, 1)
     net = nn.Sequential(first, third).insert(1, second)
     assert list(net) == [first, second, third]
@@ -388,11 +388,11 @@ def test_modules_are_put_into_a_list_and_taken_out_and_numbered_anew():
 
 
 @pytest.mark.parametrize("kind", [nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList])
-def test_a_container_may_begin_empty(kind):
+def test_a_container_can_start_empty(kind):
     assert len(kind()) == 0
 
 
-def test_a_dict_of_modules_is_filled_and_emptied():
+def test_module_dicts_support_update_pop_and_clear():
     heads = nn.ModuleDict([("a", nn.Tanh())])
     heads.update({"b": nn.ReLU(), "a": nn.Sigmoid()})
     assert [type(head).__name__ for head in heads.values()] == ["Sigmoid", "ReLU"]
@@ -402,7 +402,7 @@ def test_a_dict_of_modules_is_filled_and_emptied():
     assert len(heads) == 0
 
 
-def test_lists_and_dicts_of_modules_are_searched_for_parameters():
+def test_parameters_in_module_lists_and_dicts_are_found():
     class Heads(nn.Module):
         def __init__(self):
             self.layers = nn.ModuleList([nn.Linear(1, 1)]).append(nn.Linear(1, 1))
@@ -421,7 +421,7 @@ def test_lists_and_dicts_of_modules_are_searched_for_parameters():
         net.heads["keys"] = nn.ReLU()
 
 
-def test_a_list_of_parameters_is_searched_and_takes_nothing_else():
+def test_a_parameter_list_holds_only_parameters():
     class Steps(nn.Module):
         def __init__(self):
             self.scales = nn.ParameterList(nn.Parameter(float(i)) for i in range(3))

@@ -16,7 +16,7 @@ def draw():
 # Layers -----------------------------------------------------------------------------------------------------
 
 
-def test_the_same_seed_starts_the_same_network_and_an_rng_stands_apart():
+def test_one_seed_gives_one_network_unless_an_rng_is_passed():
     mg.random.seed(3)
     first = nn.Linear(4, 4).weight.tolist()
     mg.random.seed(3)
@@ -24,7 +24,7 @@ def test_the_same_seed_starts_the_same_network_and_an_rng_stands_apart():
     assert nn.Linear(4, 4).weight.tolist() == first
 
 
-def test_dropout_silences_while_training_keeps_the_mean_and_sends_back_through_the_same_mask(draw):
+def test_dropout_keeps_the_mean_and_masks_the_gradient_alike(draw):
     x = nn.Parameter(np.ones((200, 100)))
     layer = nn.Dropout(0.25, rng=draw)
     out = layer(x)
@@ -39,7 +39,7 @@ def test_dropout_silences_while_training_keeps_the_mean_and_sends_back_through_t
 
 
 @pytest.mark.parametrize(("layer", "shape"), [(nn.Dropout1d, (50, 40, 3)), (nn.Dropout2d, (50, 40, 2, 3))])
-def test_dropout_of_channels_silences_them_whole(draw, layer, shape):
+def test_channel_dropout_zeroes_whole_channels(draw, layer, shape):
     x = nn.Parameter(np.ones(shape))
     layer = layer(0.25, rng=draw)
     out = layer(x)
@@ -52,7 +52,7 @@ def test_dropout_of_channels_silences_them_whole(draw, layer, shape):
     assert layer.eval()(x) is x
 
 
-def test_a_table_that_was_learned_elsewhere_is_frozen_unless_told_otherwise(draw):
+def test_a_pretrained_embedding_is_frozen_by_default(draw):
     vectors = draw.normal(size=(4, 3)).astype("float32")
     table = nn.Embedding.from_pretrained(vectors)
     np.testing.assert_array_equal(table([3, 0]).numpy(), vectors[[3, 0]])
@@ -60,14 +60,14 @@ def test_a_table_that_was_learned_elsewhere_is_frozen_unless_told_otherwise(draw
     assert nn.Embedding.from_pretrained(mg.tensor(vectors), freeze=False).weight.requires_grad
 
 
-def test_a_table_starts_as_a_bell_curve_but_for_the_row_that_stands_for_nothing():
+def test_embeddings_start_normal_except_the_padding_row():
     for padding_idx, empty in ((None, []), (-50, [0])):
         weight = nn.Embedding(50, 40, padding_idx, rng=np.random.default_rng(0)).weight.numpy()
         assert np.flatnonzero(~weight.any(axis=1)).tolist() == empty
         assert weight.std() == pytest.approx(1.0, abs=0.05)
 
 
-def test_rows_that_are_too_long_are_shortened_in_the_table_when_they_are_looked_up():
+def test_max_norm_shortens_the_rows_that_are_looked_up():
     table = nn.Embedding.from_pretrained([[3.0, 4.0], [0.3, 0.4], [30.0, 40.0]], freeze=False, max_norm=1.0)
     loss = (table([1, 0, 0]) ** 2).sum()
     np.testing.assert_allclose(table.weight.numpy(), [[0.6, 0.8], [0.3, 0.4], [30.0, 40.0]], rtol=1e-7)
@@ -78,7 +78,7 @@ def test_rows_that_are_too_long_are_shortened_in_the_table_when_they_are_looked_
     assert table.weight.tolist() == kept
 
 
-def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
+def test_stacked_layers_start_equal_and_train_independently():
     stack = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2, norm=nn.LayerNorm(4))
     first, second = (layer.linear1.weight for layer in stack.layers)
     assert first.tolist() == second.tolist()
@@ -88,7 +88,7 @@ def test_the_layers_of_a_stack_start_alike_and_are_trained_apart():
         nn.TransformerEncoder(nn.Identity(), 0)
 
 
-def test_the_layers_of_a_stack_draw_in_turns_from_the_generator_they_were_given():
+def test_stacked_layers_share_one_generator():
     rng = np.random.default_rng(0)
     stack = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, rng=rng), 2)
     assert all(layer.dropout1.rng is rng for layer in stack.layers)
@@ -117,7 +117,7 @@ def test_the_padding_row_of_an_embedding_starts_as_0_and_learns_nothing():
         table(mg.tensor([0.5]))
 
 
-def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_later(draw):
+def test_causal_multihead_attention_ignores_later_positions(draw):
     layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = draw.normal(size=(1, 5, 4))
     changed = x.copy()
@@ -146,7 +146,7 @@ def test_multihead_attention_that_may_only_look_back_does_not_see_what_comes_lat
         (((2, 3, 4),) * 3, {"key_padding_mask": (3, 2)}, r"key_padding_mask has shape \(3, 2\), expected \(2, 3\)"),
     ],
 )
-def test_multihead_attention_refuses_what_would_silently_broadcast(shapes, masks, sentence):
+def test_multihead_attention_rejects_silent_broadcasting(shapes, masks, sentence):
     layer = nn.MultiheadAttention(4, 2, batch_first=True)
     given = {name: mg.tensor(np.zeros(shape, bool)) for name, shape in masks.items()}
     with pytest.raises(ValueError, match=f"MultiheadAttention: .*{sentence}"):
@@ -162,13 +162,13 @@ def test_attention_of_one_item_without_a_batch_agrees_with_a_batch_of_one(draw):
     assert own_weights.tolist() == weights[0].tolist()
 
 
-def test_queries_and_keys_without_a_batch_may_be_of_other_lengths_and_widths_and_ask_for_no_weights(draw):
+def test_unbatched_queries_and_keys_may_differ_in_length_and_width(draw):
     layer = nn.MultiheadAttention(4, 2, kdim=3, vdim=5)
     q, k, v = (mg.tensor(draw.normal(size=shape)) for shape in ((2, 4), (6, 3), (6, 5)))
-    gathered, weights = layer(q, k, v)
-    assert (gathered.shape, weights.shape) == ((2, 4), (2, 6))
+    attend, weights = layer(q, k, v)
+    assert (attend.shape, weights.shape) == ((2, 4), (2, 6))
     again, none = layer(q, k, v, need_weights=False)
-    np.testing.assert_allclose(again.numpy(), gathered.numpy())
+    np.testing.assert_allclose(again.numpy(), attend.numpy())
     assert none is None
 
 
@@ -186,11 +186,11 @@ def test_a_mask_of_multihead_attention_says_the_same_in_every_form(draw):
         "for every head": (mg.tensor(padding), {"attn_mask": mg.tensor(np.stack([hidden] * 4))}),
     }
     for name, (keys, rest) in forms.items():
-        gathered, _ = layer(q, k, k, keys, **rest)
-        np.testing.assert_allclose(gathered.numpy(), expected.numpy(), rtol=1e-12, err_msg=name)
+        attend, _ = layer(q, k, k, keys, **rest)
+        np.testing.assert_allclose(attend.numpy(), expected.numpy(), rtol=1e-12, err_msg=name)
 
 
-def test_each_head_of_each_example_may_have_a_mask_of_its_own(draw):
+def test_each_head_of_each_example_can_have_its_own_mask(draw):
     layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = mg.tensor(draw.normal(size=(3, 5, 4)))
     hidden = draw.random((6, 5, 5)) < 0.4
@@ -202,17 +202,17 @@ def test_each_head_of_each_example_may_have_a_mask_of_its_own(draw):
 
 
 @pytest.mark.parametrize("need_weights", [True, False])
-def test_attention_is_dropped_while_training_by_draws_of_the_layers_own(need_weights, draw):
+def test_attention_dropout_uses_the_generator_of_the_layer(need_weights, draw):
     x = mg.tensor(draw.normal(size=(2, 3, 4)))
 
-    def gathered(rate, training=True):
+    def attend(rate, training=True):
         layer = nn.MultiheadAttention(4, 2, rate, rng=np.random.default_rng(1))
         return layer.train(training)(x, x, x, need_weights=need_weights)[0].numpy()
 
-    assert not gathered(1.0).any()
-    assert gathered(1.0, training=False).all()
-    np.testing.assert_array_equal(gathered(0.5), gathered(0.5))
-    assert not np.allclose(gathered(0.5), gathered(0.0))
+    assert not attend(1.0).any()
+    assert attend(1.0, training=False).all()
+    np.testing.assert_array_equal(attend(0.5), attend(0.5))
+    assert not np.allclose(attend(0.5), attend(0.0))
 
 
 def test_attention_drops_weights_after_the_softmax_and_before_the_values(draw):
@@ -233,7 +233,7 @@ def test_a_mask_of_numbers_takes_the_precision_of_the_queries(draw):
     assert out.tolist() == same.tolist()
 
 
-def test_a_query_that_may_look_nowhere_gathers_nothing_and_sends_no_nan_back(draw):
+def test_a_fully_masked_query_returns_0_and_no_nan_gradient(draw):
     q, k, v = (nn.Parameter(draw.normal(size=(2, 3))) for _ in range(3))
     mask = mg.tensor(np.array([[False, False], [True, False]]))
     for rate in (0.0, 0.5):
@@ -275,7 +275,7 @@ def test_a_small_network_learns_xor():
     assert mg.argmax(net(x), axis=-1).tolist() == [0, 1, 1, 0]
 
 
-def test_a_network_of_images_learns_where_a_bar_lies(draw):
+def test_a_convolutional_network_learns_the_position_of_a_bar(draw):
     mg.random.seed(1)
     images, labels = np.zeros((40, 1, 6, 6)), np.arange(40) % 2
     for image, label, place in zip(images, labels, draw.integers(0, 6, size=40), strict=True):

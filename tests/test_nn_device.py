@@ -43,7 +43,7 @@ OPTIMIZERS = {
 }
 
 
-def trained(where, make, path):
+def train_and_reload(where, make, path):
     """A reader that is trained on a device for three steps, stored, and read back."""
     net = Reader(np.random.default_rng(2)).to(where)
     words = mg.tensor([[1, 2, 0], [3, 4, 5], [6, 0, 0]], device=where)
@@ -64,7 +64,7 @@ def trained(where, make, path):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_network_learns_on_the_device_what_it_learns_on_the_cpu(tmp_path, name):
-    here, there = (trained(where, OPTIMIZERS[name], tmp_path / "net.npz") for where in ("cpu", DEVICE))
+    here, there = (train_and_reload(where, OPTIMIZERS[name], tmp_path / "net.npz") for where in ("cpu", DEVICE))
     for one, other in zip(here, there, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
 
@@ -115,7 +115,7 @@ def test_a_function_gives_the_same_value_and_gradient_on_the_device(name):
 @pytest.mark.parametrize(
     "name", ["normal_", "uniform_", "trunc_normal_", "orthogonal_", "kaiming_uniform_", "zeros_"]
 )
-def test_a_start_is_drawn_as_on_the_cpu_and_stays_on_the_device(name):
+def test_initial_values_on_a_device_equal_those_on_the_cpu(name):
     settings = {} if name == "zeros_" else {"rng": None}
     drawn = []
     for where in ("cpu", DEVICE):
@@ -126,6 +126,6 @@ def test_a_start_is_drawn_as_on_the_cpu_and_stays_on_the_device(name):
     np.testing.assert_array_equal(*drawn)
 
 
-def test_classes_are_drawn_on_the_host_and_handed_to_the_device():
+def test_classes_are_drawn_on_the_cpu_for_the_device():
     drawn = mg.random.categorical(mg.tensor([[0.0, 50.0]], device=DEVICE))
     assert (drawn.device, drawn.numpy().tolist()) == (DEVICE, [1])

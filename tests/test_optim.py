@@ -33,13 +33,13 @@ def downhill(optimizer, *parameters, steps=1):
 
 
 @EVERY_KIND
-def test_every_optimiser_gets_to_the_bottom_of_a_bowl(make, x):
+def test_every_optimiser_minimises_a_quadratic(make, x):
     downhill(make([x]), x, steps=400)
     assert np.abs(x.numpy()).max() < 0.05
 
 
 @EVERY_KIND
-def test_a_step_replaces_values_so_that_a_graph_keeps_the_ones_it_saved(make, x):
+def test_a_step_leaves_values_saved_by_a_graph_unchanged(make, x):
     before = x.numpy()
     optimizer = make([x])
     downhill(optimizer, x)
@@ -55,7 +55,7 @@ def test_a_step_replaces_values_so_that_a_graph_keeps_the_ones_it_saved(make, x)
 
 
 @EVERY_KIND
-def test_single_precision_and_single_numbers_stay_what_they_are(make):
+def test_a_step_keeps_float32_and_scalars(make):
     narrow = mg.tensor([1.0, 2.0], requires_grad=True, dtype="float32")
     single = mg.tensor(4.0, requires_grad=True)
     optimizer = make([narrow, single])
@@ -67,7 +67,7 @@ def test_single_precision_and_single_numbers_stay_what_they_are(make):
 
 
 @EVERY_KIND
-def test_an_optimiser_that_is_stored_goes_on_as_if_nothing_had_happened(make, x):
+def test_a_restored_optimiser_continues_exactly(make, x):
     downhill(make([x]), x, steps=3)
     first = make([x])
     downhill(first, x, steps=3)
@@ -88,7 +88,7 @@ def test_a_step_leaves_the_gradient_as_it_was(make, x):
     assert x.grad.tolist() == [1.0, -2.0]
 
 
-def test_there_is_no_state_where_nothing_is_remembered(x):
+def test_sgd_without_momentum_has_no_state(x):
     optimizer = optim.SGD([x])
     downhill(optimizer, x)
     assert optimizer.state_dict()["state"] == {}
@@ -104,7 +104,7 @@ def test_a_state_is_a_copy(x):
     assert state["param_groups"][0]["params"] == [0]
 
 
-def test_a_state_of_other_parameters_is_refused(x):
+def test_a_state_for_other_parameters_is_rejected(x):
     optimizer = optim.SGD([x], momentum=0.9)
     downhill(optimizer, x)
     other = mg.tensor([1.0], requires_grad=True)
@@ -133,7 +133,7 @@ def test_groups_have_their_own_settings(x):
     )
 
 
-def test_a_model_that_the_user_writes_into_is_stepped_from_what_was_written(x):
+def test_a_step_starts_from_values_that_the_user_wrote(x):
     optimizer = optim.SGD([x], lr=0.1)
     (x * x).sum().backward()
     held = x.data
@@ -143,7 +143,7 @@ def test_a_model_that_the_user_writes_into_is_stepped_from_what_was_written(x):
     assert held.tolist() == [10.0, 10.0]
 
 
-def test_complex_numbers_go_down_the_gradient_as_their_parts_would():
+def test_complex_parameters_step_like_their_two_parts():
     z, parts = mg.tensor([1 + 2j], requires_grad=True), mg.tensor([1.0, 2.0], requires_grad=True)
     optimizers = [optim.SGD([each], lr=0.1, momentum=0.9, weight_decay=0.1) for each in (z, parts)]
     for _ in range(3):
@@ -155,7 +155,7 @@ def test_complex_numbers_go_down_the_gradient_as_their_parts_would():
     np.testing.assert_allclose([z.numpy()[0].real, z.numpy()[0].imag], parts.numpy())
 
 
-def test_a_step_may_be_given_how_to_find_the_loss(x):
+def test_step_accepts_a_closure(x):
     optimizer = optim.SGD([x], lr=0.25)
 
     def closure():
@@ -168,7 +168,7 @@ def test_a_step_may_be_given_how_to_find_the_loss(x):
     assert x.tolist() == [1.5, -1.0]
 
 
-def test_zero_grad_forgets_or_fills_with_0(x):
+def test_optimiser_zero_grad_sets_none_or_zero(x):
     optimizer = optim.SGD([x])
     (x * x).sum().backward()
     x.grad = [np.nan, np.inf]
@@ -243,7 +243,7 @@ def test_zero_grad_forgets_or_fills_with_0(x):
         ),
         (lambda x: optim.RMSprop([x], alpha=2), ValueError, "alpha must be between 0 and 1, got 2"),
         (
-            lambda x: optim.Optimizer([x], {}).updated(1, 1, {}, {}),
+            lambda x: optim.Optimizer([x], {}).new_values(1, 1, {}, {}),
             NotImplementedError,
             "Optimizer has no updated",
         ),
@@ -257,12 +257,12 @@ def test_optimisers_explain_what_they_cannot_train(make, kind, sentence, x):
 @pytest.mark.parametrize(
     "make", [lambda p: optim.Adam(p, lr=0.5, betas=(0.0, 0.0)), lambda p: optim.RMSprop(p, lr=0.5, alpha=0)]
 )
-def test_a_mean_that_forgets_at_once_leaves_the_sign_of_the_gradient(make, x):
+def test_adam_without_memory_steps_by_the_sign(make, x):
     downhill(make([x]), x, steps=2)
     np.testing.assert_allclose(x.numpy(), [2.0, -1.0], rtol=1e-7)
 
 
-def test_a_mean_that_never_forgets_stays_where_it_began(x):
+def test_a_decay_rate_of_1_never_updates_the_mean(x):
     downhill(optim.RMSprop([x], lr=1e-8, alpha=1), x)
     np.testing.assert_allclose(x.numpy(), [3.0 - 6.0, -2.0 + 4.0])
 
@@ -286,7 +286,7 @@ def test_a_schedule_multiplies_what_each_group_started_with(x):
     assert schedule.get_last_lr() == [0.25, 0.5]
 
 
-def test_each_group_may_have_a_function_of_its_own(x):
+def test_each_group_can_have_its_own_function(x):
     optimizer = optim.SGD([{"params": [x]}, {"params": mg.tensor(1.0, requires_grad=True)}], lr=1.0)
     schedule = optim.lr_scheduler.LambdaLR(optimizer, [lambda n: 0.5**n, lambda n: 1 / (1 + n)])
     schedule.step()
@@ -301,7 +301,7 @@ def test_each_group_may_have_a_function_of_its_own(x):
         lambda o, s: s.SequentialLR(o, [s.StepLR(o, step_size=2, gamma=0.5)], milestones=[]),
     ],
 )  # fmt: skip
-def test_a_group_that_joins_later_is_on_the_schedule_too(make, x):
+def test_a_group_added_later_follows_the_schedule(make, x):
     optimizer = optim.SGD([x], lr=1.0)
     schedule = make(optimizer, optim.lr_scheduler)
     schedule.step()
@@ -311,7 +311,7 @@ def test_a_group_that_joins_later_is_on_the_schedule_too(make, x):
     assert schedule.state_dict() == {"last_epoch": 2, "base_lrs": [1.0, 8.0]}
 
 
-def test_a_schedule_that_is_stored_goes_on_at_its_step(x):
+def test_a_restored_schedule_continues_at_its_step(x):
     first = optim.lr_scheduler.CosineAnnealingLR(optim.SGD([x], lr=1.0), T_max=7)
     for _ in range(3):
         first.step()
@@ -322,7 +322,7 @@ def test_a_schedule_that_is_stored_goes_on_at_its_step(x):
     assert rates(optimizer, second, 4) == rates(first.optimizer, first, 4)
 
 
-def test_an_optimiser_that_is_stored_knows_what_its_schedule_started_from(x):
+def test_a_restored_optimiser_knows_its_initial_rates(x):
     first, second = optim.SGD([x], lr=1.0), optim.SGD([x], lr=5.0)
     schedule = optim.lr_scheduler.ExponentialLR(first, 0.5)
     schedule.step()
@@ -331,7 +331,7 @@ def test_an_optimiser_that_is_stored_knows_what_its_schedule_started_from(x):
     assert optim.lr_scheduler.ExponentialLR(second, 0.5).base_lrs == [1.0]
 
 
-def test_a_plateau_is_found_again_after_it_was_stored(x):
+def test_a_restored_plateau_schedule_continues(x):
     first, second = (optim.lr_scheduler.ReduceLROnPlateau(optim.SGD([x], lr=1.0), "max", patience=1) for _ in range(2))
     for figure in (1.0, 0.9):
         first.step(figure)
@@ -350,7 +350,7 @@ def test_a_plateau_is_found_again_after_it_was_stored(x):
         ({"eps": 0.49, "factor": 0.5}, [1.0, 1.0, 1.0], [1.0, 0.5, 0.5]),
     ],
 )
-def test_better_is_better_by_more_than_the_threshold_and_lower_lower_by_more_than_eps(settings, figures, expected, x):
+def test_plateau_uses_its_threshold_and_eps(settings, figures, expected, x):
     optimizer = optim.SGD([x], lr=1.0)
     schedule = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, **settings)
     found = []
@@ -424,7 +424,7 @@ def test_a_warm_up_ends_and_the_next_schedule_starts(x):
         ),
     ],
 )
-def test_schedules_explain_what_makes_no_sense(make, sentence, x):
+def test_schedules_explain_invalid_arguments(make, sentence, x):
     with pytest.raises(ValueError, match=sentence):
         make(optim.SGD([x]), optim.lr_scheduler)
 
@@ -441,12 +441,12 @@ def test_schedules_explain_what_makes_no_sense(make, sentence, x):
         (lambda s, x: s.ExponentialLR(optim.SGD([x]), 0.5).load_state_dict(3), "load_state_dict expects a dictionary"),
     ],
 )
-def test_schedules_refuse_what_is_something_else_altogether(make, sentence, x):
+def test_schedules_reject_arguments_of_other_types(make, sentence, x):
     with pytest.raises(TypeError, match=sentence):
         make(optim.lr_scheduler, x)
 
 
-def test_one_cycle_goes_up_and_down_stays_at_its_end_and_takes_the_momentum_the_other_way(x):
+def test_one_cycle_moves_rate_and_momentum_oppositely(x):
     optimizer = optim.SGD([x], lr=7.0)
     schedule = optim.lr_scheduler.OneCycleLR(
         optimizer, 1.0, 5, pct_start=0.6, anneal_strategy="linear", base_momentum=0.5, max_momentum=0.9, div_factor=2.0,
@@ -463,7 +463,7 @@ def test_one_cycle_goes_up_and_down_stays_at_its_end_and_takes_the_momentum_the_
 
 
 @pytest.mark.parametrize(("pct_start", "expected"), [(0, [0.775, 0.55, 0.325, 0.1]), (1, [0.7, 0.8, 0.9, 1.0])])
-def test_one_cycle_may_be_all_on_the_way_up_or_all_on_the_way_down_and_have_no_momentum(pct_start, expected, x):
+def test_one_cycle_can_only_rise_or_only_fall(pct_start, expected, x):
     optimizer = optim.Adagrad([x])
     schedule = optim.lr_scheduler.OneCycleLR(
         optimizer, 1.0, epochs=2, steps_per_epoch=2, pct_start=pct_start, anneal_strategy="linear", div_factor=1 / 0.7,
@@ -472,13 +472,13 @@ def test_one_cycle_may_be_all_on_the_way_up_or_all_on_the_way_down_and_have_no_m
     np.testing.assert_allclose(rates(optimizer, schedule, 4), expected)
 
 
-def test_one_cycle_of_one_step_is_all_end(x):
+def test_one_cycle_of_one_step_starts_at_its_end(x):
     optimizer = optim.SGD([x])
     optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 1, div_factor=2.0, final_div_factor=5.0)
     assert optimizer.param_groups[0]["lr"] == 0.1
 
 
-def test_one_cycle_takes_its_turn_among_other_schedules_with_its_momentum(x):
+def test_one_cycle_works_inside_sequential_lr(x):
     optimizer = optim.SGD([x], lr=1.0, momentum=0.5)
     s = optim.lr_scheduler
     parts = [s.ConstantLR(optimizer, 0.5, total_iters=9), s.OneCycleLR(optimizer, 4.0, 10, div_factor=2.0)]
@@ -504,7 +504,7 @@ def test_clipping_shortens_long_gradients_by_one_factor_and_leaves_short_ones(x)
     assert nn.utils.clip_grad_norm_([mg.tensor(1.0, requires_grad=True)], 1.0).item() == 0
 
 
-def test_clipping_can_refuse_gradients_that_are_not_finite(x):
+def test_clipping_can_raise_for_infinite_gradients(x):
     x.grad = [np.nan, 1.0]
     with pytest.raises(RuntimeError, match="the norm of the gradients is nan"):
         nn.utils.clip_grad_norm_(x, 1.0, error_if_nonfinite=True)
@@ -513,7 +513,7 @@ def test_clipping_can_refuse_gradients_that_are_not_finite(x):
     assert nn.utils.clip_grad_norm_(x, 1.0, error_if_nonfinite=True).item() == 5.0
 
 
-def test_a_schedule_without_a_rate_says_what_it_lacks(x):
+def test_a_schedule_without_a_rate_method_raises(x):
     class Unfinished(optim.lr_scheduler.LRScheduler):
         pass
 

@@ -45,7 +45,7 @@ def test_a_choice_without_replacement_has_no_entry_twice(draw):
 
 
 @pytest.mark.parametrize("state", [{}, 3, {"seed": 1}])
-def test_a_state_is_what_state_returned_and_nothing_else_is_taken(state):
+def test_set_state_accepts_only_a_result_of_state(state):
     before = mg.random.state()
     with pytest.raises(ValueError, match=r"set_state.*a state is what random.state\(\) returned"):
         mg.random.set_state(state)
@@ -53,6 +53,6 @@ def test_a_state_is_what_state_returned_and_nothing_else_is_taken(state):
 
 
 @pytest.mark.parametrize("of", [mg.random.permutation, mg.random.choice])
-def test_nothing_is_drawn_from_a_number_with_a_point(of):
+def test_permutation_and_choice_reject_floats(of):
     with pytest.raises(TypeError, match=r"(permutation|choice).*a whole number, or have an axis .*; got 2.5"):
         of(2.5)

@@ -60,7 +60,7 @@ def test_every_kind_of_number_comes_back(tmp_path, suffix, kind):
 
 
 @FORMATS
-def test_training_goes_on_after_a_file_as_if_nothing_had_happened(tmp_path, suffix):
+def test_training_continues_exactly_after_save_and_load(tmp_path, suffix):
     def step(net, adam):
         adam.zero_grad()
         nn.functional.mse_loss(net(mg.tensor([[1.0, 2.0]])), mg.tensor([[3.0]])).backward()
@@ -80,7 +80,7 @@ def test_training_goes_on_after_a_file_as_if_nothing_had_happened(tmp_path, suff
     assert [p.tolist() for p in net.parameters()] == [p.tolist() for p in other.parameters()]
 
 
-def test_the_safetensors_package_reads_what_is_saved(tmp_path):
+def test_the_safetensors_package_reads_our_files(tmp_path):
     state = {
         "x": np.arange(6.0).reshape(2, 3),
         "y": np.array(True),
@@ -100,7 +100,7 @@ def test_the_safetensors_package_reads_what_is_saved(tmp_path):
         np.testing.assert_array_equal(read[name], array)
 
 
-def test_what_the_safetensors_package_saves_is_read(tmp_path):
+def test_files_of_the_safetensors_package_are_read(tmp_path):
     state = {f"x.{kind}": np.array([[0, 1, 2]]).astype(kind) for kind in NUMBERS} | {
         "single": np.float32([5])[0]
     }
@@ -109,7 +109,7 @@ def test_what_the_safetensors_package_saves_is_read(tmp_path):
     assert equal(mg.load(tmp_path / "x.safetensors"), {**state, "format": "np"})
 
 
-def test_numpy_reads_what_is_saved_and_what_numpy_saves_is_read(tmp_path):
+def test_numpy_reads_our_files_and_we_read_its(tmp_path):
     mg.save({"a": {"b": mg.tensor([1.0, 2.0])}}, tmp_path / "ours.npz")
     with np.load(tmp_path / "ours.npz", allow_pickle=False) as read:
         assert read.files == ["a/b"]
@@ -119,7 +119,7 @@ def test_numpy_reads_what_is_saved_and_what_numpy_saves_is_read(tmp_path):
 
 
 @FORMATS
-def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, suffix):
+def test_a_failed_save_leaves_the_old_file(tmp_path, suffix):
     path = tmp_path / f"state{suffix}"
     mg.save({"x": mg.tensor([1.0])}, path)
     with pytest.raises(TypeError, match="'y'"):
@@ -129,7 +129,7 @@ def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, suffix
 
 
 @FORMATS
-def test_a_file_is_written_beside_its_place_whatever_lies_on_other_disks(tmp_path, suffix, monkeypatch):
+def test_save_writes_the_temporary_file_beside_the_target(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     mg.save({"x": mg.tensor([1.0])}, tmp_path / f"state{suffix}")
     assert mg.load(tmp_path / f"state{suffix}")["x"].tolist() == [1.0]
@@ -137,7 +137,7 @@ def test_a_file_is_written_beside_its_place_whatever_lies_on_other_disks(tmp_pat
 
 @pytest.mark.skipif(os.name == "nt", reason="rights of a group and of others are Unix's")
 @FORMATS
-def test_a_file_has_the_rights_that_files_have(tmp_path, suffix):
+def test_a_saved_file_has_default_permissions(tmp_path, suffix):
     usual = os.umask(0o027)
     (tmp_path / "plain").write_bytes(b"")
     mg.save({"x": mg.tensor([1.0])}, tmp_path / f"state{suffix}")
@@ -158,12 +158,12 @@ def test_a_file_has_the_rights_that_files_have(tmp_path, suffix):
         ({"a": [np.zeros(2)]}, TypeError, "'a' is list; a state holds"),
     ],
 )
-def test_what_cannot_be_kept_is_named(tmp_path, state, kind, sentence):
+def test_save_names_the_value_that_it_cannot_store(tmp_path, state, kind, sentence):
     with pytest.raises(kind, match=sentence):
         mg.save(state, tmp_path / "x.npz")
 
 
-def test_other_endings_are_refused(tmp_path):
+def test_save_rejects_other_file_suffixes(tmp_path):
     with pytest.raises(
         ValueError, match=r"model.pkl: a file of values ends in .npz or .safetensors, not '.pkl'"
     ):
@@ -173,7 +173,7 @@ def test_other_endings_are_refused(tmp_path):
 # Files made to do harm --------------------------------------------------------------------------------------
 
 
-def packed(header, data=b"", length=None):
+def pack(header, data=b"", length=None):
     """A .safetensors file with any header."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return (len(text) if length is None else length).to_bytes(8, "little") + text + data
@@ -187,37 +187,37 @@ def entry(start, end, shape=(1,), dtype="F64", **more):
     ("content", "sentence"),
     [
         (b"", "it claims a header of 0 bytes"),
-        (packed(b"{}", length=2**63), "it claims a header of 9,223,372,036,854,775,808 bytes"),
-        (packed(b"[1]"), "its header is not a JSON object"),
-        (packed(b" {}"), "its header is not a JSON object"),
-        (packed(b"{"), "its header is not JSON"),
-        (packed(b"\xff\xfe"), "its header is not JSON"),
-        (packed(b'{"a":' * 100_000), "its header is not JSON"),
-        (packed(b'{"a": 1, "a": 2}'), "a name stands in it twice"),
-        (packed({"__metadata__": {"a": 1}}), "__metadata__ is not a dict of text"),
-        (packed({"x": [1]}), "'x' must have dtype, shape and data_offsets"),
-        (packed({"x": entry(0, 8, more=1)}, bytes(8)), "'x' must have dtype, shape and data_offsets"),
-        (packed({"x": entry(0, 8, dtype="O")}, bytes(8)), "'x' is of dtype O; known are BOOL"),
-        (packed({"x": entry(0, 8, dtype=["F64"])}, bytes(8)), r"'x' is of dtype \['F64'\]"),
-        (packed({"x": entry(0, 8, shape=(-1, -1))}, bytes(8)), r"'x' has shape \[-1, -1\]"),
-        (packed({"x": entry(0, 8, shape=(True,))}, bytes(8)), r"'x' has shape \[True\]"),
-        (packed({"x": entry(8, 0)}, bytes(8)), r"data_offsets \[8, 0\]"),
-        (packed({"x": entry(0, 8.0)}, bytes(8)), r"data_offsets \[0, 8.0\]"),
+        (pack(b"{}", length=2**63), "it claims a header of 9,223,372,036,854,775,808 bytes"),
+        (pack(b"[1]"), "its header is not a JSON object"),
+        (pack(b" {}"), "its header is not a JSON object"),
+        (pack(b"{"), "its header is not JSON"),
+        (pack(b"\xff\xfe"), "its header is not JSON"),
+        (pack(b'{"a":' * 100_000), "its header is not JSON"),
+        (pack(b'{"a": 1, "a": 2}'), "a name stands in it twice"),
+        (pack({"__metadata__": {"a": 1}}), "__metadata__ is not a dict of text"),
+        (pack({"x": [1]}), "'x' must have dtype, shape and data_offsets"),
+        (pack({"x": entry(0, 8, more=1)}, bytes(8)), "'x' must have dtype, shape and data_offsets"),
+        (pack({"x": entry(0, 8, dtype="O")}, bytes(8)), "'x' is of dtype O; known are BOOL"),
+        (pack({"x": entry(0, 8, dtype=["F64"])}, bytes(8)), r"'x' is of dtype \['F64'\]"),
+        (pack({"x": entry(0, 8, shape=(-1, -1))}, bytes(8)), r"'x' has shape \[-1, -1\]"),
+        (pack({"x": entry(0, 8, shape=(True,))}, bytes(8)), r"'x' has shape \[True\]"),
+        (pack({"x": entry(8, 0)}, bytes(8)), r"data_offsets \[8, 0\]"),
+        (pack({"x": entry(0, 8.0)}, bytes(8)), r"data_offsets \[0, 8.0\]"),
         (
-            packed({"x": entry(0, 8, shape=(2**62,))}, bytes(8)),
+            pack({"x": entry(0, 8, shape=(2**62,))}, bytes(8)),
             "'x' needs 36893488147419103232 bytes and claims those from 0 to 8",
         ),
         (
-            packed({"x": entry(0, 2**63, shape=(2**60,))}, bytes(8)),
+            pack({"x": entry(0, 2**63, shape=(2**60,))}, bytes(8)),
             "its tensors take 9223372036854775808 bytes and 8 follow",
         ),
-        (packed({"x": entry(0, 8), "y": entry(0, 8)}, bytes(8)), "tensors overlap at byte 0"),
-        (packed({"x": entry(0, 8), "y": entry(16, 24)}, bytes(24)), "tensors leave a gap at byte 8"),
-        (packed({"x": entry(0, 8)}, bytes(9)), "its tensors take 8 bytes and 9 follow"),
-        (packed({"x": entry(0, 8)}, bytes(7)), "its tensors take 8 bytes and 7 follow"),
+        (pack({"x": entry(0, 8), "y": entry(0, 8)}, bytes(8)), "tensors overlap at byte 0"),
+        (pack({"x": entry(0, 8), "y": entry(16, 24)}, bytes(24)), "tensors leave a gap at byte 8"),
+        (pack({"x": entry(0, 8)}, bytes(9)), "its tensors take 8 bytes and 9 follow"),
+        (pack({"x": entry(0, 8)}, bytes(7)), "its tensors take 8 bytes and 7 follow"),
     ],
 )
-def test_a_hostile_safetensors_file_is_refused_with_the_reason(tmp_path, content, sentence):
+def test_a_hostile_safetensors_file_is_rejected_with_a_reason(tmp_path, content, sentence):
     (tmp_path / "x.safetensors").write_bytes(content)
     with pytest.raises(ValueError, match=r"x.safetensors cannot be read as .safetensors: .*" + sentence):
         mg.load(tmp_path / "x.safetensors")
@@ -229,7 +229,7 @@ def npy(header, data=b"", version=(1, 0)):
     return b"\x93NUMPY" + bytes(version) + len(text).to_bytes(2, "little") + text + data
 
 
-def zipped(name, content, method=zipfile.ZIP_STORED, *, twice=False):
+def zip_entry(name, content, method=zipfile.ZIP_STORED, *, twice=False):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -238,13 +238,13 @@ def zipped(name, content, method=zipfile.ZIP_STORED, *, twice=False):
     return file.getvalue()
 
 
-def pickled():
+def npz_with_pickle():
     file = io.BytesIO()
     np.savez(file, x=np.array([{}], dtype=object), allow_pickle=True)
     return file.getvalue()
 
 
-def flipped(content, mark):
+def flip_bit(content, mark):
     """The same bytes, but for one bit just before a mark."""
     place = content.index(mark) - 1
     return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
@@ -258,26 +258,26 @@ FLOATS = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }"
     ("content", "sentence"),
     [
         (b"nothing of the kind", "not a zip file"),
-        (pickled(), "'x.npy' holds Python objects, which could run code"),
-        (zipped("x.npy", npy(FLOATS % "(1000,)", bytes(8))), "'x.npy' claims 1000 entries and holds 1"),
-        (zipped("x.npy", npy(FLOATS % "(2**62, 8)", bytes(8))), ""),
+        (npz_with_pickle(), "'x.npy' holds Python objects, which could run code"),
+        (zip_entry("x.npy", npy(FLOATS % "(1000,)", bytes(8))), "'x.npy' claims 1000 entries and holds 1"),
+        (zip_entry("x.npy", npy(FLOATS % "(2**62, 8)", bytes(8))), ""),
         (
-            zipped("x.npy", npy(FLOATS % "(4611686018427387904, 8)", bytes(8))),
+            zip_entry("x.npy", npy(FLOATS % "(4611686018427387904, 8)", bytes(8))),
             "has more entries than there can be",
         ),
-        (zipped("x.npy", npy(FLOATS % "(-1,)", bytes(8))), r"claims the shape \(-1,\)"),
-        (zipped("x.npy", npy(FLOATS % "(1,)", bytes(7))), ""),
-        (zipped("x.npy", npy("{'descr': __import__('os'), 'fortran_order': False, 'shape': ()}")), ""),
-        (zipped("x.npy", npy(FLOATS % "(1,)", bytes(8), (9, 0))), ""),
-        (zipped("x.npy", b"\x93NUMPY\x03\x00" + bytes(40)), r"'x.npy' is of an unknown version \(3, 0\)"),
+        (zip_entry("x.npy", npy(FLOATS % "(-1,)", bytes(8))), r"claims the shape \(-1,\)"),
+        (zip_entry("x.npy", npy(FLOATS % "(1,)", bytes(7))), ""),
+        (zip_entry("x.npy", npy("{'descr': __import__('os'), 'fortran_order': False, 'shape': ()}")), ""),
+        (zip_entry("x.npy", npy(FLOATS % "(1,)", bytes(8), (9, 0))), ""),
+        (zip_entry("x.npy", b"\x93NUMPY\x03\x00" + bytes(40)), r"'x.npy' is of an unknown version \(3, 0\)"),
         (
-            zipped("x.npy", npy(FLOATS % "(125000,)", bytes(1_000_000)), zipfile.ZIP_DEFLATED),
+            zip_entry("x.npy", npy(FLOATS % "(125000,)", bytes(1_000_000)), zipfile.ZIP_DEFLATED),
             "claim more bytes than it has",
         ),
-        (zipped("x.npy", DIGITS, zipfile.ZIP_DEFLATED), "'x.npy' is compressed; what is kept here is not"),
-        (zipped("x.npy", npy(FLOATS % "(1,)", bytes(8)), twice=True), "it holds 'x' twice"),
-        (flipped(zipped("x.npy", npy(FLOATS % "(1,)", bytes(8))), b"PK\x01\x02"), "Bad CRC-32"),
-        (zipped("readme.txt", "hello"), ""),
+        (zip_entry("x.npy", DIGITS, zipfile.ZIP_DEFLATED), "'x.npy' is compressed; what is kept here is not"),
+        (zip_entry("x.npy", npy(FLOATS % "(1,)", bytes(8)), twice=True), "it holds 'x' twice"),
+        (flip_bit(zip_entry("x.npy", npy(FLOATS % "(1,)", bytes(8))), b"PK\x01\x02"), "Bad CRC-32"),
+        (zip_entry("readme.txt", "hello"), ""),
     ],
     ids=[  # the bytes hold the time of day, and every process must find the same names
         "no zip file", "pickled", "too short", "an expression for a length", "more than memory", "a negative length",
@@ -286,7 +286,7 @@ FLOATS = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }"
         "a flipped bit", "no array",
     ],
 )  # fmt: skip
-def test_a_hostile_npz_file_is_refused_with_the_reason(tmp_path, content, sentence):
+def test_a_hostile_npz_file_is_rejected_with_a_reason(tmp_path, content, sentence):
     (tmp_path / "x.npz").write_bytes(content)
     with pytest.raises(ValueError, match=rf"x.npz cannot be read as .npz: .*{sentence}"):
         mg.load(tmp_path / "x.npz")
@@ -295,11 +295,11 @@ def test_a_hostile_npz_file_is_refused_with_the_reason(tmp_path, content, senten
 def test_the_second_version_of_an_npy_header_is_read_too(tmp_path):
     file = io.BytesIO()
     np.lib.format.write_array(file, np.array([[1.0, 2.0]]), version=(2, 0))
-    (tmp_path / "x.npz").write_bytes(zipped("x.npy", file.getvalue()))
+    (tmp_path / "x.npz").write_bytes(zip_entry("x.npy", file.getvalue()))
     assert mg.load(tmp_path / "x.npz")["x"].tolist() == [[1.0, 2.0]]
 
 
-def test_values_that_are_no_numbers_and_names_that_collide_are_refused(tmp_path):
+def test_load_rejects_objects_and_colliding_names(tmp_path):
     np.savez(tmp_path / "text.npz", x=np.array(["a"]))
     with pytest.raises(ValueError, match=r"text.npz holds 'x' of dtype <U1: a tensor is made of numbers"):
         mg.load(tmp_path / "text.npz")
@@ -318,18 +318,21 @@ DIGITS_OF_A_LENGTH = 10**4000
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (zipped("x.npy", npy(FLOATS % ("-" * 9000 + "1"), bytes(8))), ""),
-        (zipped("x.npy", npy("((((")), ""),
-        (zipped("x.npy", npy("[[[[")), ""),
-        (zipped("x.npy", npy(FLOATS % "(True,)", bytes(8))), r"claims the shape \(True,\)"),
-        (zipped("x.npy", npy(FLOATS % f"({'9' * 4000},)", bytes(8))), ""),
-        (zipped("x.npy", npy(FLOATS % f"({', '.join(['1'] * 70)},)", bytes(8))), "a shape must be a list of at most"),
-        (zipped("x.npy", npy(FLOATS % "(0, 9223372036854775808)")), "a length must be a whole number from 0"),
-        (zipped("a/" * 100 + "a.npy", npy(FLOATS % "(1,)", bytes(8))), "nested more than 64 deep"),
+        (zip_entry("x.npy", npy(FLOATS % ("-" * 9000 + "1"), bytes(8))), ""),
+        (zip_entry("x.npy", npy("((((")), ""),
+        (zip_entry("x.npy", npy("[[[[")), ""),
+        (zip_entry("x.npy", npy(FLOATS % "(True,)", bytes(8))), r"claims the shape \(True,\)"),
+        (zip_entry("x.npy", npy(FLOATS % f"({'9' * 4000},)", bytes(8))), ""),
+        (
+            zip_entry("x.npy", npy(FLOATS % f"({', '.join(['1'] * 70)},)", bytes(8))),
+            "a shape must be a list of at most",
+        ),
+        (zip_entry("x.npy", npy(FLOATS % "(0, 9223372036854775808)")), "a length must be a whole number from 0"),
+        (zip_entry("a/" * 100 + "a.npy", npy(FLOATS % "(1,)", bytes(8))), "nested more than 64 deep"),
     ],
     ids=["minus signs", "open brackets", "open lists", "a truth", "digits", "axes", "an axis too long", "a deep name"],
 )  # fmt: skip
-def test_a_damaged_npz_file_is_refused_at_once_by_one_kind_of_error(tmp_path, content, sentence):
+def test_a_damaged_npz_file_raises_file_error(tmp_path, content, sentence):
     (tmp_path / "x.npz").write_bytes(content)
     with pytest.raises(mg.FileError, match=rf"^x.npz.*{sentence}"):
         mg.load(tmp_path / "x.npz")
@@ -338,23 +341,23 @@ def test_a_damaged_npz_file_is_refused_at_once_by_one_kind_of_error(tmp_path, co
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (packed({"x": entry(0, 8, shape=(DIGITS_OF_A_LENGTH,) * 100)}, bytes(8)), "a shape must be a list of at most"),
-        (packed({"x": entry(0, 8, shape=(DIGITS_OF_A_LENGTH,))}, bytes(8)), "a number of 13288 bits"),
-        (packed({"x": entry(0, 8, shape=(1,) * 70)}, bytes(8)), "a shape must be a list of at most"),
-        (packed({"x": entry(0, 0, shape=(0, 2**63))}, b""), "a length must be a whole number from 0"),
-        (packed({"a/" * 100 + "a": entry(0, 8, shape=(1,))}, bytes(8)), "nested more than 64 deep"),
-        (packed({"\ud800": entry(0, 8, shape=(1,))}, bytes(8)), "half of a pair of surrogates"),
+        (pack({"x": entry(0, 8, shape=(DIGITS_OF_A_LENGTH,) * 100)}, bytes(8)), "a shape must be a list of at most"),
+        (pack({"x": entry(0, 8, shape=(DIGITS_OF_A_LENGTH,))}, bytes(8)), "a number of 13288 bits"),
+        (pack({"x": entry(0, 8, shape=(1,) * 70)}, bytes(8)), "a shape must be a list of at most"),
+        (pack({"x": entry(0, 0, shape=(0, 2**63))}, b""), "a length must be a whole number from 0"),
+        (pack({"a/" * 100 + "a": entry(0, 8, shape=(1,))}, bytes(8)), "nested more than 64 deep"),
+        (pack({"\ud800": entry(0, 8, shape=(1,))}, bytes(8)), "half of a pair of surrogates"),
     ],
     ids=["axes too long", "an axis too long", "axes", "no entries", "a deep name", "a surrogate"],
 )  # fmt: skip
-def test_a_damaged_safetensors_file_is_refused_at_once_by_one_kind_of_error(tmp_path, content, sentence):
+def test_a_damaged_safetensors_file_raises_file_error(tmp_path, content, sentence):
     (tmp_path / "x.safetensors").write_bytes(content)
     with pytest.raises(mg.FileError, match=rf"^x.safetensors.*{sentence}"):
         mg.load(tmp_path / "x.safetensors")
 
 
 @pytest.mark.parametrize("suffix", ["npz", "safetensors"])
-def test_whatever_a_few_bytes_are_changed_to_a_file_is_read_or_refused(tmp_path, suffix):
+def test_a_file_with_changed_bytes_is_read_or_rejected(tmp_path, suffix):
     path, rng = tmp_path / f"x.{suffix}", np.random.default_rng(0)
     mg.save({"a": {"b": np.arange(6.0).reshape(2, 3), "c": np.float32([1, 2])}, "epoch": 3, "said": "yes"}, path)
     whole = path.read_bytes()
@@ -373,7 +376,7 @@ def test_whatever_a_few_bytes_are_changed_to_a_file_is_read_or_refused(tmp_path,
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
-def test_what_is_no_regular_file_is_not_read(tmp_path):
+def test_load_rejects_anything_but_regular_files(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
     (tmp_path / "folder.npz").mkdir()
     (tmp_path / "zero.safetensors").symlink_to("/dev/zero")
@@ -384,7 +387,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path):
         mg.load(tmp_path / "nowhere.npz")
 
 
-def test_a_state_can_be_kept_in_memory():
+def test_save_and_load_work_in_memory():
     net, file = nn.Linear(2, 3), io.BytesIO()
     mg.save({"net": net.state_dict(), "epoch": 3}, file)
     state = mg.load(file)
@@ -394,7 +397,7 @@ def test_a_state_can_be_kept_in_memory():
         mg.load(io.BytesIO(b"nothing"))
 
 
-def test_a_state_that_cannot_be_read_again_is_not_written(tmp_path):
+def test_save_rejects_a_state_that_load_would_reject(tmp_path):
     deep = {"x": 1.0}
     for _ in range(100):
         deep = {"a": deep}

@@ -83,7 +83,7 @@ def test_shapes_are_kept_whatever_the_layout(function):
 
 
 @pytest.mark.parametrize("function", [erf, erfc])
-def test_the_argument_is_left_as_it_was(function):
+def test_the_argument_is_not_modified(function):
     entries = np.linspace(-5, 5, 11)
     before = entries.copy()
     function(np, entries)
@@ -91,7 +91,7 @@ def test_the_argument_is_left_as_it_was(function):
 
 
 @pytest.mark.parametrize("function", [erf, erfc])
-def test_what_is_no_real_number_is_refused_by_name(function):
+def test_erf_rejects_complex_numbers_and_names_itself(function):
     sentence = f"^{function.__name__} is defined for real numbers, not for complex128$"
     with pytest.raises(TypeError, match=sentence):
         function(np, np.array([1j]))

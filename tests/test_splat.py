@@ -51,7 +51,7 @@ def by_hand(positions, scales, rotations, opacities, colours, camera, background
     return image
 
 
-def test_the_picture_is_that_of_the_papers_drawn_pixel_by_pixel():
+def test_rendering_matches_the_formulas_of_the_papers():
     parts, background = scene(12), (0.1, 0.5, 0.2)
     image = splat.render(*parts, camera=CAMERA, background=background)
     assert image.shape == (5, 7, 3)
@@ -61,21 +61,21 @@ def test_the_picture_is_that_of_the_papers_drawn_pixel_by_pixel():
 def test_every_input_of_the_scene_has_its_true_gradient():
     positions, scales, rotations, opacities, colours = scene(6, seed=1)
 
-    def drawn(*parts):
+    def render(*parts):
         return splat.render(*parts[:-1], camera=CAMERA, background=parts[-1])
 
-    assert mg.gradcheck(drawn, (positions, scales, rotations, opacities, colours, np.array([0.2, 0.3, 0.4])))
+    assert mg.gradcheck(render, (positions, scales, rotations, opacities, colours, np.array([0.2, 0.3, 0.4])))
 
 
 @pytest.mark.parametrize("count", [1, 4, 9, 16])
-def test_colours_that_depend_on_where_one_stands_have_true_gradients_too(count):
+def test_colours_by_spherical_harmonics_have_true_gradients(count):
     positions, scales, rotations, opacities, _ = scene(4, seed=2)
     harmonics = np.random.default_rng(3).normal(size=(4, count, 3)) * 0.3
 
-    def drawn(positions, harmonics):
+    def render(positions, harmonics):
         return splat.render(positions, scales, rotations, opacities, harmonics=harmonics, camera=CAMERA)
 
-    assert mg.gradcheck(drawn, (positions, harmonics))
+    assert mg.gradcheck(render, (positions, harmonics))
 
 
 def test_spherical_harmonics_are_orthonormal():
@@ -90,7 +90,7 @@ def test_spherical_harmonics_are_orthonormal():
     assert np.allclose(basis.T @ (basis * area[:, None]), np.eye(16), atol=1e-12)
 
 
-def test_what_is_nearer_hides_what_is_behind():
+def test_nearer_gaussians_hide_those_behind():
     camera = splat.Camera(1, 1, (1.0, 1.0))
     flat = [[5.0, 5.0, 0.01]] * 2
     colours = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
@@ -100,7 +100,7 @@ def test_what_is_nearer_hides_what_is_behind():
         assert np.allclose(image.numpy()[0, 0], seen, atol=1e-12)
 
 
-def test_what_is_behind_the_camera_is_not_drawn_and_receives_nothing():
+def test_gaussians_behind_the_camera_are_not_drawn():
     positions, scales, rotations, opacities, colours = scene(3)
     positions[1, 2] = -4.0
     leaf = mg.tensor(positions, requires_grad=True)
@@ -111,13 +111,13 @@ def test_what_is_behind_the_camera_is_not_drawn_and_receives_nothing():
     assert np.all(leaf.grad.numpy()[[0, 2]] != 0)
 
 
-def test_a_scene_of_nothing_is_the_background():
+def test_an_empty_scene_is_the_background():
     nothing = [np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 4)), np.zeros(0), np.zeros((0, 3))]
     image = splat.render(*nothing, camera=CAMERA, background=(1.0, 0.5, 0.0))
     assert np.array_equal(image.numpy(), np.broadcast_to([1.0, 0.5, 0.0], (5, 7, 3)))
 
 
-def test_behind_what_lets_no_light_through_nothing_is_drawn():
+def test_nothing_is_drawn_behind_an_opaque_gaussian():
     alpha = np.full((6, 1), 0.95)
     colours = mg.tensor(np.arange(6.0)[:, None], requires_grad=True)
     picture = splat.blend(alpha, colours, [0.0], stop=1e-3)
@@ -125,7 +125,7 @@ def test_behind_what_lets_no_light_through_nothing_is_drawn():
     assert np.allclose(colours.grad.numpy()[:, 0], [0.95, 0.95 * 0.05, 0.95 * 0.05**2, 0, 0, 0])
 
 
-def test_single_precision_stays():
+def test_rendering_keeps_float32():
     parts = [mg.tensor(part, dtype="float32", requires_grad=True) for part in scene(5)]
     image = splat.render(*parts, camera=CAMERA)
     image.sum().backward()
@@ -163,7 +163,7 @@ def test_a_scene_can_be_learned_from_its_picture():
     (lambda p: {**p, "harmonics": np.ones((3, 4, 3))}, "give either colours"),
     (lambda p: {**p, "colours": None, "harmonics": np.ones((3, 5, 3))}, "must be 1, 4, 9 or 16, got 5"),
 ])  # fmt: skip
-def test_a_scene_whose_parts_do_not_fit_is_refused(change, sentence):
+def test_a_scene_with_mismatched_shapes_is_rejected(change, sentence):
     names = ("positions", "scales", "rotations", "opacities", "colours")
     with pytest.raises(ValueError, match=sentence):
         splat.render(**change(dict(zip(names, scene(3), strict=True))), camera=CAMERA)

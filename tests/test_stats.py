@@ -29,7 +29,7 @@ EACH = [(name, method) for name, (_, methods, _) in CALLS.items() for method in 
 
 @pytest.mark.needs("scipy")
 @pytest.mark.parametrize(("name", "method"), [*EACH, *((name, "cdf") for name in SHARES_UP_TO)])
-def test_a_distribution_is_scipys(name, method):
+def test_distributions_agree_with_scipy(name, method):
     import scipy.stats
 
     given = SHARES_UP_TO[name] if name in SHARES_UP_TO and method == "cdf" else CALLS[name][0]
@@ -38,7 +38,7 @@ def test_a_distribution_is_scipys(name, method):
 
 
 @pytest.mark.parametrize(("name", "method"), EACH)
-def test_a_distribution_has_its_gradients_by_all_that_it_is_given(name, method):
+def test_distributions_have_gradients_for_all_arguments(name, method):
     given, _, moving = CALLS[name]
 
     def f(*values):
@@ -51,7 +51,7 @@ def test_a_distribution_has_its_gradients_by_all_that_it_is_given(name, method):
 
 
 @pytest.mark.parametrize("name", SHARES_UP_TO)
-def test_the_slope_of_a_share_is_the_density(name):
+def test_the_derivative_of_the_cdf_is_the_density(name):
     x, *rest = SHARES_UP_TO[name]
     distribution = getattr(mg.stats, name)
     slope = mg.grad(lambda x: distribution.cdf(x, *rest).sum())(x)
@@ -59,7 +59,7 @@ def test_the_slope_of_a_share_is_the_density(name):
 
 
 @pytest.mark.needs("scipy")
-def test_shares_and_vectors_of_normal_draws_are_scipys():
+def test_dirichlet_and_multivariate_normal_agree_with_scipy():
     import scipy.stats
 
     alpha, x = np.array([1.5, 2.0, 0.7]), np.array([[0.2, 0.5], [0.3, 0.1], [0.5, 0.4]])
@@ -86,7 +86,7 @@ def test_shares_and_vectors_of_normal_draws_are_scipys():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_outside_of_a_distribution_there_is_no_density_and_no_slope():
+def test_outside_the_support_density_and_gradient_are_0():
     for call in (lambda x: mg.stats.gamma.pdf(x, 2.0), lambda x: mg.stats.beta.pdf(x, 2.0, 3.0),
                  lambda x: mg.stats.gamma.cdf(x, 2.0), lambda x: mg.stats.chi2.pdf(x, 3.0)):  # fmt: skip
         assert call(-1.5).item() == 0.0
@@ -105,7 +105,7 @@ def test_outside_of_a_distribution_there_is_no_density_and_no_slope():
 
 @pytest.mark.parity
 @pytest.mark.needs("autograd")
-def test_gradients_are_those_of_autograd():
+def test_gradients_of_distributions_agree_with_autograd():
     import autograd
     import autograd.scipy.stats as theirs
 

@@ -75,7 +75,7 @@ def test_asking_a_symbol_for_a_value_is_refused_with_a_sentence(ask, sentence):
 
 
 def test_an_attribute_of_a_value_is_refused_with_the_way_to_ask_instead():
-    with pytest.raises(AttributeError, match=r"x has no \.shape: a rule asks for a shape by a parameter"):
+    with pytest.raises(AttributeError, match=r"x has no \.shape: for a shape, a rule takes a parameter"):
         x.shape  # noqa: B018 - to ask is the test
     with pytest.raises(AttributeError, match=r"a formula never changes: \.name of x cannot be set"):
         x.name = "z"
@@ -167,7 +167,7 @@ def test_an_operator_is_computed_by_the_operator_and_a_word_by_the_reading():
 
 
 def test_a_symbol_without_a_value_is_an_error_that_names_it():
-    with pytest.raises(KeyError, match="the formula reads y, and values were given only for: x"):
+    with pytest.raises(KeyError, match="the formula reads y, but there are only values for: x"):
         evaluate(x + y, np, {"x": 1})
 
 

@@ -1,4 +1,4 @@
-"""Walks at the same time, orders to look at, gradients that are missing, and the graph that a gradient is."""
+"""Concurrent and nested walks, orders of a walk, missing gradients, and the graph of a gradient."""
 
 import sys
 import threading
@@ -12,7 +12,7 @@ RNG = np.random.default_rng(0)
 
 
 def wide_program(size):
-    """Leaves, and a loss in which many branches meet again and again."""
+    """Return leaves, and a loss in which many branches meet again and again."""
     x, *ws = [mg.tensor(RNG.normal(size=(size, size)), requires_grad=True) for _ in range(7)]
 
     def loss():
@@ -29,7 +29,7 @@ def wide_program(size):
 
 
 def curious(while_walking):
-    """A function whose rule does something else first."""
+    """Return a function whose rule does something else first."""
 
     @mg.custom_vjp
     def squared(x):
@@ -44,7 +44,7 @@ def curious(while_walking):
     return squared
 
 
-def test_a_walk_inside_a_rule_and_the_one_around_it_are_both_right():
+def test_a_walk_inside_a_rule_and_the_outer_walk_are_both_right():
     w, x = (mg.tensor(value, requires_grad=True) for value in (3.0, 2.0))
     inner = []
     squared = curious(lambda: inner.append((w * w * x).gradients()))
@@ -60,7 +60,7 @@ def test_a_gradient_inside_a_checkpoint_has_a_gradient():
         np.testing.assert_allclose(mg.grad(inside)(x).numpy(), [1.8, -6.0])
 
 
-def test_a_walk_that_begins_on_another_thread_meanwhile_is_right_as_well():
+def test_a_concurrent_walk_on_another_thread_is_right():
     w, x = (mg.tensor(value, requires_grad=True) for value in (3.0, 2.0))
     other = threading.Thread(target=(w * w * x).backward)
     squared = curious(lambda: (other.start(), other.join()))
@@ -69,7 +69,7 @@ def test_a_walk_that_begins_on_another_thread_meanwhile_is_right_as_well():
     assert (w.grad.item(), x.grad.item()) == (12.0, 9.0)
 
 
-def test_no_thread_loses_what_another_adds_to_a_gradient():
+def test_threads_do_not_lose_each_others_contributions():
     w, before = mg.tensor(np.zeros(200_000), requires_grad=True), sys.getswitchinterval()
     losses = [(w * 1.0).sum() for _ in range(4)]
     threads = [threading.Thread(target=lambda loss=loss: [loss.backward() for _ in range(20)]) for loss in losses]
@@ -96,7 +96,7 @@ def test_a_hook_may_walk_and_look_at_a_record():
 
 
 @pytest.mark.parametrize("nodes_with_hooks", [False, True])
-def test_a_record_is_of_the_walk_that_was_asked_for_and_not_of_one_inside_it(nodes_with_hooks):
+def test_a_record_shows_the_outer_walk_and_not_one_inside_it(nodes_with_hooks):
     w = mg.tensor(3.0, requires_grad=True)
     walk_inside = lambda *_: (w * 5).gradients() and None
     squared = mg.square if nodes_with_hooks else curious(walk_inside)
@@ -127,7 +127,7 @@ def test_three_orders_of_one_program():
     assert names(found.kahn) == ["multiply", "sin", "exp", "multiply", "leaf"]
 
 
-def test_every_order_visits_each_node_once_and_before_what_it_was_made_from():
+def test_every_order_visits_each_node_once_before_its_parents():
     leaves, loss = wide_program(3)
     found = mg.orders(loss())
     assert {id(node) for node in found.by_creation} >= {id(leaf.node) for leaf in leaves}
@@ -139,7 +139,7 @@ def test_every_order_visits_each_node_once_and_before_what_it_was_made_from():
             assert all(place[id(node)] < place[id(parent)] for parent in node.parents if parent is not None)
 
 
-def test_a_very_deep_graph_can_be_put_in_order():
+def test_a_very_deep_graph_can_be_sorted():
     y = x = mg.tensor(1.0, requires_grad=True)
     for _ in range(50_000):
         y = y + x
@@ -148,7 +148,7 @@ def test_a_very_deep_graph_can_be_put_in_order():
     assert found.by_creation == found.depth_first == found.kahn
 
 
-def test_there_is_no_order_without_a_graph():
+def test_sorting_without_a_graph_is_an_error():
     with pytest.raises(ValueError, match="orders: x has no graph"):
         mg.orders(mg.tensor(1.0))
 
@@ -160,11 +160,11 @@ def uses_first(x, y):
     return (x * x).sum()
 
 
-def test_an_input_without_influence_has_a_gradient_of_zeros_by_default():
+def test_an_unused_input_has_a_gradient_of_zeros_by_default():
     assert [g.tolist() for g in mg.grad(uses_first, (0, 1))(np.ones(2), np.ones(3))] == [[2, 2], [0, 0, 0]]
 
 
-def test_an_input_without_influence_may_be_an_error():
+def test_an_unused_input_can_be_made_an_error():
     with pytest.raises(RuntimeError, match="the value of uses_first does not depend on argument 1"):
         mg.grad(uses_first, (0, 1), missing="error")(np.ones(2), np.ones(3))
     assert mg.grad(uses_first, missing="error")(np.ones(2), np.ones(3)).tolist() == [2, 2]
@@ -172,12 +172,12 @@ def test_an_input_without_influence_may_be_an_error():
         mg.value_and_grad(lambda pair: pair[0] * 2, missing="error")((1.0, 2.0))
 
 
-def test_missing_is_one_of_two_words():
+def test_missing_must_be_zeros_or_error():
     with pytest.raises(ValueError, match="missing must be 'zeros' or 'error', got 'none'"):
         mg.grad(uses_first, missing="none")
 
 
-def test_a_loss_may_have_auxiliary_outputs():
+def test_a_loss_can_have_auxiliary_outputs():
     def loss(x):
         return (x * x).sum(), {"largest": x.max()}
 
@@ -188,7 +188,7 @@ def test_a_loss_may_have_auxiliary_outputs():
 # The gradient is a graph ------------------------------------------------------------------------------------
 
 
-def test_the_graph_of_a_gradient_can_be_recorded_and_walked_again():
+def test_the_graph_of_a_gradient_can_be_recorded_and_walked():
     x = mg.tensor([0.3, 0.8], requires_grad=True)
     with mg.record() as trace:
         mg.sin(x).sum().backward(create_graph=True)
@@ -201,7 +201,7 @@ def test_the_graph_of_a_gradient_can_be_recorded_and_walked_again():
     assert mg.load_trace(trace.to_json()).to_json() == trace.to_json()
 
 
-def test_the_first_walk_alone_is_the_trace_that_is_kept_when_there_is_no_second():
+def test_a_trace_without_a_second_walk_has_only_the_first():
     x = mg.tensor(2.0, requires_grad=True)
     with mg.record() as trace:
         (x * x * x).backward(create_graph=True)

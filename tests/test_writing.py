@@ -1,4 +1,4 @@
-"""Writing, copying, and arrays from outside: nothing a user does afterwards changes a gradient."""
+"""Writing, copying, and arrays of the user: no later change reaches a gradient."""
 
 import copy
 import pickle
@@ -76,7 +76,7 @@ def test_a_write_after_the_forward_never_changes_the_gradient(write, requires_gr
 
 
 @pytest.mark.parametrize("write", [write for write in WRITES if write is not write_a_transpose])
-def test_a_write_is_seen_by_what_is_computed_next(write):
+def test_the_next_operation_sees_a_write(write):
     x = leaf([1.0, 2.0])
     (x * x).sum().backward()
     write(x)
@@ -87,7 +87,7 @@ def test_a_write_is_seen_by_what_is_computed_next(write):
 
 
 @pytest.mark.parametrize("first", [[], [9.0]])
-def test_a_reference_to_the_data_from_before_cannot_reach_the_graph(first):
+def test_an_old_reference_to_data_cannot_reach_the_graph(first):
     x = leaf([1.0, 2.0])
     kept = x.data
     for number in first:
@@ -100,7 +100,7 @@ def test_a_reference_to_the_data_from_before_cannot_reach_the_graph(first):
     assert numbers(x) == [5.0, 2.0]
 
 
-def test_an_array_that_is_kept_stays_the_tensors_own_until_it_is_replaced():
+def test_a_held_array_stays_the_tensors_until_it_is_replaced():
     x = leaf([1.0, 2.0])
     kept = x.data
     for number in (3.0, 4.0):
@@ -122,7 +122,7 @@ def test_an_array_that_is_kept_stays_the_tensors_own_until_it_is_replaced():
     "x.data[0] -= 0.1 * mg.grad(lambda w: (w * w).sum())(x)[0]",
     "x.data[:1] -= 0.1 * x.detach().data[:1] * 2",
 ])  # fmt: skip
-def test_what_is_written_may_be_computed_with_tensors_and_with_the_tensor_itself(write):
+def test_written_values_can_come_from_the_tensor_itself(write):
     x = leaf([1.0, 2.0])
     (x * x).sum().backward()
     exec(write)  # noqa: S102 - a statement of the test's own
@@ -139,7 +139,7 @@ def test_a_write_is_not_lost_to_an_operation_on_another_thread():
     assert numbers(x) == [5.0, 2.0]
 
 
-def test_an_array_that_is_kept_slows_down_only_what_uses_its_tensor_and_only_while_it_is_kept():
+def test_a_held_array_slows_down_only_its_own_tensor():
     x, y = leaf([1.0, 2.0]), leaf([3.0])
     kept = x.data
     x * y
@@ -151,14 +151,14 @@ def test_an_array_that_is_kept_slows_down_only_what_uses_its_tensor_and_only_whi
     assert x.is_fast
 
 
-def test_a_network_may_be_updated_entry_by_entry_by_what_it_computes():
+def test_a_network_can_be_updated_entry_by_entry():
     w = leaf([1.0, 2.0])
     for number in range(2):
         w.data[number] -= mg.grad(lambda w: (w * w * w).sum())(w)[number] / 3
     assert numbers(w) == [0.0, -2.0]
 
 
-def test_a_view_kept_from_before_cannot_reach_the_graph():
+def test_an_old_view_of_data_cannot_reach_the_graph():
     x = leaf([1.0, 2.0])
     view = x.data[:1]
     y = (x * x).sum()
@@ -168,7 +168,7 @@ def test_a_view_kept_from_before_cannot_reach_the_graph():
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])
-def test_an_array_that_was_handed_out_before_cannot_reach_what_a_transform_runs_on(requires_grad):
+def test_an_old_reference_cannot_reach_a_transforms_input(requires_grad):
     x = mg.tensor([1.0, 2.0], requires_grad=requires_grad)
     kept = x.data
     out, pull = mg.vjp(lambda x: x * x, x)
@@ -179,7 +179,7 @@ def test_an_array_that_was_handed_out_before_cannot_reach_what_a_transform_runs_
     assert numbers(through) == [1.0, 2.0]
 
 
-def test_an_array_given_to_an_operation_cannot_reach_the_graph_later():
+def test_an_array_passed_to_an_operation_is_copied():
     array, x = np.array([1.0, 2.0]), leaf([3.0, 4.0])
     y = (array * x).sum()
     array[:] = 9
@@ -188,7 +188,7 @@ def test_an_array_given_to_an_operation_cannot_reach_the_graph_later():
 
 
 @pytest.mark.parametrize("index", [np.array([0, 1]), mg.tensor([0, 1])])
-def test_an_index_changed_after_its_use_cannot_reach_the_graph(index):
+def test_an_index_changed_after_use_cannot_reach_the_graph(index):
     x = leaf([1.0, 2.0, 3.0])
     kept = index.data if isinstance(index, mg.Tensor) else index
     y = (x[index] * 2).sum()
@@ -197,7 +197,7 @@ def test_an_index_changed_after_its_use_cannot_reach_the_graph(index):
     assert numbers(x.grad) == [2.0, 2.0, 0.0]
 
 
-def test_a_list_of_repeats_changed_after_its_use_cannot_reach_the_graph():
+def test_repeats_changed_after_use_cannot_reach_the_graph():
     x, repeats = leaf([1.0, 2.0, 3.0]), [1, 0, 2]
     y = mg.repeat(x, repeats, axis=0) * mg.tensor([1.0, 10.0, 100.0])
     repeats[:] = [0, 1, 2]
@@ -213,7 +213,7 @@ def test_two_gradients_never_share_memory():
     assert numbers(line.grad) == [2.0, 4.0, 6.0, 8.0]
 
 
-def test_the_data_of_a_result_is_read_only_and_cannot_be_assigned():
+def test_the_data_of_a_result_is_read_only():
     y = leaf([1.0, 2.0]) * 2
     assert not y.data.flags.writeable
     with pytest.raises(RuntimeError, match="a result cannot be assigned to"):
@@ -233,7 +233,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_writing_into_the_array_of_a_result_says_what_to_write_instead(write):
+def test_writing_into_a_result_says_what_to_write_instead(write):
     y = leaf([1.0, 2.0]) * 2
     with pytest.raises(ValueError, match=RESULT) as raised:
         write(y.data)
@@ -259,12 +259,12 @@ PLAIN = {
 
 
 @pytest.mark.parametrize("make", PLAIN.values(), ids=PLAIN)
-def test_what_numpy_makes_of_the_array_of_a_result_is_a_plain_array(make):
+def test_numpy_functions_of_a_results_array_return_plain_arrays(make):
     made = make((leaf([1.0, 2.0]) * 2).data)
     assert type(made) is np.ndarray
 
 
-def test_a_leaf_takes_the_array_of_a_result_as_its_own_and_it_may_be_written_into():
+def test_a_leaf_made_of_a_results_array_can_be_written_into():
     x, y = leaf([1.0, 2.0]), leaf([1.0, 2.0]) * 2
     assert repr(y.data) == "array([2., 4.])"
     x.data = y.data
@@ -288,7 +288,7 @@ def test_each_write_to_a_leaf_is_counted():
     assert mg.tensor([1.0]).version == 0
 
 
-def test_the_array_is_handed_out_again_until_the_next_operation():
+def test_data_returns_the_same_array_until_the_next_operation():
     x = leaf([1.0, 2.0])
     x.data[0] = 5
     x.data[1] = 6
@@ -318,7 +318,7 @@ def test_training_by_hand_reaches_the_minimum_by_every_idiom():
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_class_weights_that_are_written_into_after_the_forward_do_not_change_the_gradient(smoothing):
+def test_writing_into_class_weights_does_not_change_the_gradient(smoothing):
     received = []
     for write in (False, True):
         scores, weight = leaf([[1.0, 2.0], [0.5, -1.0]]), np.array([1.0, 2.0])
@@ -333,7 +333,7 @@ def test_class_weights_that_are_written_into_after_the_forward_do_not_change_the
 # Copies -----------------------------------------------------------------------------------------------------
 
 
-def test_tensor_copies_what_it_is_given():
+def test_tensor_copies_its_argument():
     array = np.array([1.0, 2.0])
     x = mg.tensor(array)
     array[0] = 9
@@ -341,7 +341,7 @@ def test_tensor_copies_what_it_is_given():
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])  # noqa: S301 - our own bytes
-def test_a_copy_is_a_leaf_of_its_own(copied):
+def test_a_copy_is_a_new_leaf(copied):
     x = leaf([1.0, 2.0], dtype="float32")
     other = copied(x)
     assert (other.dtype, other.requires_grad, numbers(other)) == (x.dtype, True, [1.0, 2.0])
@@ -351,7 +351,7 @@ def test_a_copy_is_a_leaf_of_its_own(copied):
     assert x.grad is None
 
 
-def test_a_deep_copy_of_a_structure_keeps_what_is_shared_and_the_gradients():
+def test_a_deep_copy_keeps_shared_tensors_and_gradients():
     x = leaf([1.0, 2.0])
     (x * x).sum().backward()
     tied = copy.deepcopy({"a": x, "b": x})
@@ -360,7 +360,7 @@ def test_a_deep_copy_of_a_structure_keeps_what_is_shared_and_the_gradients():
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_a_result_cannot_be_copied_apart_from_its_graph(copied):
+def test_a_result_cannot_be_copied_without_its_graph(copied):
     with pytest.raises(RuntimeError, match="apart from its graph"):
         copied(leaf([1.0]) * 2)
 
@@ -383,7 +383,7 @@ LEFT_OPERANDS = {
 
 @pytest.mark.parametrize("left", LEFT_OPERANDS.values(), ids=LEFT_OPERANDS)
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "**", "%"])
-def test_an_operator_with_numpy_on_its_left_is_ours(left, symbol):
+def test_an_operator_with_an_array_on_the_left_returns_a_tensor(left, symbol):
     apply = {
         "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": lambda a, b: a / b,
         "**": lambda a, b: a**b, "%": lambda a, b: a % b,
@@ -395,7 +395,7 @@ def test_an_operator_with_numpy_on_its_left_is_ours(left, symbol):
     assert mg.gradcheck(lambda x: apply(left, x), (x,))
 
 
-def test_a_matrix_product_with_an_array_on_its_left_is_ours():
+def test_a_product_with_an_array_on_the_left_returns_a_tensor():
     matrix, x = np.arange(6.0).reshape(2, 3), leaf([1.0, 2.0, 3.0])
     y = matrix @ x
     y.backward([1.0, 10.0])
@@ -403,6 +403,6 @@ def test_a_matrix_product_with_an_array_on_its_left_is_ours():
     assert numbers(x.grad) == (np.array([1.0, 10.0]) @ matrix).tolist()
 
 
-def test_comparisons_with_an_array_on_the_left_are_entry_by_entry():
+def test_comparisons_with_an_array_on_the_left_are_elementwise():
     assert numbers(np.array([1.0, 3.0]) < leaf([2.0, 2.0])) == [True, False]
     assert numbers(np.array([1.0, 2.0]) == leaf([2.0, 2.0])) == [False, True]

@@ -1,8 +1,8 @@
 """Comparison of an answer with the right one, up to rounding, with every convention at kinks and ties accepted.
 
 An entry may be off by 1e-9 of the array's largest entry, plus the effect of the inputs' last bit on the right rule.
-Finite differences are never used. At a kink or a tie, any number between what the right rule sends on either side is
-right, if the tied entries together send what arrived. A tie that counts twice follows no convention.
+Finite differences are never used. At a kink or a tie, any number between the right rule's results on either side is
+right, if the tied entries together send as much as arrived. A tie that counts twice follows no convention.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Expected:
 
     @cached_property
     def reached_by_infinity(self) -> dict[str, Any] | None:
-        """The entries that depend on an infinite upstream: those that change when it is replaced by a finite one."""
+        """The entries that depend on an infinite upstream: they change when a finite one replaces it."""
         others = self.case.expects.get("finite")
         if others is None:
             return None
@@ -230,7 +230,7 @@ def undefined_entries(right: Any, value: Any) -> Any:
 
 
 def conventional_entries(expected: Expected, name: str, value: Any) -> Any:
-    """Return where the right rule jumps and the answer lies between its results on either side."""
+    """Return where the right rule jumps and the answer is between its results on either side."""
     neighbors = expected.neighbors.get(name)
     if neighbors is None:
         return np.zeros(value.shape, bool)

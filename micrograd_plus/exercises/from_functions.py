@@ -87,8 +87,9 @@ def function_exercise(
 ) -> Exercise:
     """Return an exercise whose right answer is `right`.
 
-    The known mistakes are those of the catalogue for this id, and `mistakes`: objects of the class, or pairs of a row
-    of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue applies.
+    The known mistakes come from the catalogue, under this id, and from `mistakes`: objects of the class, or pairs of a
+    row of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue
+    applies.
     """
     functions, names = tuple(sorted(FUNCTIONS)), list(answers or [ONLY_ANSWER])
     draw = FunctionCases(right, inputs, edges or {}, names, driver, count, functions, about)

@@ -79,8 +79,9 @@ def mark(
         parts = [mark_part(part, cases, wrongs) for part in exercise.parts]
     overwritten = sorted({name for outcome in outcomes for name in outcome["wrote"]})
     add_reasons(parts, flags, overwritten)
-    found = [wrong for wrong in wrongs if wrong is not None]
-    first = next((wrong for wrong in found if wrong.kind in UNUSABLE), found[0] if found else None)
+    differences = [wrong for wrong in wrongs if wrong is not None]
+    unusable = [wrong for wrong in differences if wrong.kind in UNUSABLE]
+    first = next(iter([*unusable, *differences]), None)
     result = Result(exercise, parts, first, flags)
     if diagnose:
         if flags and flags != [OVERWRITES]:

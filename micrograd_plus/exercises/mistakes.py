@@ -127,7 +127,7 @@ def wrap(body: str, parameters: list[str]) -> str:
 
 
 def edit_source(right: Any, old: str, new: str, label: str) -> Any:
-    """Return the function or class whose source is that of `right`, with the one occurrence of `old` replaced."""
+    """Run the source of a right answer with the one occurrence of `old` replaced, and return the result."""
     source = textwrap.dedent(inspect.getsource(right))
     if source.count(old) != 1:
         raise ValueError(f"mistake {label}: {old!r} must occur exactly once in the right answer")

@@ -187,11 +187,11 @@ def candidates(trace: Any, step: int, word: str = "after") -> list[dict[str, Any
     if not 1 <= step <= len(trace.steps):
         raise IndexError(f"step must be between 1 and {len(trace.steps)}, got {step}")
     question = Question(trace, (step - 1, word))
-    right, found = question.right, []
+    right, answers = question.right, []
     for known, value in question.candidates():
-        if value is not None and not agrees(value, right) and not any(agrees(value, other) for other, _ in found):
-            found.append((value, known.hints[0]))
-    return [{"step": step, "answer": value.tolist(), "hint": hint} for value, hint in found]
+        if value is not None and not agrees(value, right) and not any(agrees(value, other) for other, _ in answers):
+            answers.append((value, known.hints[0]))
+    return [{"step": step, "answer": value.tolist(), "hint": hint} for value, hint in answers]
 
 
 __all__ = ["Guess", "Question", "agrees", "candidates", "to_array"]

@@ -1,4 +1,4 @@
-"""Reply: what a student reads about one try. It is text first, fits a screen reader, and does not depend on color."""
+"""The reply that a student reads about one try: text first, fit for a screen reader, and independent of color."""
 
 # pyright: reportPrivateUsage=false
 # Whether a notebook can show traces is a private attribute of Trace.
@@ -113,9 +113,9 @@ class Reply:
         return self.result.to_dict()
 
 
-def next_hint(mistake: Mistake, given: int) -> tuple[int, Text]:
+def next_hint(mistake: Mistake, hints_given: int) -> tuple[int, Text]:
     """Return the number of the next hint of a mistake, and the hint. The last one repeats."""
-    number = min(given + 1, len(mistake.hints))
+    number = min(hints_given + 1, len(mistake.hints))
     return number, Text(f"Hint {number} of {len(mistake.hints)}: {mistake.hints[number - 1]}")
 
 

@@ -46,23 +46,23 @@ def combine(
 
     @takes_all_values
     def answer(values: dict[str, Any], xp: Any) -> Any:
-        sent: dict[str, Any] = {}
+        contributions: dict[str, Any] = {}
         for inputs, function in functions:
             names = function.__code__.co_varnames[: function.__code__.co_argcount]
             returned = function(*[{**values, "xp": xp}[name] for name in names])
-            sent |= dict(zip(inputs, returned if len(inputs) > 1 else (returned,), strict=True))
+            contributions |= dict(zip(inputs, returned if len(inputs) > 1 else (returned,), strict=True))
         if op.kind == "variadic":
-            return list(sent[served[0]])
-        return {name: sent[name] for name in served if sent[name] is not None}
+            return list(contributions[served[0]])
+        return {name: contributions[name] for name in served if contributions[name] is not None}
 
     @takes_all_values
     def whole_answer(values: dict[str, Any], xp: Any) -> Any:
-        sent = answer(values, xp)
+        contributions = answer(values, xp)
         if op.kind == "variadic":
-            return sent
+            return contributions
         if op.kind == "elementwise":
-            sent = {name: values["upstream"] * local for name, local in sent.items()}
-        return {name: undo(np.asarray(each), values[f"{name}_shape"]) for name, each in sent.items()}
+            contributions = {name: values["upstream"] * local for name, local in contributions.items()}
+        return {name: undo(np.asarray(each), values[f"{name}_shape"]) for name, each in contributions.items()}
 
     return whole_answer if whole else answer
 
@@ -76,7 +76,7 @@ def right_answer(op: Op, served: tuple[str, ...], whole: bool) -> Callable[..., 
 
 
 def chain_rule_answer(op: Op, served: tuple[str, ...]) -> Callable[..., Any]:
-    """Return the answer for a composite without a rule of its own: run the engine's walk through its steps."""
+    """Return the answer for a composite that has no rule: run the engine's walk through its steps."""
 
     @takes_all_values
     def answer(values: dict[str, Any], xp: Any) -> Any:

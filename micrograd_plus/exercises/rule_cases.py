@@ -28,7 +28,7 @@ class RuleCases:
     """Function that draws the cases of a rule.
 
     `served` are the inputs that receive a gradient, `reads` the values that the answer may read. `whole` and
-    `second_order` are those of `rule_exercise`; with `one_convention`, only the engine's convention at kinks is right.
+    `second_order` are explained in `rule_exercise`. With `one_convention`, only the engine's convention is right.
     """
 
     def __init__(

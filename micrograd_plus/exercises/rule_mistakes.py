@@ -23,8 +23,8 @@ def rule_mistakes(op: Op, served: tuple[str, ...], rules: Sequence[Any], whole: 
 
     def with_wrong(wrong: Iterable[Any]) -> Any:
         replaced = {name for inputs, _ in wrong for name in inputs}
-        kept = [(inputs, function) for inputs, function in right if not replaced & set(inputs)]
-        return combine(op, served, [*kept, *wrong], whole=whole)
+        others = [(inputs, function) for inputs, function in right if not replaced & set(inputs)]
+        return combine(op, served, [*others, *wrong], whole=whole)
 
     mistakes = [
         exhibit_mistake(exhibit, with_wrong(exhibit.rules.items()), reason)

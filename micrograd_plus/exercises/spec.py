@@ -51,8 +51,8 @@ class Case:
     """One call of the student's code: the part that it counts for, a description, and the request.
 
     `expects` is used for comparison and never reaches the student's code: the shapes of the answers, the upstream that
-    multiplies a local derivative, and a function that makes neighboring requests (at a kink or a tie an answer may lie
-    between the right answers to those). `right_outcome` caches the outcome of the right answer.
+    multiplies a local derivative, and a function that makes neighboring requests (at a kink or a tie, an answer between
+    the right answers to those is right). `right_outcome` caches the outcome of the right answer.
     """
 
     __slots__ = ("about", "expects", "part", "request", "right_outcome")

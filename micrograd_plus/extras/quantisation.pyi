@@ -7,6 +7,8 @@ from typing import Any
 
 from ..tensor import Tensor
 
+__all__: list[str]
+
 def dequantize(q: Any, scale: Any, zero_point: Any = 0, *, axis: Any = None) -> Tensor:
     """Convert quantised integers back to real numbers: (q - zero_point) * scale."""
 def dequantize_blocks(codes: Any, scale: Any, zero_point: Any = None, block: Any = 32) -> Tensor:

@@ -28,7 +28,7 @@ def _floats(value: Any) -> Tensor:
     return ops.multiply(value, 1.0)
 
 
-def _standardised(x: Any, loc: Any, scale: Any) -> Tensor:
+def _standardise(x: Any, loc: Any, scale: Any) -> Tensor:
     """Return (x - loc) / scale."""
     return (_floats(x) - loc) / scale
 
@@ -54,7 +54,7 @@ class norm:  # noqa: N801 - SciPy's name
     @staticmethod
     def logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the logarithm of the density."""
-        z = _standardised(x, loc, scale)
+        z = _standardise(x, loc, scale)
         return -0.5 * z * z - ops.log(_floats(scale)) - 0.5 * log(2 * pi)
 
     @staticmethod
@@ -65,22 +65,22 @@ class norm:  # noqa: N801 - SciPy's name
     @staticmethod
     def cdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the distribution function at x."""
-        return ndtr(_standardised(x, loc, scale))
+        return ndtr(_standardise(x, loc, scale))
 
     @staticmethod
     def logcdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the logarithm of the distribution function at x."""
-        return log_ndtr(_standardised(x, loc, scale))
+        return log_ndtr(_standardise(x, loc, scale))
 
     @staticmethod
     def sf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the survival function at x."""
-        return ndtr(-_standardised(x, loc, scale))
+        return ndtr(-_standardise(x, loc, scale))
 
     @staticmethod
     def logsf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the logarithm of the survival function at x."""
-        return log_ndtr(-_standardised(x, loc, scale))
+        return log_ndtr(-_standardise(x, loc, scale))
 
 
 class t:  # noqa: N801 - SciPy's name
@@ -98,7 +98,7 @@ class t:  # noqa: N801 - SciPy's name
     @staticmethod
     def logpdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the logarithm of the density."""
-        z, n = _standardised(x, loc, scale), _floats(df)
+        z, n = _standardise(x, loc, scale), _floats(df)
         constant = gammaln((n + 1) / 2) - gammaln(n / 2) - 0.5 * ops.log(n * pi) - ops.log(_floats(scale))
         return constant - (n + 1) / 2 * ops.log1p(z * z / n)
 
@@ -110,7 +110,7 @@ class t:  # noqa: N801 - SciPy's name
     @staticmethod
     def cdf(x: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the distribution function at x."""
-        z, n = _standardised(x, loc, scale), _floats(df)
+        z, n = _standardise(x, loc, scale), _floats(df)
         # the share beyond |z| is half of I at n / (n + z²); near 0 that has no slope, that at z² / (n + z²) has one
         near = z * z < n
         inner = 0.5 * betainc(0.5, n / 2, ops.where(near, z * z / (n + z * z), 0.5))
@@ -138,7 +138,7 @@ class gamma:  # noqa: N801 - SciPy's name
     @staticmethod
     def logpdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the logarithm of the density; minus infinity where there is none."""
-        y, a = _standardised(x, loc, scale), _floats(a)
+        y, a = _standardise(x, loc, scale), _floats(a)
         constant = -gammaln(a) - ops.log(_floats(scale))
         return _inside(y >= 0, y, 1.0, lambda y: xlogy(a - 1, y) - y + constant)
 
@@ -150,7 +150,7 @@ class gamma:  # noqa: N801 - SciPy's name
     @staticmethod
     def cdf(x: Any, a: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the distribution function at x."""
-        y = _standardised(x, loc, scale)
+        y = _standardise(x, loc, scale)
         return ops.where(y > 0, gammainc(a, ops.where(y > 0, y, 1.0)), 0.0)
 
 
@@ -197,7 +197,7 @@ class beta:  # noqa: N801 - SciPy's name
     @staticmethod
     def logpdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the logarithm of the density; minus infinity where there is none."""
-        y, a, b = _standardised(x, loc, scale), _floats(a), _floats(b)
+        y, a, b = _standardise(x, loc, scale), _floats(a), _floats(b)
         constant = -betaln(a, b) - ops.log(_floats(scale))
         holds = ops.logical_and(y >= 0, y <= 1)
         return _inside(holds, y, 0.5, lambda y: xlogy(a - 1, y) + xlog1py(b - 1, -y) + constant)
@@ -210,7 +210,7 @@ class beta:  # noqa: N801 - SciPy's name
     @staticmethod
     def cdf(x: Any, a: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0) -> Tensor:
         """Return the distribution function at x."""
-        y = _standardised(x, loc, scale)
+        y = _standardise(x, loc, scale)
         holds = ops.logical_and(y > 0, y < 1)
         return ops.where(holds, betainc(a, b, ops.where(holds, y, 0.5)), ops.astype(y >= 1, float))
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..tensor import Tensor
 
+__all__: list[str]
+
 def fft(x: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Tensor:
     """Compute the discrete Fourier transform along an axis."""
 def fft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Tensor:

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from .assignment import AssignmentError
-from .grade import SCHEMA
+from .grade import blank_marks
 from .reasons import reason
 from .store import Store, to_json
 from .submissions import read_submission, student_id
@@ -139,12 +139,8 @@ def grade_one(
 
 def failed_marks(setup: dict[str, Any], student: str) -> str:
     """Return the marks of a submission on which two workers died: none, with the reason."""
-    return to_json({
-        "schema": SCHEMA, "assignment": setup["assignment"]["id"], "student": student,
-        "attempt": setup["attempt"], "isolation": setup["level"], "provisional": True, "gradable": False,
-        "problem": reason("failed"), "score": 0.0, "max_score": 0.0, "exercises": [], "remarks": [], "tampering": [],
-        "fingerprint": None,
-    })  # fmt: skip
+    return to_json(blank_marks(assignment=setup["assignment"]["id"], student=student, attempt=setup["attempt"],
+                               isolation=setup["level"], problem=reason("failed"), fingerprint=None))  # fmt: skip
 
 
 # On several machines ------------------------------------------------------------------------------------------------

@@ -40,13 +40,11 @@ def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sa
                      limits: Callable[[Any], Limits] | None = None,
                      walks: dict[str, str] | None = None) -> dict[str, Any]:  # fmt: skip
     """Return the marks of a submission. Add to `walks` the walk through the first wrong call of each exercise."""
-    level = sandbox.level
-    marks: dict[str, Any] = {
-        "schema": SCHEMA, "assignment": assignment.id, "student": submission.student, "attempt": attempt,
-        "isolation": level, "provisional": not is_at_least(level, assignment.isolation),
-        "gradable": submission.problem is None, "problem": submission.problem, "score": 0.0,
-        "max_score": assignment.total_points(), "exercises": [], "remarks": list(submission.remarks), "tampering": [],
-    }  # fmt: skip
+    marks = blank_marks(
+        assignment=assignment.id, student=submission.student, attempt=attempt, isolation=sandbox.level,
+        provisional=not is_at_least(sandbox.level, assignment.isolation), gradable=submission.problem is None,
+        problem=submission.problem, max_score=assignment.total_points(), remarks=list(submission.remarks),
+    )  # fmt: skip
     if submission.problem is not None:
         why = reason("not_gradable", problem=submission.problem)
         marks["exercises"] = [zero_marks(assignment, name, why) for name in assignment.exercises]
@@ -63,6 +61,15 @@ def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sa
     marks["remarks"] += grading.remarks
     marks["tampering"] = submission.tampering + find_tampering(grading.cells)
     return marks
+
+
+def blank_marks(**fields: Any) -> dict[str, Any]:
+    """Return marks of a submission without exercises, in the order of the schema, with these fields replaced."""
+    return {
+        "schema": SCHEMA, "assignment": "", "student": "", "attempt": 1, "isolation": "none", "provisional": True,
+        "gradable": False, "problem": None, "score": 0.0, "max_score": 0.0, "exercises": [], "remarks": [],
+        "tampering": [],
+    } | fields  # fmt: skip
 
 
 def limits_of(exercise: Any) -> Limits:
@@ -82,8 +89,8 @@ class SubmissionGrading:
         self.cells = [part for cell in submission.cells if not cell.is_test
                       for part in split_answers(cell, set(functions.values()))]  # fmt: skip
         self.owners = exercises_of(self.cells, functions)
-        self.deadly: dict[int, str] = {}
-        """The cells that ended the process, each with the end of its run."""
+        self.deadly: dict[int, RunResult] = {}
+        """The cells that ended the process, each with the result of its run."""
         self.remarks: list[str] = []
         self.walks: dict[str, str] = {}
 
@@ -118,7 +125,7 @@ class SubmissionGrading:
         """
         is_answered = any(name in owners for owners in self.owners)
         if self.deadly and not is_answered:
-            return RunResult(end=next(iter(self.deadly.values()))), []
+            return next(iter(self.deadly.values())), []
         while True:
             places = cells_to_run(self.owners, name, set(self.deadly))
             result = self.run_patiently(self.build_run(name, exercise, requests, places))
@@ -127,7 +134,7 @@ class SubmissionGrading:
             blamed = places[result.last_cell]
             if blamed in required_cells(self.cells, self.owners, name):
                 return result, places
-            self.deadly[blamed] = result.end
+            self.deadly[blamed] = result
             if not is_answered:
                 return result, places
             self.remarks.append(reason("left_out_cell", where=self.cells[blamed].where, what=verb_for(result)))

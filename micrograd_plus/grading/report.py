@@ -134,6 +134,11 @@ def as_html(value: object) -> str:
     return html.escape(escape_invisible(value))
 
 
+def as_sentence(text: str) -> str:
+    """Return text with a capital letter at the start and a punctuation mark at the end."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
 def overview(store: Store) -> list[str]:
     """Return the number of submissions, the mean, and the isolation."""
     count, provisional, unread, total, of = 0, 0, 0, 0.0, 0.0
@@ -211,17 +216,17 @@ def student_section(marks: dict[str, Any], store: Store) -> str:
     state = " (provisional)" if marks["provisional"] else ""
     parts = [f"<section><h3>{as_html(marks['student'])}: {marks['score']:g} of {marks['max_score']:g}{state}</h3>"]
     if marks["problem"]:
-        parts.append(f"<p>{as_html(marks['problem'])}</p>")
+        parts.append(f"<p>{as_html(as_sentence(marks['problem']))}</p>")
     parts.append("<ul>")
     for each in marks["exercises"]:
         mistake = f" Known mistake: {each['mistake']['title']}." if each["mistake"] else ""
         flags = f" Flags: {', '.join(each['flags'])}." if each["flags"] else ""
         head = as_html(f"{each['exercise']}: {each['points']:g} of {each['of']:g}.")
-        why = each["reason"][:1].upper() + each["reason"][1:].rstrip(".") + "."
+        why = as_sentence(each["reason"])
         walk = walk_link(store, marks["student"], each["exercise"])
         parts.append(f"<li><strong>{head}</strong> {as_html(why)}{as_html(mistake + flags)}{walk}</li>")
     parts.append("</ul>")
-    parts += [f"<p>{as_html(remark)}</p>" for remark in marks["remarks"]]
+    parts += [f"<p>{as_html(as_sentence(remark))}</p>" for remark in marks["remarks"]]
     return "".join(parts) + "</section>"
 
 

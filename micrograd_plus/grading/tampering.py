@@ -12,36 +12,59 @@ from typing import Any
 
 from .cells import Cell
 
-MODULES = {
-    "ctypes": "uses ctypes", "gc": "imports gc, which lists every object", "inspect": "imports inspect",
-    "atexit": "registers an exit handler", "socket": "opens sockets", "subprocess": "starts programs",
-    "multiprocessing": "starts processes", "threading": "starts threads", "signal": "changes signal handlers",
-    "pickle": "uses pickle", "dill": "uses pickle", "marshal": "uses marshal",
-    "linecache": "reads source code with linecache",
-    "urllib": "uses the network", "requests": "uses the network", "http": "uses the network",
-    "unittest": "imports unittest", "pytest": "imports pytest", "codecs": "imports codecs", "mmap": "maps memory",
-    "importlib": "imports importlib", "builtins": "imports builtins", "resource": "changes limits",
-    "torch": "imports another engine", "jax": "imports another engine", "autograd": "imports another engine",
-    "tensorflow": "imports another engine", "IPython": "imports IPython", "fcntl": "imports fcntl",
-}  # fmt: skip
-NAMES = {
-    "_getframe": "walks stack frames", "currentframe": "walks stack frames", "stack": "walks stack frames",
-    "f_back": "walks stack frames",
-    "f_globals": "reads the variables of another function", "f_locals": "reads the variables of another function",
-    "_current_frames": "walks stack frames", "get_objects": "lists every object", "get_referrers": "lists every object",
-    "settrace": "sets a trace function", "setprofile": "sets a trace function", "monitoring": "sets a trace function",
-    "meta_path": "changes how modules are imported", "path_hooks": "changes how modules are imported",
-    "addaudithook": "adds an audit hook", "modules": "uses sys.modules", "__closure__": "reads a closure",
-    "cell_contents": "reads a closure", "__wrapped__": "unwraps a function",
-    "__globals__": "reads the globals of a function",
-    "__builtins__": "replaces builtins", "getsource": "reads source code", "__file__": "reads its own path",
-    "fork": "forks", "forkpty": "forks", "setsid": "leaves its session", "_exit": "ends the process",
-    "kill": "sends signals", "killpg": "sends signals",
-    "system": "starts programs", "popen": "starts programs", "execv": "starts programs", "execve": "starts programs",
-    "__subclasses__": "lists classes", "showtraceback": "changes how errors are shown",
-    "environ": "reads the environment",
-    "setrecursionlimit": "changes the recursion limit", "getppid": "reads the ID of its parent process",
-}  # fmt: skip
+
+def by_name(table: dict[str, str]) -> dict[str, str]:
+    """Return the description of each name in a table that lists the names for each description."""
+    return {name: what for what, names in table.items() for name in names.split()}
+
+
+MODULES = by_name({
+    "imports another engine": "torch jax autograd tensorflow",
+    "uses the network": "urllib requests http",
+    "opens sockets": "socket",
+    "starts programs": "subprocess",
+    "starts processes": "multiprocessing",
+    "starts threads": "threading",
+    "changes signal handlers": "signal",
+    "registers an exit handler": "atexit",
+    "changes limits": "resource",
+    "maps memory": "mmap",
+    "uses ctypes": "ctypes",
+    "uses pickle": "pickle dill",
+    "uses marshal": "marshal",
+    "reads source code with linecache": "linecache",
+    "imports gc, which lists every object": "gc",
+} | {
+    f"imports {name}": name
+    for name in ("inspect", "unittest", "pytest", "codecs", "importlib", "builtins", "IPython", "fcntl")
+})  # fmt: skip
+"""What importing a module does."""
+NAMES = by_name({
+    "walks stack frames": "_getframe currentframe stack f_back _current_frames",
+    "reads the variables of another function": "f_globals f_locals",
+    "reads the globals of a function": "__globals__",
+    "reads a closure": "__closure__ cell_contents",
+    "unwraps a function": "__wrapped__",
+    "lists every object": "get_objects get_referrers",
+    "lists classes": "__subclasses__",
+    "sets a trace function": "settrace setprofile monitoring",
+    "adds an audit hook": "addaudithook",
+    "changes how modules are imported": "meta_path path_hooks",
+    "uses sys.modules": "modules",
+    "replaces builtins": "__builtins__",
+    "reads source code": "getsource",
+    "reads its own path": "__file__",
+    "reads the environment": "environ",
+    "reads the ID of its parent process": "getppid",
+    "forks": "fork forkpty",
+    "leaves its session": "setsid",
+    "ends the process": "_exit",
+    "sends signals": "kill killpg",
+    "starts programs": "system popen execv execve",
+    "changes how errors are shown": "showtraceback",
+    "changes the recursion limit": "setrecursionlimit",
+})  # fmt: skip
+"""What using a name or an attribute does."""
 METHODS = {
     "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__array_function__", "__array_ufunc__", "__array__",
     "__array_priority__", "__array_interface__", "__array_struct__", "__buffer__", "__float__", "__abs__",

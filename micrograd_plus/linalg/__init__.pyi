@@ -7,6 +7,8 @@ from typing import Any
 
 from ..tensor import Tensor
 
+__all__: list[str]
+
 def cholesky(a: Any, *, upper: Any = False) -> Tensor:
     """Compute the Cholesky factorisation: the lower triangle L with L @ Lᵀ = a."""
 def det(a: Any) -> Tensor: """Compute the determinant of a matrix."""

@@ -148,18 +148,18 @@ class MultiheadAttention(Module):
     def _bias(self, query: Tensor, key: Tensor, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
         """Return both masks as numbers to add to the scores, or None if nothing is masked."""
         examples, heads, places, keys = *query.shape[:3], key.shape[2]
-        hidden = self._fitting("attn_mask", attn_mask, (places, keys), (examples * heads, places, keys))
-        padding = self._fitting("key_padding_mask", key_padding_mask, (examples, keys), (keys,))
+        hidden = self._mask_of_shape("attn_mask", attn_mask, (places, keys), (examples * heads, places, keys))
+        padding = self._mask_of_shape("key_padding_mask", key_padding_mask, (examples, keys), (keys,))
         if hidden is not None:
             is_causal = False  # PyTorch's is_causal is a hint that attn_mask is causal; it adds nothing
             hidden = hidden.reshape(-1, heads if hidden.ndim == 3 else 1, places, keys)
-        bias = attention_bias(query, key, _allowed(hidden), is_causal)
+        bias = attention_bias(query, key, _boolean_mask(hidden), is_causal)
         if padding is None:
             return bias
-        padding = attention_bias(query, key, _allowed(padding.reshape(-1, 1, 1, keys)), False)
+        padding = attention_bias(query, key, _boolean_mask(padding.reshape(-1, 1, 1, keys)), False)
         return padding if bias is None else bias + padding
 
-    def _fitting(self, name: str, mask: Any, *shapes: tuple[int, ...]) -> Any:
+    def _mask_of_shape(self, name: str, mask: Any, *shapes: tuple[int, ...]) -> Any:
         """Return a mask that has one of these shapes, or None."""
         mask = Tensor.constant(mask, name) if isinstance(mask, list) else mask
         if mask is not None and mask.shape not in shapes:
@@ -168,6 +168,6 @@ class MultiheadAttention(Module):
         return mask
 
 
-def _allowed(mask: Any) -> Any:
+def _boolean_mask(mask: Any) -> Any:
     """Convert a mask to the form of `scaled_dot_product_attention`: True where a query may attend."""
     return ~mask if mask is not None and mask.dtype.kind == "b" else mask

@@ -118,7 +118,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, rng: Generator | No
 
     See: torch.nn.init.uniform_, numpy.random.Generator.uniform.
     """
-    return _given(tensor, random.chosen(rng).uniform(a, b, tensor.shape))
+    return _assign(tensor, random.generator_or_default(rng).uniform(a, b, tensor.shape))
 
 
 @_of_a_tensor
@@ -143,7 +143,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, rng: Generator 
 
     See: torch.nn.init.normal_, numpy.random.Generator.normal.
     """
-    return _given(tensor, random.chosen(rng).normal(mean, std, tensor.shape))
+    return _assign(tensor, random.generator_or_default(rng).normal(mean, std, tensor.shape))
 
 
 @_of_a_tensor
@@ -179,13 +179,13 @@ def trunc_normal_(
             f"trunc_normal_: less than 1 in 100 draws of mean {mean} and std {std} falls between {a} and "
             f"{b}; uniform_({a}, {b}) may be what is meant"
         )
-    draw = random.chosen(rng).normal
+    draw = random.generator_or_default(rng).normal
     values = np.asarray(draw(mean, std, tensor.shape))
     outside = (values < a) | (values > b)
     while outside.any():
         values[outside] = draw(mean, std, int(outside.sum()))
         outside = (values < a) | (values > b)
-    return _given(tensor, values)
+    return _assign(tensor, values)
 
 
 @_of_a_tensor
@@ -206,7 +206,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
     See: torch.nn.init.constant_, numpy.full.
     """
-    return _given(tensor, np.full(tensor.shape, val))
+    return _assign(tensor, np.full(tensor.shape, val))
 
 
 @_of_a_tensor
@@ -269,7 +269,7 @@ def eye_(tensor: Tensor) -> Tensor:
     if tensor.ndim != 2:
         raise ValueError(f"eye_ expects a matrix, got shape {tensor.shape}")
     rows, columns = tensor.shape
-    return _given(tensor, np.eye(rows, columns))
+    return _assign(tensor, np.eye(rows, columns))
 
 
 @_of_a_tensor
@@ -421,12 +421,12 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, rng: Generator | None = None)
     if tensor.ndim < 2:
         raise ValueError(f"orthogonal_ expects a matrix, got shape {tensor.shape}")
     rows, columns = tensor.shape[0], prod(tensor.shape[1:])
-    drawn = random.chosen(rng).normal(size=(max(rows, columns), min(rows, columns)))
+    drawn = random.generator_or_default(rng).normal(size=(max(rows, columns), min(rows, columns)))
     turn, triangle = np.linalg.qr(drawn)
     turn = turn * np.sign(np.diag(triangle))  # without this, qr's choice of signs would favour some turns
-    return _given(tensor, gain * (turn if rows >= columns else turn.T).reshape(tensor.shape))
+    return _assign(tensor, gain * (turn if rows >= columns else turn.T).reshape(tensor.shape))
 
 
-def _given(tensor: Tensor, values: Any) -> Tensor:
+def _assign(tensor: Tensor, values: Any) -> Tensor:
     """Assign new values to a tensor, on its device and in its dtype, and return it."""
     return tensor.assign(devices.device_of(tensor._data).library.asarray(values))

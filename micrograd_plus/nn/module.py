@@ -245,7 +245,7 @@ class Module:
         """Return this module and all below it; a shared one by each of its names."""
         yield prefix, self
         for name, child in self._every_child():
-            yield from child._every_module(joined(prefix, name))
+            yield from child._every_module(join_names(prefix, name))
 
     def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """Return every parameter by dotted name, each once; the name becomes its label in a recording.
@@ -279,21 +279,21 @@ class Module:
             for name, role in module._roles.items():
                 value = module.__dict__.get(name)
                 if role in roles and value is not None:
-                    yield joined(place, name), value
+                    yield join_names(place, name), value
 
     def get_submodule(self, target: str) -> Module:
         """Return the module with a dotted name, as in `named_modules`; "" is this one."""
-        return self._found(target, "module", dict(self._every_module("")))
+        return self._find(target, "module", dict(self._every_module("")))
 
     def get_parameter(self, target: str) -> Tensor:
         """Return the parameter with a dotted name, as in `named_parameters`."""
-        return self._found(target, "parameter", dict(self._every_tensor("", True, PARAMETER)))
+        return self._find(target, "parameter", dict(self._every_tensor("", True, PARAMETER)))
 
     def get_buffer(self, target: str) -> Tensor:
         """Return the buffer with a dotted name, as in `named_buffers`."""
-        return self._found(target, "buffer", dict(self._every_tensor("", True, BUFFER, PASSING)))
+        return self._find(target, "buffer", dict(self._every_tensor("", True, BUFFER, PASSING)))
 
-    def _found(self, target: str, what: str, known: dict[str, Any]) -> Any:
+    def _find(self, target: str, what: str, known: dict[str, Any]) -> Any:
         if target not in known:
             there = ", ".join(name for name in known if name) or "none"
             raise AttributeError(f"{type(self).__name__} has no {what} {target!r}; there is {there}")
@@ -355,7 +355,7 @@ class Module:
         for module in self.modules():
             for name, value in list(module._every_tensor("", False, PARAMETER, BUFFER, PASSING)):
                 if id(value) not in moved:
-                    moved[id(value)] = _moved(value, device, dtype)
+                    moved[id(value)] = _move(value, device, dtype)
                 setattr(module, name, moved[id(value)])
         return self
 
@@ -441,7 +441,7 @@ class Module:
         return f"{type(self).__name__}({inside}){': ' * bool(tensors or count)}{'; '.join(tensors + count)}"
 
 
-def joined(prefix: str, name: str) -> str:
+def join_names(prefix: str, name: str) -> str:
     """Join two names with a dot."""
     return f"{prefix}.{name}" if prefix else name
 
@@ -455,7 +455,7 @@ def once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _moved(value: Tensor, device: str | None, dtype: Any) -> Tensor:
+def _move(value: Tensor, device: str | None, dtype: Any) -> Tensor:
     """Return a tensor on another device or of another dtype, still a leaf with its label."""
     new_dtype = value.dtype if dtype is None or value.dtype.kind not in "fc" else dtype
     if value.device == (device or value.device) and value.dtype == new_dtype:

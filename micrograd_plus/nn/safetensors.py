@@ -63,12 +63,12 @@ def read(file: BinaryIO, called: str) -> tuple[dict[str, np.ndarray], dict[str, 
     file.seek(0)
     length = int.from_bytes(file.read(8), "little")
     if size < 0 or length > min(size, LONGEST_HEADER):
-        raise _refused(path, f"it claims a header of {length:,} bytes")
+        raise _file_error(path, f"it claims a header of {length:,} bytes")
     header = _header(path, file.read(length))
     data = file.read(size - length)
     remarks = header.pop(METADATA, {})
     if not isinstance(remarks, dict) or not all(isinstance(text, str) for text in remarks.values()):
-        raise _refused(path, f"{METADATA} is not a dict of text")
+        raise _file_error(path, f"{METADATA} is not a dict of text")
     _refuse_gaps(path, [_place(path, name, entry) for name, entry in header.items()], len(data))
     return {name: _array(entry, data) for name, entry in header.items()}, remarks
 
@@ -78,9 +78,9 @@ def _header(path: str, text: bytes) -> dict[str, Any]:
     try:
         header = json.loads(text.decode("utf-8"), object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
-        raise _refused(path, f"its header is not JSON: {error}") from None
+        raise _file_error(path, f"its header is not JSON: {error}") from None
     if not text.startswith(b"{") or not isinstance(header, dict):
-        raise _refused(path, "its header is not a JSON object")
+        raise _file_error(path, "its header is not a JSON object")
     return header
 
 
@@ -94,18 +94,18 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _place(path: str, name: str, entry: Any) -> tuple[int, int]:
     """Return the byte range of a tensor; raise if its entry is invalid."""
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise _refused(path, f"{name!r} must have dtype, shape and data_offsets, and nothing else")
+        raise _file_error(path, f"{name!r} must have dtype, shape and data_offsets, and nothing else")
     if not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
-        raise _refused(path, f"{name!r} is of dtype {str(entry['dtype'])[:40]}; known are {', '.join(DTYPES)}")
+        raise _file_error(path, f"{name!r} is of dtype {str(entry['dtype'])[:40]}; known are {', '.join(DTYPES)}")
     shape, offsets = entry["shape"], entry["data_offsets"]
     try:
         needed = count_entries(shape) * DTYPES[entry["dtype"]].itemsize
     except FileError as error:
-        raise _refused(path, f"{name!r} has shape {shorten(shape)}: {error}") from None
+        raise _file_error(path, f"{name!r} has shape {shorten(shape)}: {error}") from None
     if not _whole_numbers(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise _refused(path, f"{name!r} has data_offsets {shorten(offsets)}, which are no two places in order")
+        raise _file_error(path, f"{name!r} has data_offsets {shorten(offsets)}, which are no two places in order")
     if offsets[1] - offsets[0] != needed:
-        raise _refused(path, f"{name!r} needs {needed} bytes and claims those from {offsets[0]} to {offsets[1]}")
+        raise _file_error(path, f"{name!r} needs {needed} bytes and claims those from {offsets[0]} to {offsets[1]}")
     return offsets[0], offsets[1]
 
 
@@ -118,13 +118,13 @@ def _refuse_gaps(path: str, places: list[tuple[int, int]], size: int) -> None:
     reached = 0
     for start, end in sorted(places):
         if start != reached:
-            raise _refused(
+            raise _file_error(
                 path,
                 f"tensors {'overlap' if start < reached else 'leave a gap'} at byte {min(start, reached)}",
             )
         reached = end
     if reached != size:
-        raise _refused(path, f"its tensors take {reached} bytes and {size} follow the header")
+        raise _file_error(path, f"its tensors take {reached} bytes and {size} follow the header")
 
 
 def _array(entry: dict[str, Any], data: bytes) -> np.ndarray:
@@ -134,5 +134,5 @@ def _array(entry: dict[str, Any], data: bytes) -> np.ndarray:
     return array.astype(dtype.newbyteorder("="))
 
 
-def _refused(path: str, why: str) -> FileError:
+def _file_error(path: str, why: str) -> FileError:
     return FileError(f"{path} cannot be read as .safetensors: {why}")

@@ -55,12 +55,12 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
     See: torch.save, numpy.savez; the documentation of the safetensors format.
     """
     check_mapping("save", state, "model.state_dict()")
-    arrays, remarks = taken_apart(state)
+    arrays, remarks = flatten_state(state)
     if hasattr(path, "write"):
         npz.write(cast("BinaryIO", path), arrays, remarks)
         return
     path = cast("str | os.PathLike[str]", path)
-    write_whole(Path(path), lambda file: format_of(path).write(file, arrays, remarks))
+    write_atomically(Path(path), lambda file: format_of(path).write(file, arrays, remarks))
 
 
 def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
@@ -87,12 +87,12 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
         file.seek(0)
         form = npz if file.read(2) == b"PK" else safetensors
         arrays, remarks = form.read(file, "the file")
-        return put_together(arrays, remarks, "the file")
+        return unflatten_state(arrays, remarks, "the file")
     path = cast("str | os.PathLike[str]", path)
     form, called = format_of(path), Path(path).name
     with open_regular(path) as file:
         arrays, remarks = form.read(file, called)
-        return put_together(arrays, remarks, called)
+        return unflatten_state(arrays, remarks, called)
 
 
 def format_of(path: str | os.PathLike[str]) -> Any:
@@ -103,7 +103,7 @@ def format_of(path: str | os.PathLike[str]) -> Any:
     return FORMATS[suffix]
 
 
-def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Write a file beside the target and rename it when it is complete."""
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -121,7 +121,7 @@ def write_whole(path: Path, write: Callable[[BinaryIO], None]) -> None:
         raise
 
 
-def taken_apart(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Remarks]:
+def flatten_state(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Remarks]:
     """Flatten nested dicts into a dict of arrays and a dict of JSON text."""
     arrays: Arrays = {}
     remarks: Remarks = {}
@@ -136,7 +136,7 @@ def taken_apart(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Rem
         except UnicodeEncodeError as error:
             raise ValueError(f"save: the key {key!r} is no text that can be written ({error.reason})") from None
         if isinstance(value, Mapping) and value:
-            inner_arrays, inner_remarks = taken_apart(value, f"{name}/")
+            inner_arrays, inner_remarks = flatten_state(value, f"{name}/")
             arrays.update(inner_arrays)
             remarks.update(inner_remarks)
         elif isinstance(value, (Tensor, np.ndarray, np.generic)):
@@ -157,7 +157,7 @@ def as_json(name: str, value: Any) -> str:
         ) from None
 
 
-def put_together(arrays: Arrays, remarks: Remarks, called: str) -> dict[str, Any]:
+def unflatten_state(arrays: Arrays, remarks: Remarks, called: str) -> dict[str, Any]:
     """Rebuild the nested dicts. Metadata of other programs that is not JSON stays text."""
     state: dict[str, Any] = {}
     for name, array in arrays.items():

@@ -31,7 +31,7 @@ import numpy as np
 from .. import ops
 from ..tensor import creation
 from . import fft, linalg, random
-from .dispatch import dispatched
+from .dispatch import dispatch_to_tensors
 from .transforms import (
     deriv,
     elementwise_grad,
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     theirs = getattr(np, name)
-    globals()[name] = found = dispatched(_OURS[name], theirs) if name in _OURS else theirs
+    globals()[name] = found = dispatch_to_tensors(_OURS[name], theirs) if name in _OURS else theirs
     return found
 
 

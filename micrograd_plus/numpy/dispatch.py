@@ -12,7 +12,7 @@ from ..pytrees import leaves, map_leaves
 from ..tensor import Tensor
 
 
-def dispatched(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
+def dispatch_to_tensors(ours: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
     """Return NumPy's function, replaced by this package's if an argument is a tensor."""
 
     @wraps(theirs)
@@ -40,7 +40,7 @@ def names_of(module: ModuleType, ours: ModuleType) -> Callable[[str], Any]:
         if name.startswith("__"):
             raise AttributeError(name)
         theirs = getattr(module, name)
-        return dispatched(getattr(ours, name), theirs) if name in ours.__all__ and callable(theirs) else theirs
+        return dispatch_to_tensors(getattr(ours, name), theirs) if name in ours.__all__ and callable(theirs) else theirs
 
     return find
 

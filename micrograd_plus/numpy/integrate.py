@@ -69,12 +69,12 @@ def odeint(
     times = [t[i] for i in range(len(t))]
     rows, y, step = [y0], y0, None
     for start, end in pairwise(times):
-        y, step = _advanced(func, y, start, end, args, step, rtol, atol, most)
+        y, step = _advance(func, y, start, end, args, step, rtol, atol, most)
         rows.append(y)
     return ops.stack(rows) if has_tensors(rows) else np.stack(rows)
 
 
-def _advanced(
+def _advance(
     func: Any, y: Any, start: Any, end: Any, args: Any, step: float | None, rtol: float, atol: float, most: int
 ) -> tuple[Any, float]:
     """Return y at the end of one interval and the next step; `done` is the share that is covered."""

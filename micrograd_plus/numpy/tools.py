@@ -16,7 +16,7 @@ from .dispatch import as_arrays, has_tensors
 def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Return all numbers of a nested structure in one row, and the function that rebuilds the structure. Dictionaries
     are in the order of their sorted keys."""
-    value = _sorted(value)
+    value = _sort_keys(value)
     parts = list(leaves(value))
     shapes = [shape_of(part) for part in parts]
     cuts = np.cumsum([0, *(np.prod(shape, dtype=int) for shape in shapes)])
@@ -30,12 +30,12 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
     return np.concatenate([np.ravel(part) for part in parts]) if parts else np.zeros(0), unflatten
 
 
-def _sorted(value: Any) -> Any:
+def _sort_keys(value: Any) -> Any:
     """Return the same structure with sorted dictionaries."""
     if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
+        return {key: _sort_keys(value[key]) for key in sorted(value)}
     if isinstance(value, (list, tuple)):
-        parts = [_sorted(part) for part in value]
+        parts = [_sort_keys(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
 

@@ -58,10 +58,10 @@ def hessian_vector_product(fun: Callable[..., Any], argnum: int = 0) -> Callable
     def product(*args: Any, **options: Any) -> Any:
         *given, vector = args
 
-        def alone(x: Any) -> Any:
+        def of_argument(x: Any) -> Any:
             return fun(*given[:argnum], x, *given[argnum + 1 :], **options)
 
-        return ours.hvp(_of_tensors(alone), given[argnum], vector)
+        return ours.hvp(_of_tensors(of_argument), given[argnum], vector)
 
     return _arrays_out(fun, product)
 
@@ -71,10 +71,10 @@ def make_vjp(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
     @wraps(fun)
     def run(*args: Any, **options: Any) -> Any:
-        def alone(x: Any) -> Any:
+        def of_argument(x: Any) -> Any:
             return fun(*args[:argnum], x, *args[argnum + 1 :], **options)
 
-        value, pull = ours.vjp(_of_tensors(alone), args[argnum])
+        value, pull = ours.vjp(_of_tensors(of_argument), args[argnum])
         return (lambda upstream: as_arrays(pull(upstream)[0])), as_arrays(value)
 
     return run
@@ -85,10 +85,10 @@ def make_jvp(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
 
     @wraps(fun)
     def at(*args: Any, **options: Any) -> Any:
-        def alone(x: Any) -> Any:
+        def of_argument(x: Any) -> Any:
             return fun(*args[:argnum], x, *args[argnum + 1 :], **options)
 
-        return lambda tangent: as_arrays(ours.jvp(_of_tensors(alone), (args[argnum],), (tangent,)))
+        return lambda tangent: as_arrays(ours.jvp(_of_tensors(of_argument), (args[argnum],), (tangent,)))
 
     return at
 

@@ -9,9 +9,38 @@ from typing import Any
 
 from ..tensor import Tensor
 
+__all__ = [
+    "abs", "negative", "positive", "add", "subtract", "multiply", "floor_divide", "divide", "true_divide", "power",
+    "square", "reciprocal", "absolute", "copysign", "fmod", "remainder", "mod", "affine", "lerp", "addcmul", "maximum",
+    "minimum", "clip", "where", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp",
+    "erf", "erfc", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh",
+    "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "fix", "round", "around", "sign", "real", "imag", "conj",
+    "conjugate", "angle", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
+    "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "bitwise_not",
+    "left_shift", "right_shift", "isnan", "isinf", "isfinite", "isclose", "astype", "stop_gradient", "exp2",
+    "logaddexp2", "deg2rad", "rad2deg", "radians", "degrees", "sinc", "fmax", "fmin", "nan_to_num", "fabs",
+    "real_if_close", "select", "allclose", "array_equal", "argwhere", "nonzero", "argpartition", "partition", "sigmoid",
+    "logsigmoid", "softplus", "relu", "leaky_relu", "elu", "selu", "celu", "relu6", "hardtanh", "hardsigmoid",
+    "hardswish", "softsign", "mish", "silu", "gelu", "sum", "mean", "max", "amax", "min", "amin", "prod", "var", "std",
+    "std_mean", "var_mean", "norm", "logsumexp", "any", "all", "argmax", "argmin", "count_nonzero", "cumsum",
+    "recurrence", "cumprod", "cummax", "cummin", "logcumsumexp", "sort", "argsort", "topk", "quantile", "median",
+    "reshape", "ravel", "squeeze", "expand_dims", "transpose", "mT", "mH", "swapaxes", "moveaxis", "broadcast_to",
+    "repeat", "tile", "concatenate", "stack", "unstack", "split", "pad", "flip", "roll", "tril", "triu", "diagonal",
+    "diag", "ascontiguousarray", "to_device", "flatten", "atleast_1d", "atleast_2d", "atleast_3d", "rollaxis", "vstack",
+    "hstack", "dstack", "column_stack", "append", "array_split", "hsplit", "vsplit", "dsplit", "flipud", "fliplr",
+    "rot90", "diff", "gradient", "average", "ptp", "cross", "kron", "matrix_transpose", "take", "take_along_axis",
+    "scatter_add", "scatter", "scatter_reduce", "embedding", "one_hot", "searchsorted", "matmul", "linear_layer",
+    "outer", "dot", "inner", "tensordot", "einsum", "unfold", "fold", "conv2d", "max_pool2d", "avg_pool2d", "conv1d",
+    "conv3d", "conv_transpose2d", "conv_transpose1d", "max_pool1d", "avg_pool1d", "adaptive_avg_pool2d", "interpolate",
+    "pixel_shuffle", "pixel_unshuffle", "softmax", "log_softmax", "layer_norm", "dropout",
+    "scaled_dot_product_attention", "rms_norm", "batch_norm", "group_norm", "instance_norm", "residual_layer_norm",
+    "residual_rms_norm", "rope", "rope_angles", "swiglu", "lora_matmul", "grouped_matmul", "soft_capped_attention",
+    "attention", "attention_block", "transformer_layer", "rnn", "gated_recurrence", "lstm_cell", "gru_cell",
+    "selective_scan", "gated_delta_net", "mse", "softmax_cross_entropy", "binary_cross_entropy_with_logits", "trace",
+]
+
 SUBJECTS: dict[str, ModuleType]
 APART: dict[ModuleType, str]
-__all__: list[str]
 
 def is_public(function: Any) -> bool: """Return whether users call a function of operations."""
 def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...
@@ -457,3 +486,133 @@ def binary_cross_entropy_with_logits(logits: Any, target: Any) -> Tensor:
 
 # Linear algebra
 def trace(x: Any, offset: Any = 0) -> Tensor: """Compute the trace of a matrix: the sum along its diagonal."""
+
+# Steps that only rules need
+def as_channels(x: Any) -> Tensor: """Reshape one number per channel so that it broadcasts with images."""
+def attention_mask(query: Any, key: Any, allowed: Any = None, causal: Any = False, window: Any = None) -> Tensor:
+    """Return an attention mask: 0 where a query may look, -inf elsewhere."""
+def axes_from_last(x: Any, shape: Any, axis: Any = None) -> Tensor:
+    """Split the last axis into the axes that `axes_to_last` merged."""
+def axes_to_last(x: Any, axis: Any = None) -> Tensor: """Merge several axes into one, at the end."""
+def batch_norm_inference(
+    x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, eps: Any = 1e-05,
+) -> Tensor:
+    """Normalise each channel with given means and variances, as after training (batch normalisation)."""
+def block_triangle(a: Any, b: Any) -> Tensor:
+    """Build the block matrix [[a, b], [0, a]], which differentiates functions of matrices."""
+def cast(x: Any, dtype: Any) -> Tensor:
+    """Convert to another dtype; complex numbers that become real lose their imaginary part."""
+def check_independent(x: Any, what: Any = "the columns depend on each other") -> Tensor:
+    """Return a square matrix unchanged, if its columns are linearly independent."""
+def cofactors(a: Any) -> Tensor: """Compute the cofactor matrix: the gradient of the determinant."""
+def conv2d_input(
+    weight: Any, sent: Any, size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1),
+    groups: Any = 1,
+) -> Tensor:
+    """Compute the gradient of a convolution with respect to its images."""
+def conv2d_weight(
+    x: Any, sent: Any, kernel_size: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1),
+    groups: Any = 1,
+) -> Tensor:
+    """Compute the gradient of a convolution with respect to its weight."""
+def correlate2d(
+    x: Any, weight: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1,
+) -> Tensor:
+    """Multiply every filter with every window: `conv2d` without a bias."""
+def count_mirrored(x: Any, n: Any, axis: Any = -1) -> Tensor:
+    """Multiply each frequency by the number of times it occurs in the spectrum of n real numbers."""
+def cummax_with_indices(x: Any, axis: Any = -1) -> tuple[Tensor, Tensor]:
+    """Compute the cumulative maximum along an axis, and its indices."""
+def cut_or_pad(x: Any, length: Any, axis: Any = -1) -> Tensor: """Truncate an axis to a length, or pad it with zeros."""
+def expand_axes(x: Any, shape: Any, axis: Any = None) -> Tensor:
+    """Insert with length 1 the axes that a reduction removed."""
+def expert_products(a: Any, b: Any, experts: Any, count: Any) -> Tensor:
+    """Compute aᵀ @ b over the rows of each expert: the gradient of the matrices of `grouped_matmul`."""
+def finite_max(x: Any, axis: Any = -1) -> Tensor:
+    """Return the largest entry along axes with length 1, to be subtracted before exponentials."""
+def gelu_erf(x: Any) -> Tensor:
+    """Compute the Gaussian error linear unit (GELU): x times the normal distribution function at x."""
+def gelu_tanh(x: Any) -> Tensor: """Compute the tanh approximation of the Gaussian error linear unit (GELU)."""
+def getitem(x: Any, index: Any) -> Tensor: """Index or slice: `x[index]`, with NumPy's indices."""
+def group_columns(x: Any, groups: Any = 1) -> Tensor:
+    """Arrange the columns of all images side by side, separately for each group of channels."""
+def group_images(x: Any, groups: Any = 1) -> Tensor:
+    """Arrange the pixels of all images in rows, separately for each group of channels."""
+def hermitian_part(x: Any) -> Tensor: """Compute the Hermitian part of a matrix; for a real one the symmetric part."""
+def kernel_rows(x: Any, groups: Any = 1) -> Tensor:
+    """Reshape the weights of a convolution to matrices, with one row for each output channel."""
+def known_ratio(x: Any, y: Any, floor: Any) -> Tensor:
+    """Compute x / y, with 0 if x is 0 and nan if y is lost in rounding."""
+def masked_softmax(x: Any, axis: Any = -1) -> Tensor:
+    """Compute the softmax; a row with only -inf gives 0 everywhere."""
+def matrix_recurrence(matrices: Any, drive: Any, reverse: Any = False) -> Tensor:
+    """Compute a linear recurrence of matrices along the third axis from the end."""
+def mean_class_cross_entropy(logits: Any, classes: Any) -> Tensor:
+    """Compute the cross-entropy of softmax and target classes, averaged over the rows, in nats."""
+def mean_square(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+    """Compute the mean of the squared entries, all or along axes."""
+def new_array(x: Any, numbers: Any) -> Tensor:
+    """Return numbers as an array with the device and the dtype of another."""
+def new_eye(x: Any, n: Any) -> Tensor: """Return an identity matrix with the device and the dtype of `x`."""
+def new_ones(x: Any, shape: Any) -> Tensor: """Return ones of the given shape, with the device and the dtype of `x`."""
+def new_zeros(x: Any, shape: Any, dtype: Any = None) -> Tensor:
+    """Return zeros of the given shape, with the device and the dtype of `x`."""
+def p_norm(x: Any, ord: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+    """Compute the p-norm of a vector, for any exponent except 0 and infinity."""
+def pivots(x: Any) -> Tensor:
+    """Return the reciprocal of each column's pivot at the pivot's position, and 0 elsewhere."""
+def product_of_others(x: Any, axis: Any = None) -> Tensor:
+    """Compute, for each entry, the product of all the others: the gradient of `prod`."""
+def put_add(x: Any, shape: Any, index: Any) -> Tensor:
+    """Add the entries of x into zeros at an index: the transpose of `getitem`."""
+def put_along_axis_add(x: Any, indices: Any, shape: Any, axis: Any = -1) -> Tensor:
+    """Add entries of x into zeros at their indices: the transpose of `take_along_axis`."""
+def put_diagonal(x: Any, shape: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Tensor:
+    """Put x on the diagonal of zero matrices: the transpose of `diagonal`."""
+def put_take(x: Any, indices: Any, shape: Any, axis: Any = None) -> Tensor:
+    """Add slices of x into zeros at their indices along an axis: the transpose of `take`."""
+def reciprocal_beyond(x: Any, floor: Any) -> Tensor:
+    """Compute the reciprocal of entries larger than a floor, and 0 for smaller ones."""
+def resample(x: Any, length: Any, axis: Any = -1, mode: Any = "nearest", step: Any = None) -> Tensor:
+    """Resample an axis to another length: each new entry is a weighted sum of old ones."""
+def resolution(x: Any, shape: Any = None, rtol: Any = None) -> Tensor:
+    """Return the magnitude below which an entry counts as 0 compared to the largest along the last axis."""
+def rows(x: Any) -> Tensor: """Merge all leading axes into one, which gives a matrix of rows."""
+def scaled_channels(x: Any, weight: Any = None, bias: Any = None) -> Tensor:
+    """Multiply each channel by its weight and add its bias: x * weight + bias."""
+def scatter_extreme(
+    x: Any, index: Any, src: Any, axis: Any = -1, largest: Any = True, include_self: Any = True,
+) -> Tensor:
+    """Return the largest or smallest of the entries gathered at each position."""
+def setitem(x: Any, values: Any, index: Any) -> Tensor:
+    """Return a copy with new values at an index: `x[index] = values` as a function."""
+def shift_by_one(x: Any, axis: Any = -1, reverse: Any = False) -> Tensor:
+    """Move the entries one place along an axis, filling with 0."""
+def split_columns(x: Any, kernel_size: Any) -> Tensor:
+    """Give the entries of each channel a separate axis in columns of windows."""
+def squeeze_axes(x: Any, axis: Any = None) -> Tensor: """Remove the axes that a reduction kept with length 1."""
+def sum_outer(a: Any, b: Any) -> Tensor: """Sum the outer products of rows: the gradient of a linear layer's weight."""
+def sum_repeats(x: Any, shape: Any, repeats: Any, axis: Any = None) -> Tensor:
+    """Add up the copies that `repeat` made of each entry: its transpose."""
+def sum_tiles(x: Any, shape: Any, reps: Any) -> Tensor:
+    """Add up the copies that `tile` made of an array: its transpose."""
+def sum_to_shape(x: Any, shape: Any) -> Tensor:
+    """Sum over the axes that broadcasting repeated: the transpose of `broadcast_to`."""
+def undiag(x: Any, shape: Any, k: Any = 0) -> Tensor: """Compute the transpose of `diag`."""
+def ungroup_columns(x: Any, images: Any) -> Tensor:
+    """Separate the columns of the images again, with all groups together: the inverse of `group_columns`."""
+def ungroup_images(x: Any, size: Any, images: Any) -> Tensor:
+    """Rebuild images from their rows of pixels: the inverse of `group_images`."""
+def unpad(x: Any, shape: Any, pad_width: Any, mode: Any = "constant") -> Tensor:
+    """Fold a border back onto the entries that it copies: the transpose of `pad`."""
+def unreduce(x: Any, shape: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+    """Repeat the results of a sum along the axes that it reduced: the transpose of `sum`."""
+def unresample(x: Any, shape: Any, axis: Any = -1, mode: Any = "nearest", step: Any = None) -> Tensor:
+    """Compute the transpose of `resample`, with the same weights."""
+def window_columns(x: Any, kernel_size: Any) -> Tensor:
+    """Repeat each entry as a column for its whole window: the transpose of `window_sums`."""
+def window_counts(x: Any, shape: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: Any) -> Tensor:
+    """Count the entries that each window of an image averages."""
+def window_sums(x: Any, x_shape: Any, kernel_size: Any, stride: Any, padding: Any) -> Tensor:
+    """Sum each window: add up the columns of `unfold`, as images."""
+def zero_at(x: Any, index: Any, axis: Any = -1) -> Tensor: """Set the entries at indices along an axis to 0."""

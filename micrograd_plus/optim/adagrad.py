@@ -48,7 +48,7 @@ class Adagrad(Optimizer):
         settings = {"lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay}
         super().__init__(params, settings | {"initial_accumulator_value": initial_accumulator_value, "eps": eps})
 
-    def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+    def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return new values; the sum only grows, so the steps only shrink."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values

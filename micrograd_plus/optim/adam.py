@@ -59,13 +59,13 @@ class Adam(Optimizer):
         if not isinstance(betas, (tuple, list)) or len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"{kind}: betas must be two numbers, at least 0 and below 1; got {betas}")
 
-    def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+    def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return new values by Adam; weight decay adds a share of the values to the gradient."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values
-        return self.stepped(values, gradient, state, group)
+        return self.take_step(values, gradient, state, group)
 
-    def stepped(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+    def take_step(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return values after a step of Adam. Means that start at 0 are too small; dividing by 1 - beta**step corrects
         them."""
         if not state:
@@ -126,6 +126,6 @@ class AdamW(Adam):
     ):  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
 
-    def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+    def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return new values: shrink the values, then take Adam's step without weight decay."""
-        return self.stepped(values * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)
+        return self.take_step(values * (1 - group["lr"] * group["weight_decay"]), gradient, state, group)

@@ -121,12 +121,12 @@ class Optimizer:
                 if gradient is not None:
                     before = tensor._data
                     gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
-                    values = self.updated(before, gradient, self.state[tensor], group)
+                    values = self.new_values(before, gradient, self.state[tensor], group)
                     # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
                     replace_array(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
         return loss
 
-    def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+    def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return the new values of one parameter in a new array. Only `state` may be written."""
         raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
 
@@ -142,7 +142,7 @@ class Optimizer:
         """
         numbers = {id(tensor): number for number, tensor in enumerate(self.parameters())}
         states = {
-            str(numbers[id(tensor)]): {name: _copied(value) for name, value in state.items()}
+            str(numbers[id(tensor)]): {name: _copy(value) for name, value in state.items()}
             for tensor, state in self.state.items()
             if state
         }
@@ -161,7 +161,7 @@ class Optimizer:
         tensors, state = self.parameters(), {}
         for number, named in state_dict["state"].items():
             tensor = tensors[int(number)]
-            state[tensor] = {name: _restored(tensor, number, name, value) for name, value in named.items()}
+            state[tensor] = {name: _restore(tensor, number, name, value) for name, value in named.items()}
         for group, other in zip(self.param_groups, state_dict["param_groups"], strict=True):
             group.update({name: value for name, value in other.items() if name in {*self.defaults, "initial_lr"}})
         self.state = defaultdict(dict, state)
@@ -203,11 +203,11 @@ def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
         raise ValueError(f"parameter {place}, of shape {tensor.shape}, is given twice: it would take two steps at once")
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     return Tensor.of(value.copy()) if hasattr(value, "shape") else value
 
 
-def _restored(tensor: Tensor, number: str, name: str, value: Any) -> Any:
+def _restore(tensor: Tensor, number: str, name: str, value: Any) -> Any:
     """Return the state of a parameter as an array on its device and of its dtype; a number stays a number."""
     if not hasattr(value, "shape"):
         return value

@@ -56,7 +56,7 @@ class RMSprop(Optimizer):
         if not 0 <= group["alpha"] <= 1:
             raise ValueError(f"RMSprop: alpha must be between 0 and 1, got {group['alpha']}")
 
-    def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+    def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return new values; with momentum, the running sum adds steps that are already divided."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values

@@ -52,7 +52,7 @@ class SGD(Optimizer):
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
             raise ValueError("SGD: nesterov=True needs a momentum above 0 and a dampening of 0")
 
-    def updated(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
+    def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return new values after a step against the gradient or the running sum, in two passes over memory."""
         if group["weight_decay"]:
             gradient = gradient + group["weight_decay"] * values

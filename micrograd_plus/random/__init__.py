@@ -133,7 +133,7 @@ def set_state(state: dict[str, Any]) -> None:
     _starts.update(state["others"])
 
 
-def chosen(rng: Generator | None, device: str = "cpu") -> Any:
+def generator_or_default(rng: Generator | None, device: str = "cpu") -> Any:
     """Return `rng`, or the generator of a device if it is None."""
     if rng is None:
         return generator(device)
@@ -146,7 +146,7 @@ def chosen(rng: Generator | None, device: str = "cpu") -> Any:
 
 def beside(x: Any, rng: Generator | None = None) -> Any:
     """Return `rng`, or the generator of the device of a tensor or an array."""
-    return chosen(rng, devices.device_of(getattr(x, "_data", x)).name)
+    return generator_or_default(rng, devices.device_of(getattr(x, "_data", x)).name)
 
 
 @prefixes_errors
@@ -179,7 +179,7 @@ def normal(
 
     See: numpy.random.Generator.normal; torch.randn.
     """
-    return _tensor(chosen(rng, device).normal(loc, scale, size), device, dtype)
+    return _tensor(generator_or_default(rng, device).normal(loc, scale, size), device, dtype)
 
 
 @prefixes_errors
@@ -210,7 +210,7 @@ def uniform(
 
     See: numpy.random.Generator.uniform; torch.rand.
     """
-    return _tensor(chosen(rng, device).uniform(low, high, size), device, dtype)
+    return _tensor(generator_or_default(rng, device).uniform(low, high, size), device, dtype)
 
 
 @prefixes_errors
@@ -243,7 +243,7 @@ def integers(
     """
     if isinstance(low, float) or isinstance(high, float):
         raise TypeError("low and high are whole numbers; for draws between floats take random.uniform")
-    return _tensor(chosen(rng, device).integers(low, high, size), device, dtype)
+    return _tensor(generator_or_default(rng, device).integers(low, high, size), device, dtype)
 
 
 @prefixes_errors
@@ -263,7 +263,7 @@ def permutation(x: Any, *, device: str = "cpu", rng: Generator | None = None) ->
 
     See: numpy.random.Generator.permutation; torch.randperm.
     """
-    return _tensor(chosen(rng, device).permutation(_values(x, rng, device)), device)
+    return _tensor(generator_or_default(rng, device).permutation(_values(x, rng, device)), device)
 
 
 @prefixes_errors
@@ -296,7 +296,7 @@ def choice(
     See: numpy.random.Generator.choice.
     """
     shares = None if p is None else _values(p, rng, device)
-    return _tensor(chosen(rng, device).choice(_values(a, rng, device), size, replace, shares), device)
+    return _tensor(generator_or_default(rng, device).choice(_values(a, rng, device), size, replace, shares), device)
 
 
 @prefixes_errors
@@ -328,7 +328,7 @@ def categorical(logits: Any, axis: int = -1, *, rng: Generator | None = None) ->
         raise ValueError(
             "categorical: a row of scores has a NaN, or minus infinity everywhere: nothing to draw"
         )
-    noise = library.asarray(chosen(rng, device).gumbel(size=scores.shape))
+    noise = library.asarray(generator_or_default(rng, device).gumbel(size=scores.shape))
     return _tensor(library.argmax(scores + noise, axis=axis), device)
 
 
@@ -464,7 +464,7 @@ def bernoulli(p: Any, size: Shape = None, *, dtype: Any = float, rng: Generator 
     library = devices.device(shares.device).library
     if not ((shares._data >= 0) & (shares._data <= 1)).all().item():
         raise ValueError("p is a probability between 0 and 1, or several")
-    drawn = library.asarray(chosen(rng, shares.device).random(shares.shape if size is None else size))
+    drawn = library.asarray(generator_or_default(rng, shares.device).random(shares.shape if size is None else size))
     return _tensor(drawn < shares._data, shares.device, dtype)
 
 

@@ -29,7 +29,6 @@ class Builder:
 
     def __init__(self, recorder: Recorder):
         self.history = History(recorder)
-        self._program = ProgramNames(recorder)
 
     def rebuild(self) -> Builder:
         """Return a builder of the same record that has made nothing yet."""
@@ -43,6 +42,10 @@ class Builder:
         roots = self.history.roots  # completes the walks, which reports progress itself
         with self.history.progress("the nodes in their order"):
             return Outline(self.history, roots)
+
+    @cached_property
+    def _program(self) -> ProgramNames:
+        return ProgramNames(self.history.recorder)
 
     @cached_property
     def group_maker(self) -> Groups:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -114,7 +115,8 @@ class FrameSnapshot:
         self.f_locals: dict[str, Any] = dict(frame.f_locals)
 
 
-class Call(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Call:
     """A call of a module or of one of the user's functions, or a scope that was entered."""
 
     frame: FrameType | FrameSnapshot

@@ -15,7 +15,7 @@ from ..core.backward import topological_order, walk
 from ..core.messages import prefixes_errors
 from ..core.rule import Contribution
 from ..core.runtime import recorders
-from ..core.runtime.blocks import scopes
+from ..core.runtime.blocks import OpenScope, scopes
 from ..core.runtime.ownership import snapshot
 from ..core.variable import Node, Variable
 from .events import Application, AppliedRule, Call, CallToken, FrameSnapshot, ValueRef, reference_to
@@ -287,16 +287,17 @@ class Recorder(recorders.Recorder):
             self.forget_failure(error)
             self._end_program(error)
         snapshots: dict[int, FrameSnapshot] = {}
-        for number, call in self.calls.items():
-            if isinstance(call.frame, FrameSnapshot):
+        for call in self.calls.values():
+            frame = call.frame
+            if isinstance(frame, FrameSnapshot):
                 continue
-            frame = snapshots.get(id(call.frame))
-            if frame is None:
-                frame = snapshots[id(call.frame)] = FrameSnapshot(call.frame)
-                if not call.parent:
-                    frame.f_locals = {name: value for name, value in frame.f_locals.items() if value is not trace}
-            scope = call.scope if call.scope is None or isinstance(call.scope, str) else call.scope.name
-            self.calls[number] = call._replace(frame=frame, scope=scope)
+            if id(frame) not in snapshots:
+                snapshots[id(frame)] = FrameSnapshot(frame)
+            copy = call.frame = snapshots[id(frame)]
+            if not call.parent:
+                copy.f_locals = {name: value for name, value in copy.f_locals.items() if value is not trace}
+            if isinstance(call.scope, OpenScope):
+                call.scope = call.scope.name
         self.outermost = None
         self._running.clear()
 

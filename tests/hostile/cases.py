@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from micrograd_plus import exercises
+
 NONE, WRONG, ALL = 0.0, 1.0, 10.0
 HEAD = "import numpy as np\nfrom micrograd_plus import exercises\n\n"
 OTHER = '\n\n@exercises.answer("exp.x")\ndef exp_x(out):\n    return out\n'
@@ -113,7 +115,7 @@ class Changing:
 """)  # fmt: skip
 answer(5, "an array of such objects", "a = np.empty(np.shape(out), object); a.fill(Agrees()); return a", NONE,
        "array of numbers|no array", False, AGREES)  # fmt: skip
-answer(6, "NaN everywhere", "return np.full(np.shape(out), np.nan)", WRONG, "no number|NaN|are no numbers")
+answer(6, "NaN everywhere", "return np.full(np.shape(out), np.nan)", WRONG, "are nan or infinite")
 answer(7, "infinity everywhere", "return np.full(np.shape(out), np.inf)", WRONG, "no number|inf|differ")
 answer(8, "a scalar that broadcasts", "return 0.25", None, "shape|differ|times")
 answer(9, "an axis too many", "return np.asarray(1 - out**2)[..., None]", None, "shape")
@@ -636,8 +638,7 @@ def _(folder: Path) -> Path:
     return path
 
 
-code(93, "the template as it was", '@exercises.answer("tanh.x")\ndef tanh_x(xp, x, out):\n    """Return the local derivative for x."""\n'
-     "    # YOUR CODE HERE\n    raise NotImplementedError\n", NONE, "starter code was not changed")  # fmt: skip
+code(93, "the template as it was", exercises.get_exercise("tanh.x").starter, NONE, "starter code was not changed")
 
 # I. The grader's output ------------------------------------------------------------------------------------------------
 

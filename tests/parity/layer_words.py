@@ -44,13 +44,13 @@ def normalisation_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def channels(values: Any, x: Any) -> Any:
         return values.reshape(-1, *(1,) * (x.ndim - 2))
 
-    def scaled(x: Any, weight: Any = None, bias: Any = None) -> Any:
+    def scale_and_shift(x: Any, weight: Any = None, bias: Any = None) -> Any:
         x = x if weight is None else x * channels(weight, x)
         return x if bias is None else x + channels(bias, x)
 
     def inference(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
         """Written out, because PyTorch sends running statistics no gradient."""
-        return scaled((x - channels(mean, x)) / torch.sqrt(channels(variance, x) + eps), weight, bias)
+        return scale_and_shift((x - channels(mean, x)) / torch.sqrt(channels(variance, x) + eps), weight, bias)
 
     def rms_norm(x: Any, weight: Any = None, axes: int = 1, eps: float = 1e-6) -> Any:
         return F.rms_norm(x, x.shape[-axes:], weight, eps)
@@ -59,7 +59,7 @@ def normalisation_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return F.layer_norm(x, x.shape[-axes:], weight, bias, eps)
 
     return {
-        "scaled_channels": scaled,
+        "scaled_channels": scale_and_shift,
         "rms_norm": rms_norm,
         "batch_norm": lambda x, weight=None, bias=None, eps=1e-5: F.batch_norm(
             x, None, None, weight, bias, training=True, eps=eps
@@ -98,7 +98,7 @@ def transformer_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 
 def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
-    def capped(query: Any, key: Any, value: Any, bias: Any = None, soft_cap: Any = None, scale: Any = None) -> Any:
+    def soft_capped(query: Any, key: Any, value: Any, bias: Any = None, soft_cap: Any = None, scale: Any = None) -> Any:
         scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
         scores = scores if soft_cap is None else soft_cap * torch.tanh(scores / soft_cap)
         return torch.softmax(scores if bias is None else scores + bias, -1) @ value
@@ -114,7 +114,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         if query.ndim > 3:
             sharing = query.shape[-3] // key.shape[-3]
             key, value = key.repeat_interleave(sharing, -3), value.repeat_interleave(sharing, -3)
-        return capped(query, key, value, mask if bias is None else mask + bias, **params)
+        return soft_capped(query, key, value, mask if bias is None else mask + bias, **params)
 
     def block(x: Any, *parameters: Any, heads: int, causal: bool) -> Any:
         """By the module, whose rows come first in time."""
@@ -146,7 +146,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
     return {
         "masked_softmax": lambda x, axis=-1: torch.softmax(x, axis),
-        "soft_capped_attention": capped,
+        "soft_capped_attention": soft_capped,
         "attention": attention,
         "attention_block": block,
         "transformer_layer": transformer_layer,

@@ -83,14 +83,14 @@ def test_a_line_of_pytorch_means_the_same(line):
 
 
 @pytest.mark.parametrize("line", rows(SAID))
-def test_a_line_of_pytorch_that_is_not_here_is_answered_with_what_to_write(line):
+def test_a_missing_pytorch_name_suggests_what_to_write(line):
     with pytest.raises((AttributeError, TypeError)) as caught:
         run(line, mg)
     assert re.search(r"write |to exchange these axes", str(caught.value))
 
 
 @pytest.mark.parametrize("line", rows(LISTED))
-def test_what_numpy_means_otherwise_is_on_the_list_of_differences(line):
+def test_lines_with_another_meaning_are_in_the_list(line):
     assert f"`{line.removeprefix('out = ')}`" in DIFFERENCES
     expected = run(line, torch)
     try:

@@ -110,7 +110,7 @@ def test_adaptive_means_agree_with_torch(torch, draw, size):
     {"size": (8, 3), "mode": "bilinear", "align_corners": True}, {"scale_factor": 2, "mode": "bilinear"},
     {"scale_factor": (0.6, 2.3), "mode": "bilinear"},
 ])  # fmt: skip
-def test_images_of_another_size_agree_with_torch(torch, draw, settings):
+def test_interpolate_agrees_with_torch(torch, draw, settings):
     compare(torch, draw, "interpolate", draw.normal(size=(2, 3, 5, 7)), **settings)
 
 
@@ -173,7 +173,7 @@ def test_layers_agree_with_torch(torch, draw, name, args, shape, settings):
     ("BatchNorm1d", (5, 3)), ("BatchNorm1d", (4, 3, 5)), ("BatchNorm2d", (2, 3, 4, 5)),
     ("BatchNorm3d", (2, 3, 2, 4, 5)), ("InstanceNorm1d", (4, 3, 5)),
 ])  # fmt: skip
-def test_running_statistics_agree_with_torch_while_training_and_after(torch, draw, name, shape, settings):
+def test_running_statistics_agree_with_torch(torch, draw, name, shape, settings):
     if name == "InstanceNorm1d":
         settings = {key: value for key, value in settings.items() if value is not None} | {"track_running_stats": True}
     ours, theirs = twins(torch, name, 3, **settings)

@@ -70,7 +70,7 @@ def test_activations_agree_with_torch(draw, name, settings):
 
 
 @pytest.mark.parametrize("beta", [1.0, 2.5])
-def test_softplus_agrees_with_torch_where_torch_does_not_cut_it_short(draw, beta):
+def test_softplus_agrees_with_torch_below_its_threshold(draw, beta):
     compare(draw, "softplus", draw.normal(size=(3, 4)) * 4, beta=beta, theirs_also={"threshold": 1e9})
 
 
@@ -405,7 +405,7 @@ def test_losses_as_modules_take_the_settings_of_torch_and_agree(draw, name):
     ("trunc_normal_", {"std": 0.8}), ("normal_", {"std": 3.0}), ("uniform_", {"a": -1.0, "b": 3.0}),
     ("orthogonal_", {"gain": 2.0}),
 ])  # fmt: skip
-def test_starts_are_spread_as_in_torch(draw, name, settings):
+def test_initialisers_have_the_deviation_of_torch(draw, name, settings):
     shape = (40, 10, 5, 5)
     ours = getattr(nn.init, name)(nn.Parameter(np.zeros(shape)), rng=draw, **settings).numpy()
     with torch.random.fork_rng():

@@ -32,18 +32,18 @@ class Ours:
         self.values = [sample.inputs[i] for i in self.places]
 
     def outputs(self):
-        return [part.numpy() for part in listed(run(self.sample, replace_inputs(self.sample, [], [])))]
+        return [part.numpy() for part in as_list(run(self.sample, replace_inputs(self.sample, [], [])))]
 
     def loss(self, *values):
-        return weighted([part for part in listed(run(self.sample, replace_inputs(self.sample, self.places, values)))
-                         if part.dtype.kind in "fc"], mg.tensor)  # fmt: skip
+        parts = as_list(run(self.sample, replace_inputs(self.sample, self.places, values)))
+        return weighted_sum([part for part in parts if part.dtype.kind in "fc"], mg.tensor)
 
     def gradients(self):
         return self.of(self.loss)
 
     def second_gradients(self):
         first = mg.grad(self.loss, tuple(range(len(self.values))))
-        return self.of(lambda *values: weighted(first(*values), mg.tensor))
+        return self.of(lambda *values: weighted_sum(first(*values), mg.tensor))
 
     def of(self, function):
         return [each.numpy() for each in mg.grad(function, tuple(range(len(self.values))))(*self.values)]
@@ -61,7 +61,7 @@ class Theirs:
         leaves = {i: self.torch.tensor(self.sample.inputs[i], requires_grad=True) for i in self.places}
         inputs = [leaves[i] if i in leaves else self.torch.tensor(value) if hasattr(value, "dtype") else value
                   for i, value in enumerate(self.sample.inputs)]  # fmt: skip
-        return listed(self.function(*inputs, **self.sample.params)), list(leaves.values())
+        return as_list(self.function(*inputs, **self.sample.params)), list(leaves.values())
 
     def outputs(self):
         return [part.numpy(force=True) for part in self.apply()[0]]
@@ -77,18 +77,18 @@ class Theirs:
 
     def of(self, parts, leaves, **options):
         parts = [part for part in parts if part.is_floating_point() or part.is_complex()]
-        loss = weighted(parts, self.torch.tensor)
+        loss = weighted_sum(parts, self.torch.tensor)
         if not loss.requires_grad:
             return [self.torch.zeros_like(leaf) for leaf in leaves]
         return self.torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True, **options)
 
 
-def listed(result):
+def as_list(result):
     """The results of a call, also where there is only one."""
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-def weighted(parts, tensor):
+def weighted_sum(parts, tensor):
     """One real number made of all parts, each entry with a weight of its own, for either library."""
     total = 0.0
     for place, part in enumerate(parts):
@@ -110,7 +110,7 @@ def agree(ours, theirs, what):
 
 
 @pytest.mark.parametrize(("name", "i"), CALLS, ids=[f"{name}-{i}" for name, i in CALLS])
-def test_value_gradient_and_second_gradient_are_those_of_pytorch(torch_words, name, i):
+def test_values_and_two_gradients_agree_with_pytorch(torch_words, name, i):
     assert name in torch_words, f"{name} has a sample, but no word of PyTorch's and no reason why there is none"
     sample = samples[name][i]
     ours, theirs = Ours(sample), Theirs(sample, torch_words[name])
@@ -199,7 +199,7 @@ def point_sample(name, inputs, params):
 
 @pytest.mark.parametrize(("name", "inputs", "params"), POINTS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_at_kinks_ties_and_edges_the_convention_is_that_of_pytorch(torch_words, name, inputs, params):
+def test_kinks_and_ties_follow_the_conventions_of_pytorch(torch_words, name, inputs, params):
     sample = point_sample(name, inputs, params)
     theirs = Theirs(Sample(sample.op, sample.inputs, params, {}), torch_words[name])
     ours = Ours(sample)
@@ -207,7 +207,7 @@ def test_at_kinks_ties_and_edges_the_convention_is_that_of_pytorch(torch_words, 
     agree(ours.gradients(), theirs.gradients(), f"{sample}: the gradient")
 
 
-def test_the_median_of_an_even_count_is_the_mean_of_two_here_and_the_lower_one_there():
+def test_median_of_an_even_count_differs_from_pytorch():
     import torch
 
     assert mg.median(mg.tensor([4.0, 1.0, 2.0, 3.0])).item() == 2.5
@@ -216,7 +216,7 @@ def test_the_median_of_an_even_count_is_the_mean_of_two_here_and_the_lower_one_t
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_an_angle_at_the_origin_has_no_slope_here_and_slope_nought_there():
+def test_the_gradient_of_angle_at_0_differs_from_pytorch():
     import torch
 
     ours = mg.grad(mg.arctan2, (0, 1))(0.0, 0.0)

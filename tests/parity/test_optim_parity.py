@@ -67,7 +67,7 @@ OPTIMIZERS = [
 
 @pytest.mark.parametrize("groups", [False, True])
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
-def test_optimisers_go_the_way_of_torch(draw, name, settings, groups):
+def test_optimisers_agree_with_torch(draw, name, settings, groups):
     start, matrix = (draw.normal(size=3), draw.normal(size=2)), draw.normal(size=(4, 3))
     ours, _ = trajectory(mg, lambda p: getattr(optim, name)(p, **settings), start, matrix, groups=groups)
     theirs, _ = trajectory(
@@ -164,8 +164,8 @@ def test_a_plateau_lowers_the_rates_as_in_torch(settings):
     assert len(set(rates[0])) > 1
 
 
-def test_schedules_one_after_the_other_give_the_rates_of_torch(draw):
-    def chained(rooms):
+def test_sequential_schedules_give_the_rates_of_torch(draw):
+    def sequence(rooms):
         s = rooms.lr_scheduler
         return lambda o: s.SequentialLR(
             o,
@@ -174,9 +174,9 @@ def test_schedules_one_after_the_other_give_the_rates_of_torch(draw):
         )
 
     start, matrix = (draw.normal(size=3), draw.normal(size=2)), draw.normal(size=(4, 3))
-    _, ours = trajectory(mg, lambda p: optim.SGD(p, lr=0.01), start, matrix, schedule=chained(optim))
+    _, ours = trajectory(mg, lambda p: optim.SGD(p, lr=0.01), start, matrix, schedule=sequence(optim))
     _, theirs = trajectory(
-        torch, lambda p: torch.optim.SGD(p, lr=0.01), start, matrix, schedule=chained(torch.optim)
+        torch, lambda p: torch.optim.SGD(p, lr=0.01), start, matrix, schedule=sequence(torch.optim)
     )
     np.testing.assert_allclose(ours, theirs, **CLOSE)
 
@@ -200,7 +200,7 @@ def test_clipping_agrees_with_torch(draw, norm_type, max_norm):
 
 
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
-def test_an_optimiser_goes_on_from_torchs_state(draw, name, settings):
+def test_an_optimiser_continues_from_the_state_of_torch(draw, name, settings):
     start, matrix = draw.normal(size=3), draw.normal(size=(4, 3))
     (mine,), (other,) = both(start)
     theirs, ours = getattr(torch.optim, name)([other], **settings), getattr(optim, name)([mine])

@@ -27,7 +27,7 @@ def both(ours, theirs, *inputs):
 
 
 @pytest.mark.parametrize(("scale", "zero_point", "low", "high"), [(0.25, 0, -8, 7), (0.1, 3, 0, 15), (0.5, -2, -4, 3)])
-def test_fake_quantize_per_tensor_is_pytorchs(scale, zero_point, low, high):
+def test_fake_quantize_per_tensor_agrees_with_pytorch(scale, zero_point, low, high):
     import torch
 
     both(
@@ -38,7 +38,7 @@ def test_fake_quantize_per_tensor_is_pytorchs(scale, zero_point, low, high):
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_fake_quantize_per_channel_is_pytorchs(axis):
+def test_fake_quantize_per_channel_agrees_with_pytorch(axis):
     import torch
 
     scale = RNG.uniform(0.1, 0.6, X.shape[axis]).astype("float32")
@@ -52,7 +52,7 @@ def test_fake_quantize_per_channel_is_pytorchs(axis):
     )
 
 
-def test_a_learned_step_is_pytorchs():
+def test_a_learned_step_agrees_with_pytorch():
     import torch
 
     both(
@@ -66,7 +66,7 @@ def test_a_learned_step_is_pytorchs():
 
 
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
-def test_quantize_gives_pytorchs_integers():
+def test_quantize_gives_the_integers_of_pytorch():
     import torch
 
     quantised = torch.quantize_per_tensor(torch.tensor(X), 0.07, 4, torch.qint8)

@@ -53,12 +53,12 @@ PAIRS = [
 EVERY_PAIR = pytest.mark.parametrize(("name", "ours", "theirs"), PAIRS, ids=[name for name, *_ in PAIRS])
 
 
-def test_most_names_of_both_libraries_are_compared():
+def test_signatures_of_most_names_are_compared():
     assert len(PAIRS) > 110
 
 
 @EVERY_PAIR
-def test_what_is_given_by_name_is_known_to_torch_and_has_its_default(name, ours, theirs):
+def test_keyword_arguments_and_defaults_are_those_of_torch(name, ours, theirs):
     mine, other = parameters_of(ours), parameters_of(theirs)
     for each in mine.keys() - OURS_ALONE:
         assert each in other
@@ -67,13 +67,13 @@ def test_what_is_given_by_name_is_known_to_torch_and_has_its_default(name, ours,
 
 
 @EVERY_PAIR
-def test_what_is_given_by_place_stands_where_torch_has_it(name, ours, theirs):
+def test_positional_arguments_have_the_order_of_torch(name, ours, theirs):
     by_place = [each for each, found in parameters_of(ours).items() if found.kind is found.POSITIONAL_OR_KEYWORD]
     assert by_place == list(parameters_of(theirs))[: len(by_place)]
 
 
 @pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
-def test_recurrent_networks_take_what_torch_writes_out_for_all_of_them(name):
+def test_recurrent_networks_take_the_arguments_of_torch(name):
     mine = parameters_of(getattr(nn, name))
     by_place = [each for each, found in mine.items() if found.kind is found.POSITIONAL_OR_KEYWORD]
     other = parameters_of(torch.nn.RNNBase)

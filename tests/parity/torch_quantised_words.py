@@ -12,12 +12,12 @@ def quantised_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         nearest = torch.round(x)
         return (nearest >= low) & (nearest <= high)
 
-    def whole(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> Any:
+    def round_within(x: Any, scale: Any, zero_point: Any, low: int, high: int) -> Any:
         place = x / scale + zero_point
         kept = torch.where(within(place, low, high), place, place.detach())
         return kept + (torch.clamp(torch.round(place), low, high) - kept).detach()
 
-    def estimated(x: Any, scale: Any, zero_point: Any, *, low: int, high: int, estimator: str) -> Any:
+    def fake_quantize(x: Any, scale: Any, zero_point: Any, *, low: int, high: int, estimator: str) -> Any:
         place = x / scale + zero_point
         rounded = (torch.clamp(torch.round(place), low, high) - zero_point) * scale
         half = (high - low) / 2
@@ -42,25 +42,26 @@ def quantised_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
             to_step = (received[0] * moved * grad_factor).sum_to_size(step.shape)
             return received[0] * inside, to_step, None, None, None
 
-    def learned(x: Any, step: Any, *, low: int, high: int, grad_factor: float) -> Any:
+    def fake_quantize_lsq(x: Any, step: Any, *, low: int, high: int, grad_factor: float) -> Any:
         return Learned.apply(x, torch.as_tensor(step, dtype=x.dtype), low, high, grad_factor)
 
     def matmul(a: Any, b: Any, a_scale: Any, b_scale: Any, a_zero: Any, b_zero: Any, *, low: int, high: int) -> Any:
-        left, right = whole(a, a_scale, a_zero, low, high) - a_zero, whole(b, b_scale, b_zero, low, high) - b_zero
+        left = round_within(a, a_scale, a_zero, low, high) - a_zero
+        right = round_within(b, b_scale, b_zero, low, high) - b_zero
         return (left * a_scale) @ (right * b_scale)
 
     def conv2d(
         x: Any, weight: Any, x_scale: Any, weight_scale: Any, x_zero: Any, bias: Any, *, low: int, high: int, **how: Any
     ) -> Any:
-        image = (whole(x, x_scale.detach(), x_zero.detach(), low, high) - x_zero.detach()) * x_scale.detach()
+        image = (round_within(x, x_scale.detach(), x_zero.detach(), low, high) - x_zero.detach()) * x_scale.detach()
         scale = weight_scale.detach()[:, None, None, None]
-        return F.conv2d(image, whole(weight, scale, 0, low, high) * scale, bias, **how)
+        return F.conv2d(image, round_within(weight, scale, 0, low, high) * scale, bias, **how)
 
     return {
-        "quantize": whole,
+        "quantize": round_within,
         "dequantize": lambda q, scale, zero_point: (q - zero_point) * scale,
-        "fake_quantize": estimated,
-        "fake_quantize_lsq": learned,
+        "fake_quantize": fake_quantize,
+        "fake_quantize_lsq": fake_quantize_lsq,
         "quantized_matmul": matmul,
         "quantized_conv2d": conv2d,
         **stored_words(),

@@ -169,7 +169,7 @@ def reduction_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 
 def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
-    def running(accumulate: Callable[..., Any], first: float) -> Callable[..., Any]:
+    def cumulative(accumulate: Callable[..., Any], first: float) -> Callable[..., Any]:
         def along(x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
             x, axis = (x.flatten(), 0) if axis is None else (x, axis)
             x = torch.flip(x, (axis,)) if reverse else x
@@ -210,8 +210,8 @@ def scan_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.sort(x, dim=axis, descending=descending, stable=True).values
 
     return {
-        "cumsum": running(torch.cumsum, 0.0),
-        "cumprod": running(torch.cumprod, 1.0),
+        "cumsum": cumulative(torch.cumsum, 0.0),
+        "cumprod": cumulative(torch.cumprod, 1.0),
         "cummax_with_indices": lambda x, axis=-1: tuple(torch.cummax(x, axis)),
         "logcumsumexp": lambda x, axis=-1: torch.logcumsumexp(x, axis),
         "recurrence": recurrence,
@@ -355,6 +355,13 @@ def network_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         "unfold": F.unfold,
         "fold": F.fold,
         "conv2d": F.conv2d,
+        "correlate2d": lambda x, weight, **how: F.conv2d(x, weight, None, **how),
+        "conv2d_input": lambda weight, sent, size, groups=1, **how: torch.nn.grad.conv2d_input(
+            (sent.shape[0], weight.shape[1] * groups, *size), weight, sent, groups=groups, **how
+        ),
+        "conv2d_weight": lambda x, sent, kernel_size, groups=1, **how: torch.nn.grad.conv2d_weight(
+            x, (sent.shape[1], x.shape[1] // groups, *kernel_size), sent, groups=groups, **how
+        ),
         "max_pool2d": F.max_pool2d,
         "avg_pool2d": avg_pool2d,
         "softmax": lambda x, axis=-1: torch.softmax(x, axis),

@@ -5,7 +5,7 @@ Each is a function of a side and returns the numbers that a reader of its output
 
 import numpy as np
 
-from .sides import drawn
+from .sides import normal_array
 
 WORDS = ["emma", "olivia", "ava", "isabella", "sophia", "charlotte", "mia", "amelia", "harper", "evelyn"]
 LETTERS = {letter: i for i, letter in enumerate([".", *sorted({*"".join(WORDS)})])}
@@ -28,7 +28,7 @@ def bigrams(side):
     """A table of logits, one row for each letter, trained on the pairs of neighbours; then as many steps by hand."""
     m, (before, after) = side.m, contexts(1)
     shown = m.tensor(np.eye(SIZE)[before[:, 0]])
-    table, losses = side.leaf(drawn(0, SIZE, SIZE)), []
+    table, losses = side.leaf(normal_array(0, SIZE, SIZE)), []
     for _ in range(20):
         counts = (shown @ table).exp()
         probabilities = counts / counts.sum(1, **side.keep)
@@ -44,9 +44,9 @@ def network_with_normalised_layers(side):
     """Letters from three before: embedding, a hidden layer whose batch is normalised by hand, and cross entropy."""
     m, F = side.m, side.F
     before, after = (m.tensor(each) for each in contexts(3))
-    table, hidden = side.leaf(drawn(1, SIZE, 4)), side.leaf(drawn(2, 12, 30, scale=0.3))
+    table, hidden = side.leaf(normal_array(1, SIZE, 4)), side.leaf(normal_array(2, 12, 30, scale=0.3))
     gain, shift = side.leaf(np.ones((1, 30))), side.leaf(np.zeros((1, 30)))
-    out, bias = side.leaf(drawn(3, 30, SIZE, scale=0.1)), side.leaf(np.zeros(SIZE))
+    out, bias = side.leaf(normal_array(3, 30, SIZE, scale=0.1)), side.leaf(np.zeros(SIZE))
     parameters, losses = [table, hidden, gain, shift, out, bias], []
     running = m.zeros(30, dtype=m.float64)
     for step in range(30):
@@ -78,7 +78,7 @@ def character_transformer(side):
         "letters": (SIZE, width), "places": (8, width), "qkv": (width, 3 * width), "join": (width, width),
         "up": (width, 4 * width), "down": (4 * width, width), "out": (width, SIZE),
     }  # fmt: skip
-    p = {name: side.leaf(drawn(i, *shape, scale=0.2)) for i, (name, shape) in enumerate(shapes.items())}
+    p = {name: side.leaf(normal_array(i, *shape, scale=0.2)) for i, (name, shape) in enumerate(shapes.items())}
     norms = [side.leaf(np.ones(width)) for _ in range(2)]
     optimiser = side.optim.AdamW([*p.values(), *norms], lr=3e-3, weight_decay=0.01)
     schedule = side.optim.lr_scheduler.CosineAnnealingLR(optimiser, T_max=12)
@@ -107,8 +107,8 @@ def long_short_term_memory(side):
     """A cell written out gate by gate, over a sum of sines, with its gradients clipped."""
     m = side.m
     width, inputs = 12, m.tensor(np.sin(np.arange(40) * 0.3) + np.sin(np.arange(40) * 0.11))
-    w, b = side.leaf(drawn(0, width + 1, 4 * width, scale=0.3)), side.leaf(np.zeros(4 * width))
-    out = side.leaf(drawn(1, width, 1, scale=0.3))
+    w, b = side.leaf(normal_array(0, width + 1, 4 * width, scale=0.3)), side.leaf(np.zeros(4 * width))
+    out = side.leaf(normal_array(1, width, 1, scale=0.3))
     optimiser, losses = side.optim.Adam([w, b, out], lr=1e-2), []
     for _ in range(8):
         h, c = m.zeros(1, width, dtype=m.float64), m.zeros(1, width, dtype=m.float64)
@@ -130,14 +130,14 @@ def long_short_term_memory(side):
 def variational_autoencoder(side):
     """Blobs in, a code of two numbers, blobs out."""
     m, F = side.m, side.F
-    images = m.tensor((drawn(0, 64, 20) > 0.3) * 1.0)
+    images = m.tensor((normal_array(0, 64, 20) > 0.3) * 1.0)
     shapes = [(20, 16), (16,), (16, 2), (2,), (16, 2), (2,), (2, 16), (16,), (16, 20), (20,)]
-    p = [side.leaf(drawn(i, *shape, scale=0.3)) for i, shape in enumerate(shapes)]
+    p = [side.leaf(normal_array(i, *shape, scale=0.3)) for i, shape in enumerate(shapes)]
     optimiser, losses = side.optim.Adam(p, lr=1e-2), []
     for step in range(15):
         h = F.relu(images @ p[0] + p[1])
         mean, log_variance = h @ p[2] + p[3], h @ p[4] + p[5]
-        code = mean + (0.5 * log_variance).exp() * m.tensor(drawn(100 + step, 64, 2))
+        code = mean + (0.5 * log_variance).exp() * m.tensor(normal_array(100 + step, 64, 2))
         logits = F.relu(code @ p[6] + p[7]) @ p[8] + p[9]
         loss = F.binary_cross_entropy_with_logits(logits, images, reduction="sum")
         loss += -0.5 * (1 + log_variance - mean**2 - log_variance.exp()).sum()
@@ -158,7 +158,7 @@ def generative_adversarial_net(side):
     for step in range(15):
         angle = np.random.default_rng(step).uniform(0, 2 * np.pi, 32)
         real = m.tensor(np.stack([np.cos(angle), np.sin(angle)], 1))
-        fake = made(m.tensor(drawn(100 + step, 32, 2)))
+        fake = made(m.tensor(normal_array(100 + step, 32, 2)))
         steps[1].zero_grad()
         ones, zeros = m.ones(32, 1, dtype=m.float64), m.zeros(32, 1, dtype=m.float64)
         loss = criterion(judge(real), ones) + criterion(judge(fake.detach()), zeros)
@@ -182,7 +182,7 @@ def convolutional_network(side):
     images[labels == 1, :, :, ::2] += 1
     x, y = m.tensor(images), m.tensor(labels)
     shapes = [(4, 1, 3, 3), (4,), (8, 4, 3, 3), (8,), (2, 32), (2,)]
-    p = [side.leaf(drawn(i, *shape, scale=0.3)) for i, shape in enumerate(shapes)]
+    p = [side.leaf(normal_array(i, *shape, scale=0.3)) for i, shape in enumerate(shapes)]
     optimiser, losses = side.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-3), []
     for _ in range(12):
         h = F.max_pool2d(F.relu(F.conv2d(x, p[0], p[1], padding=1)), 2)
@@ -199,7 +199,7 @@ def convolutional_network(side):
 def learning_to_learn(side):
     """MAML on sines: the step within a task is differentiated, so that there are second derivatives."""
     m = side.m
-    p = [side.leaf(drawn(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 10), (10,), (10, 1), (1,)])]
+    p = [side.leaf(normal_array(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 10), (10,), (10, 1), (1,)])]
     optimiser, losses = side.optim.Adam(p, lr=1e-2), []
 
     def error(parameters, x, y):
@@ -224,7 +224,7 @@ def learning_to_learn(side):
 def neural_differential_equation(side):
     """A spiral fitted by a field of slopes, through the steps of Runge and Kutta."""
     m = side.m
-    w1, w2 = side.leaf(drawn(0, 2, 16, scale=0.3)), side.leaf(drawn(1, 16, 2, scale=0.3))
+    w1, w2 = side.leaf(normal_array(0, 2, 16, scale=0.3)), side.leaf(normal_array(1, 16, 2, scale=0.3))
     times = np.linspace(0, 2, 9)
     wanted = m.tensor(np.stack([np.exp(-0.2 * times) * np.cos(times), np.exp(-0.2 * times) * np.sin(times)], 1))
 
@@ -276,8 +276,8 @@ def quasi_newton(side):
     from scipy.optimize import minimize
 
     m = side.m
-    inputs = drawn(0, 60, 4)
-    signs = np.sign(inputs @ [1.0, -2.0, 0.5, 0.0] + 0.3 * drawn(1, 60))
+    inputs = normal_array(0, 60, 4)
+    signs = np.sign(inputs @ [1.0, -2.0, 0.5, 0.0] + 0.3 * normal_array(1, 60))
     a, b = m.tensor(inputs), m.tensor(signs)
 
     def loss(w):
@@ -291,7 +291,7 @@ def gaussian_process(side):
     """The marginal likelihood of a smooth function, climbed by gradient: a Cholesky factor and its solves."""
     m = side.m
     x = np.linspace(0, 3, 12)
-    apart, y = m.tensor((x[:, None] - x) ** 2), m.tensor(np.sin(2 * x) + 0.1 * drawn(0, 12))
+    apart, y = m.tensor((x[:, None] - x) ** 2), m.tensor(np.sin(2 * x) + 0.1 * normal_array(0, 12))
     logs, values = side.leaf(np.array([0.0, 0.0, -2.0])), []
     for _ in range(15):
         scale, length, noise = logs.exp()
@@ -311,7 +311,7 @@ def hidden_markov_model(side):
     """The likelihood of a sequence by the forward recursion, in logarithms."""
     m, F = side.m, side.F
     seen = np.random.default_rng(0).integers(0, 4, 30)
-    start, move, show = (side.leaf(drawn(i, *shape)) for i, shape in enumerate([(3,), (3, 3), (3, 4)]))
+    start, move, show = (side.leaf(normal_array(i, *shape)) for i, shape in enumerate([(3,), (3, 3), (3, 4)]))
     values = []
     for _ in range(10):
         moves, shows = F.log_softmax(move, dim=1), F.log_softmax(show, dim=1)
@@ -332,10 +332,10 @@ def hidden_markov_model(side):
 def wasserstein_critic(side):
     """A critic whose slope at points between is held at 1: the gradient of a gradient."""
     m = side.m
-    w1, w2 = side.leaf(drawn(0, 2, 16, scale=0.5)), side.leaf(drawn(1, 16, 1, scale=0.5))
+    w1, w2 = side.leaf(normal_array(0, 2, 16, scale=0.5)), side.leaf(normal_array(1, 16, 1, scale=0.5))
     losses = []
     for step in range(8):
-        real, fake = m.tensor(drawn(10 + step, 16, 2) + 1), m.tensor(drawn(50 + step, 16, 2))
+        real, fake = m.tensor(normal_array(10 + step, 16, 2) + 1), m.tensor(normal_array(50 + step, 16, 2))
         share = m.tensor(np.random.default_rng(step).uniform(size=(16, 1)))
         between = share * real + (1 - share) * fake
         (slope,) = side.gradients(lambda q, w1=w1, w2=w2: (m.tanh(q[0] @ w1) @ w2).sum(), [between])
@@ -370,8 +370,8 @@ def policy_gradient(side):
 def correlations_in_a_loop(side):
     """A convolution written with two loops into a buffer, and a kernel learned from it."""
     m = side.m
-    image, kernel = m.tensor(drawn(0, 7, 7)), side.leaf(drawn(1, 3, 3))
-    edges, losses = m.tensor(drawn(2, 5, 5)), []
+    image, kernel = m.tensor(normal_array(0, 7, 7)), side.leaf(normal_array(1, 3, 3))
+    edges, losses = m.tensor(normal_array(2, 5, 5)), []
     for _ in range(5):
         out = m.zeros(5, 5, dtype=m.float64)
         for i in range(5):
@@ -388,7 +388,7 @@ def correlations_in_a_loop(side):
 def solution_of_an_equation(side):
     """A network that obeys u'' = -u: trained by its slopes and their slopes at some times."""
     m = side.m
-    p = [side.leaf(drawn(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 12), (12,), (12, 1)])]
+    p = [side.leaf(normal_array(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 12), (12,), (12, 1)])]
     optimiser, times, losses = side.optim.Adam(p, lr=1e-2), m.tensor(np.linspace(0, 2, 9).reshape(-1, 1)), []
 
     def network(t):
@@ -408,8 +408,8 @@ def solution_of_an_equation(side):
 def mixture_of_experts(side):
     """Each row goes to the two experts with the largest logits; each expert adds to its rows of a plain buffer."""
     m, F = side.m, side.F
-    x, y = m.tensor(drawn(0, 12, 4)), m.tensor(drawn(1, 12, 2))
-    gate, experts = side.leaf(drawn(2, 4, 3)), [side.leaf(drawn(3 + i, 4, 2)) for i in range(3)]
+    x, y = m.tensor(normal_array(0, 12, 4)), m.tensor(normal_array(1, 12, 2))
+    gate, experts = side.leaf(normal_array(2, 4, 3)), [side.leaf(normal_array(3 + i, 4, 2)) for i in range(3)]
     optimiser, losses = side.optim.Adam([gate, *experts], lr=0.05), []
     for _ in range(12):
         logits = x @ gate
@@ -436,7 +436,7 @@ def denoising_diffusion(side):
     average = [p.detach().clone() for p in net.parameters()]
     optimiser, losses = side.optim.AdamW(net.parameters(), lr=1e-2), []
     for step in range(10):
-        clean, noise = m.tensor(drawn(step, 16, 2)), m.tensor(drawn(50 + step, 16, 2))
+        clean, noise = m.tensor(normal_array(step, 16, 2)), m.tensor(normal_array(50 + step, 16, 2))
         when = np.random.default_rng(step).integers(0, steps, 16)
         share = kept[when][:, None]
         noisy = share.sqrt() * clean + (1 - share).sqrt() * noise
@@ -450,21 +450,21 @@ def denoising_diffusion(side):
                 mean += 0.1 * p
         losses.append(loss.item())
     with m.no_grad():
-        x = m.tensor(drawn(99, 4, 2))
+        x = m.tensor(normal_array(99, 4, 2))
         for step in reversed(range(steps)):
             when = m.full((4, 1), step / steps, dtype=m.float64)
             hidden = F.silu(m.concatenate([x, when], 1) @ average[0].T + average[1])
             guess = hidden @ average[2].T + average[3]
             x = (x - betas[step] / (1 - kept[step]).sqrt() * guess) / (1 - betas[step]).sqrt()
             if step:
-                x += betas[step].sqrt() * m.tensor(drawn(200 + step, 4, 2))
+                x += betas[step].sqrt() * m.tensor(normal_array(200 + step, 4, 2))
     return [*losses, *x.reshape(-1).tolist()]
 
 
 def alignments_of_a_sequence(side):
     """The likelihood of a word over all its alignments with the frames: the forward recursion of CTC, in logarithms."""
     m, F, frames = side.m, side.F, 9
-    logits, word, losses = side.leaf(drawn(0, frames, 5)), [1, 3, 3], []
+    logits, word, losses = side.leaf(normal_array(0, frames, 5)), [1, 3, 3], []
     labels = [0, *(label for letter in word for label in (letter, 0))]
     for _ in range(10):
         logs = F.log_softmax(logits, dim=-1)

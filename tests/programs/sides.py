@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 
-def drawn(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
+def normal_array(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
     """Normal numbers, the same in every process."""
     return np.random.default_rng(seed).standard_normal(shape) * scale
 
@@ -46,7 +46,7 @@ class Torch:
         """Layers one after the other, with weights that both sides have."""
         net = self.nn.Sequential(*layers).double()
         for i, p in enumerate(net.parameters()):
-            p.data = self.m.tensor(drawn(10 * seed + i, *p.shape, scale=0.4))
+            p.data = self.m.tensor(normal_array(10 * seed + i, *p.shape, scale=0.4))
         return net
 
 
@@ -79,7 +79,7 @@ class Here:
         """Layers one after the other, with weights that both sides have."""
         net = self.nn.Sequential(*layers)
         for i, p in enumerate(net.parameters()):
-            p.data = drawn(10 * seed + i, *p.shape, scale=0.4)
+            p.data = normal_array(10 * seed + i, *p.shape, scale=0.4)
         return net
 
 

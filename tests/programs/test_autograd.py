@@ -136,11 +136,11 @@ def hidden_markov_model(ag):
     seen = rng.integers(0, 4, 20)
     start = [rng.standard_normal(3), rng.standard_normal((3, 3)), rng.standard_normal((3, 4))]
 
-    def normalised(x):
+    def normalise(x):
         return x - ag.special.logsumexp(x, axis=-1, keepdims=True)
 
     def likelihood(p):
-        first, move, show = map(normalised, p)
+        first, move, show = map(normalise, p)
         alpha = first + show[:, seen[0]]
         for symbol in seen[1:]:
             alpha = ag.special.logsumexp(np.expand_dims(alpha, 1) + move, axis=0) + show[:, symbol]
@@ -153,15 +153,15 @@ def hidden_markov_model(ag):
 def variational_inference(ag):
     np, rng, found = ag.np, numpy.random.default_rng(0), []
 
-    def bound(p, step):
+    def evidence_bound(p, step):
         mean, log_std = p[:2], p[2:]
         draws = numpy.random.default_rng(step).standard_normal((50, 2)) * np.exp(log_std) + mean
         density = ag.stats.norm.logpdf(draws[:, 0], 0, np.exp(draws[:, 1])) + ag.stats.norm.logpdf(draws[:, 1], 0, 1.35)
         return -(np.mean(density) + np.sum(log_std))
 
     fitted = ag.optimizers.adam(
-        ag.grad.grad(bound), rng.standard_normal(4), num_iters=30, step_size=0.1,
-        callback=lambda p, step, gradient: found.append(bound(p, step)),
+        ag.grad.grad(evidence_bound), rng.standard_normal(4), num_iters=30, step_size=0.1,
+        callback=lambda p, step, gradient: found.append(evidence_bound(p, step)),
     )  # fmt: skip
     return [*found, *fitted]
 
@@ -220,13 +220,13 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_a_program_gives_the_numbers_that_it_gives_with_autograd(program):
+def test_a_program_gives_the_numbers_of_autograd(program):
     found, expected = ([float(number) for number in program(side(name))] for name in ("here", "autograd"))
     assert len(found) == len(expected) >= 3
     assert numpy.allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-def test_a_differential_equation_has_the_solution_and_the_slopes_of_autograds():
+def test_odeint_agrees_with_autograd():
     field = numpy.array([[-0.1, 2.0], [-2.0, -0.1]])
     found = []
     for name in ("here", "autograd"):
@@ -245,7 +245,7 @@ def test_a_differential_equation_has_the_solution_and_the_slopes_of_autograds():
     assert numpy.allclose(*found, rtol=1e-5)  # its own tolerance is 1.5e-8 a step, for the adjoint as well
 
 
-def test_arrays_that_no_tensor_touches_are_numpys_own():
+def test_functions_of_arrays_alone_are_numpys():
     np = importlib.import_module("micrograd_plus.numpy")
     assert type(np.sin(np.linspace(0, 1, 3))) is numpy.ndarray
     assert np.random.RandomState is numpy.random.RandomState

@@ -97,9 +97,9 @@ def replace_gradients(right: Any, change: Callable[..., dict[str, Any]]) -> Any:
 
     @takes_all_values
     def wrong(values: dict[str, Any], xp: Any) -> dict[str, Any]:
-        found = right(values, xp)
-        available = {**values, "right": found}
-        return {**found, **change(*[available[name] for name in names])}
+        gradients = right(values, xp)
+        available = {**values, "right": gradients}
+        return {**gradients, **change(*[available[name] for name in names])}
 
     return wrong
 

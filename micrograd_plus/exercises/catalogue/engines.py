@@ -24,18 +24,18 @@ GROUP = GROUPS[5]
 
 def draw_graph(rng: Any) -> dict[str, Any]:
     """Draw a graph whose nodes come after their parents. Some nodes have several users, and some have none."""
-    drawn = [sorted(rng.choice(node, size=2, replace=False).tolist()) for node in range(3, 8)]
-    return {"parents": [[], [], [], *drawn, [6, 7], [8, 3]], "root": 9}
+    inner = [sorted(rng.choice(node, size=2, replace=False).tolist()) for node in range(3, 8)]
+    return {"parents": [[], [], [], *inner, [6, 7], [8, 3]], "root": 9}
 
 
 def reachable(parents: Any, root: int) -> list[int]:
     """Return the nodes from which a root was computed, the latest first."""
-    met, todo = {root}, [root]
+    visited, todo = {root}, [root]
     for node in todo:
-        new = [parent for parent in parents[node] if parent not in met]
+        new = [parent for parent in parents[node] if parent not in visited]
         todo += dict.fromkeys(new)
-        met |= set(new)
-    return sorted(met, reverse=True)
+        visited |= set(new)
+    return sorted(visited, reverse=True)
 
 
 def judge_order(case: Any, right: dict[str, Any], values: dict[str, Any]) -> Wrong | None:

@@ -1,4 +1,4 @@
-"""Shapes: sum over what was broadcast, repeat what was reduced, and move back what was moved."""
+"""Shapes: the backward passes of broadcasting, reductions, and operations that move entries."""
 
 from __future__ import annotations
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from ...tensor import Tensor
 
+__all__: list[str]
+
 def convolve(a: Any, b: Any, mode: Any = "full", axes: Any = None, dot_axes: Any = ((), ())) -> Tensor:
     """Convolve two arrays."""
 def frames(x: Any, length: Any, hop: Any) -> Tensor: """Split a signal into overlapping frames."""

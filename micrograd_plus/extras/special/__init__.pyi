@@ -7,6 +7,8 @@ from typing import Any
 
 from ...tensor import Tensor
 
+__all__: list[str]
+
 def beta(a: Any, b: Any) -> Tensor: """Compute the beta function."""
 def betainc(a: Any, b: Any, x: Any) -> Tensor: """Compute the regularised incomplete beta function."""
 def betaln(a: Any, b: Any) -> Tensor: """Compute the logarithm of the absolute value of the beta function."""

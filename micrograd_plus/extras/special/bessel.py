@@ -53,7 +53,7 @@ def in_powers(terms: list[float], z: Any) -> Any:
 # Modified functions: means of exponentials ----
 
 
-def _modified(np: Any, x: Any, order: int, scaled: bool) -> Any:
+def _bessel_i(np: Any, x: Any, order: int, scaled: bool) -> Any:
     """Return I₀ or I₁ of x ≥ 0, times exp(-x) if scaled (A&S 9.6.16, 9.6.19 and 9.7.1)."""
     near = np.minimum(x, FAR)
 
@@ -73,22 +73,22 @@ def _modified(np: Any, x: Any, order: int, scaled: bool) -> Any:
 
 def i0(np: Any, x: Any) -> Any:
     """Return I₀(x)."""
-    return _of_one(np, "i0", lambda x: _modified(np, abs(x), 0, False), x)
+    return _of_one(np, "i0", lambda x: _bessel_i(np, abs(x), 0, False), x)
 
 
 def i0e(np: Any, x: Any) -> Any:
     """Return I₀(x) exp(-|x|)."""
-    return _of_one(np, "i0e", lambda x: _modified(np, abs(x), 0, True), x)
+    return _of_one(np, "i0e", lambda x: _bessel_i(np, abs(x), 0, True), x)
 
 
 def i1(np: Any, x: Any) -> Any:
     """Return I₁(x)."""
-    return _of_one(np, "i1", lambda x: np.copysign(_modified(np, abs(x), 1, False), x), x)
+    return _of_one(np, "i1", lambda x: np.copysign(_bessel_i(np, abs(x), 1, False), x), x)
 
 
 def i1e(np: Any, x: Any) -> Any:
     """Return I₁(x) exp(-|x|)."""
-    return _of_one(np, "i1e", lambda x: np.copysign(_modified(np, abs(x), 1, True), x), x)
+    return _of_one(np, "i1e", lambda x: np.copysign(_bessel_i(np, abs(x), 1, True), x), x)
 
 
 # Waves ----------------------

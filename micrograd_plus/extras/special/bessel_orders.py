@@ -93,7 +93,7 @@ def _far(np: Any, v: float, x: Any, scaled: bool) -> tuple[Any, Any]:
     return half * (growing / np.sqrt(2 * math.pi * r)) * half, np.exp(down) * falling * np.sqrt(math.pi / (2 * r))
 
 
-def _modified(np: Any, scaled: bool, v: float, x: Any) -> Any:
+def _bessel_i(np: Any, scaled: bool, v: float, x: Any) -> Any:
     """Return I of x ≥ 0, times exp(-x) if scaled."""
     small = np.hypot(v, x) < LARGE
     near, far = np.where(small, x, 0.5), np.where(small | (x == math.inf), LARGE, x)
@@ -108,12 +108,12 @@ def _modified(np: Any, scaled: bool, v: float, x: Any) -> Any:
 
 def iv(np: Any, v: float, x: Any) -> Any:
     """Return I_v(x)."""
-    return _for_every(np, "iv", v, x, partial(_modified, np, False), mirrored=False)
+    return _for_every(np, "iv", v, x, partial(_bessel_i, np, False), mirrored=False)
 
 
 def ive(np: Any, v: float, x: Any) -> Any:
     """Return I_v(x) exp(-|x|)."""
-    return _for_every(np, "ive", v, x, partial(_modified, np, True), mirrored=False)
+    return _for_every(np, "ive", v, x, partial(_bessel_i, np, True), mirrored=False)
 
 
 # Waves ----------------------

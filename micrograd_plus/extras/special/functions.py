@@ -471,7 +471,7 @@ def beta(xp, a, b):
 # Incomplete integrals -------
 
 
-def _fixed(name, letter, value):
+def _as_constant(name, letter, value):
     """Return an input that has no gradient rule. Tensors that need a gradient are rejected."""
     if getattr(positive(multiply(value, 1.0)), "node", None) is not None:
         raise TypeError(f"{name} has no gradient by {letter}: give it mg.stop_gradient({letter})")
@@ -497,7 +497,7 @@ def gammainc(a, x):
     >>> mg.special.gammainc(1.0, 2.0).round(decimals=4).item()
     0.8647
     See: scipy.special.gammainc, torch.special.gammainc."""
-    return _gammainc(_fixed("gammainc", "a", a), x)
+    return _gammainc(_as_constant("gammainc", "a", a), x)
 
 
 @elementwise(x=lambda xp, a, x: -xp.exp(xp.xlogy(a - 1, x) - x - xp.gammaln(a)))
@@ -520,7 +520,7 @@ def gammaincc(a, x):
     >>> mg.special.gammaincc(1.0, 2.0).round(decimals=4).item()
     0.1353
     See: scipy.special.gammaincc, torch.special.gammaincc."""
-    return _gammaincc(_fixed("gammaincc", "a", a), x)
+    return _gammaincc(_as_constant("gammaincc", "a", a), x)
 
 
 @elementwise(x=lambda xp, a, b, x: xp.exp(xp.xlogy(a - 1, x) + xp.xlog1py(b - 1, -x) - xp.betaln(a, b)))
@@ -542,7 +542,7 @@ def betainc(a, b, x):
     >>> mg.special.betainc(2.0, 3.0, 0.5).round(decimals=4).item()
     0.6875
     See: scipy.special.betainc."""
-    return _betainc(_fixed("betainc", "a", a), _fixed("betainc", "b", b), x)
+    return _betainc(_as_constant("betainc", "a", a), _as_constant("betainc", "b", b), x)
 
 
 # Sums of exponentials -------

@@ -34,7 +34,7 @@ def entrywise(np: Any, name: str, values: Numeric, *given: Any) -> Any:
     arrays = [np.asarray(each) for each in given]
     for each in arrays:
         if each.dtype.kind not in "fiub":
-            raise TypeError(f"{name} is defined for real numbers, not for {each.dtype}")
+            raise TypeError(f"{name} inputs must be real, got {each.dtype}")
     floats = [each.dtype for each in given if hasattr(each, "dtype") and each.dtype.kind == "f"]
     with errstate(all="ignore"):
         out = values(*(each.astype(np.float64) for each in arrays))
@@ -79,7 +79,7 @@ def _correction(x: Any) -> Any:
     return total / x
 
 
-def _reduced(np: Any, x: Any) -> tuple[Any, Any]:
+def _shift_near_two(np: Any, x: Any) -> tuple[Any, Any]:
     """Return the number between 3/2 and 5/2 that differs from `x` by an integer, and Γ(x) over its gamma; 0.5 ≤ x ≤
     11."""
     place, product = x, np.ones_like(x)
@@ -94,7 +94,7 @@ def _reduced(np: Any, x: Any) -> tuple[Any, Any]:
 def _log_of_positive(np: Any, x: Any) -> Any:
     """Return log Γ(x) for x ≥ 1/2."""
     near = np.where(x < FAR, x, 2.0)
-    place, product = _reduced(np, near)
+    place, product = _shift_near_two(np, near)
     around_one = _around_two(near - 1.0) - np.log1p(near - 1.0)
     small = np.where(near < 1.5, around_one, _around_two(place - 2.0) + np.log(product))
     far = np.maximum(x, FAR)
@@ -139,7 +139,7 @@ def gamma(np: Any, x: Any) -> Any:
 
     def of_positive(x: Any) -> Any:
         near = np.where(x < FAR, x, 2.0)
-        place, product = _reduced(np, near)
+        place, product = _shift_near_two(np, near)
         small = np.exp(_around_two(place - 2.0)) * product
         far = np.clip(x, FAR, 180.0)
         half = far ** (0.5 * far - 0.25)  # the whole power would overflow before the function does

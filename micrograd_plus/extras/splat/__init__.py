@@ -111,12 +111,12 @@ def render(
     before = positions @ turned.T + moved
     colours = _tensor(colours) if harmonics is None else None
     if colours is None:
-        colours = _seen_from(positions, -(moved @ turned), _tensor(harmonics))
+        colours = _colours_from(positions, -(moved @ turned), _tensor(harmonics))
     if colours.ndim != 2 or len(colours) != len(before):
         raise ValueError(f"splat.render: colours has shape {colours.shape}; of {len(before)} Gaussians each has a row")
     order = _front_to_back(before, near)
     before = ops.take(before, order, axis=0)
-    centres = _projected(before, camera)
+    centres = _project(before, camera)
     spread = _spread(ops.take(scales, order, axis=0), ops.take(rotations, order, axis=0), turned)
     alpha = gaussian_alpha(
         _constant(np.arange(camera.width), positions) + 0.5 - centres[:, :1],
@@ -137,7 +137,7 @@ def _front_to_back(before: Any, near: float) -> Any:
     return order[depth[order] > near]
 
 
-def _projected(before: Any, camera: Camera) -> Any:
+def _project(before: Any, camera: Camera) -> Any:
     """Return the centres on the screen, (G, 2), in pixels."""
     middle = camera.centre or (camera.width / 2, camera.height / 2)
     return before[:, :2] / before[:, 2:] * _constant(camera.focal, before) + _constant(middle, before)
@@ -165,7 +165,7 @@ def _conic(before: Any, spread: Any, camera: Camera) -> Any:
     return ops.stack([high, -tilt, wide], axis=1) / (wide * high - tilt * tilt)[:, None]
 
 
-def _seen_from(positions: Any, eye: Any, harmonics: Any) -> Any:
+def _colours_from(positions: Any, eye: Any, harmonics: Any) -> Any:
     """Return the colours of harmonic coefficients (G, K, 3) as seen from a position, at least 0."""
     ahead = positions - eye
     basis = spherical_harmonics(ahead / ops.norm(ahead, axis=1, keepdims=True), harmonics.shape[1])

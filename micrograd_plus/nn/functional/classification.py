@@ -11,7 +11,7 @@ from typing import Any
 from ... import ops
 from ...backends.shapes import floating
 from ...tensor import Tensor
-from .losses import reduced
+from .losses import reduce_loss
 from .shapes import constant_like, plain
 
 __all__ = ["cross_entropy", "nll_loss"]
@@ -64,7 +64,7 @@ def cross_entropy(
     if label_smoothing:
         spread = _evenly(log_weights, weight, target, ignore_index)
         each = (1 - label_smoothing) * each + label_smoothing * spread
-    return _reduced("cross_entropy", each, importance, reduction)
+    return _reduce_weighted("cross_entropy", each, importance, reduction)
 
 
 def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
@@ -93,7 +93,7 @@ def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -1
     """
     target = _as_tensor(target)
     importance = _importance("nll_loss", input, target, weight, ignore_index)
-    return _reduced("nll_loss", _at_classes(_classes_last(input), target, importance), importance, reduction)
+    return _reduce_weighted("nll_loss", _at_classes(_classes_last(input), target, importance), importance, reduction)
 
 
 def _as_tensor(target: Any) -> Tensor:
@@ -114,7 +114,7 @@ def _cross_entropy_of_probabilities(
         wanted = (1 - label_smoothing) * wanted + label_smoothing / rows.shape[-1]
     if weight is not None:
         wanted = wanted * constant_like(_class_weights("cross_entropy", weight, rows.shape[-1]), input)
-    return reduced("cross_entropy", ops.softmax_cross_entropy(rows, wanted), reduction)
+    return reduce_loss("cross_entropy", ops.softmax_cross_entropy(rows, wanted), reduction)
 
 
 def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
@@ -162,8 +162,8 @@ def _at_classes(log_weights: Any, target: Any, importance: Any) -> Tensor:
     if importance is None:
         return -ops.squeeze(ops.take_along_axis(log_weights, classes[..., None], axis=-1), axis=-1)
     counts = importance != 0
-    chosen = ops.take_along_axis(log_weights, (classes * counts)[..., None], axis=-1)
-    return ops.where(counts, -ops.squeeze(chosen, axis=-1) * importance, 0.0)
+    generator_or_default = ops.take_along_axis(log_weights, (classes * counts)[..., None], axis=-1)
+    return ops.where(counts, -ops.squeeze(generator_or_default, axis=-1) * importance, 0.0)
 
 
 def _evenly(log_weights: Tensor, weight: Any, target: Any, ignore_index: int) -> Tensor:
@@ -174,8 +174,8 @@ def _evenly(log_weights: Tensor, weight: Any, target: Any, ignore_index: int) ->
     return ops.where(counts, -ops.mean(log_weights, axis=-1), 0.0)
 
 
-def _reduced(name: str, each: Tensor, importance: Any, reduction: str) -> Tensor:
+def _reduce_weighted(name: str, each: Tensor, importance: Any, reduction: str) -> Tensor:
     """Reduce a loss; the mean is weighted by the weight of each target."""
     if reduction == "mean" and importance is not None:
         return ops.sum(each) / importance.sum()
-    return reduced(name, each, reduction)
+    return reduce_loss(name, each, reduction)

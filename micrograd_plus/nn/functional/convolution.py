@@ -140,7 +140,7 @@ def _convolution(
             f"(out channels, {input.shape[1]} / {groups}, kernel), with out channels a multiple of groups"
         )
     if padding == "same":
-        input, padding = _bordered(name, input, weight, stride, dilation), 0
+        input, padding = _pad_same(name, input, weight, stride, dilation), 0
     return input, windows(name, input, weight.shape[2:], stride, plain_padding(name, padding), dilation)
 
 
@@ -151,7 +151,7 @@ def plain_padding(name: str, padding: Any) -> Any:
     return 0 if padding == "valid" else padding
 
 
-def _bordered(name: str, input: Any, weight: Any, stride: Any, dilation: Any) -> Tensor:
+def _pad_same(name: str, input: Any, weight: Any, stride: Any, dilation: Any) -> Tensor:
     """Pad so that there is one window for each entry; an odd padding is wider at the end."""
     axes = weight.ndim - 2
     if any(step != 1 for step in each_axis(stride, axes, "stride", 1)):
@@ -193,7 +193,7 @@ def conv_transpose1d(
 
     See: torch.nn.functional.conv_transpose1d.
     """
-    settings = _transposed(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    settings = _settings_of_transpose(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
     return ops.conv_transpose1d(input, weight, bias, groups=groups, **on_a_line(settings))
 
 
@@ -229,7 +229,7 @@ def conv_transpose2d(
 
     See: torch.nn.functional.conv_transpose2d; Dumoulin and Visin, A guide to convolution arithmetic, 2016.
     """
-    settings = _transposed(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    settings = _settings_of_transpose(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
     return ops.conv_transpose2d(input, weight, bias, groups=groups, **settings)
 
 
@@ -264,7 +264,7 @@ def conv_transpose3d(
 
     See: torch.nn.functional.conv_transpose3d.
     """
-    given = _transposed(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    given = _settings_of_transpose(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
     kernel = weight.shape[2:]
     for axis, step in enumerate(given["stride"], start=2):
         if step > 1:
@@ -289,7 +289,7 @@ def conv_transpose3d(
     return ops.conv3d(wide, filters, bias, dilation=given["dilation"], groups=groups)
 
 
-def _transposed(
+def _settings_of_transpose(
     axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int,
     dilation: Any,
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip

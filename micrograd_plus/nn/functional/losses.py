@@ -20,7 +20,7 @@ __all__ = [
 SMALLEST_PROBABILITY = exp(-100)  # PyTorch's bound: no log of a probability is taken to be below -100
 
 
-def reduced(name: str, each: Tensor, reduction: str) -> Tensor:
+def reduce_loss(name: str, each: Tensor, reduction: str) -> Tensor:
     """Reduce a loss to its mean or its sum, or not at all."""
     if reduction == "mean":
         return ops.mean(each)
@@ -31,7 +31,7 @@ def reduced(name: str, each: Tensor, reduction: str) -> Tensor:
     return each
 
 
-def weighed(each: Tensor, weight: Any) -> Tensor:
+def multiply_by_weight(each: Tensor, weight: Any) -> Tensor:
     """Multiply each loss by its weight."""
     return each if weight is None else each * weight
 
@@ -58,7 +58,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     refuse_complex("mse_loss", input, target)
     if reduction == "mean":
         return ops.mse(input, target)
-    return reduced("mse_loss", ops.square(ops.subtract(input, target)), reduction)
+    return reduce_loss("mse_loss", ops.square(ops.subtract(input, target)), reduction)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -80,7 +80,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     See: torch.nn.functional.l1_loss.
     """
     input, target = both("l1_loss", input, target)
-    return reduced("l1_loss", ops.absolute(ops.subtract(input, target)), reduction)
+    return reduce_loss("l1_loss", ops.absolute(ops.subtract(input, target)), reduction)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -110,7 +110,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
         raise ValueError(f"huber_loss: delta must be positive, got {delta}")
     difference = ops.subtract(input, target)
     near = ops.clip(difference, -delta, delta)
-    return reduced("huber_loss", near * (difference - 0.5 * near), reduction)
+    return reduce_loss("huber_loss", near * (difference - 0.5 * near), reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
@@ -173,7 +173,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
             "binary_cross_entropy_with_logits"
         )
     each = -(target * _bounded_log(input) + (1 - target) * _bounded_log(ops.subtract(1, input)))
-    return reduced("binary_cross_entropy", weighed(each, weight), reduction)
+    return reduce_loss("binary_cross_entropy", multiply_by_weight(each, weight), reduction)
 
 
 def _bounded_log(probability: Any) -> Tensor:
@@ -215,7 +215,7 @@ def binary_cross_entropy_with_logits(
     else:
         yes, no = ops.softplus(ops.negative(input)), ops.softplus(input)
         each = pos_weight * target * yes + (1 - target) * no
-    return reduced("binary_cross_entropy_with_logits", weighed(each, weight), reduction)
+    return reduce_loss("binary_cross_entropy_with_logits", multiply_by_weight(each, weight), reduction)
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
@@ -248,7 +248,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
         each = target * (ops.log(ops.where(target > 0, target, 1.0)) - input)
     if reduction == "batchmean":
         return ops.sum(each) / (each.shape[0] if each.ndim else 1)
-    return reduced("kl_div", each, reduction)
+    return reduce_loss("kl_div", each, reduction)
 
 
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
@@ -277,4 +277,4 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction
     if not (abs(plain(target)) == 1).all().item():
         raise ValueError("hinge_embedding_loss: every target must be 1 (alike) or -1 (unlike)")
     each = ops.where(target == 1, input, ops.relu(ops.subtract(margin, input)))
-    return reduced("hinge_embedding_loss", each, reduction)
+    return reduce_loss("hinge_embedding_loss", each, reduction)

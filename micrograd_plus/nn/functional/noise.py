@@ -37,7 +37,7 @@ def dropout(
 
     See: torch.nn.functional.dropout; Srivastava et al., Dropout, 2014.
     """
-    return _silenced("dropout", input, input.shape, p, training, rng)
+    return _drop("dropout", input, input.shape, p, training, rng)
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
@@ -63,7 +63,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
         2015.
     """
     refuse_places("dropout1d", 1, input)
-    return _silenced("dropout1d", input, (*input.shape[:2], 1), p, training, rng)
+    return _drop("dropout1d", input, (*input.shape[:2], 1), p, training, rng)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.random.Generator | None = None) -> Tensor:
@@ -89,10 +89,10 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
         2015.
     """
     refuse_places("dropout2d", 2, input)
-    return _silenced("dropout2d", input, (*input.shape[:2], 1, 1), p, training, rng)
+    return _drop("dropout2d", input, (*input.shape[:2], 1, 1), p, training, rng)
 
 
-def _silenced(name: str, input: Any, shape: tuple[int, ...], p: float, training: bool, rng: Any) -> Tensor:
+def _drop(name: str, input: Any, shape: tuple[int, ...], p: float, training: bool, rng: Any) -> Tensor:
     """Multiply the input by one draw for each entry of `shape`, which broadcasts: 0, or 1 / (1 - p)."""
     wants_probability(f"{name}: p", p)
     if not training or p == 0:

@@ -55,7 +55,7 @@ def max_pool1d(
 
     See: torch.nn.functional.max_pool1d.
     """
-    input, settings = _pooled("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, -inf)
+    input, settings = _prepare_windows("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, -inf)
     return ops.max_pool1d(input, **on_a_line(settings))
 
 
@@ -89,7 +89,7 @@ def max_pool2d(
 
     See: torch.nn.functional.max_pool2d; CS231n notes, Convolutional networks.
     """
-    input, settings = _pooled("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, -inf)
+    input, settings = _prepare_windows("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, -inf)
     return ops.max_pool2d(input, **settings)
 
 
@@ -126,7 +126,7 @@ def avg_pool1d(
 
     See: torch.nn.functional.avg_pool1d.
     """
-    return _averaged("avg_pool1d", 1, ops.avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    return _average("avg_pool1d", 1, ops.avg_pool1d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
 @one_or_many(2)
@@ -162,8 +162,10 @@ def avg_pool2d(
     See: torch.nn.functional.avg_pool2d.
     """
     if divisor_override is not None:
-        return _divided("avg_pool2d", avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, divisor_override)
-    return _averaged("avg_pool2d", 2, ops.avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+        return _divide_sums(
+            "avg_pool2d", avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, divisor_override
+        )
+    return _average("avg_pool2d", 2, ops.avg_pool2d, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
 @one_or_many(3)
@@ -227,7 +229,9 @@ def avg_pool3d(
     """
     refuse_places("avg_pool3d", 3, input)
     if divisor_override is not None:
-        return _divided("avg_pool3d", avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, divisor_override)
+        return _divide_sums(
+            "avg_pool3d", avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, divisor_override
+        )
     settings = _by_plane_and_depth(kernel_size, stride, padding)
     return _over_volumes(lambda x, given: avg_pool2d(x, *given, ceil_mode, count_include_pad), input, settings)
 
@@ -249,7 +253,7 @@ def _over_volumes(pool: Callable[[Any, Any], Tensor], input: Any, settings: tupl
     return ops.reshape(deep, shape=(n, c, deep.shape[2], rows, columns))
 
 
-def _divided(
+def _divide_sums(
     name: str, pool: Callable[..., Tensor], axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, divisor: int,
 ) -> Tensor:  # fmt: skip
@@ -263,7 +267,7 @@ def _divided(
     return pool(whole, kernel, steps, borders) * (prod(kernel) / divisor)
 
 
-def _pooled(
+def _prepare_windows(
     name: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     beyond: float,
 ) -> tuple[Any, dict[str, tuple[int, ...]]]:  # fmt: skip
@@ -293,12 +297,12 @@ def _overhang(length: int, size: int, step: int, border: int, between: int) -> i
     return max(last + reach - length - 2 * border, 0)
 
 
-def _averaged(
+def _average(
     name: str, axes: int, pool: Callable[..., Tensor], input: Any, kernel_size: Any, stride: Any, padding: Any,
     ceil_mode: bool, count_include_pad: bool,
 ) -> Tensor:  # fmt: skip
     """Return the mean of each window, over the entries that are inside."""
-    whole, settings = _pooled(name, axes, input, kernel_size, stride, padding, 1, ceil_mode, 0.0)
+    whole, settings = _prepare_windows(name, axes, input, kernel_size, stride, padding, 1, ceil_mode, 0.0)
     kernel, steps, borders = settings["kernel_size"], settings["stride"], settings["padding"]
     del settings["dilation"]
     given: dict[str, Any] = dict(on_a_line(settings) if axes == 1 else settings)

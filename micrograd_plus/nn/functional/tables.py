@@ -42,7 +42,7 @@ def embedding(
     See: torch.nn.functional.embedding, numpy.take; Bengio et al., A neural probabilistic language model, 2003.
     """
     library = devices.device_of(plain(weight)).library
-    numbers = library.asarray(listed(input)) if isinstance(input, (int, list, tuple)) else input
+    numbers = library.asarray(list_to_array(input)) if isinstance(input, (int, list, tuple)) else input
     if weight.ndim != 2:
         raise ValueError(f"embedding: weight has shape {weight.shape}, expected (words, width)")
     words = weight.shape[0]
@@ -81,14 +81,14 @@ def one_hot(input: Any, num_classes: int = -1) -> Tensor:
 
     See: torch.nn.functional.one_hot.
     """
-    numbers = np.asarray(listed(input)) if isinstance(input, (int, list, tuple)) else input
+    numbers = np.asarray(list_to_array(input)) if isinstance(input, (int, list, tuple)) else input
     if num_classes == -1:
         num_classes = plain(numbers).max().item() + 1 if plain(numbers).size else 0
     _in_range("one_hot", numbers, num_classes)
     return ops.astype(ops.one_hot(numbers, num_classes=num_classes), dtype=np.dtype(int))
 
 
-def listed(numbers: Any) -> Any:
+def list_to_array(numbers: Any) -> Any:
     """Return the numbers of a list as an array; an empty list gives integers."""
     given = np.asarray(numbers)
     return given if given.size else given.astype(int)

@@ -1,8 +1,8 @@
 """Wire format between the grader and the student's process: no pickle, bounded size and depth.
 
 A *frame* is one byte for its kind, four bytes for its length, and its body. A *value* is one byte for its type,
-followed by its data. For a value of any other type, only the name of the type is sent, so the grader can report it
-without loading the value.
+followed by its data. A value of any other type is replaced by the name of its type, so the grader can report it
+without loading it.
 """
 
 from __future__ import annotations
@@ -41,20 +41,18 @@ class Placeholder(NamedTuple):
 
 # These names refer to the originals, even if student code replaces them later.
 _tobytes, _astype, _shape = np.ndarray.tobytes, np.ndarray.astype, np.ndarray.shape.__get__  # type: ignore[attr-defined]  # a C slot
-_dtype, _size, _item = np.ndarray.dtype.__get__, np.ndarray.size.__get__, np.generic.item  # type: ignore[attr-defined]  # a C slot
-_asarray, _pack, _type, _isinstance, _bytes = np.asarray, struct.pack, type, isinstance, bytes
+_dtype, _newbyteorder = np.ndarray.dtype.__get__, np.dtype.newbyteorder  # type: ignore[attr-defined]  # a C slot
+_array, _asarray, _pack, _type = np.ndarray, np.asarray, struct.pack, type
 _count = struct.Struct("<I")
-_generic, _array, _bool, _newbyteorder = np.generic, np.ndarray, np.bool_, np.dtype.newbyteorder
-_scalars = {
-    np.dtype(name).type for name in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", "c16", "c8")
-}
+_scalars = {dtype.type for dtype in DTYPES.values()}
 
 
 def encode(value: Any, most_bytes: int, depth: int = 0) -> bytes:
     """Encode a value as bytes.
 
-    Only NumPy arrays and Python's built-in types are sent. Subclasses are not: they can override how their numbers
-    are read."""
+    Only NumPy arrays and Python's built-in types travel. Subclasses do not: they can override how their numbers are
+    read.
+    """
     kind = _type(value)
     if value is None:
         return b"N"
