@@ -168,7 +168,7 @@ def test_a_script_that_leaves_with_an_error_code_fails(script):
         (["--example", "nothing"], "there is no example 'nothing'; there are diamond, mlp, neuron"),
         (
             ["--example", "mlp", "-o", "walk.pdf"],
-            "cannot write 'walk.pdf': the suffix says what is written, one of .h",
+            "cannot write 'walk.pdf': the suffix selects the format, one of .h",
         ),
         (["--example", "mlp", "-o", "no/such/walk.json"], f"cannot write {FAR}: there is no folder {FAR.parent}"),
         (["book.ipynb"], "'book.ipynb' is a notebook, not a Python program: open it in JupyterLab"),
