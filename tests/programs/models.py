@@ -25,7 +25,7 @@ def contexts(length):
 
 
 def bigrams(side):
-    """Train a table of logits, one row for each letter, on pairs of neighbours; then the same number of steps by hand."""
+    """Train a table of logits, one row for each letter, on pairs of neighbours; then do the same steps by hand."""
     m, (before, after) = side.m, contexts(1)
     shown = m.tensor(np.eye(SIZE)[before[:, 0]])
     table, losses = side.leaf(normal_array(0, SIZE, SIZE)), []
