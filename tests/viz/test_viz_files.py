@@ -286,7 +286,7 @@ def test_importing_the_package_registers_the_player(tmp_path):
     (tmp_path / "micrograd_plus" / "tracing.py").write_text(
         "class Trace:\n"
         "    @classmethod\n"
-        "    def shown_by(cls, mimebundle, *, marimo):\n"
+        "    def set_display(cls, mimebundle, *, marimo):\n"
         "        cls.bundle, cls.frame = mimebundle, marimo\n",
         encoding="utf-8",
     )
