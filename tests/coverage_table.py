@@ -65,7 +65,7 @@ TABLES = {
             tests="test_conventions::test_a_number_is_a_constant_and_leaves_single_precision_as_it_is"),
         Row("power", "power",
             tests="test_conventions::test_powers_of_0_have_the_slope_they_have_in_the_limit "
-            "test_conventions::test_a_negative_base_has_a_slope_at_whole_exponents_but_its_exponent_has_none"),
+            "test_conventions::test_negative_bases_have_slopes_only_at_integer_exponents"),
         Row("affine", "affine"),
         Row("maximum, minimum", "maximum minimum",
             tests="test_conventions::test_two_that_tie_receive_half_each"),
@@ -266,7 +266,7 @@ FEATURES = [
         tests="test_custom::test_a_custom_rule_takes_the_place_of_what_would_be_derived "
         "test_custom::test_a_tangent_rule_gives_the_way_back_by_its_transpose "
         "test_rules::test_an_operation_without_a_rule_says_how_to_give_one "
-        "test_checks::test_an_operation_defined_in_a_notebook_cell_is_a_whole_one_and_the_cell_may_run_again"),
+        "test_checks::test_operations_defined_in_a_notebook_cell_are_complete"),
     Row("composites run as one rule, or unfused, and can be stepped into", "unfuse",
         tests="test_checks::test_the_promise_is_held "
         "test_trace_recording::test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient"),

@@ -163,7 +163,7 @@ site = next(node.site for node in trace.nodes if node.op == "pair_sum")
 
 @pytest.mark.usefixtures("own_operations")
 @pytest.mark.needs("IPython")
-def test_an_operation_defined_in_a_notebook_cell_is_a_whole_one_and_the_cell_may_run_again():
+def test_operations_defined_in_a_notebook_cell_are_complete():
     from IPython.core.interactiveshell import InteractiveShell
 
     InteractiveShell.clear_instance()

@@ -101,7 +101,7 @@ def test_without_inputs_scan_takes_a_number_of_steps():
 
 @pytest.mark.parametrize("checkpoint_every", [None, 1, 5])
 @pytest.mark.parametrize("outputs", ["every", "last"])
-def test_over_no_steps_the_carry_comes_back_with_its_gradient_and_there_are_no_outputs(outputs, checkpoint_every):
+def test_a_scan_of_no_steps_returns_the_carry_and_its_gradient(outputs, checkpoint_every):
     start = leaf(3.0)
     steps = {"outputs": outputs, "checkpoint_every": checkpoint_every}
     carry, made = mg.scan(lambda carry, x: (carry + x, x), start * 2, np.zeros((0,)), **steps)
@@ -171,7 +171,7 @@ def test_a_step_that_does_not_return_a_pair_is_refused(step, got):
 
 
 @pytest.mark.parametrize("every", [None, 2])
-def test_with_outputs_last_a_step_finds_one_y_kept_and_the_last_of_the_segment_before(every):
+def test_outputs_last_keeps_one_output_for_each_segment(every):
     made, kept = [], []
 
     def step(carry, x):

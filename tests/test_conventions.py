@@ -142,7 +142,7 @@ def test_powers_of_0_have_the_slope_they_have_in_the_limit():
     assert gradient(lambda e: mg.power(0.0, e), [0.0, 0.5, 2.0]) == [0, 0, 0]
 
 
-def test_a_negative_base_has_a_slope_at_whole_exponents_but_its_exponent_has_none():
+def test_negative_bases_have_slopes_only_at_integer_exponents():
     exponents = np.array([0.0, 1.0, 2.0, 3.0, -1.0])
     assert gradient(lambda x: mg.power(x, exponents), [-2.0] * 5) == [0, 1, -4, 12, -0.25]
     with np.errstate(invalid="ignore"):
@@ -179,7 +179,7 @@ def test_an_answer_carries_no_graph(question):
     assert question(mg.tensor([1.0, 2.0], requires_grad=True)).node is None
 
 
-def test_the_gradient_of_a_real_loss_is_that_by_the_real_part_plus_i_times_that_by_the_imaginary_part():
+def test_complex_gradients_are_real_part_plus_i_times_imaginary_part():
     z = mg.tensor([1 + 2j], requires_grad=True)
     (3 * z.real + 5 * z.imag).sum().backward()
     assert z.grad.tolist() == [3 + 5j]
@@ -208,7 +208,7 @@ def test_a_product_with_zeros_has_the_product_of_the_others_as_its_slope():
     assert gradient(mg.cumprod, [0.0, 2.0, 3.0]) == [1 + 2 + 6, 0, 0]
 
 
-def test_equal_entries_have_no_spread_and_the_origin_no_direction_and_both_send_0():
+def test_spread_of_equal_entries_and_norm_at_zero_send_zero():
     assert gradient(mg.std, [2.0, 2.0, 2.0]) == [0, 0, 0]
     assert gradient(mg.norm, [0.0, 0.0]) == [0, 0]
 
@@ -397,7 +397,7 @@ def test_a_softmax_is_safe_with_large_entries_and_ignores_minus_infinity(functio
     assert np.isfinite(gradient(lambda x: function(x)[:, :2], x)).all()
 
 
-def test_cross_entropy_takes_classes_probabilities_smoothing_weights_and_an_ignored_class():
+def test_cross_entropy_supports_all_its_options():
     scores = mg.tensor([[1000.0, 1000.0], [0.0, 0.0]])
     classes, half = mg.tensor([0, 1]), math.log(2)
     assert F.cross_entropy(scores, classes).item() == pytest.approx(half)

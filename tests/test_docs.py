@@ -139,7 +139,7 @@ def test_a_docstring_with_less_is_read_too():
     assert docstrings.parts_of(lambda: None) == docstrings.Docstring()
 
 
-def test_a_docstring_in_a_terminal_is_no_wider_than_it_but_for_what_stands_as_written():
+def test_docstrings_wrap_to_the_width_of_the_terminal():
     said = docstrings.wrap_docstring(docstrings.parts_of(documented), 30)
     assert max(map(len, said.splitlines())) <= 30
     assert said.splitlines()[6:8] == ['    "one":  1', '    "two":  1 + 1']
@@ -222,7 +222,7 @@ def lines_of(path, names):
     return lines
 
 
-def test_the_readers_path_from_an_operation_to_backward_is_as_short_as_the_guide_says():
+def test_the_readers_path_to_backward_has_the_length_in_the_guide():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/]+\.py)`((?:, `\w+`)*) \| (\d+) \|", guide, re.MULTILINE)
     there = [lines_of(HOUSE / "micrograd_plus" / path, re.findall(r"\w+", names)) for path, names, _ in rows]
@@ -289,7 +289,7 @@ def test_a_program_on_a_page_runs_as_it_stands(program, tmp_path):
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_operation_that_contributing_shows_needs_nothing_but_its_function_its_rule_and_its_sample(tmp_path):
+def test_the_operation_in_contributing_needs_only_rule_and_sample(tmp_path):
     for part in ("micrograd_plus", "docs"):
         shutil.copytree(HOUSE / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     blocks = PYTHON.findall((DOCS / "CONTRIBUTING.md").read_text(encoding="utf-8"))

@@ -90,7 +90,7 @@ def test_eigenvectors_are_what_they_are_called():
     assert mg.linalg.eigvals(np.eye(2, dtype="float32")).dtype == np.complex64
 
 
-def test_a_function_of_a_matrix_by_its_eigenvectors_has_the_gradient_of_that_function():
+def test_matrix_functions_by_eigenvectors_have_right_gradients():
     def by_eigenvectors(a):
         values, vectors = mg.linalg.eig(a)
         return ((vectors * mg.exp(values)) @ mg.linalg.inv(vectors)).real

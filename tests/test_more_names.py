@@ -217,7 +217,7 @@ def test_the_layers_of_volumes_are_there():
         F.max_pool3d(mg.ones(2, 3), 2)
 
 
-def test_the_solution_of_a_differential_equation_has_slopes_by_its_start_its_times_and_its_parameters():
+def test_differential_equations_have_gradients_for_all_inputs():
     def swing(y, t, stiffness, push):
         return mg.stack([y[1], push * mg.sin(t) - stiffness * y[0]])
 

@@ -34,7 +34,7 @@ def complaints(exhibit):
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_planting_the_wrong_rule_breaks_the_promise_it_names_and_taking_it_away_mends_it(exhibit):
+def test_each_exhibit_breaks_its_promise_until_it_is_removed(exhibit):
     with museum.planted(exhibit):
         told = complaints(exhibit)
     assert told

@@ -84,7 +84,7 @@ def test_whatever_is_public_says_what_it_is(name):
 
 
 @pytest.mark.parametrize("kind", ["elementwise", "linear", "multilinear", "variadic"])
-def test_the_decorator_of_a_kind_goes_by_its_name_and_says_what_the_kind_promises(kind):
+def test_decorators_have_the_names_and_promises_of_their_kinds(kind):
     decorator = getattr(mg, kind)
     assert decorator.__name__ == kind
     assert KINDS[kind] in decorator.__doc__

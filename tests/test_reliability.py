@@ -224,7 +224,7 @@ def test_a_rule_that_no_formula_can_say_has_none_and_its_record_is_whole(rule):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_deviation_of_equal_entries_has_no_slope_though_their_mean_is_rounded(dtype):
+def test_deviation_of_equal_entries_has_zero_slope_despite_rounding(dtype):
     entries = np.array([0.1, 0.3, 0.7, 1 / 3, 1e9 / 7], dtype)
     x = leaf(np.repeat(entries[:, None], 3, 1), dtype=dtype)
     mg.std(x, axis=1).sum().backward()
