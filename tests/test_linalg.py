@@ -133,7 +133,7 @@ def test_the_first_large_entry_of_a_complex_vector_is_real_and_positive(a):
         assert (pivots.real > 0.2).all()
 
 
-def test_mH_is_the_conjugate_transpose():
+def test_the_adjoint_is_the_conjugate_transpose():
     a = complex_numbers(2, 3, 4)
     assert mg.tensor(a).mH.tolist() == mg.mH(a).tolist() == adjoint(a).tolist()
     assert mg.mH(drawn(2, 3)).tolist() == drawn(2, 3).T.tolist()
