@@ -1,7 +1,7 @@
 """The command line: `micrograd-plus lab | walk | ops | check | exercises | grade`, or `python -m micrograd_plus`.
 
-Exit codes: 0 when all went well; 1 with a sentence when not: a script failed or walked nowhere, a promise was
-broken, a file or a name is unknown; 2 for arguments that cannot be understood.
+Exit codes: 0 for success; 1 with a message for a failure: a script failed or has no walk, a promise was broken, a file
+or a name is unknown; 2 for invalid arguments.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ PIXELS = {".png", ".gif", ".webp"}
 
 
 class CommandError(Exception):
-    """What went wrong, as a sentence for the user."""
+    """Error whose message is shown to the user."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without ticks shows question marks in their places
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show ticks prints question marks
             stream.reconfigure(errors="replace")
     parser = arguments_parser()
     chosen, rest = parser.parse_known_args(arguments)
@@ -56,13 +56,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         print(f"{chosen.prog}: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # whoever read the output, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader of the output, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def arguments_parser() -> argparse.ArgumentParser:
-    """Every command with its arguments and its help."""
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="micrograd-plus",
         description="Automatic differentiation that shows its work.",
@@ -92,7 +92,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "micrograd-plus walk train.py            (prints the walk in words)",
     )  # fmt: skip
     what = walk_parser.add_mutually_exclusive_group()
-    what.add_argument("script", nargs="?", help="a Python program that calls backward(), or a walk kept as .json")
+    what.add_argument("script", nargs="?", help="a Python program that calls backward(), or a walk saved as .json")
     what.add_argument("--example", metavar="NAME", help="one of the programs that come along")
     what.add_argument("--examples", action="store_true", help="list them")
     walk_parser.add_argument(
@@ -135,11 +135,11 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 
 QUIET = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
-"""JupyterLab would ask whether it may tell its news, in a window that lies over the cells."""
+"""Settings that stop JupyterLab from asking about news in a window over the cells."""
 
 
 def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
-    """Start JupyterLab; what the command was given besides goes on to it."""
+    """Start JupyterLab; extra arguments are passed on to it."""
     if find_spec("jupyterlab") is None:
         raise CommandError('JupyterLab is not installed: pip install "micrograd_plus[lab]"')
     folder = notebooks(Path.cwd())
@@ -147,7 +147,7 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
         print("There is no folder of notebooks here; opening the current folder.", flush=True)
     first = sorted((folder or Path.cwd()).glob("01_*.ipynb"))
     command = [sys.executable, "-m", "jupyterlab", str(first[0] if first else folder or Path.cwd()), *rest]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where JupyterLab wants to be told
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in a container, where JupyterLab requires this option
         command.append("--allow-root")
     with tempfile.TemporaryDirectory() as place:
         settings = Path(place, "labconfig", "default_setting_overrides.json")
@@ -161,7 +161,7 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 
 def notebooks(here: Path) -> Path | None:
-    """The folder of notebooks: here, or beside the source that this is, or a copy of what was installed, made here."""
+    """Return the folder of notebooks: here, next to the source, or a copy of the installed ones, made here."""
     places = (here / "notebooks", HOUSE.parent / "notebooks")
     installed = HOUSE.parent / "micrograd_plus_notebooks"
     if not any(map(Path.is_dir, places)) and installed.is_dir():
@@ -177,7 +177,7 @@ def notebooks(here: Path) -> Path | None:
 
 
 def numbers(said: str) -> list[int]:
-    """Some steps, as they are written on a command line: `3-6`, `1,4,9`."""
+    """Parse step numbers from the command line: `3-6`, `1,4,9`."""
     chosen: list[int] = []
     for part in said.split(","):
         first, dash, last = part.partition("-")
@@ -186,7 +186,7 @@ def numbers(said: str) -> list[int]:
 
 
 def options(chosen: argparse.Namespace, script: Path) -> dict[str, Any]:
-    """How a walk is to be written, as far as the command says it."""
+    """Return the options of the output file that the command sets."""
     said = {"index": chosen.step, "steps": chosen.steps, "width": chosen.width, "pace": chosen.pace}
     told = {name: value for name, value in said.items() if value is not None}
     return told | {"title": chosen.title or script.name, "dark": chosen.dark} | {
@@ -203,8 +203,8 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
     script = script_of(chosen)
     output = Path(chosen.output) if chosen.output else None
     if output is not None:
-        refuse_early(output)
-    trace = kept_walk(script) if script.suffix.lower() == ".json" else recorded(script)
+        check_output(output)
+    trace = load_walk(script) if script.suffix.lower() == ".json" else record_script(script)
     if output is None:
         print(trace.summary())
         return 0
@@ -216,12 +216,12 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 
 def first_line(path: Path) -> str:
-    """What a program says that it is."""
+    """Return the first line of a program's docstring."""
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 
 def script_of(chosen: argparse.Namespace) -> Path:
-    """The program that was asked for."""
+    """Return the path of the requested program."""
     if chosen.example:
         path = EXAMPLES / f"{chosen.example}.py"
         if not path.is_file():
@@ -234,7 +234,7 @@ def script_of(chosen: argparse.Namespace) -> Path:
 
 
 def program(name: str) -> Path:
-    """The file of that name, which is to be run."""
+    """Return the path of a program to run."""
     path = Path(name)
     if not path.is_file():
         raise CommandError(f"there is no file {name!r}")
@@ -243,20 +243,20 @@ def program(name: str) -> Path:
     return path
 
 
-def refuse_early(output: Path) -> None:
-    """Say what cannot be written before a script is run for it, which may take long."""
+def check_output(output: Path) -> None:
+    """Raise CommandError if the output cannot be written, before a long script runs."""
     if output.suffix.lower() not in SUFFIXES:
         raise CommandError(
-            f"cannot write {output.name!r}: the suffix says what is written, one of {' '.join(SUFFIXES)}"
+            f"cannot write {output.name!r}: the suffix selects the format, one of {' '.join(SUFFIXES)}"
         )
     if not output.parent.is_dir():
         raise CommandError(f"cannot write {output}: there is no folder {output.parent}")
     if output.suffix.lower() != ".json":
-        drawing(output)
+        import_viz(output)
 
 
-def drawing(output: Path) -> Any:
-    """The package that draws."""
+def import_viz(output: Path) -> Any:
+    """Import the import_viz package."""
     try:
         import micrograd_plus_viz
     except ImportError as error:
@@ -267,8 +267,8 @@ def drawing(output: Path) -> Any:
     return micrograd_plus_viz
 
 
-def kept_walk(path: Path) -> Any:
-    """The trace that a file holds."""
+def load_walk(path: Path) -> Any:
+    """Load the trace in a file."""
     from .tracing import load_trace
 
     try:
@@ -277,8 +277,8 @@ def kept_walk(path: Path) -> Any:
         raise CommandError(f"{path.name} holds no walk: {error}") from error
 
 
-def recorded(script: Path) -> Any:
-    """The trace of a script's walks."""
+def record_script(script: Path) -> Any:
+    """Run a script and return the trace of its walks."""
     from .tracing import record
 
     with record() as trace:
@@ -292,7 +292,7 @@ def recorded(script: Path) -> Any:
 
 
 def run_script(script: Path) -> dict[str, Any]:
-    """Run a program as `python SCRIPT` would; its own error is shown from its own first line on."""
+    """Run a program as `python SCRIPT` does; its errors are shown from its first line on."""
     given = sys.argv, list(sys.path)
     sys.argv, sys.path[0:0] = [str(script)], [str(script.resolve().parent)]
     try:
@@ -322,7 +322,7 @@ def save(trace: Any, output: Path, **told: Any) -> None:
         if output.suffix.lower() == ".json":
             trace.save(output)
             return
-        drawing(output).save(trace, output, **told)
+        import_viz(output).save(trace, output, **told)
     except (ImportError, RuntimeError, ValueError) as error:
         raise CommandError(f"cannot draw {output.name}: {error}") from error
     except OSError as error:
@@ -333,21 +333,21 @@ def save(trace: Any, output: Path, **told: Any) -> None:
 
 
 def show_operations(chosen: argparse.Namespace, rest: list[str]) -> int:
-    """The table of operations, or all about one of them."""
+    """Print the table of operations, or the description of one of them."""
     from .checks import reference
 
     if chosen.name is None:
         print_table(reference)
         return 0
     try:
-        print_operation(reference, reference.named(chosen.name.rpartition(".")[2]))
+        print_operation(reference, reference.find_operation(chosen.name.rpartition(".")[2]))
     except KeyError as error:
         raise CommandError(f"{error.args[0]} (`micrograd-plus ops` lists them all)") from None
     return 0
 
 
 def print_table(reference: Any) -> None:
-    """One line for each operation, under the heading of its subject."""
+    """Print one line for each operation, under the heading of its subject."""
     for heading, operations in reference.by_subject().items():
         print(f"{heading}\n{'-' * len(heading)}")
         width = max(len(op.name) for op in operations)
@@ -357,7 +357,7 @@ def print_table(reference: Any) -> None:
 
 
 def print_operation(reference: Any, op: Any) -> None:
-    """What an operation is, its rules, and the code that everyday calls run."""
+    """Print an operation's description, its rules, and its compiled code."""
     from .core.rule import KINDS
 
     width = min(100, shutil.get_terminal_size((100, 24)).columns)
@@ -372,7 +372,7 @@ def print_operation(reference: Any, op: Any) -> None:
         if rule.reason:
             print(textwrap.indent(textwrap.fill(" ".join(rule.reason.split()), width - 4), "    "))
         print(f"  {rule.file}, line {rule.line}:\n{textwrap.indent(rule.source or '', '    ')}")
-    code = reference.written_out(op)
+    code = reference.compiled_source(op)
     if code is not None:
         print(f"\nWhat everyday calls run, written out from these rules:\n{textwrap.indent(code, '    ')}")
 
@@ -381,7 +381,7 @@ def print_operation(reference: Any, op: Any) -> None:
 
 
 def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
-    """Hold each operation of a file to every promise, and say how each was kept."""
+    """Check every promise of each operation in a file, and print the results."""
     from .core.define import operations
 
     path = program(chosen.file)
@@ -392,15 +392,15 @@ def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
         raise CommandError(
             f"{path} defines no operation; one begins with @mg.elementwise, @mg.linear or @mg.op"
         )
-    broken = sum(not all_kept(op) for op in defined)
+    broken = sum(not check_promises(op) for op in defined)
     if broken:
         raise CommandError(f"of {len(defined)} operations, {broken} broke a promise")
     print(f"{path}: {', '.join(op.name for op in defined)}: every promise is kept.")
     return 0
 
 
-def all_kept(op: Any) -> bool:
-    """Print a tick or the reason for each promise to an operation, and say whether all were kept."""
+def check_promises(op: Any) -> bool:
+    """Print a tick or the error for each promise of an operation; return whether all are check_promise."""
     from .checks.promises import promises
     from .checks.samples import samples
 
@@ -411,13 +411,13 @@ def all_kept(op: Any) -> bool:
     if op.name not in samples:
         print(f"  ✗ has no sample; give it one: mg.samples.sample({op.name}, ...)\n")
         return False
-    outcomes = [kept(sentence, keep, samples[op.name]) for sentence, keep in promises.items()]
+    outcomes = [check_promise(sentence, keep, samples[op.name]) for sentence, keep in promises.items()]
     print()
     return all(outcomes)
 
 
-def kept(sentence: str, keep: Any, samples: list[Any]) -> bool:
-    """Print how one promise was kept on all samples."""
+def check_promise(sentence: str, keep: Any, samples: list[Any]) -> bool:
+    """Print the result of one promise on all samples; return whether it is check_promise."""
     for sample in samples:
         if sentence in sample.excused:
             print(f"  · {sentence}: excused, {sample.excused[sentence]}")
@@ -455,7 +455,7 @@ def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 
 def grade(chosen: argparse.Namespace, rest: list[str]) -> int:
-    """Mark submissions, and write their marks and reports."""
+    """Grade submissions, and write marks and reports."""
     return grade_command.run(chosen)
 
 
@@ -469,7 +469,7 @@ def version(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 
 def versions() -> str:
-    """This program's version, and those of what it runs on."""
+    """Return the versions of this program and of its dependencies."""
     from . import __version__
     from .backends import devices
 

@@ -1,4 +1,4 @@
-"""Files from elsewhere: what is read of them is bounded, and what is wrong with one is one kind of error."""
+"""Reading of untrusted files: sizes are bounded, and every fault raises a FileError."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any, BinaryIO
 
 MOST_AXES, LONGEST_AXIS = 64, 2**63 - 1
 DEEPEST_NAME = 64
-MOST_LETTERS = 600
-"""Of a message: what a file says of itself may be of any length."""
+LONGEST_MESSAGE = 600
+"""Longest error message, since names and shapes in a file may have any length."""
 
 
 class FileError(ValueError):
-    """The error for a file that is damaged, or made to do harm: it names the file, the place in it, and what is wrong.
+    """Error for a damaged or malicious file; it names the file, the position in it, and the fault.
 
-    `mg.load` and `mg.load_trace` raise it for whatever they refuse; a file that is not there is Python's
+    `mg.load` and `mg.load_trace` raise it for every file that they reject; a missing file raises Python's
     FileNotFoundError.
 
     Args:
-        message: what is wrong, with the file and the place.
+        message: the fault, with the file and the position.
     Raises: nothing.
     Example:
         >>> import tempfile
@@ -32,16 +32,16 @@ class FileError(ValueError):
         ...         print(error)
         weights.npz cannot be read as .npz: File is not a zip file
 
-    See: the documentation of the safetensors format, on what a reader must refuse.
+    See: the documentation of the safetensors format, on files that a reader must reject.
     """
 
     def __init__(self, message: str):
-        said = message if len(message) <= MOST_LETTERS else f"{message[:MOST_LETTERS]} ..."
-        super().__init__(said.encode("utf-8", "backslashreplace").decode())  # it can be printed, whatever the file says
+        said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]} ..."
+        super().__init__(said.encode("utf-8", "backslashreplace").decode())  # printable, whatever the file contains
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """A regular file, to be read. A device would never end, and a pipe would wait for a writer."""
+    """Open a regular file for reading. A device would never end, and a pipe would wait for a writer."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except IsADirectoryError:
@@ -56,17 +56,17 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """All of a file, if it is no longer than `most` bytes."""
+    """Return the content of a file of at most `most` bytes."""
     with open_regular(path) as file:
-        found = file.read(most + 1)
-        size = max(os.fstat(file.fileno()).st_size, len(found))
+        content = file.read(most + 1)
+        size = max(os.fstat(file.fileno()).st_size, len(content))
     if size > most:
         raise FileError(f"{os.fspath(path)} has {size} bytes; {most} are the most")
-    return found
+    return content
 
 
 def count_entries(shape: Any) -> int:
-    """How many entries an array of a claimed shape has. The product of unbounded lengths would take for ever."""
+    """Return the number of entries of a claimed shape; unbounded lengths are rejected."""
     if not isinstance(shape, (list, tuple)) or len(shape) > MOST_AXES:
         raise FileError(f"a shape must be a list of at most {MOST_AXES} lengths, got {shorten(shape)}")
     for length in shape:
@@ -81,7 +81,7 @@ def count_entries(shape: Any) -> int:
 
 
 def split_name(name: str) -> list[str]:
-    """A name cut at "/", if it is text that can be written again, and not too deep."""
+    """Split a name at "/"; names that are too deep or cannot be encoded are rejected."""
     if name.count("/") >= DEEPEST_NAME:
         raise FileError(f"the name {shorten(name)} is nested more than {DEEPEST_NAME} deep")
     check_text(name)
@@ -89,7 +89,7 @@ def split_name(name: str) -> list[str]:
 
 
 def check_text(text: str) -> None:
-    """Refuse text that cannot be written as UTF-8."""
+    """Raise FileError for text that cannot be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -97,7 +97,7 @@ def check_text(text: str) -> None:
 
 
 def shorten(value: Any) -> str:
-    """A value in an error message, however long it is. A number of thousands of digits cannot be printed at all."""
+    """Format a value for an error message, shortened; Python refuses to print numbers of thousands of digits."""
     if type(value) is int:
         return str(value) if value.bit_length() < 200 else f"a number of {value.bit_length()} bits"
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Pytrees: values in nested lists, tuples and dictionaries, which functions of several tensors take and give."""
+"""Pytrees: values in nested lists, tuples and dictionaries, as arguments and results of functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """The values in nested lists, tuples and dictionaries, in order."""
+    """Yield the values in nested lists, tuples and dictionaries, in order."""
     if isinstance(value, dict):
         for part in value.values():
             yield from leaves(part)
@@ -19,8 +19,10 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def matching_leaves(value: Any, pattern: Any, name: str) -> Iterator[Any]:
-    """The values of what has the form of `pattern`, in the order of that: dictionaries go by their keys, and lists and
-    tuples are alike. Another form is an error, in which `name` is what was given."""
+    """Yield the values of a structure like `pattern`, in the order of `pattern`.
+
+    Dictionaries are matched by their keys; lists and tuples match each other. Another structure raises ValueError, in
+    which `name` stands for `value`."""
     if isinstance(pattern, dict):
         if not isinstance(value, dict) or value.keys() != pattern.keys():
             got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else type(value).__name__
@@ -38,7 +40,7 @@ def matching_leaves(value: Any, pattern: Any, name: str) -> Iterator[Any]:
 
 
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
-    """The same nested structure, with a function applied to each value."""
+    """Return the same structure, with a function applied to each value."""
     if isinstance(value, dict):
         return {key: map_leaves(part, function) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -47,13 +49,13 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     return function(value)
 
 
-def replace_leaves(value: Any, found: Iterator[Any]) -> Any:
-    """The same nested structure, with what was found in the values' places."""
-    return map_leaves(value, lambda _: next(found))
+def replace_leaves(value: Any, values: Iterator[Any]) -> Any:
+    """Return the same structure, with its values replaced in order."""
+    return map_leaves(value, lambda _: next(values))
 
 
 def map_named_leaves(value: Any, function: Callable[[Any, str], Any], name: str) -> Any:
-    """The same nested structure, with a function applied to each value and what that is called: `name["weight"][0]`."""
+    """Return the same structure, with a function applied to each value and its name, such as `name["weight"][0]`."""
     if isinstance(value, dict):
         return {key: map_named_leaves(part, function, f"{name}[{key!r}]") for key, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -103,7 +103,7 @@ def test_array_copies_and_asarray_returns_tensors_unchanged():
     (lambda: mg.ones(2, dtype=int, requires_grad=True), TypeError, "cannot have a gradient"),
     (lambda: mg.eye(2.5), TypeError, "integer"),
     (lambda: mg.arange(1, 2, 0), ValueError, "the step is not 0"),
-    (lambda: mg.array([[1.0], [2.0, 3.0]]), ValueError, "equally long"),
+    (lambda: mg.array([[1.0], [2.0, 3.0]]), ValueError, "same length"),
     (lambda: mg.array(["a"]), TypeError, "expected numbers"),
     (lambda: mg.zeros(2, device="moon"), ValueError, "there is no device 'moon'"),
     (lambda: mg.from_numpy([1.0]), TypeError, "expected a NumPy array, got list"),

@@ -140,10 +140,10 @@ def test_a_docstring_with_less_is_read_too():
 
 
 def test_a_docstring_in_a_terminal_is_no_wider_than_it_but_for_what_stands_as_written():
-    said = docstrings.wrapped(docstrings.parts_of(documented), 30)
+    said = docstrings.wrap_docstring(docstrings.parts_of(documented), 30)
     assert max(map(len, said.splitlines())) <= 30
     assert said.splitlines()[6:8] == ['    "one":  1', '    "two":  1 + 1']
-    wide = docstrings.wrapped(docstrings.parts_of(documented), 120).splitlines()
+    wide = docstrings.wrap_docstring(docstrings.parts_of(documented), 120).splitlines()
     assert wide[wide.index("Shapes: (n) -> (n)."):] == [
         "Shapes: (n) -> (n).", "Args:", "    a, b: two that go together.", "    *others: the rest.",
         "Returns: nothing.", "Raises: ValueError: never.", "Example:", "    >>> for i in range(2):",

@@ -239,8 +239,8 @@ CASES = {
          ValueError, "attention", "(3, 3)", "(..., L, S)"),
     ],
     "data that are no numbers": [
-        (lambda: mg.tensor([[1, 2], [3]]), ValueError, "mg.tensor", "equally long"),
-        (lambda: mg.tensor([[1, 2], 3]), ValueError, "mg.tensor", "equally long"),
+        (lambda: mg.tensor([[1, 2], [3]]), ValueError, "mg.tensor", "same length"),
+        (lambda: mg.tensor([[1, 2], 3]), ValueError, "mg.tensor", "same length"),
         (lambda: mg.tensor(["a", "b"]), TypeError, "mg.tensor", "text", "float()"),
         (lambda: mg.tensor(b"abc"), TypeError, "mg.tensor", "bytes"),
         (lambda: mg.tensor([None, 1]), TypeError, "mg.tensor", "objects"),
@@ -252,7 +252,7 @@ CASES = {
         (lambda: leaf(2).astype("abc"), TypeError, "astype", "'abc'"),
         (lambda: mg.tanh("abc"), TypeError, "tanh", "x", "text"),
         (lambda: mg.tanh(None), TypeError, "tanh", "x", "got None", "return its result?"),
-        (lambda: mg.tanh([[1, 2], [3]]), ValueError, "tanh", "equally long"),
+        (lambda: mg.tanh([[1, 2], [3]]), ValueError, "tanh", "same length"),
         (lambda: leaf(2) + "a", TypeError, "add", "b", "text"),
         (lambda: leaf(2) + None, TypeError, "add", "b", "got None"),
         (lambda: "a" * leaf(2), TypeError, "multiply", "text"),
@@ -308,7 +308,7 @@ CASES = {
     ],
     "one number where there are several": [
         (lambda: bool(leaf(2)), ValueError, "(2,)", "mg.any(x)", "mg.where"),
-        (lambda: float(leaf(2)), ValueError, "item()", "(2,)"),
+        (lambda: float(leaf(2)), ValueError, "float(x) needs a tensor of one entry", "(2,)"),
         (lambda: leaf(2, 3).item(), ValueError, "one entry", "(2, 3)"),
         (lambda: len(leaf()), TypeError, "shape ()", "no length"),
         (lambda: list(leaf()), TypeError, "shape ()", "iterated"),

@@ -236,7 +236,7 @@ def test_every_player_steps_forward_and_back_by_keyboard(ran):
         assert player.evaluate(STATE) == states[0]
 
 
-def test_letters_typed_into_a_player_are_no_commands_to_the_notebook(ran):
+def test_letters_typed_into_a_player_do_not_reach_the_notebook(ran):
     before = ran.page.evaluate(CELLS)
     ran.players().first.focus()
     for key in ("b", "a", "d", "d", "x", "m"):
@@ -244,7 +244,7 @@ def test_letters_typed_into_a_player_are_no_commands_to_the_notebook(ran):
     assert ran.page.evaluate(CELLS) == before
 
 
-def test_a_player_follows_the_theme_of_the_notebook_and_pictures_keep_a_light_ground(ran):
+def test_player_follows_the_theme_and_figures_stay_light(ran):
     host, plots = ran.page.locator("[data-mgp]").first, ran.page.locator(".jp-OutputArea img[src^='data:image/png']")
     expect(plots).to_have_count(PLOTS[ran.file.name])
     for theme, scheme in (("JupyterLab Dark", "dark"), ("JupyterLab Light", "light")):
@@ -276,7 +276,7 @@ def test_a_composite_is_opened_stepped_and_left(ran):
     expect(player).to_be_focused()
 
 
-def test_a_notebook_from_another_machine_shows_pictures_and_once_trusted_the_players(ran, context):
+def test_untrusted_notebooks_show_pictures_and_trusted_ones_players(ran, context):
     name, walks = ran.file.name, WALKS[ran.file.name]
     from_elsewhere = json.loads(ran.file.read_text(encoding="utf-8"))
     from_elsewhere["metadata"]["written_by"] = "somebody else"  # so that the signature is not one that was made here
@@ -299,7 +299,7 @@ def test_no_news_lie_over_the_cells(ran):
     expect(ran.page.get_by_text("Jupyter news")).to_have_count(0)
 
 
-def test_with_a_modifier_held_a_key_is_the_notebooks_even_in_a_player(ran):
+def test_keys_with_a_modifier_belong_to_the_notebook(ran):
     """The last of the tests, since it runs cells again, when their variables have gone on."""
     active = "window.jupyterapp.shell.currentWidget.content.activeCellIndex"
     for player in (ran.players().last, ran.players().first):
@@ -308,7 +308,7 @@ def test_with_a_modifier_held_a_key_is_the_notebooks_even_in_a_player(ran):
         ran.page.keyboard.press("Shift+Enter")
         ran.page.wait_for_function(f"() => {active} === {before + 1}")
         expect(ran.page.locator(".jp-InputPrompt", has_text="[*]")).to_have_count(0, timeout=PATIENCE)
-    test_letters_typed_into_a_player_are_no_commands_to_the_notebook(ran)
+    test_letters_typed_into_a_player_do_not_reach_the_notebook(ran)
 
 
 EXPLORED = """import micrograd_plus as mg

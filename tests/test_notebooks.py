@@ -114,11 +114,11 @@ def test_the_cells_of_a_notebook_are_short(name):
         assert len(cell.source.splitlines()) <= 22, cell.source
 
 
-def test_every_notebook_there_is_is_tested():
+def test_every_notebook_has_a_test():
     assert sorted(NOTEBOOKS) == NAMES
 
 
-def test_a_notebook_is_read_as_it_is_staged_whatever_its_reader_has_written_into_it(tmp_path):
+def test_notebooks_are_tested_as_staged_in_git(tmp_path):
     (tmp_path / "lesson.ipynb").write_text("{}", encoding="utf-8")
     assert staged_notebooks(tmp_path) == {"lesson.ipynb": "{}"}
     git_output(tmp_path, "init")
@@ -134,7 +134,7 @@ def test_a_notebook_runs_to_its_last_cell_without_a_warning(run):
     assert [output.text for output in run.outputs() if output.get("name") == "stderr"] == []
 
 
-def test_every_figure_in_the_text_is_one_that_a_cell_of_its_section_prints(run):
+def test_a_cell_of_the_section_prints_every_number_in_the_text(run):
     for cells in run.sections():
         missing = set(figures_in_text(cells)) - set(figures(output_text(cells)))
         assert not missing, f"{cells[0].source.splitlines()[0]}: no cell prints {sorted(missing)}"
@@ -158,7 +158,7 @@ def test_every_walk_at_the_end_of_a_cell_is_a_player(run):
         assert '<script type="module">' in data["text/html"]
 
 
-def test_every_question_is_asked_before_its_walk_is_shown_and_answered_after_it(run):
+def test_questions_come_before_their_walk_and_answers_after_it(run):
     cells = [cell.source for cell in run.book.cells]
     asked = [i for i, source in enumerate(cells) if source == 'my_answer = "?"']
     assert asked
@@ -176,7 +176,7 @@ def test_the_first_notebook_finds_the_gradients_that_a_hand_finds(first):
     assert "24.7041\n138.8338\n645.5773" in text              # micrograd's README
 
 
-def test_the_first_notebook_shows_what_is_refused_in_the_engines_own_words(first):
+def test_the_first_notebook_shows_the_error_messages_of_the_engine(first):
     text = output_text(first.book.cells)
     for words in (
         "would put a result in the place of a leaf",
@@ -187,12 +187,12 @@ def test_the_first_notebook_shows_what_is_refused_in_the_engines_own_words(first
         assert words in text
 
 
-def test_the_first_notebook_steps_inside_softmax_in_the_lines_it_is_written_in(first):
+def test_the_first_notebook_steps_through_the_lines_of_softmax(first):
     text = output_text(first.book.cells)
     assert re.search(r"exp +micrograd_plus/ops/neural\.py:\d+: e = xp\.exp", text)
 
 
-def test_the_network_reads_95_of_100_new_digits_and_parts_the_moons(second):
+def test_the_networks_read_95_percent_and_separate_the_moons(second):
     text = output_text(second.book.cells)
     reached = [float(share) for share in re.findall(r"test accuracy: +([\d.]+)%", text)]
     assert reached[0] < 25
@@ -200,7 +200,7 @@ def test_the_network_reads_95_of_100_new_digits_and_parts_the_moons(second):
     assert float(re.search(r"parted rightly: ([\d.]+)%", text)[1]) >= 95
 
 
-def test_both_trainings_show_a_progress_bar_that_reaches_its_end_and_a_plot_of_the_loss(second):
+def test_both_trainings_show_a_full_progress_bar_and_a_loss_curve(second):
     cells = second.book.cells
     bars = [cell for cell in cells if "tqdm(range" in cell.source]
     plots = [cell for cell in cells if 'title="The loss falls"' in cell.source]
@@ -218,7 +218,7 @@ def test_every_picture_has_words_for_who_cannot_see_it(run):
     assert len(set(words)) == len(words) == ("plt.subplots" in str(run.book)) * 7
 
 
-def test_the_walked_training_step_lowers_the_loss_and_is_kept_as_a_page(second):
+def test_the_walked_training_step_lowers_the_loss_and_is_saved(second):
     text = output_text(second.book.cells)
     before, after = map(float, re.findall(r"loss (?:before|after) the step: +([\d.]+)", text))
     assert after < before
@@ -227,11 +227,11 @@ def test_the_walked_training_step_lowers_the_loss_and_is_kept_as_a_page(second):
     assert "default-src 'none'" in page
 
 
-def test_the_parameters_of_both_networks_are_called_by_their_names(second):
+def test_the_parameters_of_both_networks_have_names(second):
     text = output_text(second.book.cells)
     for name in ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias", "model.layers.1.neurons.0.w[7]"):
         assert f"  {name}: gradient" in text
 
 
-def test_every_cell_of_the_gallery_runs_and_its_walks_are_shown(gallery):
+def test_every_cell_of_the_gallery_runs_and_shows_its_walks(gallery):
     assert sum("data-mgp" in html for cell in gallery.book.cells for html in html_of(cell)) >= 8

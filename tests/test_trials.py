@@ -81,7 +81,7 @@ def test_a_case_is_the_same_in_every_run():
     assert repr(one) != repr(whole)
 
 
-def test_a_trace_that_cannot_be_used_is_found(monkeypatch):
+def test_the_trials_find_a_trace_that_cannot_be_used(monkeypatch):
     monkeypatch.setattr(hostile, "used_trace", lambda trace: 1 / 0)
     monkeypatch.setattr(hostile, "damaged_data", lambda rng, whole: whole)
     assert harness.run_cases("hostile", hostile.run, 0, 20, quiet=True).findings
@@ -95,7 +95,7 @@ def test_the_command_does_one_case_again():
     assert set(KINDS) == {"programs", "hostile", "steps"}
 
 
-def test_a_refusal_is_of_moderate_length_however_long_the_file_speaks():
+def test_error_messages_stay_short_for_long_files():
     error = mg.FileError("state.npz " + "x" * 10**6)
     assert len(str(error)) < 700
     assert str(error).endswith(" ...")

@@ -1,4 +1,4 @@
-"""The array of a result, as `.data` hands it out: to be read, and with a sentence for who writes into it."""
+"""Read-only array of a result, as `.data` returns it, with a message for writes into it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ np = devices.device("cpu").library
 
 
 class ResultArray(np.ndarray):
-    """A read-only view of a result's array. What is computed from it, and its copies, are plain arrays again."""
+    """A read-only view of a result's array. Results computed from it, and copies, are ordinary arrays."""
 
     @staticmethod
     def of(array: Any) -> ResultArray:
-        """A view of an array, not a copy."""
+        """Return a read-only view of an array."""
         view = array.view(ResultArray)
         view.flags.writeable = False
         return view
@@ -24,22 +24,22 @@ class ResultArray(np.ndarray):
         _plain(self)[index] = value
 
     def fill(self, value: Any) -> None:
-        """A write to every entry."""
+        """Raise ValueError: the array is read-only."""
         self[...] = value
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: tuple[Any, ...] = (), **options: Any) -> Any:
-        """`y.data + 1`, which gives a plain array, and `y.data += 1`, which is a write."""
+        """Compute with ordinary arrays; raise ValueError for writes such as `y.data += 1`."""
         for target in inputs[:1] if method == "at" else out:
             _refuse_writing(target)
         options |= {"out": tuple(_plain(target) for target in out)} if out else {}
         return getattr(ufunc, method)(*(_plain(value) for value in inputs), **options)
 
     def copy(self, order: Any = "C") -> Any:
-        """A plain array, which may be written into."""
+        """Return an ordinary, writable array."""
         return np.array(self, order=order)
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
-        """A plain array of another dtype."""
+        """Return an ordinary array of another dtype."""
         return _plain(self).astype(dtype, *args, **options)
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -53,12 +53,12 @@ class ResultArray(np.ndarray):
 
 
 def _plain(value: Any) -> Any:
-    """A result's array as NumPy's own kind; anything else as it is."""
+    """Return a result's array as an ordinary array, anything else unchanged."""
     return value.view(np.ndarray) if isinstance(value, ResultArray) else value
 
 
 def _refuse_writing(array: Any) -> None:
-    """An error where a result would be written into. A new array that NumPy gave the same kind may be."""
+    """Raise ValueError for a write into a result's array."""
     if isinstance(array, ResultArray) and not array.flags.writeable:
         raise ValueError(
             "a result cannot be written into: it is what its inputs make it. Change a copy, y.numpy() or y.detach(); "

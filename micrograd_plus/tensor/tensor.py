@@ -23,7 +23,7 @@ from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray
-from .values import Count, cast, dtype_named, numbers, plain_index, refuse_other_device
+from .values import Count, array_index, as_dtype, cast, numbers, refuse_other_device
 
 np = devices.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
@@ -108,7 +108,7 @@ class Tensor(Variable):
             value: numbers, nested lists, or an array.
             name: what errors call it.
         Returns: a tensor that wants no gradient.
-        Raises: TypeError for what is not made of numbers.
+        Raises: TypeError for values that are not numbers.
         """
         array = numbers(value, None, name)
         return Tensor.of(array.copy() if array is value else array)
@@ -119,7 +119,7 @@ class Tensor(Variable):
     def data(self) -> Any:
         """The array itself: the tensor's own, of one that you made; read-only, of a result.
 
-        What is written into the array is the tensor's, and it sees a later `t[i] = v`. After `t.data = ...`, `t -=
+        Writes into the array change the tensor, and it sees a later `t[i] = v`. After `t.data = ...`, `t -=
         ...`, `t.assign(...)` or a step of an optimiser the tensor has another array, and the old one is left behind. No
         gradient changes by any of it: what a rule has saved is left to it, and the tensor goes on with a copy.
 
@@ -156,7 +156,7 @@ class Tensor(Variable):
     def numpy(self) -> Any:
         """A copy of the values as a NumPy array, from any device.
 
-        Returns: an array of your own: what is written into it stays there, and it sees nothing of the tensor's later.
+        Returns: a copy: writes into it do not change the tensor, and it does not see later writes into the tensor.
         Raises: nothing.
         """
         data = self._data
@@ -168,21 +168,25 @@ class Tensor(Variable):
         Returns: a float, int, bool or complex.
         Raises: ValueError for a tensor of more entries than one, or of none.
         """
+        return self._python_number("item()")
+
+    def _python_number(self, conversion: str) -> Any:
+        """Return the one entry as a Python number; errors name the conversion."""
         if self._data.size != 1:
-            raise ValueError(f"item() needs a tensor of one entry, this one has shape {self.shape}")
+            raise ValueError(f"{conversion} needs a tensor of one entry, this one has shape {self.shape}")
         if self.node is not None and transforming.open:
             self._refuse_constant()
         return self._data.item()
 
     def _refuse_constant(self) -> None:
-        """Inside a transform, refuse to make a plain number of what depends on its argument: a gradient would be lost
-        without a word."""
+        """Raise TypeError inside a transform if this value depends on its argument: as a Python number it would lose
+        its gradient silently."""
         inputs = {node for each in transforming.all() for node in each}
         if grad_enabled() and depends_on(self.node, inputs):  # pyright: ignore[reportArgumentType] - it has a node
             raise TypeError(
-                "inside mg.grad and its kind this value depends on what is differentiated by, and as a plain number "
-                "(x.item(), float(x), math.sin(x), array[i] = x) it would be a constant: compute with mg functions, "
-                "join results with mg.stack, or, if it is to be a constant, write mg.stop_gradient(x)"
+                "inside a transform such as mg.grad this value depends on the differentiated arguments, but a Python "
+                "number (x.item(), float(x), math.sin(x), array[i] = x) would be a constant: compute with mg functions,"
+                " join results with mg.stack, or write mg.stop_gradient(x) for a constant"
             )
 
     def tolist(self) -> Any:
@@ -236,7 +240,7 @@ class Tensor(Variable):
             return
         if not self.is_leaf:
             raise RuntimeError(
-                "requires_grad cannot be taken from a result; x.detach() gives its values without the graph"
+                "requires_grad of a result cannot be changed; x.detach() gives its values without the graph"
             )
         if wanted and self.dtype.kind not in "fc":
             raise TypeError(
@@ -317,13 +321,13 @@ class Tensor(Variable):
         For L = this tensor times `gradient`, summed, each leaf x receives ∂L/∂x (of complex leaves, ∂L/∂re + i ∂L/∂im).
 
         Args:
-            gradient: the upstream gradient, of this tensor's shape; a tensor of one entry needs none (default), and
-                starts with 1.
-            retain_graph: whether what the rules saved is kept, for a second walk; default True. With False it is freed.
+            gradient: the upstream gradient, of this tensor's shape; not needed for a tensor of one entry (default),
+                which starts with 1.
+            retain_graph: whether to keep the saved values for a second walk; default True. With False they are freed.
             create_graph: whether gradients have a graph, to be differentiated again; default False.
         Returns: None.
-        Raises: RuntimeError where there is no graph, where a tensor of several entries is given no gradient, and for a
-            second walk through what was freed. ValueError for a gradient of another shape, TypeError for a complex one
+        Raises: RuntimeError if there is no graph, if `gradient` is missing for a tensor of several entries, and for a
+            second walk through a freed graph. ValueError for a gradient of another shape, TypeError for a complex one
             of a real tensor.
         Example:
             >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
@@ -353,8 +357,8 @@ class Tensor(Variable):
             retain_graph: as in `backward`; default True.
             create_graph: as in `backward`; default False.
             through: nodes (`y.node`) whose gradients are wanted as well, though the walk goes on through them.
-        Returns: a dictionary from the node of each leaf, and those of `through`, to an array; with `create_graph`, to a
-            tensor.
+        Returns: a dictionary from the node of each leaf, and each node of `through`, to an array; with
+            `create_graph`, to a tensor.
         Raises: what `backward` raises.
         Example:
             >>> x = mg.tensor(3.0, requires_grad=True)
@@ -372,7 +376,7 @@ class Tensor(Variable):
         """Have a function called with this tensor's gradient when that is complete.
 
         Args:
-            hook: a function of the gradient, a tensor. It returns another one to be sent on, or None.
+            hook: a function of the gradient, a tensor. It returns a new gradient, or None to keep it.
         Returns: a handle, which takes the hook away again: by `remove()`, or at the end of a `with` block.
         Raises: TypeError where `hook` cannot be called; RuntimeError where the tensor wants no gradient. During a walk,
             TypeError or RuntimeError where the hook returns no tensor, or one of another shape.
@@ -509,7 +513,7 @@ class Tensor(Variable):
     def assign(self, values: Any) -> Tensor:
         """Give this tensor new values: of the same shape, or broadcast to it, and cast to its dtype.
 
-        Graphs that used the old ones keep them, and so does whoever has the old array.
+        Graphs that used the old values keep them, and references to the old array keep the old array.
 
         Args:
             values: numbers, nested lists, an array or a tensor.
@@ -544,8 +548,8 @@ class Tensor(Variable):
             raise RuntimeError(f"a result cannot be assigned to: it is what its inputs make it; {instead}")
 
     def _in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
-        """What `x -= y` means: in a graph, that this tensor becomes the result, for all who hold it; else a write. A
-        leaf is never lost by accident."""
+        """Apply `x -= y`: in a graph, this tensor object becomes the result; without a graph it is a write. A leaf is
+        never lost by accident."""
         if isinstance(self.node, Leaf) and (not grad_enabled.open or grad_enabled()):
             raise RuntimeError(
                 f"x {symbol} ... would turn a leaf that requires a gradient into a result; to change its values "
@@ -553,14 +557,14 @@ class Tensor(Variable):
             )
         out = operation(self, other)
         if out.node is not None:
-            return self._become(self._fitting(symbol, out))
+            return self._become(self._check_fit(symbol, out))
         fits = type(out._data) is _ndarray and out._data.shape == self._data.shape and out._data.dtype == self.dtype
         if not fits or not self.is_leaf:
             return self.assign(out)
-        replace_array(self, out._data)  # the operation has just made it, so that nobody else can have it
+        replace_array(self, out._data)  # the operation has just made it, so there is no other reference
         return self
 
-    def _fitting(self, symbol: str, result: Tensor) -> Tensor:
+    def _check_fit(self, symbol: str, result: Tensor) -> Tensor:
         """A result in this tensor's dtype; or an error, if it cannot be in its place."""
         if result.shape != self.shape:
             raise ValueError(
@@ -599,19 +603,19 @@ class Tensor(Variable):
     def __setitem__(self, index: Any, values: Any) -> None:
         if self.node is not None or getattr(values, "node", None) is not None:
             if not grad_enabled.open or grad_enabled():
-                self._become(self._written(index, values))
+                self._become(self._with_entries(index, values))
                 return
             self._refuse_result("compute a changed copy with mg.where(...), or write into x.detach()")
         if isinstance(self._data, np.generic):
             self._data = np.asarray(self._data)
         try:
             given = cast(numbers(values, None, "values"), self.dtype, "values")
-            array_to_write(self)[plain_index(index)] = given
+            array_to_write(self)[array_index(index)] = given
         except (IndexError, TypeError, ValueError) as error:
             said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
             raise type(error)(said) from error
 
-    def _written(self, index: Any, values: Any) -> Tensor:
+    def _with_entries(self, index: Any, values: Any) -> Tensor:
         """What `x[index] = values` makes of this tensor in a graph."""
         if isinstance(self.node, Leaf):
             raise RuntimeError(
@@ -623,7 +627,7 @@ class Tensor(Variable):
                 f"x[...] = ...: a tensor of {self.dtype} cannot hold a value that requires a gradient; make it with "
                 f"dtype=float"
             )
-        place = plain_index(index)
+        place = array_index(index)
         given = values if isinstance(values, Tensor) else Tensor.constant(values, "values")
         if given.dtype != self.dtype:
             if given.dtype.kind == "c" and self.dtype.kind != "c":
@@ -638,7 +642,7 @@ class Tensor(Variable):
     # Python's own -----------------------------------------
 
     def __dir__(self) -> list[str]:
-        """What a tensor has, without the names that only say what to write."""
+        """Return the attributes of a tensor, without names that only raise a hint."""
         kinds = {name: inspect.getattr_static(self, name) for name in super().__dir__()}
         return sorted(name for name, kind in kinds.items() if not isinstance(kind, MissingName))
 
@@ -664,18 +668,18 @@ class Tensor(Variable):
         return bool(self._data.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._python_number("float(x)"))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._python_number("int(x)"))
 
     def __index__(self) -> int:
         if self.dtype.kind not in "iu":
             raise TypeError(f"an index must be an integer, this tensor is {self.dtype}")
-        return int(self.item())
+        return int(self._python_number("an index"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._python_number("complex(x)"))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -691,7 +695,7 @@ class Tensor(Variable):
         return iter(ops.unstack(self))
 
     def __getitem__(self, index: Any) -> Tensor:
-        return ops.getitem(self, index=plain_index(index))
+        return ops.getitem(self, index=array_index(index))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.node is not None:
@@ -876,13 +880,13 @@ class Tensor(Variable):
         Returns: a tensor. Through whole numbers and truths nothing goes back.
         Raises: TypeError for what names no dtype of numbers.
         """
-        return ops.astype(self, dtype=dtype_named(dtype, "astype"))
+        return ops.astype(self, dtype=as_dtype(dtype, "astype"))
 
     def reshape(self, *shape: Any) -> Tensor:
         """The same entries in another shape.
 
         Args:
-            *shape: a length for each axis, or one tuple of them; one may be -1, and is what is left.
+            *shape: a length for each axis, or one tuple of them; one may be -1, and is computed from the others.
         Returns: a tensor.
         Raises: ValueError for a shape of another number of entries.
         """
@@ -913,7 +917,7 @@ for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__} - {*dir(Tensor)}:
 
 
 def upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
-    """What a walk from a tensor begins with: `gradient`, or 1, in memory of the walk's own. Recorders are notified of a
+    """Return the gradient that a walk starts with: a copy of `gradient`, or 1. Recorders are notified of a
     walk that cannot begin."""
     try:
         return _upstream_of(tensor, gradient, create_graph)
@@ -947,7 +951,7 @@ def _upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
 
 
 def _upstream_like(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
-    """An upstream gradient that somebody gave, in the dtype of its tensor and where that lives."""
+    """Return a given upstream gradient in the dtype and on the device of its tensor."""
     if create_graph and isinstance(gradient, Tensor):
         return gradient if gradient.dtype == tensor.dtype else gradient.astype(tensor.dtype)
     given = numbers(gradient, None, "backward: gradient")
@@ -958,7 +962,7 @@ def _upstream_like(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
 
 
 def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
-    """Add what a walk brought to the leaves' `.grad`, in arrays for as long as nobody looks."""
+    """Add the gradients of a walk to the leaves' `.grad`, as arrays until `.grad` is read."""
     with _growing:
         for leaf, received in found.items():
             if received.dtype is not leaf.shape_dtype[1]:
@@ -1008,5 +1012,5 @@ def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def forget_gradient(leaf: Tensor, set_to_none: bool) -> None:
-    """A leaf without a gradient, or with zeros in the place of the one that it had."""
+    """Return a leaf without a gradient, or with zeros instead of it."""
     leaf.grad = None if set_to_none or leaf.grad is None else Tensor.of(devices.zeros_like(leaf._data))

@@ -1,4 +1,4 @@
-"""What a tensor may be given: values that are numbers, dtypes of numbers, indices; and what to say of anything else."""
+"""Conversion of values, dtypes and indices that tensors take, with messages for all others."""
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
 
@@ -15,12 +15,12 @@ _ORDINARY = (np.ndarray, np.generic)
 
 
 class Count(int):
-    """How many entries there are. PyTorch's `x.size()` would call it, and is told what to write."""
+    """Number of entries. Calling it, as PyTorch's `x.size()` does, raises TypeError with a hint."""
 
     __slots__ = ()
 
     def __call__(self, *axis: int) -> NoReturn:
-        """Refuse: it is a number."""
+        """Raise TypeError: it is a number."""
         raise TypeError(f"x.size is a number, {self:d}: write {f'x.shape[{axis[0]}]' if axis else 'x.shape'}")
 
     def __reduce__(self) -> Any:
@@ -28,7 +28,7 @@ class Count(int):
 
 
 def numbers(data: Any, dtype: Any, name: str) -> Any:
-    """An array of numbers, or an error that says what cannot become one."""
+    """Return values as an array of numbers, or raise TypeError or ValueError."""
     if isinstance(data, Variable):
         data = data._data
     if data is None:
@@ -41,49 +41,49 @@ def numbers(data: Any, dtype: Any, name: str) -> Any:
         try:
             data = np.array(data)
         except ValueError as error:
-            raise ValueError(f"{name}: the rows of a nested list must be equally long ({error})") from error
-    _refuse_other_than_numbers(data.dtype, name)
-    if not data.dtype.isnative:  # as it may be in a file of another machine
+            raise ValueError(f"{name}: all rows of a nested list must have the same length") from error
+    _check_numbers(data.dtype, name)
+    if not data.dtype.isnative:  # in the byte order of another machine
         data = data.astype(data.dtype.newbyteorder("="))
-    return data if dtype is None else cast(data, dtype_named(dtype, name), name)
+    return data if dtype is None else cast(data, as_dtype(dtype, name), name)
 
 
-def _refuse_other_than_numbers(dtype: Any, name: str) -> None:
+def _check_numbers(dtype: Any, name: str) -> None:
     if dtype.kind not in "biufc":
         kind = {"U": "text", "S": "bytes", "O": "objects", "M": "dates", "m": "times"}.get(dtype.kind, "records")
         raise TypeError(f"{name}: expected numbers, got {kind} (dtype {dtype}); convert them first, e.g. with float()")
 
 
-def dtype_named(dtype: Any, name: str) -> Any:
-    """A dtype of numbers, by any of its names."""
+def as_dtype(dtype: Any, name: str) -> Any:
+    """Return a dtype of numbers, by any of its names."""
     try:
         wanted = np.dtype(dtype)
     except TypeError:
         instead = "write float, complex, int, bool, or e.g. 'float32'"
         raise TypeError(f"{name}: there is no dtype {dtype!r}; {instead}") from None
-    _refuse_other_than_numbers(wanted, name)
+    _check_numbers(wanted, name)
     return wanted.newbyteorder("=")
 
 
 def cast(data: Any, dtype: Any, name: str) -> Any:
-    """A copy in another dtype of numbers; complex numbers do not silently lose their imaginary parts."""
+    """Return a copy in another dtype; complex numbers do not silently lose their imaginary parts."""
     if data.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"{name}: {data.dtype} as {dtype} would lose the imaginary parts; take x.real first")
     return data.astype(dtype)
 
 
-def plain_index(index: Any) -> Any:
-    """An index without tensors in it, and in memory that no later write reaches."""
+def array_index(index: Any) -> Any:
+    """Return an index with tensors converted to arrays, copied so that later writes do not change it."""
     if isinstance(index, tuple):
-        return tuple(plain_index(part) for part in index)
+        return tuple(array_index(part) for part in index)
     if isinstance(index, list):
-        return numbers([plain_index(part) for part in index], None if index else int, "an index")
+        return numbers([array_index(part) for part in index], None if index else int, "an index")
     index = index._data if isinstance(index, Variable) else index
     return index.copy() if hasattr(index, "shape") else index
 
 
 def refuse_other_device(where: Any, given: Any) -> None:
-    """Refuse an upstream gradient that lives on another device than its tensor; one from the host is sent along."""
+    """Raise ValueError for an upstream gradient on another device than its tensor, except on the host."""
     found = devices.device_of(given).name
     if found not in ("cpu", where.device):
         wanted = where.device

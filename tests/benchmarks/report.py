@@ -101,7 +101,7 @@ def text(outcomes: list[Outcome]) -> str:
     about = "\n".join(f"{name:18} {value}" for name, value in machine().items())
     taken = [(each.title if place == 0 else "", name,
               taken if isinstance(taken, str) else f"{number(taken)} {each.unit}")
-             for each in outcomes for place, (name, taken) in enumerate(each.medians.items())]
+             for each in outcomes for place, (name, taken) in enumerate(each.taken.items())]
     goals = [(row.workload, row.what, row.goal,
               "-" if row.reached is None else f"{number(row.reached)} {row.unit}", row.verdict)
              for each in outcomes for row in each.rows]

@@ -23,7 +23,7 @@ NONE = {
     **dict.fromkeys(("j0", "j1", "y0", "y1"), "PyTorch has no gradient of them"),
     **dict.fromkeys(("iv", "ive", "jv", "yn"), "PyTorch has orders 0 and 1 alone; autograd's are compared with"),
     "ungroup_images": "a reshape inside conv2d, whose own samples compare it",
-    "count_mirrored": "a part of the rule of irfft, whose own samples compare it",
+    "count_mirror_images": "a part of the rule of irfft, whose own samples compare it",
     "axes_from_last": "the reverse of axes_to_last",
     "cbrt": "PyTorch has no cube root of negative numbers",
     "as_channels": "a reshape inside conv2d, whose own samples compare it",

@@ -263,7 +263,7 @@ READINGS = dict.fromkeys(PROGRAMS, check) | {divided_by_zero: check_first_odd, r
 
 
 @pytest.mark.parametrize("program", READINGS)
-def test_the_page_says_what_the_engine_computed(open_player, program):
+def test_the_page_shows_the_engines_numbers(open_player, program):
     trace, leaves = program()
     READINGS[program](open_player(trace), trace, leaves)
 
@@ -331,7 +331,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_player_that_lies_is_caught(open_player, lie, monkeypatch):
+def test_the_checks_find_wrong_numbers_in_a_player(open_player, lie, monkeypatch):
     program, lied, false = LIES[lie]
     if false is None:
         told = pages.payload
@@ -352,7 +352,7 @@ def test_a_player_that_lies_is_caught(open_player, lie, monkeypatch):
         READINGS[program](shown, trace, leaves)
 
 
-def test_a_walk_that_fails_ends_at_what_failed(open_player):
+def test_a_failing_walk_ends_at_the_failing_node(open_player):
     a, b = mg.tensor([[1.0, 2.0]], requires_grad=True), mg.tensor(np.ones((3, 4)))
     with pytest.raises(ValueError, match="matmul"), mg.record() as trace:
         (a * 2) @ b
@@ -364,7 +364,7 @@ def test_a_walk_that_fails_ends_at_what_failed(open_player):
     assert shown.locator(".source-row mark").text_content() == "(a * 2) @ b"
 
 
-def test_what_failed_in_a_walk_that_was_asked_for_is_told(open_player):
+def test_the_player_shows_an_error_inside_a_nested_walk(open_player):
     loss = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     with pytest.raises(RuntimeError), mg.record() as trace:
         (loss * 2).backward()
@@ -374,7 +374,7 @@ def test_what_failed_in_a_walk_that_was_asked_for_is_told(open_player):
     assert "a loss is one number" in shown.locator(".sentence").text_content()
 
 
-def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(open_player):
+def test_groups_open_and_close_by_mouse_and_key(open_player):
     shown = open_player(rounds()[0])
     closed = shown.locator(".node.group")
     before = closed.count()
@@ -404,7 +404,7 @@ def test_groups_open_and_close_by_mouse_and_by_key_and_the_walk_stays(open_playe
     assert shown.locator(".sentence").text_content() == said
 
 
-def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_edges(open_player):
+def test_edges_of_closed_groups_show_gradient_norms(open_player):
     shown = open_player(rounds()[0])
     shown.keyboard.press("End")
     shown.locator(".icon.larger").click()
@@ -413,7 +413,7 @@ def test_the_walk_goes_through_closed_groups_with_the_gradients_norm_on_their_ed
     assert all(re.fullmatch(r"\|grad\| [\d.e−]+", text) for text in told)
 
 
-def test_the_groups_of_a_step_open_where_it_is_asked_for(open_player):
+def test_open_as_it_goes_opens_the_groups_of_each_step(open_player):
     shown = open_player(rounds()[0])
     shown.keyboard.press("o")
     for _ in range(20):
@@ -451,7 +451,7 @@ def test_a_step_has_an_address_a_box_and_keys(open_player, page, tmp_path):
     expect(page.locator(".counter")).to_have_text(re.compile("^value 1 of "))
 
 
-def test_values_come_first_where_it_is_asked_for(open_player):
+def test_values_first_plays_the_forward_pass(open_player):
     trace, _ = diamond()
     shown = open_player(trace)
     shown.keyboard.press("v")
@@ -491,7 +491,7 @@ def test_text_in_a_small_drawing_is_left_out_and_never_shrunk(open_player):
         assert all(size >= 11 for size in sizes)
 
 
-def test_an_operation_that_failed_and_was_caught_is_told_at_the_start(open_player):
+def test_the_start_panel_lists_caught_errors(open_player):
     a, b = mg.tensor([[1.0, 2.0]], requires_grad=True), mg.tensor(np.ones((3, 4)))
     with mg.record() as trace:
         try:

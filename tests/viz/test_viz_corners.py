@@ -30,7 +30,7 @@ def leaf(values):
         (lambda: leaf(2.0).backward(), "Backward walk: 1 node, 0 steps, 2 = 2. No rule is applied."),
     ],
 )
-def test_a_record_without_steps_opens_and_says_why_there_is_nothing_to_play(open_player, program, sentence):
+def test_a_trace_without_steps_explains_why_it_cannot_play(open_player, program, sentence):
     page = open_player(record_data(program))
     expect(page.locator(".sentence")).to_contain_text(sentence)
     expect(page.locator(".bar .icon:enabled")).to_have_count(0)
@@ -39,7 +39,7 @@ def test_a_record_without_steps_opens_and_says_why_there_is_nothing_to_play(open
     expect(page.locator(".counter")).to_have_text("0 / 0")
 
 
-def test_between_complex_numbers_the_conjugate_is_taken_and_shown_to_be(open_player):
+def test_complex_products_show_the_conjugate(open_player):
     z, w = leaf([1 + 2j, -3j]), leaf([2 - 1j, 0.5j])
     page = open_player(record_data(lambda: (z * w).real.sum().backward()))
     page.keyboard.press("End")
@@ -56,7 +56,7 @@ def test_between_complex_numbers_the_conjugate_is_taken_and_shown_to_be(open_pla
     expect(page.locator(".numbers .sign").first).not_to_have_text("× conj")
 
 
-def test_a_player_whose_cell_is_run_again_is_forgotten_also_while_it_plays(page):
+def test_running_a_cell_again_frees_its_old_player(page):
     page.set_content(viz.show(sample_traces.perceptron())._repr_mimebundle_()["text/html"])
     page.locator(".icon.play").click()
     page.locator("#n3").click()
@@ -73,7 +73,7 @@ def test_a_player_whose_cell_is_run_again_is_forgotten_also_while_it_plays(page)
     page.evaluate("document.body.dataset.jpThemeLight = 'false'")
 
 
-def test_a_player_that_was_mounted_out_of_sight_shows_its_active_node_when_it_comes_to_light(open_player, page):
+def test_a_hidden_player_shows_its_active_node_when_it_appears(open_player, page):
     page.set_viewport_size({"width": 500, "height": 800})
     open_player(sample_traces.perceptron())
     host = page.locator("#walk")
@@ -87,7 +87,7 @@ def test_a_player_that_was_mounted_out_of_sight_shows_its_active_node_when_it_co
     expect(page.locator(".node.active")).to_be_in_viewport(ratio=0.9)
 
 
-def test_keys_that_mean_nothing_to_the_player_are_left_to_the_page_around_it(open_player, page):
+def test_unused_keys_are_left_to_the_page(open_player, page):
     page.set_viewport_size({"width": 900, "height": 300})
     open_player(sample_traces.perceptron())
     page.evaluate("window.heard = []; document.addEventListener('keydown', (e) => window.heard.push(e.key))")
@@ -116,7 +116,7 @@ def test_a_node_leads_to_the_steps_in_which_it_receives_and_sends(open_player):
     expect(page.locator(".counter")).to_have_text(f"{sent[0] - 1} / 10")
 
 
-def test_a_value_used_in_a_thousand_places_has_a_short_list_of_steps(open_player):
+def test_a_value_with_a_thousand_uses_lists_few_steps(open_player):
     x = leaf(0.5)
 
     def program():
@@ -145,7 +145,7 @@ def wide(x):
     return p.walk(p.apply("sum", p.apply("tanh", p.leaf("x", np.array([x, -x])))))
 
 
-def test_where_colours_are_forced_heat_maps_and_the_legend_keep_theirs(chromium, tmp_path):
+def test_heat_maps_and_legend_keep_colours_in_forced_colours_mode(chromium, tmp_path):
     path = viz.save(sample_traces.perceptron(), tmp_path / "walk.html")
     with chromium.new_context(forced_colors="active") as context:
         page = context.new_page()
@@ -179,7 +179,7 @@ def test_a_table_of_numbers_says_which_entries_it_shows(open_player, shape, capt
     assert table.locator("th[scope=row]").all_text_contents() == rows
 
 
-def test_pointing_at_a_truth_tells_it_as_it_is_written(open_player):
+def test_hovering_over_a_boolean_shows_it_as_printed(open_player):
     page = open_player(sample_traces.strange())
     mask = next(i for i, node in enumerate(sample_traces.strange()["nodes"]) if node["label"] == "mask")
     page.locator(f"#n{mask}").focus()
@@ -205,7 +205,7 @@ def test_whoever_steps_by_hand_ends_the_playing(open_player, way):
     expect(page.locator(".counter")).to_have_text("0 / 10")
 
 
-def test_the_style_of_the_page_around_it_does_not_reach_into_a_player(open_player):
+def test_styles_of_the_page_do_not_affect_the_player(open_player):
     page = open_player(sample_traces.perceptron())
     page.keyboard.press("End")
     places = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAll("p, .card, .node, math, code")]

@@ -93,7 +93,7 @@ def check_values(data, trace):
             assert len(whole) > 16 or x == y
 
 
-def test_packing_leaves_out_the_time_and_names_the_payload_by_its_hash():
+def test_compression_has_no_timestamp_and_returns_the_hash():
     data = payload.payload(sample_traces.diamond())
     packed, name = payload.compress(data)
     assert base64.b64decode(packed)[4:8] == bytes(4)
@@ -123,7 +123,7 @@ def test_the_module_in_one_line_is_javascript(tmp_path, source):
     assert checked.returncode == 0, checked.stderr
 
 
-def test_one_line_of_code_means_what_the_lines_meant():
+def test_code_on_one_line_behaves_like_the_original():
     assert (
         player.one_line("// a remark\n  const a = 'x // y';\n\n  // b\n  f(a);\n")
         == "const a = 'x // y'; f(a);"
@@ -141,7 +141,7 @@ def test_no_text_in_the_code_can_end_the_element_it_stands_in():
     assert player.in_script("f('</script>', '<!--');") == "f('<\\/script>', '<\\!--');"
 
 
-def test_the_policy_of_a_page_names_the_hashes_of_its_own_code_and_style():
+def test_the_security_policy_has_the_hashes_of_code_and_style():
     text = page.document(sample_traces.diamond())
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     for tag, directive in (('script type="module"', "script-src"), ("style", "style-src")):
@@ -207,7 +207,7 @@ def test_a_film_of_too_many_steps_is_refused_with_a_way_out(tmp_path):
         ("anywidget", lambda folder: viz.widget(sample_traces.diamond()), "lab"),
     ],
 )
-def test_a_missing_extra_is_named(tmp_path, monkeypatch, module, call, extra):
+def test_errors_name_the_missing_extra(tmp_path, monkeypatch, module, call, extra):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError, match=rf'pip install "micrograd_plus\[{extra}\]"'):
         call(tmp_path)
@@ -221,14 +221,14 @@ def test_a_picture_in_pixels_has_its_text_and_is_the_same_every_time():
     assert len(without_text) < len(with_ours) * 0.8
 
 
-def test_a_film_shows_a_gradient_only_when_it_has_arrived():
+def test_a_film_shows_gradients_only_after_arrival():
     trace = sample_traces.diamond()
     assert ">grad 25<" not in viz.draw(trace, index=0).svg
     assert ">grad 25<" in viz.draw(trace, index=len(trace["steps"])).svg
     assert "Step 3 of 10." in viz.draw(trace, index=3).svg
 
 
-def test_a_film_plays_once_and_rests_where_less_motion_is_asked_for():
+def test_a_film_plays_once_and_respects_reduced_motion():
     svg = film.animate(trace_input.normalize(sample_traces.diamond()))
     assert "infinite" not in svg
     assert "@media (prefers-reduced-motion: reduce) { * { animation: none !important; } }" in svg
@@ -242,7 +242,7 @@ def test_a_drawing_shows_itself_as_an_image_that_untrusted_notebooks_keep():
     assert drawing.dot.startswith("digraph walk {")
 
 
-def test_a_figure_is_an_image_with_its_description_on_a_ground_of_its_own_and_is_closed():
+def test_a_figure_is_a_described_image_on_white_and_is_closed():
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -280,13 +280,13 @@ def run(code, *paths):
     return done.stdout.strip(), done.stderr
 
 
-def test_importing_the_package_tells_the_engine_how_a_trace_is_shown(tmp_path):
+def test_importing_the_package_registers_the_player(tmp_path):
     (tmp_path / "micrograd_plus").mkdir()
     (tmp_path / "micrograd_plus" / "__init__.py").touch()
     (tmp_path / "micrograd_plus" / "tracing.py").write_text(
         "class Trace:\n"
         "    @classmethod\n"
-        "    def shown_by(cls, mimebundle, *, marimo):\n"
+        "    def set_display(cls, mimebundle, *, marimo):\n"
         "        cls.bundle, cls.frame = mimebundle, marimo\n",
         encoding="utf-8",
     )
@@ -311,7 +311,7 @@ def test_the_package_works_without_the_engine():
     assert run(without + "import micrograd_plus_viz as viz; print(viz.save)")[0].startswith("<function save")
 
 
-def test_no_thread_and_no_memory_of_graphviz_is_left_to_complain_when_python_ends():
+def test_python_exits_quietly_after_using_graphviz():
     code = "from micrograd_plus_viz import graphviz_run as g; print(len(g.svg('digraph { a -> b }')) > 500)"
     assert run(code) == ("True", "")
 
@@ -322,7 +322,7 @@ def test_the_program_on_the_page_of_the_player_runs_as_it_stands(tmp_path, monke
     assert "Backward walk: 4 nodes, 4 steps, add (y) = 8" in (tmp_path / "walk.html").read_text(encoding="utf-8")
 
 
-def test_the_calls_that_the_page_of_the_player_lists_are_all_there_are_with_those_parameters():
+def test_the_player_page_lists_all_functions_and_parameters():
     listed = re.findall(r"^\| `viz\.(\w+)\((.*?)\)`", PAGE, re.MULTILINE)
     assert {name for name, _ in listed} == {name for name in viz.__all__ if name.islower()}
     for name, parameters in listed:

@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-def test_the_page_has_eight_questions_and_players_that_follow_the_site_s_theme(page, tmp_path):
+def test_the_gallery_has_eight_questions_and_themed_players(page, tmp_path):
     text = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "make_gallery.py"))["walks"]()
     questions = [part for part in text.split("\n\n") if part.startswith("## ")]
     assert len(questions) == text.count('<div class="walk">') == 8

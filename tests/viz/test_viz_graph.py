@@ -77,7 +77,7 @@ def test_a_node_tells_its_value_and_the_gradient_it_ends_with():
     assert labels["0.01"].lines() == ["0.01"]
 
 
-def test_a_node_keeps_an_empty_line_for_a_gradient_that_is_still_to_come():
+def test_nodes_reserve_a_line_for_later_gradients():
     trace = sample_traces.diamond()
     told = [dot.labels(trace, steps)[0] for steps in range(11)]
     arrivals = [i for i, step in enumerate(trace["steps"]) if step["target"] == 0]
@@ -113,7 +113,7 @@ def test_without_any_graphviz_the_error_says_what_to_install(monkeypatch):
 
 
 @pytest.mark.parametrize("writable", [True, False])
-def test_the_compiled_graphviz_is_kept_where_the_disk_allows_it_and_works_where_not(monkeypatch, writable):
+def test_compiled_graphviz_is_cached_if_the_disk_allows(monkeypatch, writable):
     import wasmtime
 
     kept = []
@@ -132,7 +132,7 @@ def test_the_compiled_graphviz_is_kept_where_the_disk_allows_it_and_works_where_
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a program that is a script with a first line is Unix's")
-def test_without_the_one_that_comes_along_the_systems_own_graphviz_draws(monkeypatch, tmp_path):
+def test_the_systems_graphviz_draws_without_the_bundled_one(monkeypatch, tmp_path):
     program = tmp_path / "dot"
     program.write_text(
         f"#!{sys.executable}\nimport sys\n"
@@ -168,20 +168,20 @@ def test_many_long_edges_are_left_to_our_own_layers(monkeypatch):
     assert len(layout.compute_placement(sample_traces.chain(100)).boxes) == 102
 
 
-def test_a_graph_without_edges_and_one_without_nodes_are_drawn():
+def test_graphs_without_edges_or_nodes_can_be_drawn():
     p = sample_traces.Program()
     alone = p.walk(p.leaf("x", 1.0))
     assert len(layout.compute_placement(alone).boxes) == len(layers.place_in_layers(alone).boxes) == 1
 
 
-def test_a_walk_that_is_short_enough_is_shown_whole():
+def test_a_short_walk_is_shown_in_full():
     trace = sample_traces.perceptron()
     part, note = window(trace)
     assert note is None
     assert [len(part[k]) for k in ("nodes", "steps", "values")] == [len(trace[k]) for k in ("nodes", "steps", "values")]
 
 
-def test_a_window_keeps_the_numbers_of_its_steps_and_says_what_is_left_out():
+def test_a_window_keeps_step_numbers_and_describes_the_rest():
     trace = sample_traces.chain(50)
     part, note = window(trace, 10, 5)
     assert note == (
@@ -209,7 +209,7 @@ def test_windows_side_by_side_hold_every_step_once():
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
-def test_every_window_of_every_trace_is_drawn_and_told(make):
+def test_every_window_of_every_trace_has_picture_and_sentences(make):
     trace = make()
     for start in range(len(trace["steps"])):
         part, _ = window(trace, start, 2)
@@ -221,12 +221,12 @@ def test_every_window_of_every_trace_is_drawn_and_told(make):
                 assert kept[word] is None or part["values"][kept[word]] == trace["values"][whole[word]]
 
 
-def test_a_window_that_begins_behind_the_last_step_is_refused():
+def test_a_window_after_the_last_step_raises_an_error():
     with pytest.raises(ValueError, match="start is 10, but the walk's steps are numbered 0 to 9"):
         window(sample_traces.diamond(), 10)
 
 
-def test_a_walk_of_sixty_five_thousand_steps_is_cut_to_what_a_page_can_hold():
+def test_a_walk_of_65000_steps_is_cut_to_page_size():
     trace = sample_traces.chain(65_000)
     part, note = window(trace)
     assert note.startswith("This page has steps 1 to 1000 of 65000,")

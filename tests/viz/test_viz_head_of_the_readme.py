@@ -33,7 +33,7 @@ def pictures():
     return parser.found
 
 
-def test_the_readme_opens_with_the_film_by_day_and_by_night_and_still_where_less_motion_is_asked_for():
+def test_the_readme_film_has_dark_and_reduced_motion_versions():
     *sources, (tag, image) = pictures()
     assert tag == "img"
     assert README.index("<picture>") < README.index("\n\n", README.index("\n\n") + 2)

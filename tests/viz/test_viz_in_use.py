@@ -46,7 +46,7 @@ def failing_program():
     return trace
 
 
-def test_who_comes_first_finds_what_to_press_and_what_the_colours_mean(open_player):
+def test_the_start_panel_explains_buttons_and_colours(open_player):
     page = open_player(product())
     expect(page.locator(".start")).to_contain_text("Each step sends one gradient back")
     expect(page.locator(".colours li")).to_have_count(4)
@@ -62,7 +62,7 @@ def test_who_comes_first_finds_what_to_press_and_what_the_colours_mean(open_play
     expect(page.locator(".panel .card")).to_have_text(["a2", "b3", "multiply (c)6"])
 
 
-def test_a_symbol_its_card_and_its_node_light_together(open_player):
+def test_a_symbol_its_card_and_its_node_light_up_jointly(open_player):
     page = open_player(product())
     page.keyboard.press("ArrowRight")
     symbol = page.locator(".formula:not(.filled) [data-name='upstream']").first
@@ -106,7 +106,7 @@ def test_an_inside_that_differs_from_its_outside_is_said_to(open_player):
     expect(page.locator(".inside-out .sign")).to_have_text("≠")
 
 
-def test_who_speaks_before_others_has_size_quiet_and_the_whole_screen_by_key_and_by_mouse(open_player):
+def test_size_hiding_and_full_screen_work_by_key_and_mouse(open_player):
     page = open_player(product())
     page.keyboard.press("ArrowRight")
 
@@ -166,7 +166,7 @@ def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
         expect(told).to_have_count(0)
 
 
-def test_the_view_is_moved_and_fitted_and_groups_open_as_it_goes_by_key_and_by_mouse(open_player):
+def test_panning_zooming_and_group_opening_work_by_key_and_mouse(open_player):
     page = open_player(deep())
     drawn, along = page.locator(".drawing"), page.locator(".tool.along")
 
@@ -224,7 +224,7 @@ def looks():
 
 
 @pytest.mark.parametrize("look", [*looks()], ids=lambda look: look[0])
-def test_axe_finds_nothing_in_light_in_dark_and_in_forced_colours(chromium, tmp_path, look):
+def test_axe_reports_no_problems_in_any_colour_scheme(chromium, tmp_path, look):
     from axe_playwright_python.sync_playwright import Axe
 
     name, shown, keys = look

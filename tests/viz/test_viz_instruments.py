@@ -21,7 +21,7 @@ def square():
 
 
 @pytest.mark.browser
-def test_a_walk_and_one_with_a_mistake_open_at_the_first_difference_and_move_together(page, tmp_path):
+def test_compared_walks_open_at_the_first_difference(page, tmp_path):
     right = square()
     both = viz.compare(right, mg.tracing.replay(right, "replace"))
     assert not both.same
@@ -39,7 +39,7 @@ def test_a_walk_and_one_with_a_mistake_open_at_the_first_difference_and_move_tog
     expect(counters).to_have_text(["2 / 2", "2 / 2"])
 
 
-def test_two_equal_walks_are_said_to_be_equal_and_show_themselves_in_one_line(tmp_path):
+def test_a_comparison_of_equal_walks_says_so(tmp_path):
     both = viz.compare(square(), square())
     assert both.same
     bundle = both._repr_mimebundle_()
@@ -67,7 +67,7 @@ def test_a_slider_records_the_program_anew_and_the_step_stays():
     assert box.walk.index == 2
 
 
-def test_where_the_program_fails_for_a_slider_s_number_the_record_ends_with_the_error_and_goes_on_after_it():
+def test_a_failing_slider_value_shows_the_error_and_recovers():
     def program(a):
         if a.item() > 1:
             raise ValueError("a is too large")

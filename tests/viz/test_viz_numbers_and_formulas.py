@@ -50,7 +50,7 @@ def test_a_number_has_all_its_digits_or_four_and_a_true_minus(x, shown):
     assert digits.number(x) == shown
 
 
-def test_a_result_is_named_by_its_operation_and_by_the_name_the_program_gives_it():
+def test_results_are_named_by_operation_and_variable():
     assert words.names(sample_traces.diamond()) == [
         "a",
         "b",
@@ -62,7 +62,7 @@ def test_a_result_is_named_by_its_operation_and_by_the_name_the_program_gives_it
     ]
 
 
-def test_a_part_of_a_longer_expression_is_not_called_by_the_name_of_the_whole():
+def test_parts_of_an_expression_do_not_get_the_variables_name():
     called = words.names(sample_traces.perceptron())
     assert "tanh (hidden)" in called
     assert "matmul #1" in called
@@ -91,7 +91,7 @@ def test_a_name_is_what_the_line_gives_to_the_whole_expression(text, name):
     assert words.assigned_name(None) is None
 
 
-def test_names_that_come_again_are_numbered_constants_are_numbers_and_long_ones_are_cut():
+def test_repeated_names_are_numbered_and_long_names_are_cut():
     program = sample_traces.Program()
     x, two = program.leaf("x", 3.0), program.leaf(None, 2.0, requires_grad=False)
     several, again = program.leaf(None, [1.0, 2.0], requires_grad=False), program.leaf("x", [5.0, 6.0])
@@ -102,13 +102,13 @@ def test_names_that_come_again_are_numbered_constants_are_numbers_and_long_ones_
     assert [words.truncate("abcd", longest) for longest in (5, 4, 3)] == ["abcd", "abcd", "ab…"]
 
 
-def test_every_step_is_told_in_a_sentence_with_the_numbers_of_the_trace():
+def test_every_step_has_a_sentence_with_its_numbers():
     told = words.sentences(sample_traces.diamond())
     assert told[0] == "Step 1 of 10. add (y) sends 1 to add (e), the first gradient to arrive there."
     assert told[9] == "Step 10 of 10. add (c) sends 7 to b, which had 12 and now holds 19."
 
 
-def test_the_first_step_of_an_application_says_what_arrived_from_its_outputs():
+def test_the_first_step_names_gradients_from_several_outputs():
     told = words.sentences(sample_traces.several_outputs())
     arrived = [", where the gradients of hidden and kept arrived," in text for text in told]
     assert arrived == [False] * 6 + [True] + [False] * 9
@@ -150,7 +150,7 @@ def test_the_summed_axes_are_told_with_both_shapes():
     )
 
 
-def test_several_summed_axes_are_named_together():
+def test_the_sentence_lists_all_summed_axes():
     trace = sample_traces.broadcast()
     trace["steps"][-1]["summed_axes"] = [0, 1, 3]
     assert "along axes 0, 1 and 3," in words.summed_sentence(trace, trace["steps"][-1])
@@ -179,7 +179,7 @@ def test_a_walk_knows_what_every_node_holds_before_its_first_step():
     }
 
 
-def test_an_application_with_several_outputs_holds_no_gradient_of_its_own():
+def test_applications_with_several_outputs_hold_no_gradient():
     trace = sample_traces.one_of_several()
     assert trace["steps"][1]["node"] == 1, "its rule is applied, although no step reached it"
     assert walks.values_at_start(trace)[0][1] is None
@@ -207,7 +207,7 @@ def step_of(op: str, **shapes: object) -> tuple[dict, dict]:
     return trace, trace["steps"][0]
 
 
-def test_scalars_take_the_places_of_the_symbols_and_the_result_stands_below():
+def test_scalars_replace_symbols_and_the_result_follows():
     trace, step = step_of("mul", a=2.0, b=3.0)
     assert formula.with_numbers(trace, step) == (
         '<p><math displaystyle="true"><mrow><mi data-name="contribution">contribution</mi><mo>=</mo>'
@@ -242,7 +242,7 @@ def test_a_power_of_ten_is_set_as_one():
 @pytest.mark.parametrize(
     ("shape", "columns", "dots"), [((2, 3), 3, 0), ((5, 4), 4, 7), ((3,), 3, 0), ((9,), 4, 1)]
 )
-def test_a_matrix_shows_at_most_three_rows_and_columns_and_dots_for_the_rest(shape, columns, dots):
+def test_matrices_show_at_most_three_rows_and_columns(shape, columns, dots):
     program = sample_traces.Program()
     x = sample_traces.np.arange(1.0, 1 + sample_traces.np.prod(shape)).reshape(shape)
     trace = program.walk(program.apply("sum", program.leaf("x", x)))
@@ -301,7 +301,7 @@ def test_a_parameter_stands_as_python_prints_it():
     ],
     ids=range(11),
 )
-def test_a_formula_keeps_what_is_known_to_be_harmless_and_nothing_else(given, kept):
+def test_formulas_keep_only_allowed_elements(given, kept):
     shown = None if kept is None else f'<p><math displaystyle="true">{kept}</math></p>'
     assert formula.with_symbols(given) == shown
 
@@ -315,11 +315,11 @@ def pieces(right: str) -> list[str]:
 LONG = "".join(f"<mo>·</mo><mi>{name}</mi>" for name in ("something", "something_else", "more"))
 
 
-def test_a_short_formula_is_never_broken():
+def test_short_formulas_stay_on_one_line():
     assert pieces("<mi>a</mi><mo>·</mo><mi>b</mi>") == ["contribution=a·b"]
 
 
-def test_a_long_formula_may_be_broken_at_operators_commas_and_brackets_but_not_within_short_groups():
+def test_long_formulas_break_at_operators_commas_and_brackets():
     group = "<mrow><mo form='prefix'>(</mo><mn>1</mn><mo>−</mo><mi>out</mi><mo form='postfix'>)</mo></mrow>"
     listed = f"<mrow><mo form='prefix'>(</mo>{group}<mo>,</mo><mi>x</mi>{LONG}<mo form='postfix'>)</mo></mrow>"
     assert pieces(f"<mi>f</mi>{listed}") == [
@@ -363,14 +363,14 @@ CASES = (
     ],
     ids=["fraction", "fraction of a matrix", "root", "power", "conjugate", "cases"],
 )  # fmt: skip
-def test_what_is_too_wide_for_a_telephone_is_written_in_a_line_there_and_built_up_elsewhere(built_up, in_a_line):
+def test_wide_fractions_are_inline_on_phones_only(built_up, in_a_line):
     broad, narrow = formula.with_symbols(f"<math><mi>c</mi><mo>=</mo>{built_up}</math>").split('<div class="narrow">')
     assert re.search(BUILT_UP, broad)
     assert not re.search(BUILT_UP, narrow)
     assert re.sub("<.*?>| ", "", narrow) == f"c={in_a_line}"
 
 
-def test_a_short_group_is_opened_where_what_stands_before_it_left_no_room():
+def test_short_groups_break_if_no_room_is_left():
     head = "<msub><mi>mean</mi><mtext>all_but_channels of its x</mtext></msub><mo>&#8289;</mo>"
     group = "<mrow><mo form='prefix'>(</mo><mi>upstream</mi><mo>·</mo><mi>unit</mi><mo form='postfix'>)</mo></mrow>"
     apart = ["=meanall_but_channels of its x\u2061(", "upstream", "·unit)"]
@@ -378,7 +378,7 @@ def test_a_short_group_is_opened_where_what_stands_before_it_left_no_room():
     assert pieces(f"<mi>mean</mi><mo>&#8289;</mo>{group}")[-1].endswith("(upstream·unit)")
 
 
-def test_an_index_too_wide_for_a_telephone_stands_in_brackets_behind_what_it_is_the_index_of():
+def test_wide_indices_follow_in_brackets_on_phones():
     index = "<mrow><mi>corner</mi><mo form='prefix'>(</mo><mtext>shape of the index</mtext><mo>,</mo><mn>1</mn></mrow>"
     shown = formula.with_symbols(f"<math><msub>{MATRIX}<mrow>{index}{LONG}</mrow></msub></math>").split("narrow")[1]
     assert "<msub>" not in shown
@@ -399,7 +399,7 @@ def test_a_matrix_shows_no_more_columns_than_fit_in_a_line():
     assert row.count("<mtd>") == 2
 
 
-def test_what_a_formula_names_stands_on_lines_of_its_own_and_a_table_within_it_is_left_whole():
+def test_definitions_have_separate_lines_and_tables_stay_intact():
     inner = "<mtable><mtr><mtd><mi>b</mi></mtd></mtr></mtable>"
     rows = f"<mtr><mtd><mi>a</mi></mtd></mtr><mtr><mtd><mtext>where</mtext>{inner}</mtd></mtr>"
     shown = formula.with_symbols(f"<math><mtable class='formula'>{rows}</mtable></math>")
@@ -407,7 +407,7 @@ def test_what_a_formula_names_stands_on_lines_of_its_own_and_a_table_within_it_i
     assert inner in shown.split("<p>")[2]
 
 
-def test_of_several_upstreams_one_that_never_arrived_is_zero_in_the_formula():
+def test_a_missing_upstream_is_zero_in_the_formula():
     import micrograd_plus as mg
 
     with mg.record() as trace:
@@ -436,7 +436,7 @@ def test_what_is_no_trace_is_refused_with_a_sentence():
         trace_data(sample_traces.diamond() | {"version": 3})
 
 
-def test_a_trace_is_read_from_an_object_that_can_tell_its_data_and_from_a_file(tmp_path):
+def test_a_trace_is_read_from_an_object_or_a_file(tmp_path):
     class Recorded:
         def to_dict(self):
             return sample_traces.diamond()
@@ -464,7 +464,7 @@ def test_a_gradient_that_a_hook_has_changed_is_said_to_be():
     assert not any("hook" in sentence for sentence in (told[0], told[2]))
 
 
-def test_every_function_in_a_rules_formula_is_numpys_or_told_where_it_stands():
+def test_functions_in_formulas_are_numpys_or_have_a_tooltip():
     pages = Path(__file__).parents[2].joinpath("docs", "reference").glob("*.md")
     written = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()
                if line.startswith("contribution =")]  # fmt: skip
@@ -475,7 +475,7 @@ def test_every_function_in_a_rules_formula_is_numpys_or_told_where_it_stands():
     assert not {name for name in named - told - known if not re.fullmatch(r"[ijy][01vn]e?", name)}
 
 
-def test_an_operation_without_a_rule_says_that_the_walk_inside_it_sends_what_is_added_up_there():
+def test_operations_without_a_rule_refer_to_their_inner_walk():
     x = mg.tensor(np.arange(6.0).reshape(1, 2, 3), requires_grad=True)
     with mg.record() as trace:
         y = mg.conv1d(x, np.ones((1, 2, 2)))
@@ -488,7 +488,7 @@ def test_an_operation_without_a_rule_says_that_the_walk_inside_it_sends_what_is_
     assert "<mo>∑</mo>" in formula.step_with_symbols(data, data["steps"][-1])
 
 
-def test_an_array_that_the_record_has_to_five_digits_is_about_equal_in_an_equation():
+def test_arrays_rounded_to_five_digits_use_the_approximate_sign():
     rng = np.random.default_rng(0)
     signs = {}
     for name, numbers in (("drawn", rng.normal(size=(20, 20))), ("whole", rng.integers(-9, 9, (20, 20)).astype(float))):

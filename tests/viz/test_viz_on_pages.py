@@ -35,7 +35,7 @@ def test_keys_go_to_the_player_that_has_the_focus(two_players, page):
     assert page.evaluate("document.querySelectorAll('[id^=n], [id^=e]').length") == 0    # each has ids of its own
 
 
-def test_on_a_page_that_reads_from_right_to_left_time_still_runs_to_the_right(two_players):
+def test_time_runs_to_the_right_on_right_to_left_pages(two_players):
     player = two_players.first
     back, on, slider = (player.locator(name).bounding_box()["x"] for name in (".back", ".next", ".slider"))
     assert back < on < slider

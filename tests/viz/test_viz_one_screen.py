@@ -80,7 +80,7 @@ def says(name, title):
     "program", [programs.transformer_layer, programs.rnn, programs.mlp, programs.gpt],
     ids=["transformer layer", "recurrent network", "MLP", "GPT"],
 )  # fmt: skip
-def test_every_group_that_is_closed_at_first_says_what_it_is_on_a_screen_and_on_a_telephone(page, tmp_path, program):
+def test_closed_groups_have_readable_names_on_screens_and_phones(page, tmp_path, program):
     page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())
     page.locator(".drawing .node.group").first.wait_for()
     for width, height in ((1280, 720), (420, 800)):
@@ -91,7 +91,7 @@ def test_every_group_that_is_closed_at_first_says_what_it_is_on_a_screen_and_on_
         assert [(name, title) for name, title in titles if not says(name, title)] == []
 
 
-def test_a_picture_of_a_high_array_goes_on_beside_itself_and_every_cell_is_found(page, tmp_path):
+def test_pictures_of_high_arrays_continue_in_columns(page, tmp_path):
     tall = mg.tensor(np.random.default_rng(1).normal(size=(200, 3)), requires_grad=True)
     with mg.record() as trace:
         (tall**2).sum().backward()

@@ -24,7 +24,7 @@ def texts_of(svg):
     return ["".join(text.itertext()) for text in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - ours
 
 
-def test_the_picture_of_a_step_has_the_graph_the_sentence_the_formula_and_the_numbers():
+def test_step_pictures_have_graph_sentence_formula_and_numbers():
     texts = texts_of(viz.draw(sample_traces.diamond(), index=6).svg)
     for wanted in ("mul (d)", "grad 7", "finished", "The rule", "contribution", "upstream", "before", "after", "+"):
         assert wanted in texts
@@ -49,7 +49,7 @@ def test_pictures_have_the_players_colours_by_day_and_by_night():
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
-def test_every_step_of_every_kind_of_trace_can_be_drawn(make):
+def test_every_step_of_every_trace_has_a_picture(make):
     trace = make()
     for index in {0, 1, len(trace["steps"]) // 2, len(trace["steps"])} & set(range(len(trace["steps"]) + 1)):
         svg = viz.draw(trace, index=index).svg
@@ -65,7 +65,7 @@ def test_what_a_hostile_record_says_is_text_in_a_picture():
     assert not re.search(r"<[^>]* on\w+=", svg)
 
 
-def test_a_step_that_there_is_none_of_is_refused_with_those_that_there_are(tmp_path):
+def test_unknown_steps_raise_an_error_with_the_valid_range(tmp_path):
     for call in (lambda: viz.draw(sample_traces.diamond(), index=11),
                  lambda: viz.save(sample_traces.diamond(), tmp_path / "walk.gif", steps=[11])):  # fmt: skip
         with pytest.raises(ValueError, match="there is no step 11: steps are numbered 1 to 10, and 0 is the start"):
@@ -74,7 +74,7 @@ def test_a_step_that_there_is_none_of_is_refused_with_those_that_there_are(tmp_p
         viz.draw(sample_traces.EVERY[-1]() | {"steps": [], "gradients": []}, index=1)
 
 
-def test_of_a_large_graph_the_part_round_the_step_is_drawn_under_the_names_of_the_whole():
+def test_large_graphs_show_the_part_around_the_step():
     with mg.record() as trace:
         x = h = mg.tensor(0.3, requires_grad=True)
         for _ in range(1200):
@@ -86,7 +86,7 @@ def test_of_a_large_graph_the_part_round_the_step_is_drawn_under_the_names_of_th
     assert drawing.alt.partition(". ")[2].partition(" sends")[0] in texts_of(drawing.svg)
 
 
-def test_of_a_graph_that_is_too_large_to_be_read_the_groups_are_drawn(tmp_path):
+def test_very_large_graphs_show_their_groups(tmp_path):
     from micrograd_plus_viz.exports import group_picture
 
     with mg.record() as trace:
@@ -188,7 +188,7 @@ def test_without_pillow_a_film_says_what_to_install(tmp_path, monkeypatch):
         viz.save(sample_traces.diamond(), tmp_path / "walk.gif", steps=[0])
 
 
-def test_a_picture_in_pixels_of_a_step_is_as_wide_as_told(tmp_path):
+def test_pixel_pictures_have_the_requested_width(tmp_path):
     for width in (400, 1600):
         shot = viz.save(sample_traces.diamond(), tmp_path / "step.png", index=2, width=width, dark=True)
         with Image.open(io.BytesIO(shot.read_bytes())) as image:

@@ -225,7 +225,7 @@ def test_no_line_of_a_node_ever_leaves_its_shape(open_player, make, laid_out, mo
     assert outside == []
 
 
-def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_in_text(open_player):
+def test_a_step_highlights_nodes_and_edge_and_marks_accumulation(open_player):
     page = open_player(sample_traces.diamond())
     page.locator(".slider").fill("10")
     expect(page.locator(".node.active")).to_have_id("n2")
@@ -238,7 +238,7 @@ def test_a_step_lights_the_node_its_target_and_the_edge_and_marks_accumulation_i
     expect(page.locator(".node.receives")).to_have_id("n4")
 
 
-def test_what_several_outputs_received_passes_to_their_application_before_its_first_rule(open_player):
+def test_gradients_of_outputs_pass_to_their_application_first(open_player):
     trace = sample_traces.several_outputs()
     page, called = open_player(trace, clock=0), words.names(trace)
     applied = [i for i, step in enumerate(trace["steps"]) if called[step["node"]].startswith("lstm_cell")]
@@ -269,7 +269,7 @@ def test_what_several_outputs_received_passes_to_their_application_before_its_fi
     expect(page.locator(".edge.done")).to_have_count(applied[1] + 1 + len(passed))
 
 
-def test_an_application_with_several_outputs_says_where_its_numbers_stand(open_player):
+def test_applications_with_several_outputs_refer_to_them(open_player):
     page = open_player(sample_traces.several_outputs())
     page.locator(".node", has_text=re.compile("^lstm_cell")).click()
     expect(page.locator(".node-details")).to_contain_text(
@@ -278,7 +278,7 @@ def test_an_application_with_several_outputs_says_where_its_numbers_stand(open_p
     expect(page.locator(".node-details .card")).to_have_count(0)
 
 
-def test_a_gradient_that_is_not_finite_is_told_in_the_graph_as_it_arrives(open_player):
+def test_the_graph_shows_gradients_that_are_not_finite(open_player):
     page = open_player(sample_traces.strange())
     leaf = page.locator("#n0 .gradient")
     page.locator("#n0").click()
@@ -300,7 +300,7 @@ def test_the_mark_of_a_node_that_opens_lies_clear_of_its_name(open_player):
     assert page.locator(".legend .opens").count() == 1
 
 
-def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(open_player):
+def test_buttons_match_keys_and_stop_at_the_ends(open_player):
     page = open_player(sample_traces.diamond())
     expect(page.locator(".icon.back")).to_be_disabled()
     page.locator(".icon.next").click()
@@ -313,7 +313,7 @@ def test_the_buttons_do_what_the_keys_do_and_know_where_the_walk_ends(open_playe
     expect(page.locator(".sentence")).to_contain_text("The walk has not begun.")
 
 
-def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(open_player, page):
+def test_keys_work_after_the_focused_element_disappears(open_player, page):
     page.set_viewport_size({"width": 300, "height": 700})
     open_player(sample_traces.perceptron())
     page.locator(".slider").fill("19")
@@ -331,7 +331,7 @@ def test_the_keys_go_on_working_when_what_had_the_focus_is_gone(open_player, pag
 
 
 @pytest.mark.parametrize("width", [1600, 400])
-def test_a_keyboard_stops_at_the_boxes_that_scroll_and_at_no_other(open_player, page, width):
+def test_only_scrolling_boxes_are_tab_stops(open_player, page, width):
     page.set_viewport_size({"width": width, "height": 700})
     open_player(sample_traces.perceptron())
     page.keyboard.press("End")
@@ -347,7 +347,7 @@ def test_a_keyboard_stops_at_the_boxes_that_scroll_and_at_no_other(open_player, 
     assert seen == {True, False}
 
 
-def test_a_long_formula_is_broken_into_lines_that_fit_a_narrow_screen(open_player, page):
+def test_long_formulas_wrap_on_narrow_screens(open_player, page):
     page.set_viewport_size({"width": 400, "height": 700})
     open_player(sample_traces.several_outputs())
     page.locator(".slider").fill("7")
@@ -368,7 +368,7 @@ def test_space_plays_to_the_end_and_stops_there(open_player):
     expect(page.locator(".icon.play")).to_have_attribute("aria-label", "Play (space)")
 
 
-def test_beads_travel_while_the_walk_goes_on_and_leave_nothing_behind(open_player):
+def test_markers_move_during_the_walk_and_disappear(open_player):
     page = open_player(sample_traces.diamond(), clock=0)
     page.clock.pause_at(A_MINUTE)
     page.keyboard.press("ArrowRight")
@@ -377,7 +377,7 @@ def test_beads_travel_while_the_walk_goes_on_and_leave_nothing_behind(open_playe
     expect(page.locator(".marker")).to_have_count(0)
 
 
-def test_a_live_region_speaks_whole_sentences_and_is_silent_while_playing_fast(open_player):
+def test_the_live_region_is_silent_while_playing_fast(open_player):
     page = open_player(sample_traces.perceptron())
     page.keyboard.press("ArrowRight")
     expect(page.locator("[aria-live]")).to_have_count(1)
@@ -392,7 +392,7 @@ def test_a_live_region_speaks_whole_sentences_and_is_silent_while_playing_fast(o
     expect(page.locator("[aria-live=polite]")).to_have_count(1)
 
 
-def test_a_node_reached_by_keyboard_tells_all_its_numbers_in_a_table(open_player):
+def test_nodes_reached_by_keyboard_show_all_numbers(open_player):
     trace = sample_traces.perceptron()
     page = open_player(trace)
     page.keyboard.press("End")
@@ -439,7 +439,7 @@ def test_an_application_is_stepped_into_and_left_again(open_player):
     expect(page.locator(".nested .player")).to_have_count(0)
 
 
-def test_the_users_expression_is_marked_in_its_line_and_the_rules_line_is_shown(open_player):
+def test_the_users_expression_and_the_rules_line_are_visible(open_player):
     trace = sample_traces.perceptron()
     page = open_player(trace)
     page.keyboard.press("End")
@@ -449,7 +449,7 @@ def test_the_users_expression_is_marked_in_its_line_and_the_rules_line_is_shown(
     expect(page.locator(".source").nth(1)).to_have_text(trace["rules"]["matmul.b"]["source"])
 
 
-def test_columns_count_characters_also_behind_one_that_takes_two_units(open_player):
+def test_columns_count_characters_not_utf16_units(open_player):
     p = sample_traces.Program()
     x = p.leaf("x", 2.0)
     page = open_player(p.walk(p.apply("tanh", x, text="y = f('🙂🙂', «tanh(x)», '∂')")))
@@ -525,7 +525,7 @@ def test_rows_of_plus_and_minus_one_are_not_blank(open_player):
     assert drawn_signs(page.locator(".node-details .picture").first) == (128, 0, 128)
 
 
-def test_beyond_a_thousand_entries_a_cell_is_the_largest_of_its_block_and_says_so(open_player):
+def test_cells_of_large_arrays_show_the_largest_entry(open_player):
     import micrograd_plus as mg
 
     data = np.zeros((64, 64))

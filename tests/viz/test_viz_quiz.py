@@ -52,7 +52,7 @@ def new_numbers(trace, step):
 
 @pytest.mark.parametrize("step", [4, 5, 6, 8, 9])
 @pytest.mark.parametrize("kind", ["gradient", "sign", "adds", "formula"])
-def test_a_page_its_picture_and_its_words_hold_nothing_of_the_answer(step, kind):
+def test_page_picture_and_text_do_not_reveal_the_answer(step, kind):
     trace = curve()
     quiz = viz.quiz(trace, step, kind)
     assert quiz.data["steps"] == quiz.data["steps"][: step - 1]
@@ -63,7 +63,7 @@ def test_a_page_its_picture_and_its_words_hold_nothing_of_the_answer(step, kind)
 
 
 @pytest.mark.parametrize("kind", ["gradient", "shape", "sign", "adds", "formula", "picture"])
-def test_no_entry_of_an_array_that_is_asked_about_stands_in_the_page(kind):
+def test_the_page_contains_no_entry_of_the_array_in_question(kind):
     trace = layer()
     at = next(step.index for step in trace.steps if step.rule.startswith("tanh")) + 1
     told = quizzed.numbers_in(readable(viz.quiz(trace, at, kind)))
@@ -99,14 +99,14 @@ def test_what_the_walk_ends_with_would_be_seen_to_leak(monkeypatch, word):
     assert holds(readable(viz.quiz(trace, 5, "gradient")), trace.steps[-1].after)
 
 
-def test_the_second_question_is_not_told_before_the_first_is_answered():
+def test_the_second_question_is_hidden_until_the_first_answer():
     quiz = viz.quiz(curve(), [3, 6], "order")
     assert "Step 6" not in readable(quiz)
     assert quiz.count == 2
     assert len(quiz.data["quiz"]["sealed"]) == 2
 
 
-def test_no_node_is_as_broad_as_the_number_that_will_arrive_there():
+def test_node_widths_do_not_reveal_later_gradients():
     data = viz.quiz(curve(), 3, "gradient").data
     assert {written[2] for written in data["labels"]} <= {"", None}
     broad = {round(written[3], 1) for written, node in zip(data["labels"], data["nodes"], strict=True)
@@ -126,7 +126,7 @@ def test_a_walk_inside_comes_with_the_last_step_of_its_node():
     assert list(made[1]["insides"]) == [whole["steps"][at]["node"]]
 
 
-def test_parts_put_together_are_the_whole():
+def test_joined_parts_equal_the_full_payload():
     whole, _ = load_window(layer())
     split = payload_parts.split_payload(whole, None, [1, 3])
     straight = payload_parts.empty_payload(whole, None)
@@ -143,7 +143,7 @@ def test_parts_put_together_are_the_whole():
     assert [g["node"] for g in split[2]["gradients"]] == [g["node"] for g in straight["gradients"]]
 
 
-def test_equal_quizzes_are_equal_bytes_and_another_seed_asks_otherwise():
+def test_quizzes_depend_only_on_their_arguments_and_seed():
     trace = layer()
     assert viz.quiz(trace).document() == viz.quiz(trace).document()
     asked = {viz.quiz(trace, 5, "gradient", seed=seed).summary for seed in range(6)}
@@ -154,7 +154,7 @@ def test_equal_quizzes_are_equal_bytes_and_another_seed_asks_otherwise():
 
 
 @pytest.mark.parametrize("x", [1.0, -0.3333333, 4e-28, 7.02e11, -9.999])
-def test_a_number_within_the_tolerance_counts_and_one_beyond_five_quarters_of_it_does_not(x):
+def test_answers_count_up_to_the_tolerance(x):
     for tolerance in (0.001, 0.02, 0.3):
         right = sealed_answers.accepted_bins(x, tolerance)
         for share in (-1, -0.7, 0, 0.5, 1):
@@ -165,7 +165,7 @@ def test_a_number_within_the_tolerance_counts_and_one_beyond_five_quarters_of_it
         assert "0" not in right
 
 
-def test_nothing_but_themselves_counts_for_zero_nan_and_the_infinities():
+def test_zero_nan_and_infinity_need_exact_answers():
     assert sealed_answers.accepted_bins(0.0, 0.02) == ["0"]
     assert sealed_answers.accepted_bins(math.nan, 0.02) == ["nan"]
     assert [sealed_answers.accepted_bins(x, 0.02) for x in (math.inf, -math.inf)] == [["inf"], ["-inf"]]
@@ -192,7 +192,7 @@ def test_every_number_that_is_asked_for_is_the_engines():
     assert says(a_minus, number(a_minus, -trace.steps[7].after)) == "The size is right. Look at the sign."
 
 
-def test_of_an_array_one_entry_is_asked_for_and_it_is_the_engines():
+def test_questions_about_arrays_ask_for_one_entry():
     trace = layer()
     for step in trace.steps:
         asked = question(trace, step.index + 1, "gradient")
@@ -200,7 +200,7 @@ def test_of_an_array_one_entry_is_asked_for_and_it_is_the_engines():
         assert number(asked, np.asarray(step.after)[tuple(place)]) in asked.right
 
 
-def test_a_complex_entry_is_asked_for_its_real_part_and_an_empty_array_for_its_shape():
+def test_questions_about_complex_and_empty_arrays():
     z = leaf([1 + 2j, -3j], "z")
     with mg.record() as trace:
         (z * mg.tensor([2 - 1j, 0.5j])).real.sum().backward()
@@ -257,7 +257,7 @@ def test_a_formula_stands_among_others_that_say_something_else():
         assert right == step.formula.text.replace(" ", "").replace("²", "^2")
 
 
-def test_pictures_differ_and_hold_shades_alone():
+def test_pictures_differ_and_contain_only_shades():
     trace = layer()
     asked = question(trace, len(trace.steps), "picture")
     grids = [json.dumps(choice["picture"]) for choice in asked.choices]
@@ -280,7 +280,7 @@ def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
-def test_every_kind_of_trace_is_asked_about_in_one_way_or_another(make):
+def test_every_kind_of_trace_gets_questions(make):
     quiz = viz.quiz(make())
     assert 1 <= quiz.count <= 5
     assert "<script>alert" not in quiz.document() + quiz._repr_mimebundle_()["text/html"]
@@ -327,7 +327,7 @@ def test_a_walk_without_steps_is_nothing_to_ask_about():
         viz.quiz(trace)
 
 
-def test_a_quiz_is_saved_as_a_page_alone(tmp_path):
+def test_a_quiz_can_only_be_saved_as_a_page(tmp_path):
     path = viz.save(viz.quiz(curve()), tmp_path / "quiz.html", title="Five questions")
     assert "<h1>Five questions</h1>" in path.read_text(encoding="utf-8")
     with pytest.raises(ValueError, match=r"a quiz can only be saved as \.html, not as 'quiz\.gif'"):
@@ -365,7 +365,7 @@ def test_candidates_of_known_mistakes_answer_with_their_hints():
         exercises.candidates(trace, 10)
 
 
-def test_a_candidate_that_is_right_takes_nothing_away_and_one_of_another_step_is_not_heard():
+def test_right_candidates_and_those_of_other_steps_are_ignored():
     trace = curve()
     right = trace.steps[4].after
     given = [{"answer": right, "hint": "no"}, {"answer": 77.0, "hint": "of step 6", "step": 6}]
@@ -383,7 +383,7 @@ def test_hints_and_their_answers_are_sealed_as_well():
 # A wrong rule ----------------
 
 
-def test_a_planted_rule_leaves_neither_its_name_nor_its_source_nor_its_formula():
+def test_the_page_does_not_reveal_the_planted_rule():
     trace = curve()
     exhibit = museum.named("tanh: rule on the input")
     quiz = viz.quiz(trace, find="wrong rule", rule="tanh: rule on the input")
@@ -396,7 +396,7 @@ def test_a_planted_rule_leaves_neither_its_name_nor_its_source_nor_its_formula()
     assert str(wrong.steps[4].contribution)[:6] in text
 
 
-def test_a_rule_left_in_the_payload_would_be_seen(monkeypatch):
+def test_the_secrecy_test_detects_a_revealed_rule(monkeypatch):
     from micrograd_plus_viz.quizzes import quiz_page
 
     right = quiz_page._hints
@@ -404,7 +404,7 @@ def test_a_rule_left_in_the_payload_would_be_seen(monkeypatch):
     assert "rule on the input" in readable(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
 
 
-def test_the_step_to_be_marked_is_the_first_that_differs_in_anything():
+def test_the_step_to_mark_is_the_first_that_differs():
     trace = curve()
     quiz = viz.quiz(trace, find="wrong rule", rule="tanh: rule on the input").data["quiz"]["question"]
     salt = quiz["salt"]
@@ -414,13 +414,13 @@ def test_the_step_to_be_marked_is_the_first_that_differs_in_anything():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_without_a_name_an_exhibit_is_chosen_that_shows_in_the_walk(seed):
+def test_the_chosen_exhibit_changes_the_walk(seed):
     quiz = viz.quiz(layer(), find="wrong rule", seed=seed)
     assert len(quiz.data["quiz"]["question"]["right"]) == 1
     assert quiz.document() == viz.quiz(layer(), find="wrong rule", seed=seed).document()
 
 
-def test_a_rule_of_ones_own_and_a_mistake_of_the_engine_can_be_planted():
+def test_users_rules_and_engine_mistakes_can_be_planted():
     own = viz.quiz(curve(), find="wrong rule", rule={"tanh.x": lambda out: 1 - out})
     assert "1-out" not in readable(own).replace(" ", "")
     assert viz.quiz(twice(), find="wrong rule", rule="replace").count == 1

@@ -42,7 +42,7 @@ def choosable(trace, kind):
     raise AssertionError(f"no step is open_quiz for its {kind}")
 
 
-def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(open_quiz):
+def test_wrong_numbers_get_a_hint(open_quiz):
     trace = curve()
     x = trace.nodes[trace.steps[4].target].value
     wrong, right = trace.steps[4].upstream * (1 - x * x), trace.steps[4].after
@@ -77,7 +77,7 @@ def test_a_number_is_typed_and_a_wrong_one_is_told_what_it_looks_like(open_quiz)
     expect(page.locator(".quiz-score")).to_have_text("")
 
 
-def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(open_quiz):
+def test_escape_returns_to_the_walk_and_q_to_the_question(open_quiz):
     page = open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowLeft")
@@ -95,7 +95,7 @@ def test_escape_leads_back_to_the_walk_and_enter_and_q_to_the_question(open_quiz
 
 @pytest.mark.parametrize("kind", ["sign", "adds", "formula", "picture"])
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_one_of_several_is_chosen_by_mouse_and_by_the_key_of_its_number(open_quiz, kind, hand):
+def test_choices_work_by_mouse_and_number_key(open_quiz, kind, hand):
     trace = layer()
     at, right = choosable(trace, kind)
     page = open_quiz(viz.quiz(trace, at, kind))
@@ -139,7 +139,7 @@ def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
     expect(page.locator(f"#n{trace.steps[5].target}")).to_have_class("node application")  # more will arrive there
 
 
-def test_a_shape_and_a_count_are_typed(open_quiz):
+def test_students_type_shapes_and_counts(open_quiz):
     trace = layer()
     at = next(step.index for step in trace.steps if step.summed_axes) + 1
     page = open_quiz(viz.quiz(trace, at, "shape"))
@@ -151,7 +151,7 @@ def test_a_shape_and_a_count_are_typed(open_quiz):
     expect(page.locator(".quiz-feedback")).to_have_text("✓ Right. Its shape is (6, 4).")
 
 
-def test_show_me_shows_it_and_is_not_there_where_it_is_not_wanted(open_quiz, page):
+def test_show_me_shows_the_answer_unless_disabled(open_quiz, page):
     open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.get_by_role("button", name="Show me").click()
     expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of add is ")
@@ -207,7 +207,7 @@ def answer_text(trace, question):
 
 
 @pytest.mark.parametrize("hand", ["mouse", "key"])
-def test_the_first_wrong_step_is_marked(open_quiz, hand):
+def test_students_mark_the_first_wrong_step(open_quiz, hand):
     page = open_quiz(viz.quiz(curve(), find="wrong rule", rule="tanh: rule on the input"))
     mark = page.locator(".quiz-mark")
     expect(mark).to_be_disabled()
@@ -231,7 +231,7 @@ def test_the_first_wrong_step_is_marked(open_quiz, hand):
 @pytest.mark.parametrize("options", [
     {"kind": "gradient"}, {"kind": "picture"}, {"kind": "order"}, {"kind": "formula"}, {"find": "wrong rule"},
 ], ids=lambda options: next(iter(options.values())))  # fmt: skip
-def test_axe_finds_nothing_in_light_in_dark_and_in_forced_colours(chromium, tmp_path, options):
+def test_axe_reports_no_problems_in_any_colour_scheme(chromium, tmp_path, options):
     with chromium.new_context(viewport={"width": 1280, "height": 720}, bypass_csp=True) as context:
         page = context.new_page()
         page.goto(viz.save(viz.quiz(layer(), **options), tmp_path / "quiz.html").as_uri())

@@ -30,7 +30,7 @@ def test_less_motion_means_no_beads_and_no_transitions(chromium, tmp_path):
         assert page.evaluate("document.getAnimations().length") == 0
 
 
-def test_on_paper_a_walk_is_dark_on_white_without_what_only_a_screen_can_use(chromium, tmp_path):
+def test_printed_walks_are_dark_on_white_without_controls(chromium, tmp_path):
     path = viz.save(sample_traces.engine_recording(), tmp_path / "walk.html")
     with chromium.new_context(color_scheme="dark", viewport={"width": 700, "height": 800}) as context:
         page = context.new_page()
@@ -86,7 +86,7 @@ def test_the_page_asks_the_network_for_nothing(chromium, tmp_path):
         assert troubles == []
 
 
-def test_a_page_of_its_own_has_the_keys_at_once_and_a_page_in_a_frame_leaves_them_to_who_has_it(page, tmp_path):
+def test_a_page_takes_the_focus_unless_it_is_in_a_frame(page, tmp_path):
     path = viz.save(sample_traces.perceptron(), tmp_path / "walk.html")
     page.goto(path.as_uri())
     page.locator(".player").wait_for()
@@ -120,7 +120,7 @@ def test_axe_finds_nothing_to_mend(chromium, tmp_path, make):
 
 
 @pytest.mark.parametrize("width", [430, 1600])
-def test_a_page_never_grows_wider_than_its_window_and_the_active_node_is_in_sight(open_player, page, width):
+def test_a_page_fits_its_window_and_shows_the_active_node(open_player, page, width):
     page.set_viewport_size({"width": width, "height": 900})
     open_player(sample_traces.perceptron())
     for _ in range(20):
@@ -166,7 +166,7 @@ def test_no_formula_of_any_operation_is_wider_than_the_page(open_player, page, w
     assert wider == []
 
 
-def test_on_a_narrow_screen_sender_and_receiver_are_seen_whole_however_far_apart_they_are(open_player, page):
+def test_narrow_screens_show_sender_and_receiver_in_full(open_player, page):
     page.set_viewport_size({"width": 400, "height": 700})
     trace = sample_traces.random_graph(40)
     open_player(trace)
@@ -182,7 +182,7 @@ def test_on_a_narrow_screen_sender_and_receiver_are_seen_whole_however_far_apart
                 assert part[start] + part[size] <= around[start] + around[size] + 2
 
 
-def test_names_and_code_of_any_length_are_broken_and_never_widen_a_page(open_player, page):
+def test_long_names_and_code_wrap_within_the_page(open_player, page):
     page.set_viewport_size({"width": 400, "height": 700})
     p = sample_traces.Program()
     name = "a_name_that_goes_on_and_on_without_any_place_at_which_a_line_could_end_of_its_own_accord"
@@ -252,7 +252,7 @@ def notebook_page(tmp_path, outputs):
     return path
 
 
-def test_a_notebook_made_into_a_page_plays_offline_each_player_by_itself(page, tmp_path):
+def test_players_in_an_exported_notebook_work_offline(page, tmp_path):
     bundles = [
         viz.show(trace)._repr_mimebundle_() for trace in (sample_traces.diamond(), sample_traces.perceptron())
     ]
@@ -321,7 +321,7 @@ def test_a_frame_is_as_tall_as_the_walk_in_it_at_each_step(page):
 
 
 @pytest.mark.parametrize("host", ["a policy without new Function", "scripts taken out"])
-def test_a_host_that_runs_no_scripts_keeps_the_still_picture_and_a_sentence(chromium, tmp_path, host):
+def test_hosts_without_scripts_show_picture_and_sentence(chromium, tmp_path, host):
     shown = viz.show(sample_traces.diamond())._repr_mimebundle_()["text/html"]
     policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'unsafe-inline'; img-src data:\">"
     if host == "scripts taken out":

@@ -38,7 +38,7 @@ def test_a_solution_has_the_values_every_step_and_what_adds_up(tmp_path):
     assert text.rstrip().endswith("| a | $25$ |\n| b | $19$ |")
 
 
-def test_equations_of_plain_numbers_hold_as_they_are_printed(tmp_path):
+def test_printed_equations_of_numbers_are_true(tmp_path):
     """The last two lines of a formula are left side and result; the sums of what adds up stand on one line."""
     x = mg.tensor(0.5, requires_grad=True)
     with mg.record() as trace:
@@ -55,7 +55,7 @@ def test_equations_of_plain_numbers_hold_as_they_are_printed(tmp_path):
     assert 0 < exact < len(sums)
 
 
-def test_complex_numbers_are_conjugated_and_rounded_on_paper_and_in_pictures_as_they_are_on_the_page(tmp_path):
+def test_all_formats_conjugate_and_round_complex_numbers_alike(tmp_path):
     a, b = mg.tensor(1 + 2j, requires_grad=True), mg.tensor(0.3 - 1j / 3, requires_grad=True)
     with mg.record() as trace:
         z = mg.abs(mg.exp(a) * b * a)
@@ -71,7 +71,7 @@ def test_complex_numbers_are_conjugated_and_rounded_on_paper_and_in_pictures_as_
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 @pytest.mark.parametrize("suffix", [".md", ".tex"])
-def test_the_mathematics_of_every_solution_is_well_formed(tmp_path, make, suffix):
+def test_every_solution_has_valid_mathematics(tmp_path, make, suffix):
     text = save_solution(make(), tmp_path, suffix)
     codes = formulas(text) if suffix == ".md" else re.findall(r"\\\[\n(.*?)\n\\\]", text, re.DOTALL)
     for code in codes:

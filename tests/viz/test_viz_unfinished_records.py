@@ -12,7 +12,7 @@ def show_trace(trace):
     return bundle["text/plain"]
 
 
-def test_a_forward_without_a_walk_is_drawn(tmp_path):
+def test_a_forward_pass_without_a_walk_has_a_picture(tmp_path):
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record() as trace:
         (x * x).sum()
@@ -21,7 +21,7 @@ def test_a_forward_without_a_walk_is_drawn(tmp_path):
     assert "multiply" in (tmp_path / "forward.svg").read_text(encoding="utf-8")
 
 
-def test_a_walk_without_its_forward_is_shown_with_what_is_known_of_it():
+def test_a_walk_without_its_forward_shows_the_known_values():
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
     with mg.record() as trace:
@@ -37,7 +37,7 @@ def test_an_empty_record_is_shown_as_one():
     assert show_trace(trace).startswith("Program without a walk: 0 nodes")
 
 
-def test_a_walk_that_broke_off_in_a_rule_is_shown_as_far_as_it_came():
+def test_a_failed_walk_is_shown_up_to_the_error():
     @mg.op
     def cube_with_a_mistake(xp, x):
         """The third power."""
@@ -53,7 +53,7 @@ def test_a_walk_that_broke_off_in_a_rule_is_shown_as_far_as_it_came():
     assert [step.rule for step in trace.steps] == ["sum.x", "multiply.a"]
 
 
-def test_a_name_is_given_to_the_last_of_the_operations_of_one_call():
+def test_a_variable_names_the_last_operation_of_a_call():
     a, b = mg.tensor([1.0], requires_grad=True), mg.tensor([2.0], requires_grad=True)
 
     def model(a, b):

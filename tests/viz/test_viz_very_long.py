@@ -36,6 +36,6 @@ def test_a_film_says_what_to_narrow(chain, tmp_path, suffix):
         viz.save(chain, tmp_path / f"walk{suffix}")
 
 
-def test_the_last_step_can_be_drawn_alone(chain, tmp_path):
+def test_the_last_step_of_a_long_walk_has_a_picture(chain, tmp_path):
     assert viz.save(chain, tmp_path / "walk.svg", index=6000).stat().st_size < 60_000
     assert "Step 6000 of 6000" in viz.draw(chain, index=6000).alt

@@ -1,4 +1,4 @@
-"""Checks of arguments: each raises a TypeError or ValueError that says what the argument must be."""
+"""Checks of arguments: each raises a TypeError or ValueError that states the requirement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .values import describe
 
 NONE_HINT = "got None; does the function that made it return its result?"
-"""The usual reason for None in the place of a tensor."""
+"""The usual reason why an argument is None instead of a tensor."""
 
 
 def tensor_expected(name: str, value: Any) -> TypeError:

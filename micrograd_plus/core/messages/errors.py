@@ -97,7 +97,7 @@ def _hints(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -
 
 
 def _shape_fields(op: Any, data: list[Any]) -> dict[str, Any]:
-    """Return what the fields of an explanation stand for: for each input its shape, size and number of axes."""
+    """Return the fields of an explanation: the shape, size and number of axes of each input."""
     fields: dict[str, Any] = {}
     for name, value in zip(op.input_names(len(data)), data, strict=True):
         shape = tuple(getattr(value, "shape", ()))

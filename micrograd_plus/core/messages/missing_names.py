@@ -37,7 +37,7 @@ def missing_name(owner: str, name: str, names: Iterable[str] = ()) -> AttributeE
 
 
 def _hints(owner: str, name: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield what a message can say about a missing name, the best first: real names come before the table."""
+    """Yield hints for a missing name, the best first: real names come before the table."""
     public = getattr(sys.modules.get(PACKAGE), "__all__", ())
     if owner != "mg" and name in public and (owner, name) not in HOMONYMS:
         yield f": write mg.{name}(x, ...)" if owner == "tensor" else f": write mg.{name}"
