@@ -123,7 +123,8 @@ def on_device(value: Any, sources: Any = ()) -> Any:
             if value is each._values:
                 return each
             if isinstance(value, np.ndarray) and np.may_share_memory(value, each._values):
-                return each if is_whole_view(value, each._values) else Array(value, each if each.base is None else each.base)
+                base = each if each.base is None else each.base
+                return each if is_whole_view(value, each._values) else Array(value, base)
         return Array(value)
     if isinstance(value, (list, tuple)) and any(isinstance(part, (np.ndarray, np.generic)) for part in value):
         parts = [on_device(part, sources) for part in value]
