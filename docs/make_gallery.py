@@ -45,7 +45,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def walks() -> str:
     """Every program with its question and its player, then the player's code."""
     parts = [STYLE]
-    for question, program, trace in recorded():
+    for question, program, trace in record_walk():
         data, _ = compress(payload(*load_window(trace)))
         place = f'<div class="walk"><script type="application/octet-stream">{data}</script></div>'
         parts += [question, f"```python\n{program}\n```", place]
@@ -54,7 +54,7 @@ def walks() -> str:
     return "\n\n".join(parts)
 
 
-def recorded() -> Iterator[tuple[str, str, Any]]:
+def record_walk() -> Iterator[tuple[str, str, Any]]:
     """The notebook's questions, each with its program and the record of it. Its programs end with what they show."""
     known: dict[str, Any] = {}
     question = ""

@@ -1,8 +1,8 @@
-"""Writes docs/museum.md from `checks.museum`: every wrong rule beside the right one, and what gives it away.
+"""Writes docs/museum.md from `checks.museum`: every wrong rule next to the right one, and the test that detects it.
 
     make reference           or           python docs/make_museum.py
 
-The page is committed, and a test compares it with what this writes.
+The page is committed, and a test compares it with the output of this program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from micrograd_plus.checks.museum.evidence import number
 
 PAGE = Path(__file__).resolve().parent / "museum.md"
 MOST_NUMBERS = 6
-"""So many entries of a gradient are shown."""
+"""The largest number of entries of a gradient that a page shows."""
 
 INTRODUCTION = """\
 # A museum of wrong rules
@@ -60,8 +60,8 @@ def entry(exhibit: Any) -> str:
     parts = [
         f"### {exhibit.title}",
         exhibit.story,
-        fenced("text", formulas(exhibit)),
-        *(fenced("python", source(function, exhibit.op.kind, inputs)) for inputs, function in rules),
+        code_block("text", formulas(exhibit)),
+        *(code_block("python", source(function, exhibit.op.kind, inputs)) for inputs, function in rules),
         numbers(museum.evidence(exhibit), exhibit.promise),
         f"Caught by: *{exhibit.promise}*. {looks_right(exhibit)}",
     ]
@@ -72,12 +72,12 @@ def formulas(exhibit: Any) -> str:
     """The right formula over the wrong one, for each input that they serve."""
     lines = []
     for name, (right, wrong) in museum.formulas(exhibit).items():
-        lines.append(f"{name}, right:  {spelled(right, exhibit, name)}")
-        lines.append(f"{name}, wrong:  {spelled(wrong, exhibit, name)}")
+        lines.append(f"{name}, right:  {spell(right, exhibit, name)}")
+        lines.append(f"{name}, wrong:  {spell(wrong, exhibit, name)}")
     return "\n".join(lines)
 
 
-def spelled(formula: dict[str, Any], exhibit: Any, name: str) -> str:
+def spell(formula: dict[str, Any], exhibit: Any, name: str) -> str:
     """A formula, or why there is none."""
     if formula["text"] is not None:
         return formula["text"].removeprefix("contribution = ")
@@ -97,7 +97,7 @@ def source(function: FunctionType, kind: str, inputs: tuple[str, ...]) -> str:
 
 
 def numbers(found: Any, promise: str) -> str:
-    """What an input receives on a sample, by the right rule and by the wrong one."""
+    """Return the gradients of an input on a sample, by the right rule and by the wrong one."""
     if found.wrong is None:
         return f"On `{found.sample}`: {found.sentence}."
     what = "from a gradient of the gradient" if promise == museum.SECOND else "receives"
@@ -122,7 +122,7 @@ def looks_right(exhibit: Any) -> str:
     return f"Looks right where {exhibit.lazy.sentence}."
 
 
-def fenced(language: str, text: str) -> str:
+def code_block(language: str, text: str) -> str:
     """A block of code."""
     return f"```{language}\n{text}\n```" if text else ""
 

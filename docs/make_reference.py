@@ -1,9 +1,9 @@
-"""Writes docs/reference/ from the code: every operation with its rules, their formulas, and a call with its numbers;
-then whatever else is public, from its docstring.
+"""Writes docs/reference/ from the code: operations with rules, formulas and examples, and the docstrings of all other
+public names.
 
     make reference           or           python docs/make_reference.py
 
-The pages are committed, and a test compares them with what this writes.
+The pages are committed, and a test compares them with the output of this program.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ FOLDER = Path(__file__).resolve().parent / "reference"
 INTRODUCTION = """\
 # Reference
 
-Every operation, by subject, and then tensors, transforms, layers, optimisers and whatever else is public. All of
-it is written from the code by `make reference`: the formula of a rule is what the rule itself computes when it is
-called with symbols, and every example has been run.
+Every operation, by subject, and then tensors, transforms, layers, optimisers and all other public names.
+`make reference` writes all pages from the code: it calls each rule with symbols to get its formula, and runs every
+example.
 
-`upstream` is the gradient that arrives at the output, `contribution` what the input receives. Names of
-inputs, of parameters and of the output (`out`) stand for their values. Where broadcasting repeated an input,
-the engine adds the contribution up again; where the numbers are complex, it conjugates: see [how it
-works](../how-it-works.md). What happens at kinks and ties is gathered in [conventions](../conventions.md).
+`upstream` is the gradient that arrives at the output, and `contribution` is the gradient that the input receives. Names
+of inputs, of parameters and of the output (`out`) stand for their values. If broadcasting repeated an input, the engine
+sums the contribution; it conjugates complex numbers: see [how it
+works](../how-it-works.md). Gradients at kinks and ties are listed in [conventions](../conventions.md).
 
 The examples begin with
 
@@ -41,9 +41,9 @@ import micrograd_plus as mg
 from micrograd_plus import nn, optim
 ```
 
-Those with a way back print numbers to four digits, after
-`np.set_printoptions(precision=4, suppress=True, linewidth=100)`, and their upstream is 1, -2, 3, -1, 2, -3 and so on,
-because an upstream of ones hides much: of ones, a softmax sends 0.
+Examples with gradients print numbers to four digits, after
+`np.set_printoptions(precision=4, suppress=True, linewidth=100)`. Their upstream is 1, -2, 3, -1, 2, -3 and so on,
+because an upstream of ones hides errors: a softmax returns a gradient of 0 for it.
 
 | kind | its promise |
 |---|---|
@@ -56,10 +56,10 @@ NAMESPACES = {
     "nn.functional": mg.nn.functional, "nn.init": mg.nn.init, "nn.utils": mg.nn.utils, "optim": mg.optim,
     "optim.lr_scheduler": mg.optim.lr_scheduler,
 }  # fmt: skip
-"""Where public names are, by what they are called here."""
+"""The public namespaces, by the names that the reference uses."""
 
 OF_MICROGRAD = ("Neuron", "Layer", "MLP")
-"""Names of `nn` that stand in no `__all__`."""
+"""Names of `nn` that are not in its `__all__`."""
 
 OTHERS = {
     "Tensors and modes": ("tensor", "core.runtime.blocks"),
@@ -79,17 +79,17 @@ OTHERS = {
     "Distributions": ("extras.stats",),
     "Rendering": ("extras.splat",),
 }
-"""What is public besides operations: headings, and the modules whose names stand under each."""
+"""Other public names: headings, and the modules under each."""
 
 WITH_METHODS = (mg.engine.Value, mg.Tensor, mg.Trace, mg.nn.Module, mg.optim.Optimizer)
 
 
 def pages() -> dict[str, str]:
-    """Every page of the reference, by file name."""
+    """Return all pages of the reference, by file name."""
     written = {"index.md": index()}
     for heading, operations in reference.by_subject().items():
         parts = [f"# {heading}\n", *(entry(op) for op in operations)]
-        parts += [derived(function) for function in reference.derived_functions(heading)]
+        parts += [function_entry(function) for function in reference.derived_functions(heading)]
         written[file_of(heading)] = "\n".join(parts)
     for heading, found in others().items():
         parts = [f"# {heading}\n", *(other(called, value) for called, value in found.items())]
@@ -98,7 +98,7 @@ def pages() -> dict[str, str]:
 
 
 def others() -> dict[str, dict[str, Any]]:
-    """What is public besides operations: under each heading the names by which things are called, and the things."""
+    """Return the public objects that are not operations: under each heading, objects by name."""
     known = {id(op.call) for op in reference.operations.values()}
     known |= {id(function) for heading in reference.by_subject() for function in reference.derived_functions(heading)}
     known |= {id(reference.function_of(op)) for op in reference.operations.values()}
@@ -113,7 +113,7 @@ def others() -> dict[str, dict[str, Any]]:
 
 
 def heading_of(value: Any) -> str:
-    """The heading under which a public thing stands: that of the module it comes from, or of the nearest above."""
+    """Return the heading of a public object: of its module, or of the nearest parent."""
     headings = {f"micrograd_plus.{module}": heading for heading, modules in OTHERS.items() for module in modules}
     module = value.__module__
     while module not in headings:
@@ -129,13 +129,13 @@ def file_of(heading: str) -> str:
 
 
 def index() -> str:
-    """What the kinds promise, and a table of all operations."""
+    """Return the index: the promises of the kinds, and a table of all operations."""
     lines = [INTRODUCTION + "\n".join(f"| {kind} | {promise} |" for kind, promise in KINDS.items()), ""]
     for heading, operations in reference.by_subject().items():
         page = file_of(heading)
         lines += [f"## [{heading}]({page})", "", "| operation | what it is | kind |", "|---|---|---|"]
         lines += [row(page, op.name, op.forward, op.kind) for op in operations]
-        lines += [row(page, f.__name__, f, "made of operations") for f in reference.derived_functions(heading)]
+        lines += [row(page, f.__name__, f, "composed of operations") for f in reference.derived_functions(heading)]
         lines.append("")
     for heading, found in others().items():
         page = file_of(heading)
@@ -147,41 +147,42 @@ def index() -> str:
 
 
 def row(page: str, name: str, function: Any, kind: str) -> str:
-    """A line of the table."""
+    """Return a row of the table."""
     return f"| [{name}]({page}#{anchor(name)}) | {cell(reference.headline(function))} | {kind} |"
 
 
 def anchor(name: str) -> str:
-    """The part of an address that leads to an entry."""
+    """Return the anchor of an entry."""
     return name.lower().replace(".", "")
 
 
 def cell(text: str) -> str:
-    """A text that may stand in a table."""
+    """Escape a text for a table."""
     return text.replace("|", "\\|")
 
 
 def entry(op: Any) -> str:
-    """All about one operation."""
+    """Return the entry of an operation."""
     parts = [
         f"## {op.name}",
-        fenced("python", reference.signature(op)),
-        also_called(reference.function_of(op)),
-        *described(reference.documentation(op)),
+        code_block("python", reference.signature(op)),
+        other_names(reference.function_of(op)),
+        *paragraphs(reference.documentation(op)),
     ]
     parts.append(f"*{op.kind}*: {KINDS[op.kind]}.")
     parts += [rule(each) for each in reference.shared_rules(op)]
     if not op.rules and op.kind != "non-differentiable":
-        parts.append("It has no rule of its own: its forward is made of operations, and their rules run.")
+        parts.append("It has no separate rule: its forward is composed of operations, whose rules run.")
     example = reference.example(op)
     if example is not None:
-        parts += ["A call and its way back:", fenced("pycon", example)] if op.rules else [fenced("pycon", example)]
+        parts += ["A call and its gradients:"] if op.rules else []
+        parts.append(code_block("pycon", example))
     parts.append(sources(reference.documentation(op)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def also_called(function: Any) -> str:
-    """A sentence about other names of a function, where it has any."""
+def other_names(function: Any) -> str:
+    """Return a sentence about other names of a function, if it has any."""
     names = [
         f"`{place}.{name}`"
         for place, namespace in {"mg": mg, "mg.special": mg.special}.items()
@@ -192,7 +193,7 @@ def also_called(function: Any) -> str:
 
 
 def rule(served: list[Any]) -> str:
-    """One rule: what it reads, its reason, the formula of each input that it serves, twice, and its source."""
+    """Return the description of a rule: inputs, reason, formulas as text and LaTeX, and source."""
     described = served[0]
     reads = ", ".join(f"`{name}`" for name in described.reads) or "nothing"
     parts = [f"**The rule for {', '.join(f'`{each.input}`' for each in served)}** reads {reads}."]
@@ -202,47 +203,47 @@ def rule(served: list[Any]) -> str:
         if len(served) > 1:
             parts.append(f"to `{each.input}`:")
         if each.text is None:
-            parts.append("It cannot be read on symbols, so it has no formula.")
+            parts.append("It cannot be called with symbols, so it has no formula.")
         else:
-            parts += [fenced("text", each.text), fenced("math", each.latex)]
-    parts.append(fenced("python", textwrap.dedent(described.source or "")))
+            parts += [code_block("text", each.text), code_block("math", each.latex)]
+    parts.append(code_block("python", textwrap.dedent(described.source or "")))
     parts.append(f"in `{described.file}`")
     return "\n\n".join(parts)
 
 
-def derived(function: Any) -> str:
-    """A function that is made of operations."""
+def function_entry(function: Any) -> str:
+    """Return the entry of a function that is composed of operations."""
     parts = parts_of(function)
     call = f"{reference.home(function)[0]}.{function.__name__}{reference.bare_signature(function)}"
-    text = [f"## {function.__name__}", fenced("python", call), *described(parts)]
-    return "\n\n".join(filter(None, [*text, "*Made of operations*, whose rules run.", sources(parts)])) + "\n"
+    text = [f"## {function.__name__}", code_block("python", call), *paragraphs(parts)]
+    return "\n\n".join(filter(None, [*text, "*Composed of operations*, whose rules run.", sources(parts)])) + "\n"
 
 
 def other(called: str, value: Any) -> str:
-    """A public function or class that is no operation."""
-    text = [f"## {called}", *documented(called, value)]
+    """Return the entry of a public function or class that is not an operation."""
+    text = [f"## {called}", *call_and_docstring(called, value)]
     if value in WITH_METHODS:
         text.append(methods_that_are_operations(value))
         for name, method in methods(value).items():
-            text += [f"### {name}", *documented(f"{value.__name__.lower()}.{name}", method)]
+            text += [f"### {name}", *call_and_docstring(f"{value.__name__.lower()}.{name}", method)]
     return "\n\n".join(filter(None, text)) + "\n"
 
 
-def documented(called: str, value: Any) -> list[str]:
-    """How a thing is called, and its docstring."""
+def call_and_docstring(called: str, value: Any) -> list[str]:
+    """Return the call and the docstring of an object."""
     parts = parts_of(value)
     is_called = callable(value) and value not in (mg.Tensor, mg.Trace)
     call = f"{called}{without_self(reference.bare_signature(value))}" if is_called else called
-    return [fenced("python", call), *described(parts), sources(parts)]
+    return [code_block("python", call), *paragraphs(parts), sources(parts)]
 
 
 def without_self(signature: str) -> str:
-    """The parameters of a method, as its caller gives them."""
+    """Return the parameters of a method without `self`."""
     return re.sub(r"^\((self|cls)(, )?", "(", signature)
 
 
 def methods(kind: Any) -> dict[str, Any]:
-    """What a class defines for its users: methods and properties, but for operations."""
+    """Return the public methods and properties of a class, except operations."""
     return {
         name: getattr(kind, name)
         for name, value in vars(kind).items()
@@ -252,39 +253,41 @@ def methods(kind: Any) -> dict[str, Any]:
 
 
 def methods_that_are_operations(kind: Any) -> str:
-    """A sentence about the operations that a class has as methods."""
+    """Return a sentence about the operations that a class has as methods."""
     names = [f"`{name}`" for name, value in vars(kind).items() if hasattr(value, "op") and not name.startswith("_")]
     return f"These methods are the operations of the same name: {', '.join(names)}." if names else ""
 
 
-def described(parts: Docstring) -> list[str]:
-    """A docstring as paragraphs of a page, all but where more can be read."""
-    text = [parts.summary, *(fenced("text", block.text) if block.as_it_stands else block.text for block in parts.body)]
+def paragraphs(parts: Docstring) -> list[str]:
+    """Return a docstring as paragraphs of a page, without the references."""
+    blocks = (code_block("text", block.text) if block.is_verbatim else block.text for block in parts.body)
+    text = [parts.summary, *blocks]
+
     text += [f"**Shapes**: {parts.shapes}"] if parts.shapes else []
     if parts.arguments:
-        text += ["**Arguments**", "\n".join(f"- {coded(names)}: {said}" for names, said in parts.arguments)]
+        text += ["**Arguments**", "\n".join(f"- {as_code(names)}: {said}" for names, said in parts.arguments)]
     text += [f"**Returns** {parts.returns}"] if parts.returns else []
     text += [f"**Raises** {parts.raises}"] if parts.raises not in ("", "nothing.") else []
-    return [*text, fenced("pycon", parts.example)] if parts.example else text
+    return [*text, code_block("pycon", parts.example)] if parts.example else text
 
 
-def coded(names: str) -> str:
-    """Names of arguments as code, each by itself."""
+def as_code(names: str) -> str:
+    """Format the names of arguments as code."""
     return ", ".join(f"`{name}`" for name in names.split(", "))
 
 
 def sources(parts: Docstring) -> str:
-    """Where more can be read."""
+    """Return the references of a docstring."""
     return f"**See** {parts.see}" if parts.see else ""
 
 
-def fenced(language: str, text: str) -> str:
-    """A block of code."""
+def code_block(language: str, text: str) -> str:
+    """Return a block of code."""
     return f"```{language}\n{text}\n```"
 
 
 def main() -> None:
-    """Write every page, and remove those of subjects that are gone."""
+    """Write all pages, and remove pages of subjects that no longer exist."""
     FOLDER.mkdir(exist_ok=True)
     wanted = pages()
     for path in FOLDER.glob("*.md"):

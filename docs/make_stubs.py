@@ -1,10 +1,9 @@
-"""Writes the stubs: what the public modules hold, spelled out for editors and type checkers.
+"""Writes the stubs, which list the names of the public modules for editors and type checkers.
 
     make reference           or           python docs/make_stubs.py
 
-An operation becomes public as it is defined, and a module is imported when somebody asks for it: good to read and quick
-to start, but nothing that an editor can follow. The stubs say the same in a form it can. They are committed, and a
-test compares them with what this writes.
+Operations become public when they are defined, and some modules are imported on first use. Editors cannot follow that,
+so the stubs list the names statically. They are committed, and a test compares them with the output of this program.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ HOUSE = Path(__file__).resolve().parent.parent
 BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
 WIDTH = 120
 AT_ONCE = ("core.define", "core.composite", "tensor", "core.runtime.blocks")
-"""The modules whose names the package imports as it is imported itself."""
+"""The modules that the package imports eagerly."""
 
 
 def stubs() -> dict[str, str]:
-    """Every stub, by its path from the root of the repository."""
+    """Return all stubs, by their paths from the root of the repository."""
     written = {"micrograd_plus/__init__.pyi": package(), "micrograd_plus/ops/__init__.pyi": subjects()}
     for module in (mg.fft, mg.linalg, mg.signal, mg.special, quantisation):
         is_package = hasattr(module, "__path__")
@@ -49,7 +48,7 @@ def stubs() -> dict[str, str]:
 
 
 def package() -> str:
-    """The stub of `micrograd_plus` itself: each public name, imported from where it is defined."""
+    """Return the stub of `micrograd_plus`: each public name, imported from its module."""
     others = sorted({*mg.__all__} - {*ops.__all__, *quantisation.__all__})
     starred = [("ops", "*", "*"), ("extras.quantisation", "*", "*")]
     found = sorted([("", "ops", "ops"), *starred, *((*home(name), name) for name in others)])
@@ -64,7 +63,7 @@ def package() -> str:
 
 
 def home(name: str) -> tuple[str, str]:
-    """The module that a public name comes from, and what it is called there."""
+    """Return the module that a public name comes from, and its name there."""
     found = getattr(mg, name)
     if inspect.ismodule(found):
         package, _, inside = found.__name__.removeprefix("micrograd_plus.").rpartition(".")
@@ -76,16 +75,16 @@ def home(name: str) -> tuple[str, str]:
 
 
 def import_from(module: str, members: list[tuple[str, str, str]]) -> str:
-    """The statement that publishes these names of a module: a stub publishes what it imports under the name it has."""
-    names = [spelled(inside, name) for _, inside, name in members]
+    """Return the import statement that makes names of a module public in a stub."""
+    names = [spell_import(inside, name) for _, inside, name in members]
     line = f"from .{module} import {', '.join(names)}"
     if len(line) > WIDTH:
-        line = f"from .{module} import (\n{indented(names)}\n)"
+        line = f"from .{module} import (\n{indent_parts(names)}\n)"
     return line
 
 
-def spelled(inside: str, name: str) -> str:
-    """One name in such a statement; what is published under another name than it has there is kept for a line below."""
+def spell_import(inside: str, name: str) -> str:
+    """Return one name in an import statement; a renamed object gets a leading underscore."""
     return "*" if name == "*" else f"{inside} as {name}" if inside == name else f"{inside} as _{name}"
 
 
@@ -93,12 +92,12 @@ def spelled(inside: str, name: str) -> str:
 
 
 def subjects() -> str:
-    """The stub of `micrograd_plus.ops`: every operation, under the heading of its subject."""
+    """Return the stub of `micrograd_plus.ops`: every operation, under the heading of its subject."""
     parts = [
         BEGINNING.format(reference.headline(ops)),
         "from collections.abc import Iterator\nfrom types import FunctionType, ModuleType\nfrom typing import Any\n",
         "from ..tensor import Tensor\n",
-        f"__all__ = [\n{indented([quoted(name) for name in ops.__all__])}\n]\n",
+        f"__all__ = [\n{indent_parts([quoted(name) for name in ops.__all__])}\n]\n",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n",
         'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""',
         "def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...\n",
@@ -116,17 +115,17 @@ def quoted(name: str) -> str:
 
 
 def heading_of(name: str) -> str:
-    """The subject that an operation belongs to."""
+    """Return the subject of an operation."""
     module = getattr(ops, name).__module__
     return next(heading for heading, subject in ops.SUBJECTS.items() if subject.__name__ == module)
 
 
 def definition(name: str, function: Any) -> str:
-    """A function as a stub says it: its parameters, what it returns, and the first sentence about it."""
+    """Return a function's definition in a stub: parameters, result, and the first sentence of its docstring."""
     taken, returned = parameters(function), result(function)
     line = f"def {name}({', '.join(taken)}) -> {returned}:"
     if len(line) > WIDTH:
-        line = f"def {name}(\n{indented(taken)}\n) -> {returned}:"
+        line = f"def {name}(\n{indent_parts(taken)}\n) -> {returned}:"
     sentence = f'"""{reference.headline(function)}"""'
     if len(line) + len(sentence) < WIDTH:
         return f"{line} {sentence}"
@@ -134,7 +133,7 @@ def definition(name: str, function: Any) -> str:
 
 
 def parameters(function: Any) -> list[str]:
-    """Each parameter as a stub spells it; a default that is no plain literal is left open."""
+    """Return each parameter as code; a default that is not a literal becomes `...`."""
     written, stars = [], {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     for each in inspect.signature(function).parameters.values():
         if each.kind is inspect.Parameter.KEYWORD_ONLY and not any(one.startswith("*") for one in written):
@@ -145,14 +144,14 @@ def parameters(function: Any) -> list[str]:
 
 
 def literal(value: Any) -> str:
-    """A default as it was written."""
+    """Return the code of a default."""
     if value is None or isinstance(value, (bool, int, float, tuple)):
         return repr(value)
     return f'"{value}"' if isinstance(value, str) else "..."
 
 
 def result(function: Any) -> str:
-    """What comes back. A function in front of an operation with several results may choose among them."""
+    """Return the type of the result. A wrapper of an operation with several outputs may return some of them."""
     op = getattr(function, "op", None)
     if op is None or not op.outputs:
         return "Tensor"
@@ -161,8 +160,8 @@ def result(function: Any) -> str:
     return "tuple[Tensor, ...]" if op.outputs == ("parts",) else f"tuple[{', '.join(['Tensor'] * len(op.outputs))}]"
 
 
-def indented(parts: list[str]) -> str:
-    """Parts with commas between them, on as many lines as they need, one step in."""
+def indent_parts(parts: list[str]) -> str:
+    """Join parts with commas, on indented lines."""
     lines = [""]
     for part in parts:
         if len(f"    {lines[-1]} {part},") > WIDTH:
@@ -206,7 +205,7 @@ def typed_parameters(function: Any) -> list[str]:
 
 
 def main() -> None:
-    """Write every stub."""
+    """Write all stubs."""
     for path, text in stubs().items():
         (HOUSE / path).write_text(text, encoding="utf-8", newline="\n")
         sys.stdout.write(f"Wrote {path}.\n")

@@ -340,7 +340,7 @@ def show_operations(chosen: argparse.Namespace, rest: list[str]) -> int:
         print_table(reference)
         return 0
     try:
-        print_operation(reference, reference.named(chosen.name.rpartition(".")[2]))
+        print_operation(reference, reference.find_operation(chosen.name.rpartition(".")[2]))
     except KeyError as error:
         raise CommandError(f"{error.args[0]} (`micrograd-plus ops` lists them all)") from None
     return 0
@@ -372,7 +372,7 @@ def print_operation(reference: Any, op: Any) -> None:
         if rule.reason:
             print(textwrap.indent(textwrap.fill(" ".join(rule.reason.split()), width - 4), "    "))
         print(f"  {rule.file}, line {rule.line}:\n{textwrap.indent(rule.source or '', '    ')}")
-    code = reference.written_out(op)
+    code = reference.compiled_source(op)
     if code is not None:
         print(f"\nWhat everyday calls run, written out from these rules:\n{textwrap.indent(code, '    ')}")
 

@@ -228,7 +228,8 @@ def test_ops_lists_every_operation_under_its_subject():
     assert ran.returncode == 0
     assert ran.stdout.startswith("Arithmetic\n----------\n  negative ")
     listed = set(re.findall(r"^  (\w+) ", ran.stdout, re.MULTILINE))
-    ours = [op for op in operations.values() if op.forward.__module__.startswith("micrograd_plus.ops.")]
+    places = ("micrograd_plus.ops.", "micrograd_plus.extras.")
+    ours = [op for op in operations.values() if op.forward.__module__.startswith(places)]
     assert listed == {op.name for op in ours}
 
 
@@ -237,11 +238,11 @@ def test_ops_tells_all_about_one_operation():
     assert ran.returncode == 0
     for part in (
         "mg.softmax(x, axis=-1)",
-        "Softmax: positive weights that add up to one.",
+        "Compute the softmax: positive weights that sum to one.",
         "Kind: general",
         "The rule for x, which reads upstream, out, axis",
         "contribution = out · (upstream − Σ[axis −1](upstream · out))",
-        "Each weight keeps what exceeds the average, taken with those same weights.",
+        "Each entry receives its weight, times the amount by which its upstream exceeds the weighted average.",
         "micrograd_plus/ops/neural.py, line ",
         "return out * (upstream - xp.sum(upstream * out, axis=axis, keepdims=True))",
         "def vjp_softmax(xp, upstream, _node, arrived):",
@@ -278,7 +279,7 @@ def test_the_sections_of_a_docstring_are_told_in_their_order():
     headings = ("Shapes: ", "Args:\n", "Returns: ", "Raises: ", "Example:\n", "See: ")
     places = [said.index(f"\n{heading}") for heading in headings]
     assert places == sorted(places)
-    assert "\n    axis: the axis, or axes, along which weights add up to 1; default -1.\n" in said
+    assert "\n    axis: axis or axes along which weights sum to 1; default -1.\n" in said
     assert "\n    >>> mg.softmax([1000.0, 1000.0]).tolist()\n    [0.5, 0.5]\n" in said
 
 

@@ -52,7 +52,7 @@ def test_rfft_is_half_of_the_spectrum():
 
         def energy(x, n=n):
             spectrum = mg.fft.rfft(x, norm="ortho")
-            return mg.sum(mg.ops.count_mirrored(abs(spectrum) ** 2, n=n))
+            return mg.sum(mg.ops.count_mirror_images(abs(spectrum) ** 2, n=n))
 
         assert energy(mg.tensor(x)).item() == pytest.approx((x * x).sum())
         np.testing.assert_allclose(mg.grad(energy)(x).numpy(), 2 * x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "count_mirrored", "cut_or_pad", "fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "irfft", "rfft",
+    "count_mirror_images", "cut_or_pad", "fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "irfft", "rfft",
 ]  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def ifftn(np: Any, x: Any, axes: tuple[int, ...], norm: str = "backward") -> Any
     return np.fft.ifftn(x, axes=axes, norm=norm)
 
 
-def count_mirrored(np: Any, x: Any, n: int, axis: int = -1) -> Any:
+def count_mirror_images(np: Any, x: Any, n: int, axis: int = -1) -> Any:
     """Multiply each frequency by its count in the spectrum of `n` real numbers, which is 2 or 1."""
     places = np.arange(x.shape[axis])
     times = 2 - ((places == 0) | (2 * places == n)).astype(np.int8)

@@ -1,11 +1,11 @@
-"""A docstring in its parts: the sentence that says what a thing is, what it computes, and its sections.
+"""Docstrings split into their parts: summary, body and sections.
 
 >>> from micrograd_plus.checks.docstrings import parts_of
 >>> parts = parts_of(mg.tanh)
 >>> parts.summary, parts.arguments, parts.shapes
 ('Compute the hyperbolic tangent, a smooth step from -1 to 1.', [('x', 'real or complex numbers.')], 'any -> the same.')
 >>> parts_of(mg.layer_norm).body[0]
-Block(text='out = (x - mean) / √(variance + eps) * weight + bias', as_it_stands=True)
+Block(text='out = (x - mean) / √(variance + eps) * weight + bias', is_verbatim=True)
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _ARGUMENT = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*): ?(.*)$")
 
 
 class Block(NamedTuple):
-    """A paragraph, on one line; or lines that stand as they were written: formulas, and small tables."""
+    """A paragraph on one line, or verbatim lines: formulas and small tables."""
 
     text: str
-    as_it_stands: bool
+    is_verbatim: bool
 
 
 @dataclass
 class Docstring:
-    """A docstring in its parts; what it lacks is empty."""
+    """The parts of a docstring; missing ones are empty."""
 
     summary: str = ""
     body: list[Block] = field(default_factory=list[Block])
@@ -46,7 +46,7 @@ class Docstring:
 
 
 def parts_of(documented: Any) -> Docstring:
-    """The docstring of a function, a class or a module, in its parts."""
+    """Return the parts of the docstring of a function, a class or a module."""
     text = inspect.cleandoc(documented.__doc__ or "")
     before, found = _sections(text)
     summary, _, rest = before.partition("\n\n")
@@ -63,7 +63,7 @@ def parts_of(documented: Any) -> Docstring:
 
 
 def _sections(text: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first heading, and what under each."""
+    """Return the text before the first heading, and the text under each heading."""
     before: list[str] = []
     found: dict[str, list[str]] = {}
     here = before
@@ -77,7 +77,7 @@ def _sections(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _blocks(text: str) -> list[Block]:
-    """Paragraphs, and between them the lines that are set in: they keep their form."""
+    """Split a text into paragraphs and indented blocks, which keep their form."""
     found: list[Block] = []
     for part in text.split("\n\n"):
         lines = [line for line in part.splitlines() if line.strip()]
@@ -89,7 +89,7 @@ def _blocks(text: str) -> list[Block]:
 
 
 def _arguments(text: str) -> list[tuple[str, str]]:
-    """The names of arguments, those that are described together in one text, and what is said of each."""
+    """Return the names of arguments, several if they share a description, and the descriptions."""
     found: list[tuple[str, str]] = []
     for line in textwrap.dedent(text.strip("\n")).splitlines():
         begins = _ARGUMENT.match(line)
@@ -108,26 +108,26 @@ def _on_one_line(text: str) -> str:
 # In a terminal --------------
 
 
-def wrapped(parts: Docstring, width: int) -> str:
-    """The parts as text, in lines of at most so many characters; formulas and examples keep theirs."""
+def wrap_docstring(parts: Docstring, width: int) -> str:
+    """Return a docstring as text with lines of at most `width` characters; formulas and examples are not wrapped."""
     text = [textwrap.fill(parts.summary, width)]
-    text += [textwrap.indent(b.text, "    ") if b.as_it_stands else textwrap.fill(b.text, width) for b in parts.body]
-    text.append("\n".join(_wrapped_sections(parts, width)))
-    text.append(_hanging(f"See: {parts.see}", width) if parts.see else "")
+    text += [textwrap.indent(b.text, "    ") if b.is_verbatim else textwrap.fill(b.text, width) for b in parts.body]
+    text.append("\n".join(_wrap_sections(parts, width)))
+    text.append(_hang(f"See: {parts.see}", width) if parts.see else "")
     return "\n\n".join(filter(None, text))
 
 
-def _wrapped_sections(parts: Docstring, width: int) -> list[str]:
-    """Every section but the last, in order."""
-    lines = [_hanging(f"Shapes: {parts.shapes}", width)] if parts.shapes else []
+def _wrap_sections(parts: Docstring, width: int) -> list[str]:
+    """Return the lines of all sections except the last, in order."""
+    lines = [_hang(f"Shapes: {parts.shapes}", width)] if parts.shapes else []
     if parts.arguments:
-        lines += ["Args:", *(_hanging(f"{names}: {said}", width, "    ") for names, said in parts.arguments)]
-    lines += [_hanging(f"Returns: {parts.returns}", width)] if parts.returns else []
-    lines += [_hanging(f"Raises: {parts.raises}", width)] if parts.raises else []
+        lines += ["Args:", *(_hang(f"{names}: {said}", width, "    ") for names, said in parts.arguments)]
+    lines += [_hang(f"Returns: {parts.returns}", width)] if parts.returns else []
+    lines += [_hang(f"Raises: {parts.raises}", width)] if parts.raises else []
     lines += ["Example:", textwrap.indent(parts.example, "    ")] if parts.example else []
     return lines
 
 
-def _hanging(text: str, width: int, indent: str = "") -> str:
-    """Lines of which all but the first are set in."""
+def _hang(text: str, width: int, indent: str = "") -> str:
+    """Wrap a text with a hanging indent."""
     return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=f"{indent}    ")

@@ -1,7 +1,7 @@
-"""What there is to say about an operation, taken from its code: for the command line and the pages in docs.
+"""Facts about operations, taken from their code, for the command line and the reference pages.
 
 >>> from micrograd_plus.checks import reference
->>> tanh = reference.named("tanh")
+>>> tanh = reference.find_operation("tanh")
 >>> reference.summary(tanh), reference.signature(tanh)
 ('Compute the hyperbolic tangent, a smooth step from -1 to 1.', 'mg.tanh(x)')
 >>> [rule.text for rule in reference.rules(tanh)]
@@ -22,7 +22,7 @@ from ..core.fast.callers import is_compilable
 from ..tensor import Tensor, tensor
 from ..tracing import Rule, record
 from . import promises as check
-from .docstrings import Docstring, parts_of, wrapped
+from .docstrings import Docstring, parts_of, wrap_docstring
 from .samples import Sample, samples
 
 np = devices.device("cpu").library
@@ -30,16 +30,16 @@ np = devices.device("cpu").library
 SUBJECTS = {**ops.SUBJECTS, **extras.SUBJECTS}
 """Every file of operations, by its heading."""
 PLACES = {**ops.APART, **extras.PLACES}
-"""Subjects whose names are public in a module of their own."""
+"""Subjects whose names are public in a separate module."""
 
 ORDER_FIRST = {"iv": "v", "ive": "v", "jv": "v", "polygamma": "n", "yn": "n"}
-"""Functions that are called with a parameter before their argument, as in SciPy."""
+"""Functions that take a parameter before their argument, as in SciPy."""
 MOST_ENTRIES = 24
-"""An example spells out inputs of up to so many entries; of larger ones it gives the shapes."""
+"""The largest number of entries that an example prints; for larger inputs it shows the shape."""
 
 
-def named(name: str) -> Op:
-    """The operation of that name; KeyError, with the nearest names, where there is none."""
+def find_operation(name: str) -> Op:
+    """Return the operation with a name; raise KeyError, with similar names, if there is none."""
     if name in operations:
         return operations[name]
     near = difflib.get_close_matches(name, operations, n=3)
@@ -58,7 +58,7 @@ def by_subject() -> dict[str, list[Op]]:
 
 
 def derived_functions(heading: str) -> list[Any]:
-    """The public functions of a subject that are made of operations, and have no rule of their own."""
+    """Return the public functions of a subject that are composed of operations, without a separate rule."""
     module = SUBJECTS[heading]
     public = [f for name, f in vars(module).items() if inspect.isfunction(f) and not name.startswith("_")]
     return [f for f in public if f.__module__ == module.__name__ and not hasattr(f, "op") and ops.is_public(f)]
@@ -74,18 +74,18 @@ def home(function: Any) -> tuple[str, Any]:
 
 
 def function_of(op: Op) -> Any:
-    """What users call: the operation itself, or the function in front of it that prepares its arguments."""
+    """Return the function that users call: the operation, or the wrapper that prepares its arguments."""
     public = getattr(home(op.call)[1], op.name, None)
     return public if getattr(public, "op", None) is op else op.call
 
 
 def signature(op: Op) -> str:
-    """How the operation is called."""
+    """Return the call of an operation, with its parameters."""
     return f"{home(op.call)[0]}.{op.name}{bare_signature(function_of(op))}"
 
 
 def bare_signature(function: Any) -> str:
-    """A function's parameters, without types and without what only the library itself passes."""
+    """Return a function's parameters, without types and without internal parameters."""
     try:
         whole = inspect.signature(function)
     except ValueError:  # an exception class has the signature of C code
@@ -99,47 +99,47 @@ def bare_signature(function: Any) -> str:
 
 
 def headline(function: Any) -> str:
-    """The first sentence of a function's docstring."""
+    """Return the first sentence of a function's docstring."""
     return parts_of(function).summary.partition(". ")[0].rstrip(".") + "."
 
 
 def summary(op: Op) -> str:
-    """The first paragraph of its docstring."""
+    """Return the first paragraph of an operation's docstring."""
     return documentation(op).summary
 
 
 def documentation(op: Op) -> Docstring:
-    """The docstring of what users call, in its parts."""
+    """Return the parts of an operation's docstring."""
     return parts_of(function_of(op))
 
 
 def description(op: Op, width: int) -> str:
-    """The same as text, in lines of at most so many characters."""
-    return wrapped(documentation(op), width)
+    """Return an operation's docstring as text with lines of at most `width` characters."""
+    return wrap_docstring(documentation(op), width)
 
 
 def rules(op: Op) -> list[Rule]:
-    """Its rules, in the order of its inputs, with the formulas they have on its samples."""
+    """Return an operation's rules in the order of its inputs, with their formulas on its samples."""
     found: dict[str, Rule] = {}
     wanted = {name for rule in op.rules for name in rule.inputs}
     for sample in sorted(samples.get(op.name, []), key=_is_complex):
         if not wanted - found.keys():
             break
-        for rule in _recorded(sample):
+        for rule in _record_rules(sample):
             found.setdefault(str(rule.input), rule)
     return [found[name] for name in op.inputs if name in found]
 
 
 def shared_rules(op: Op) -> list[list[Rule]]:
-    """The same, those of one function together: a rule may serve several inputs."""
+    """Return the rules of an operation, grouped by function, since a rule may serve several inputs."""
     together: dict[Any, list[Rule]] = {}
     for rule in rules(op):
         together.setdefault((rule.file, rule.line, rule.source), []).append(rule)
     return list(together.values())
 
 
-def _recorded(sample: Sample) -> list[Rule]:
-    """The rules of a sample's operation, as a recording of it shows them."""
+def _record_rules(sample: Sample) -> list[Rule]:
+    """Return the rules of a sample's operation, as a recording shows them."""
     places = check.differentiable_inputs(sample)
     leaves = [tensor(sample.inputs[place], requires_grad=True) for place in places]
     with record() as trace:
@@ -151,8 +151,8 @@ def _is_complex(sample: Sample) -> bool:
     return any(getattr(value, "dtype", np.dtype(float)).kind == "c" for value in sample.inputs)
 
 
-def written_out(op: Op) -> str | None:
-    """The straight code that everyday calls run; None for what is always applied by name."""
+def compiled_source(op: Op) -> str | None:
+    """The straight code that everyday calls run; None if the operation is always interpreted."""
     return repr(op.call.source) if is_compilable(op) else None
 
 
@@ -160,12 +160,12 @@ def written_out(op: Op) -> str | None:
 
 
 def example(op: Op) -> str | None:
-    """A small call of the operation and its way back, typed at the prompt; None where it has no sample.
+    """Return a small call of the operation and its gradient as a Python session; None if it has no sample.
 
-    The numbers are those of a sample, rounded to two decimals before anything is computed, so whoever types
-    the lines (after `import numpy as np` and `import micrograd_plus as mg`) sees the same, printed to four
-    digits. Upstream is 1, -2, 3, -1, 2, -3 and so on: of ones alone, a softmax would send 0. Large inputs
-    count evenly from -1 to 1, and what is shown of them is the shape.
+    The inputs come from a sample, rounded to two decimals, so that typing the lines (after `import numpy as np` and
+    `import micrograd_plus as mg`) gives the same results, printed to four digits. Upstream is 1, -2, 3, -1, 2, -3 and
+    so on, since a softmax returns 0 for an upstream of ones. Large inputs are evenly spaced from -1 to 1, and only
+    their shape is shown.
     """
     if op.name not in samples:
         return None
@@ -180,7 +180,7 @@ def _entries(sample: Sample) -> int:
 
 
 def _session(op: Op, sample: Sample, *, spelled: bool) -> list[str]:
-    """The lines of an example."""
+    """Return the lines of an example."""
     places, names = check.differentiable_inputs(sample), _names(op, sample)
     inputs, lines = list(sample.inputs), []
     for place, value in enumerate(sample.inputs):
@@ -202,13 +202,13 @@ def _session(op: Op, sample: Sample, *, spelled: bool) -> list[str]:
 
 
 def _names(op: Op, sample: Sample) -> list[str]:
-    """What the inputs are called in an example: the parts of a variadic operation parts0, parts1 and so on."""
+    """Return the names of the inputs in an example; the parts of a variadic operation are parts0, parts1 and so on."""
     count = len(sample.inputs)
     return [name.replace("[", "").replace("]", "") for name in op.input_names(count)][:count]
 
 
 def _input(value: Any, spelled: bool) -> tuple[Any, str]:
-    """An input's values, and the code for them."""
+    """Return an input's values, and the code for them."""
     if value.dtype.kind not in "fc":
         return value, str(value.tolist())
     if spelled:
@@ -218,7 +218,7 @@ def _input(value: Any, spelled: bool) -> tuple[Any, str]:
 
 
 def _numbers_back(out: Tensor, leaves: dict[str, Tensor]) -> list[str]:
-    """The way back from a result, with the gradients that arrive."""
+    """Return the lines of the backward pass, with the gradients of the leaves."""
     if not leaves:
         return []
     upstream = np.resize([1.0, -2.0, 3.0, -1.0, 2.0, -3.0], out.size).reshape(out.shape).astype(out.dtype)
@@ -228,18 +228,18 @@ def _numbers_back(out: Tensor, leaves: dict[str, Tensor]) -> list[str]:
 
 
 def _shapes_back(out: Tensor, leaves: dict[str, Tensor]) -> list[str]:
-    """The way back from a result, with the shapes of the gradients that arrive."""
+    """Return the lines of the backward pass, with the shapes of the gradients."""
     arrived = [line for name, leaf in leaves.items() for line in (f">>> {name}.grad.shape", str(leaf.shape))]
     return [">>> out.sum().backward()", *arrived] if leaves else []
 
 
 def _call(op: Op, names: list[str], inputs: list[Any], params: dict[str, Any]) -> str:
-    """The call as users would write it."""
+    """Return the call as users would write it."""
     pairs = zip(names, inputs, strict=True)
     given = [name if isinstance(value, Tensor) else repr(value) for name, value in pairs]
     while given[-1] == "None":
         given.pop()
-    spelled = {name: _spelled(value) for name, value in params.items()}
+    spelled = {name: _spell(value) for name, value in params.items()}
     if op.name == "einsum":
         return f"mg.einsum({', '.join([spelled['subscripts'], *given])})"
     if op.name in ("scatter", "scatter_add"):
@@ -251,8 +251,8 @@ def _call(op: Op, names: list[str], inputs: list[Any], params: dict[str, Any]) -
     return f"{home(op.call)[0]}.{op.name}({', '.join(arguments)})"
 
 
-def _spelled(value: Any) -> str:
-    """A parameter as one would type it."""
+def _spell(value: Any) -> str:
+    """Return the code of a parameter."""
     if isinstance(value, np.ndarray):
         return f"np.array({value.tolist()})"
     return repr(str(value)) if isinstance(value, np.dtype) else repr(value)

@@ -519,7 +519,7 @@ def correlate2d(
     x: Any, weight: Any, stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), groups: Any = 1,
 ) -> Tensor:
     """Multiply every filter with every window: `conv2d` without a bias."""
-def count_mirrored(x: Any, n: Any, axis: Any = -1) -> Tensor:
+def count_mirror_images(x: Any, n: Any, axis: Any = -1) -> Tensor:
     """Multiply each frequency by the number of times it occurs in the spectrum of n real numbers."""
 def cummax_with_indices(x: Any, axis: Any = -1) -> tuple[Tensor, Tensor]:
     """Compute the cumulative maximum along an axis, and its indices."""

@@ -57,7 +57,7 @@ def _(upstream, out):
     return -upstream * out * out
 
 
-def _with_pivots_held(xp, received, vectors, beside=0.0):
+def _fix_phases(xp, received, vectors, beside=0.0):
     """Return the gradient of vectors without the part that changes the phase of each, together with the vectors
     `beside` it. This part goes to the pivot, which stays real. Real vectors cannot be turned as a whole, and nothing
     changes."""
@@ -178,7 +178,7 @@ def _(xp, upstream, values, vectors, a_shape):
     values are."""
     one, floor = xp.new_eye(values, n=a_shape[-1]), _spread_of_equals(xp, values)
     gaps = xp.expand_dims(values, axis=-2) - xp.expand_dims(values, axis=-1) + one
-    to_vectors = _with_pivots_held(xp, upstream[1], vectors)
+    to_vectors = _fix_phases(xp, upstream[1], vectors)
     turned = xp.known_ratio(xp.matmul(xp.mH(vectors), to_vectors), gaps, floor) * (1 - one)
     stretched = vectors * xp.expand_dims(upstream[0], axis=-2)
     return xp.hermitian_part(xp.matmul(xp.matmul(vectors, turned) + stretched, xp.mH(vectors)))
@@ -266,7 +266,7 @@ def _(xp, upstream, values, vectors, a_shape):
     vectors = xp.check_independent(vectors, what="the eigenvectors of a do not span the space: they have no gradient")
     one, floor = xp.new_eye(values, n=a_shape[-1]), _spread_of_equals(xp, values)
     gaps = xp.conj(xp.expand_dims(values, axis=-2) - xp.expand_dims(values, axis=-1)) + one
-    inside = xp.matmul(xp.mH(vectors), _with_pivots_held(xp, upstream[1], vectors))
+    inside = xp.matmul(xp.mH(vectors), _fix_phases(xp, upstream[1], vectors))
     stretch = xp.sum(inside * one, axis=-2, keepdims=True)
     upright = inside - xp.matmul(xp.mH(vectors), vectors * ((stretch + xp.conj(stretch)) / 2))
     between = xp.known_ratio(upright * (1 - one), gaps, floor) + xp.expand_dims(upstream[0], axis=-2) * one
@@ -376,16 +376,16 @@ def _(xp, upstream, u, s, vh, a_shape):
     """A value moves by what a does along its own two vectors; vectors turn towards each other, and, where a is longer
     one way, out of the space that they span."""
     row, v, to_v = xp.expand_dims(s, axis=-2), xp.mH(vh), xp.mH(upstream[2])
-    to_u = _with_pivots_held(xp, upstream[0], u, xp.sum(xp.conj(v) * to_v, axis=-2, keepdims=True))
+    to_u = _fix_phases(xp, upstream[0], u, xp.sum(xp.conj(v) * to_v, axis=-2, keepdims=True))
     turn_u, turn_v = xp.matmul(xp.mH(u), to_u), xp.matmul(vh, to_v)
-    inside = _turned_together(xp, turn_u, turn_v, s, min(a_shape[-2:]))
+    inside = _rotation_gradient(xp, turn_u, turn_v, s, min(a_shape[-2:]))
     beyond_u = (to_u - xp.matmul(u, turn_u)) * float(a_shape[-2] > a_shape[-1])
     beyond_v = (to_v - xp.matmul(v, turn_v)) * float(a_shape[-2] < a_shape[-1])
     left = xp.matmul(u, inside) + u * xp.expand_dims(upstream[1], axis=-2) + xp.known_ratio(beyond_u, row, 0.0)
     return xp.matmul(left, vh) + xp.matmul(u, xp.mH(xp.known_ratio(beyond_v, row, 0.0)))
 
 
-def _turned_together(xp, turn_u, turn_v, s, n):
+def _rotation_gradient(xp, turn_u, turn_v, s, n):
     """Return the gradient of left and right vectors that rotate towards each other, by the entries of a between them.
 
     As of eigenvectors: the values of [[0, a], [aᵀ, 0]] are s and -s, which are as far apart as differences and sums of

@@ -31,8 +31,8 @@ def cut_or_pad(xp, x, *, length, axis=-1):
     return xp.cut_or_pad(x, length, axis)
 
 
-@linear(x=lambda xp, upstream, n, axis: xp.count_mirrored(upstream, n=n, axis=axis), public=False)
-def count_mirrored(xp, x, *, n, axis=-1):
+@linear(x=lambda xp, upstream, n, axis: xp.count_mirror_images(upstream, n=n, axis=axis), public=False)
+def count_mirror_images(xp, x, *, n, axis=-1):
     """Multiply each frequency by the number of times it occurs in the spectrum of n real numbers.
 
     Frequencies 0 and, for even n, n / 2 are their own mirror images and occur once; all others occur twice.
@@ -40,12 +40,12 @@ def count_mirrored(xp, x, *, n, axis=-1):
     Args:
         x: half a spectrum, as returned by `rfft`.
         n: the number of real numbers.
-    >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=4).tolist()
+    >>> mg.ops.count_mirror_images([1.0, 1.0, 1.0], n=4).tolist()
     [1.0, 2.0, 1.0]
-    >>> mg.ops.count_mirrored([1.0, 1.0, 1.0], n=5).tolist()
+    >>> mg.ops.count_mirror_images([1.0, 1.0, 1.0], n=5).tolist()
     [1.0, 2.0, 2.0]
     See: mg.fft.rfft."""
-    return xp.count_mirrored(x, n, axis)
+    return xp.count_mirror_images(x, n, axis)
 
 
 def _of_length(x, n, axis):
@@ -190,7 +190,7 @@ def rfft(x, n=None, axis=-1, norm=None):
 
 
 @linear(
-    x=lambda xp, upstream, n, axis, norm: xp.count_mirrored(
+    x=lambda xp, upstream, n, axis, norm: xp.count_mirror_images(
         xp.rfft(upstream, axis=axis, norm=xp.other_norm(norm)), n=n, axis=axis
     )
 )

@@ -201,7 +201,7 @@ def tensordot(a, b, axes: Any = 2):
         axes = (range(ndim(a) - axes, ndim(a)), range(axes))
     if not hasattr(axes, "__len__") or len(axes) != 2:
         raise TypeError(f"tensordot: axes must be a whole number, or a pair of axes or of lists of axes; got {axes!r}")
-    of_a, of_b = _counted(a, axes[0]), _counted(b, axes[1])
+    of_a, of_b = _axes_from_front(a, axes[0]), _axes_from_front(b, axes[1])
     if len(of_a) != len(of_b):
         raise ValueError(f"tensordot: axes {axes[0]} of a and {axes[1]} of b do not pair up")
     letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -215,7 +215,7 @@ def tensordot(a, b, axes: Any = 2):
     return einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", a, b)
 
 
-def _counted(x, axes):
+def _axes_from_front(x, axes):
     """Return axes counted from the front, in the order given."""
     named = (axes,) if isinstance(axes, int) else tuple(axes)
     for axis in named:
@@ -260,11 +260,11 @@ def einsum(subscripts, *operands):
     [21.0, 43.0]
     See: numpy.einsum, torch.einsum."""
     if not isinstance(subscripts, str):
-        subscripts, operands = _lettered((subscripts, *operands))
-    return _einsum(operands, subscripts=_spelled_out(subscripts, [ndim(part) for part in operands]))
+        subscripts, operands = _to_letters((subscripts, *operands))
+    return _einsum(operands, subscripts=_explicit_subscripts(subscripts, [ndim(part) for part in operands]))
 
 
-def _lettered(given):
+def _to_letters(given):
     """Convert operands that are each followed by a list of axes to operands and letters."""
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -280,7 +280,7 @@ def _lettered(given):
     return subscripts + result, given[0 : 2 * pairs : 2]
 
 
-def _spelled_out(subscripts: str, ndims: list[int]) -> str:
+def _explicit_subscripts(subscripts: str, ndims: list[int]) -> str:
     """Return the subscripts with an explicit result, and with letters instead of `...`."""
     given, arrow, result = subscripts.replace(" ", "").partition("->")
     terms = given.split(",")

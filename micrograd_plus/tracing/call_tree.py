@@ -61,6 +61,13 @@ class Branch:
         return None if branch is None else branch.module
 
 
+class Round(NamedTuple):
+    """The current round of a loop: the run of the loop, and the branch of the round."""
+
+    loop: LoopRun
+    branch: Branch
+
+
 class CallState:
     """A call while its events are read in order: its branch, its last event, and the rounds of loops it is in."""
 
@@ -71,11 +78,11 @@ class CallState:
         self.loops = () if call.kind == ENTERS else loops(call.code)
         self.instruction = -1
         self.token: CallToken | None = None
-        self.rounds: list[tuple[LoopRun, Branch]] = []
+        self.rounds: list[Round] = []
 
     def innermost(self) -> Branch | None:
         """Return the current round of the innermost loop, or the call's own branch outside loops."""
-        return self.rounds[-1][1] if self.rounds else self.branch
+        return self.rounds[-1].branch if self.rounds else self.branch
 
 
 class CallTree:
@@ -92,11 +99,11 @@ class CallTree:
             if application.call not in self.calls:
                 branches.append(None)
                 continue
-            state = self._states.get(application.call) or self._enter(application.call)
+            state = self._states.get(application.call) or self._open_call(application.call)
             branches.append(self._advance(state, application.instruction, application.token))
         return [each if each is None or each.loop is None else self._skip_single_rounds(each) for each in branches]
 
-    def _enter(self, number: int) -> CallState:
+    def _open_call(self, number: int) -> CallState:
         """Begin to read a call, and the calls that led to it. A call is an event of the call that made it."""
         todo = [number]
         while (parent := self.calls[todo[-1]].parent) in self.calls and parent not in self._states:
@@ -120,12 +127,11 @@ class CallTree:
         is_jump_back = instruction <= state.instruction and not is_same_run
         around = [each for each in state.loops if each.start <= instruction <= each.end]
         common = 0
-        while common < min(len(around), len(state.rounds)) and state.rounds[common][0].range == around[common]:
+        while common < min(len(around), len(state.rounds)) and state.rounds[common].loop.range == around[common]:
             common += 1
         del state.rounds[common:]
         if is_jump_back and common:
-            loop, _ = state.rounds.pop()
-            self._begin_round(state, loop)
+            self._begin_round(state, state.rounds.pop().loop)
         for each in around[len(state.rounds) :]:
             self._begin_round(state, LoopRun(each, state.number))
         state.instruction, state.token = instruction, token
@@ -135,7 +141,7 @@ class CallTree:
         branch = Branch("round", "", state.innermost(), None)
         loop.rounds += 1
         branch.loop, branch.round = loop, loop.rounds
-        state.rounds.append((loop, branch))
+        state.rounds.append(Round(loop, branch))
 
     def _branch_of(self, call: Call, parent: Branch | None, outer: CallState | None) -> Branch | None:
         """Return the branch of a call. A call that is not a group shares its caller's branch."""
@@ -170,7 +176,7 @@ class CallTree:
             yield branch
             branch = self.parent(branch)
 
-    def lines(self, number: int, instruction: int) -> Iterator[tuple[Call, int]]:
+    def instructions(self, number: int, instruction: int) -> Iterator[tuple[Call, int]]:
         """Yield the calls that led to an instruction, each with the instruction in it, the innermost first."""
         while number in self.calls:
             call = self.calls[number]

@@ -97,7 +97,8 @@ def compare(a: Any, b: Any, *, rtol: float = 1e-6, atol: float = 1e-9) -> Compar
             break
     else:
         count = len(a.steps)
-    return Comparison(same=difference is None, steps=count, difference=difference, gradients=[*comparer.gradients()])
+    gradients = [*comparer.compare_gradients()]
+    return Comparison(same=difference is None, steps=count, difference=difference, gradients=gradients)
 
 
 class _Comparer:
@@ -128,15 +129,15 @@ class _Comparer:
         word, left, right = pair
         return Difference(
             step_a=index, step_b=index, word=word, a=left, b=right,
-            text=f"step {index + 1} differs in {word}: {_value_text(left)} and {_value_text(right)}",
+            text=f"step {index + 1} differs in {word}: {_difference_text(left)} and {_difference_text(right)}",
             largest=largest_difference(left, right) if word in WORDS and word != "summed_axes" else None,
         )  # fmt: skip
 
     def _edge_difference(self, one: Step, other: Step) -> tuple[str, Any, Any] | None:
         """Return the first field in which two steps follow different edges, with both values."""
-        directions = self.a.walks[one.walk].direction, self.b.walks[other.walk].direction
-        if directions[0] != directions[1]:
-            return "direction", *directions
+        direction_a, direction_b = self.a.walks[one.walk].direction, self.b.walks[other.walk].direction
+        if direction_a != direction_b:
+            return "direction", direction_a, direction_b
         nodes_a, nodes_b = self.a.nodes, self.b.nodes
         node_a, node_b = nodes_a[one.node], nodes_b[other.node]
         if node_a.op != node_b.op or not self._match(one.node, other.node):
@@ -163,7 +164,7 @@ class _Comparer:
             return word == "after"
         return a is None or b is None or is_close(a, b, self.rtol, self.atol)
 
-    def gradients(self) -> Iterator[GradientComparison]:
+    def compare_gradients(self) -> Iterator[GradientComparison]:
         """Yield the comparison of the gradients of each name that both traces have."""
         others = {self.b.nodes[node].name: value for node, value in self.b.gradients.items()}
         for node, value in self.a.gradients.items():
@@ -211,7 +212,7 @@ def _equal_entries(a: Any, b: Any) -> Any:
     return (a == b) | ((a != a) & (b != b))  # noqa: PLR0124 - only nan differs from itself
 
 
-def _value_text(value: Any) -> str:
+def _difference_text(value: Any) -> str:
     """Return a value as it is named in a sentence."""
     if value is None:
         return "nothing"

@@ -41,7 +41,8 @@ def record_of_error(error: BaseException | None) -> ErrorRecord | None:
     trail = list(frames_of(error.__traceback__))
     if error.__cause__ is not None:  # the engine's explanation begins where it caught the cause
         visited = {frame for frame, _ in trail}
-        trail += [each for each in frames_of(error.__cause__.__traceback__, outer=False) if each[0] not in visited]
+        frames_of_cause = frames_of(error.__cause__.__traceback__, outer=False)
+        trail += [(frame, instruction) for frame, instruction in frames_of_cause if frame not in visited]
     for frame, instruction in trail:
         if kind_of(frame.f_code) is not ENGINE:
             if record.op is None:

@@ -26,6 +26,13 @@ class Counts(NamedTuple):
     steps: list[int]
 
 
+class Branches(NamedTuple):
+    """The branches that are groups, in order, and the innermost one of each node."""
+
+    groups: list[Branch]
+    of_nodes: list[Branch | None]
+
+
 class Groups:
     """The groups of a record, and the innermost group of each node."""
 
@@ -37,13 +44,12 @@ class Groups:
         self._modules: dict[Branch | None, str | None] = {}
 
     @cached_property
-    def _branches(self) -> tuple[list[Branch], list[Branch | None]]:
-        """The branches that are groups, in order, and the innermost one of each node."""
+    def _branches(self) -> Branches:
         edges = self.outline.edges
         with self.history.progress("what made them"):
             of_application = self.tree.branches(self.history.applications)
             of_node = self._branches_of_nodes(of_application, zip(*edges, strict=True))
-            return self._number(of_application, of_node), of_node
+            return Branches(self._number_groups(of_application, of_node), of_node)
 
     def _branches_of_nodes(
         self, of_application: list[Branch | None], edges: Iterable[tuple[int, int]]
@@ -58,7 +64,7 @@ class Groups:
                 visited.add(start)
         return of_node
 
-    def _number(self, of_application: list[Branch | None], of_node: list[Branch | None]) -> list[Branch]:
+    def _number_groups(self, of_application: list[Branch | None], of_node: list[Branch | None]) -> list[Branch]:
         """Number the branches that have nodes, each behind those around it, and return them in that order."""
         used: set[int] = set()
         for branch in of_node:
@@ -90,7 +96,7 @@ class Groups:
 
     def module_path(self, node: int) -> str | None:
         """Return the path of the innermost module or scope that a node belongs to."""
-        branch = self._branches[1][node]
+        branch = self._branches.of_nodes[node]
         if branch not in self._modules:
             kinds = ("module", "scope")
             module = next((each for each in self.tree.lineage(branch) if each.kind in kinds), None)
@@ -112,17 +118,17 @@ class Groups:
     @cached_property
     def of_nodes(self) -> list[int | None]:
         """The number of the innermost group of each node."""
-        return [None if branch is None else branch.number for branch in self._branches[1]]
+        return [None if branch is None else branch.number for branch in self._branches.of_nodes]
 
     @cached_property
     def parents(self) -> list[int | None]:
         """The number of the group around each group."""
-        around = map(self.tree.parent, self._branches[0])
+        around = map(self.tree.parent, self._branches.groups)
         return [None if parent is None else parent.number for parent in around]
 
     @cached_property
     def _counts(self) -> Counts:
-        counts = Counts([0] * len(self._branches[0]), [0] * len(self._branches[0]))
+        counts = Counts([0] * len(self._branches.groups), [0] * len(self._branches.groups))
         for group in self.of_nodes:
             if group is not None:
                 counts.nodes[group] += 1
@@ -140,10 +146,10 @@ class Groups:
     @cached_property
     def groups(self) -> Sequence[Group]:
         """The groups. Each comes after its parent."""
-        return LazyList(len(self._branches[0]), self._group)
+        return LazyList(len(self._branches.groups), self._group)
 
     def _group(self, number: int) -> Group:
-        branch = self._branches[0][number]
+        branch = self._branches.groups[number]
         name, path, line = branch.name, self._path(branch), None
         if branch.loop is not None:
             name = f"round {branch.round} of {branch.loop.rounds}"
@@ -160,7 +166,7 @@ class Groups:
 
     def lines(self, call: int, instruction: int) -> list[Site]:
         """Return the lines of the program that led to an instruction, the innermost first."""
-        return [self._site(each, at) for each, at in self.tree.lines(call, instruction)]
+        return [self._site(each, at) for each, at in self.tree.instructions(call, instruction)]
 
     def _site(self, call: Call, instruction: int) -> Site:
         """Return the location of an instruction in a call; each is looked up once."""

@@ -176,7 +176,7 @@ def _read_trace(data: Any, where: str, depth: int, check: bool) -> Trace:
     reader = Reader(trace, where)
     reader.read_all(data, depth, check)
     for i, each in enumerate(_check_type(caught, list, f"{where}: caught")):
-        error = reader.failure(each, f"{where}: caught {i}")
+        error = reader.read_failure(each, f"{where}: caught {i}")
         trace.caught += [] if error is None else [error]
     if check:
         _check_sums(trace, where)
@@ -204,17 +204,17 @@ class Reader:
         self._read_part(data["part"])
         self.walk_count = len(listed["walks"])
         self.values += [_read_value(each, f"{where}: value {i}") for i, each in enumerate(listed["values"])]
-        self.sites += [self.site(each, f"{where}: site {i}") for i, each in enumerate(listed["sites"])]
-        self.formulas += [self.formula(each, f"{where}: formula {i}") for i, each in enumerate(listed["formulas"])]
-        trace.groups = [self.group(each, i) for i, each in enumerate(listed["groups"])]
-        trace.nodes = [self.node(each, i, depth, check) for i, each in enumerate(listed["nodes"])]
+        self.sites += [self.read_site(each, f"{where}: site {i}") for i, each in enumerate(listed["sites"])]
+        self.formulas += [self.read_formula(each, f"{where}: formula {i}") for i, each in enumerate(listed["formulas"])]
+        trace.groups = [self.read_group(each, i) for i, each in enumerate(listed["groups"])]
+        trace.nodes = [self.read_node(each, i, depth, check) for i, each in enumerate(listed["nodes"])]
         for name, each in _check_type(data["rules"], dict, f"{where}: rules").items():
-            trace.rules[name] = self.rule(each, f"{where}: rule {name}")
-        trace.steps = [self.step(each, i) for i, each in enumerate(listed["steps"])]
-        trace.walks = [self.walk(each, f"{where}: walk {i}") for i, each in enumerate(listed["walks"])]
+            trace.rules[name] = self.read_rule(each, f"{where}: rule {name}")
+        trace.steps = [self.read_step(each, i) for i, each in enumerate(listed["steps"])]
+        trace.walks = [self.read_walk(each, f"{where}: walk {i}") for i, each in enumerate(listed["walks"])]
         for each in listed["gradients"]:
-            self.gradient(each)
-        trace.error = self.failure(data["error"], f"{where}: error")
+            self.read_gradient(each)
+        trace.error = self.read_failure(data["error"], f"{where}: error")
 
     def _read_part(self, data: Any) -> None:
         """Raise an error for a part of a longer trace, which can be shown but not loaded."""
@@ -229,7 +229,7 @@ class Reader:
             raise TraceError(f"{where} refers to walk {number}; there are {self.walk_count}")
         return number
 
-    def lines(self, data: Any, where: str) -> list[Site]:
+    def sites_at(self, data: Any, where: str) -> list[Site]:
         """Return the sites that some references refer to."""
         sites: list[Site] = []
         for each in _check_type(data, list, f"{where}: lines"):
@@ -239,7 +239,7 @@ class Reader:
             sites.append(self.sites[number])
         return sites
 
-    def failure(self, data: Any, where: str) -> Failure | None:
+    def read_failure(self, data: Any, where: str) -> Failure | None:
         """Return the error that ended a walk or the program."""
         if data is None:
             return None
@@ -247,17 +247,17 @@ class Reader:
         for name, kinds in (("kind", str), ("text", str), ("input", TEXT_OR_NONE)):
             _check_type(fields[name], kinds, f"{where}: {name}")
         fields["node"] = None if fields["node"] is None else self.node_id(fields["node"], where)
-        fields["lines"] = self.lines(fields["lines"], where)
+        fields["lines"] = self.sites_at(fields["lines"], where)
         return Failure(**fields)
 
-    def formula(self, data: Any, where: str) -> Formula:
+    def read_formula(self, data: Any, where: str) -> Formula:
         """Return a formula of steps."""
         fields = _check_fields(data, where, ("text", "latex", "mathml"))
         for name, value in fields.items():
             _check_type(value, str, f"{where}: {name}")
         return Formula(**fields)
 
-    def group(self, data: Any, number: int) -> Group:
+    def read_group(self, data: Any, number: int) -> Group:
         """Return a group. Its parent comes before it, so there are no cycles."""
         where = f"{self.where}: group {number}"
         fields = dict(_check_fields(data, where, GROUP_FIELDS))
@@ -274,11 +274,11 @@ class Reader:
             _check_type(fields[name], int, f"{where}: {name}")
         if fields["parent"] is not None and not 0 <= fields["parent"] < number:
             raise TraceError(f"{where} has the parent {fields['parent']}, which does not come before it")
-        fields["line"] = None if fields["line"] is None else self.lines([fields["line"]], where)[0]
+        fields["line"] = None if fields["line"] is None else self.sites_at([fields["line"]], where)[0]
         group = self.groups[number] = Group(**fields)
         return group
 
-    def walk(self, data: Any, where: str) -> Walk:
+    def read_walk(self, data: Any, where: str) -> Walk:
         """Return a walk. Its steps have been read."""
         fields = dict(_check_fields(data, where, WALK_FIELDS))
         if fields["direction"] not in ("backward", "forward"):
@@ -290,15 +290,15 @@ class Reader:
             if not self.can_lead(step.node, step.input, step.target, fields["direction"]):
                 raise TraceError(f"{where} goes {fields['direction']}, and step {step.index} does not")
         fields["root"] = None if fields["root"] is None else self.node_id(fields["root"], where)
-        fields["seed"] = self.value(fields["seed"], where)
-        fields["lines"] = self.lines(fields["lines"], where)
-        fields["error"] = self.failure(fields["error"], f"{where}: error")
+        fields["seed"] = self.value_at(fields["seed"], where)
+        fields["lines"] = self.sites_at(fields["lines"], where)
+        fields["error"] = self.read_failure(fields["error"], f"{where}: error")
         leaves: list[LeafGradient] = []
         for each in _check_type(fields["leaves"], list, f"{where}: leaves"):
             here = f"{where}: a leaf"
             entry = dict(_check_fields(each, here, ("node", "value", "before", "received", "after")))
             node = self.node_id(entry.pop("node"), here)
-            values = {name: self.value(reference, here) for name, reference in entry.items()}
+            values = {name: self.value_at(reference, here) for name, reference in entry.items()}
             leaves.append(LeafGradient(node=node, **values))
         fields["leaves"] = leaves
         return Walk(**fields)
@@ -314,7 +314,7 @@ class Reader:
         results = target == node or ("of", node) in self.trace.nodes[target].inputs
         return "forward" in directions and results and any(name == each for each, _ in inputs)
 
-    def value(self, reference: Any, where: str) -> Stored | None:
+    def value_at(self, reference: Any, where: str) -> Stored | None:
         """Return the value that a reference refers to."""
         index: int | None = _check_type(reference, INDEX_OR_NONE, where)
         if index is None:
@@ -329,16 +329,16 @@ class Reader:
             raise TraceError(f"{where} refers to node {number}; there are {len(self.nodes)} before it")
         return number
 
-    def gradient(self, data: Any) -> None:
+    def read_gradient(self, data: Any) -> None:
         """Read the gradient of one leaf."""
         where = f"{self.where}: a gradient"
         entry = _check_fields(data, where, ("node", "value"))
         number = self.node_id(entry["node"], where)
         if number in self.trace.gradients:
             raise TraceError(f"{self.where}: the gradient of node {number} occurs twice")
-        self.trace.gradients[number] = self.value(entry["value"], f"{self.where}: the gradient of node {number}")
+        self.trace.gradients[number] = self.value_at(entry["value"], f"{self.where}: the gradient of node {number}")
 
-    def node(self, data: Any, number: int, depth: int, check: bool) -> TraceNode:
+    def read_node(self, data: Any, number: int, depth: int, check: bool) -> TraceNode:
         """Return a node. Its inputs come before it, so there are no cycles."""
         where = f"{self.where}: node {number}"
         fields = dict(_check_fields(data, where, NODE_FIELDS))
@@ -362,15 +362,15 @@ class Reader:
         for each in _check_type(fields["inputs"], list, f"{where}: inputs"):
             entry = _check_fields(each, f"{where}: an input", ("name", "node"))
             inputs.append((_check_type(entry["name"], str, where), self.node_id(entry["node"], where)))
-        fields.update(inputs=inputs, value=self.value(fields["value"], where))
-        fields["lines"] = self.lines(fields["lines"], where)
+        fields.update(inputs=inputs, value=self.value_at(fields["value"], where))
+        fields["lines"] = self.sites_at(fields["lines"], where)
         if data["inside"] is not None:
             fields["inside"] = _read_trace(data["inside"], f"{where}, inside", depth + 1, check)
         del fields["opens"]
         node = self.nodes[number] = TraceNode(**fields)
         return node
 
-    def site(self, data: Any, where: str) -> Site:
+    def read_site(self, data: Any, where: str) -> Site:
         """Return a location in the user's program."""
         fields = _check_fields(data, where, tuple(sorted(Site.__slots__)))
         for name, value in fields.items():
@@ -378,7 +378,7 @@ class Reader:
             _check_type(value, types, f"{where}: {name}")
         return Site(**fields)
 
-    def rule(self, data: Any, where: str) -> Rule:
+    def read_rule(self, data: Any, where: str) -> Rule:
         """Return a rule."""
         fields = dict(_check_fields(data, where, tuple(sorted(Rule.__slots__))))
         for name, value in fields.items():
@@ -386,7 +386,7 @@ class Reader:
         fields["reads"] = tuple(_check_type(each, str, f"{where}: reads") for each in fields["reads"])
         return Rule(**fields)
 
-    def step(self, data: Any, number: int) -> Step:
+    def read_step(self, data: Any, number: int) -> Step:
         """Return a step."""
         where = f"{self.where}: step {number}"
         fields = dict(_check_fields(data, where, tuple(sorted(Step.__slots__))))
@@ -406,13 +406,13 @@ class Reader:
                 raise TraceError(f"{where} refers to formula {at}; there are {len(self.formulas)}")
             fields["formula"] = self.formulas[at]
         for name in ("upstream", "local", "raw", "contribution", "before", "after"):
-            fields[name] = self.value(fields[name], f"{where}: {name}")
+            fields[name] = self.value_at(fields[name], f"{where}: {name}")
         axes = _check_type(fields["summed_axes"], list, f"{where}: summed_axes")
         fields["summed_axes"] = tuple(_check_type(axis, int, f"{where}: summed_axes") for axis in axes)
         reads = _check_type(fields["reads"], dict, f"{where}: reads")
         for name in reads:
             _check_type(name, str, f"{where}: the name of a value that the rule read")
-        fields["reads"] = {name: self.value(each, f"{where}: {_quote_name(name)}") for name, each in reads.items()}
+        fields["reads"] = {name: self.value_at(each, f"{where}: {_quote_name(name)}") for name, each in reads.items()}
         return Step(**fields)
 
 

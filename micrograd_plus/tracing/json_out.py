@@ -93,22 +93,22 @@ class Writer:
         nodes = [trace.nodes[number] for number in numbers]
         applied = {step.node for step in steps}
         index = self.values.index
-        node_rows = [self._node(node, listed, all_inputs=start is None or node.id in applied) for node in nodes]
+        node_rows = [self._node_row(node, listed, all_inputs=start is None or node.id in applied) for node in nodes]
         return {
             "format": FORMAT,
             "version": VERSION,
-            "walks": [self._walk(walk, listed) for walk in trace.walks],
-            "error": self._failure(trace.error, listed),
+            "walks": [self._walk_row(walk, listed) for walk in trace.walks],
+            "error": self._failure_row(trace.error, listed),
             "nodes": node_rows,
-            "groups": [self._group(trace.groups[number]) for number in groups],
-            "steps": [self._step(step) for step in steps],
+            "groups": [self._group_row(trace.groups[number]) for number in groups],
+            "steps": [self._step_row(step) for step in steps],
             "rules": {name: rule_to_dict(rule) for name, rule in trace.rules.items() if name in rules},
             "formulas": self.formulas.rows,
             "gradients": [{"node": node, "value": index(value)} for node, value in trace.gradients.items()
                           if node in listed],
             "sites": self.sites.rows,
             "values": self.values.rows,
-            "caught": [self._failure(each, listed) for each in trace.caught],
+            "caught": [self._failure_row(each, listed) for each in trace.caught],
             "not_finite": [*map(not_finite_to_dict, first_not_finite({node.id: node for node in nodes}, steps))],
             "part": None if start is None else self._part(start, len(steps), groups),
         }  # fmt: skip
@@ -116,7 +116,7 @@ class Writer:
     def _lines(self, lines: list[Site]) -> list[int | None]:
         return [self.sites.index(line) for line in lines]
 
-    def _walk(self, walk: Walk, listed: set[int]) -> Data:
+    def _walk_row(self, walk: Walk, listed: set[int]) -> Data:
         index = self.values.index
         return {
             "direction": walk.direction, "root": walk.root if walk.root in listed else None, "seed": index(walk.seed),
@@ -124,24 +124,24 @@ class Writer:
             "leaves": [
                 {"node": leaf.node, "value": index(leaf.value), "before": index(leaf.before),
                  "received": index(leaf.received), "after": index(leaf.after)}
-                for leaf in self._leaves(walk.leaves, listed)
+                for leaf in self._leaves_of(walk.leaves, listed)
             ],
-            "error": self._failure(walk.error, listed),
+            "error": self._failure_row(walk.error, listed),
         }  # fmt: skip
 
-    def _leaves(self, leaves: Sequence[LeafGradient], listed: set[int]) -> Iterator[LeafGradient]:
+    def _leaves_of(self, leaves: Sequence[LeafGradient], listed: set[int]) -> Iterator[LeafGradient]:
         """Yield the leaves whose nodes are listed. Of lazy leaves no others are made."""
         nodes = leaves.nodes if isinstance(leaves, LazyLeaves) else [leaf.node for leaf in leaves]
         return (leaves[at] for at, node in enumerate(nodes) if node in listed)
 
-    def _failure(self, failure: Failure | None, listed: set[int]) -> Data | None:
+    def _failure_row(self, failure: Failure | None, listed: set[int]) -> Data | None:
         if failure is None:
             return None
         node = failure.node if failure.node in listed else None
         return {"kind": failure.kind, "text": failure.text, "node": node, "input": failure.input,
                 "lines": self._lines(failure.lines)}  # fmt: skip
 
-    def _node(self, node: TraceNode, listed: set[int], *, all_inputs: bool) -> Data:
+    def _node_row(self, node: TraceNode, listed: set[int], *, all_inputs: bool) -> Data:
         inside = self.trace.inside(node) if self.insides and node.inside is not None else None
         return {
             "id": node.id, "kind": node.kind, "op": node.op, "called": node.called, "name": node.name,
@@ -152,14 +152,14 @@ class Writer:
             "opens": node.inside is not None, "inside": None if inside is None else inside.to_dict(),
         }  # fmt: skip
 
-    def _group(self, group: Group) -> Data:
+    def _group_row(self, group: Group) -> Data:
         return {
             "id": group.id, "parent": group.parent, "kind": group.kind, "name": group.name, "path": group.path,
             "of": group.of, "round": group.round, "rounds": group.rounds, "line": self.sites.index(group.line),
             "nodes": group.nodes, "steps": group.steps,
         }  # fmt: skip
 
-    def _step(self, step: Step) -> Data:
+    def _step_row(self, step: Step) -> Data:
         index = self.values.index
         return {
             "index": step.index, "walk": step.walk, "node": step.node, "input": step.input, "target": step.target,

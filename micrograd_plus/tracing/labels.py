@@ -225,7 +225,8 @@ class Labels:
         """Return the names of the last applications of calls whose results are assigned at once, by position."""
         last: dict[int, int] = {application.call: at for at, application in enumerate(self.applications)}
         names: dict[int, str] = {}
-        for number, call in sorted(self.calls.items(), key=lambda each: -each[1].position):
+        for number in sorted(self.calls, key=lambda number: -self.calls[number].position):
+            call = self.calls[number]
             position, outer = last.get(number), self.calls.get(call.parent)
             if position is None or outer is None:
                 continue

@@ -65,7 +65,7 @@ class NodeNames:
                     name = self.called_function(node) or op.name
                     names.append(intern(f"{name} ({owner})") if owner else name)
                 else:
-                    value = None if label or isinstance(key, Part) else self._value_text(key)
+                    value = None if label or isinstance(key, Part) else self._constant_text(key)
                     names.append(value or label or "leaf")
                 are_constants.append(value is not None)
             return BaseNames(names, number_repeats(names, are_constants))
@@ -84,7 +84,7 @@ class NodeNames:
         is_one_of_several = self.outline.is_followed_in_call(position) or self.outline.is_preceded_in_call(position)
         return None if is_one_of_several else name
 
-    def _value_text(self, key: Any) -> str | None:
+    def _constant_text(self, key: Any) -> str | None:
         """Return the value of a constant as text, if it is a single number."""
         value = array_of(self.outline.value(key))
         if value is None or getattr(value, "shape", ()) != ():
@@ -94,7 +94,7 @@ class NodeNames:
 
     # In formulas ------------------------------------------
 
-    def symbol(self, letter: str, node: int) -> str | None:
+    def symbol_in_formula(self, letter: str, node: int) -> str | None:
         """Return a formula's symbol for a node; None if the operation's own letter will do."""
         return self.labels[node] or (self.name(node) if letter in self.labels_in_use else None)
 

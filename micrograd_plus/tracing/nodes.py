@@ -96,13 +96,13 @@ def _copy_inputs(application: Application) -> list[Any]:
     names = application.op.input_names(len(inputs))
     parents = [None] * len(inputs) if node is None else node.parents
     return [
-        _leaf(array, name, requires_grad=(parent or value.node) is not None)
+        _new_leaf(array, name, requires_grad=(parent or value.node) is not None)
         if isinstance(value, (ValueRef, Variable)) else value
         for value, parent, array, name in zip(inputs, parents, arrays, names, strict=True)
     ]  # fmt: skip
 
 
-def _leaf(array: Any, label: str, *, requires_grad: bool) -> Any:
+def _new_leaf(array: Any, label: str, *, requires_grad: bool) -> Any:
     leaf = Variable.public.of(array)
     leaf.requires_grad = requires_grad
     leaf.label = label

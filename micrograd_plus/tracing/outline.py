@@ -275,17 +275,24 @@ class Outline:
     # Calls into the engine --------------------------------
 
     @cached_property
-    def _neighbours_of_one_call(self) -> tuple[set[int], set[int]]:
-        """The positions of applications made in the same call as the next one of the record, and as the one before."""
+    def _pairs_of_one_call(self) -> list[tuple[int, int]]:
+        """The positions of each two successive applications of the record that were made in the same call."""
         positions = sorted({position for position in self.position_of_node if position is not None})
         tokens = [application.token for application in self.applications]
-        pairs = [(one, other) for one, other in pairwise(positions) if tokens[one] is tokens[other] is not None]
-        return {one for one, _ in pairs}, {other for _, other in pairs}
+        return [(one, other) for one, other in pairwise(positions) if tokens[one] is tokens[other] is not None]
+
+    @cached_property
+    def _first_of_pairs(self) -> set[int]:
+        return {first for first, _ in self._pairs_of_one_call}
+
+    @cached_property
+    def _second_of_pairs(self) -> set[int]:
+        return {second for _, second in self._pairs_of_one_call}
 
     def is_followed_in_call(self, position: int) -> bool:
         """Return whether the call into the engine that made an application made the next one too."""
-        return position in self._neighbours_of_one_call[0]
+        return position in self._first_of_pairs
 
     def is_preceded_in_call(self, position: int) -> bool:
         """Return whether the call into the engine that made an application made the one before too."""
-        return position in self._neighbours_of_one_call[1]
+        return position in self._second_of_pairs

@@ -26,6 +26,7 @@ from .values import array_of
 
 PREFIXING_WRAPPER = prefixes_errors(print).__code__
 """The code that wraps functions whose errors begin with their name."""
+NO_CALL = None, CallToken()
 frame_at = sys._getframe
 
 
@@ -158,9 +159,9 @@ class Recorder(recorders.Recorder):
         holds the engine's frame, or Python could give its address to the next call, until the caller calls the engine
         again or the recording ends.
         """
-        running = self._running.get(id(caller))
-        if running is not None and running[0] is inner:
-            return running[1]
+        running, token = self._running.get(id(caller), NO_CALL)
+        if running is inner:
+            return token
         token = CallToken()
         self._running[id(caller)] = inner, token
         return token

@@ -118,7 +118,7 @@ class _Replay:
         arrived = dict(before)
         with mute_warnings():
             error = self._walk(number, walk, arrived, before)
-        leaves = [self._leaf(leaf, before, arrived) for leaf in walk.leaves if leaf.node in arrived]
+        leaves = [self._replay_leaf(leaf, before, arrived) for leaf in walk.leaves if leaf.node in arrived]
         self.gradients |= {leaf.node: leaf.after for leaf in leaves}
         return replace(walk, first=first, steps=len(self.steps) - first, leaves=leaves, error=error or walk.error)
 
@@ -137,7 +137,7 @@ class _Replay:
                 before[leaf.node] = value
         return before
 
-    def _leaf(self, leaf: LeafGradient, before: Gradients, arrived: Gradients) -> LeafGradient:
+    def _replay_leaf(self, leaf: LeafGradient, before: Gradients, arrived: Gradients) -> LeafGradient:
         after, held = arrived[leaf.node], before.get(leaf.node)
         received = after if held is None or self.mistake == "replace" else after - held
         return replace(leaf, before=held, received=received, after=after)
@@ -156,7 +156,7 @@ class _Replay:
         if self.mistake == "no order":
             order = self._visit_order(walk.root, steps_of)
         for node in order:
-            upstream = self._upstream(node, arrived)
+            upstream = self._upstream_of(node, arrived)
             if upstream is None:
                 continue
             for step in steps_of[node]:
@@ -184,7 +184,7 @@ class _Replay:
                     visited.add(target)
                     todo.append(target)
 
-    def _upstream(self, node: int, arrived: Gradients) -> Any:
+    def _upstream_of(self, node: int, arrived: Gradients) -> Any:
         """Return what has arrived at an application; for several outputs, a list with what arrived at each."""
         if node in arrived:
             return arrived[node]

@@ -133,9 +133,9 @@ class Rules:
                 constants[name] = array_of(parent)
                 continue
             node = self.outline.ids.get(id(parent))
-            if node is not None and (symbol := self.names.symbol(name, node)):
+            if node is not None and (symbol := self.names.symbol_in_formula(name, node)):
                 symbols[name] = symbol
-        if symbol := self.names.symbol("out", self.outline.ids[id(step.node)]):
+        if symbol := self.names.symbol_in_formula("out", self.outline.ids[id(step.node)]):
             symbols["out"] = symbol
         return symbols, constants
 

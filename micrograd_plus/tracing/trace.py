@@ -208,7 +208,7 @@ class Trace:
         verb = "adds" if step.accumulates else "sends"
         earlier = " to what an earlier walk left" if step.earlier and step.accumulates else ""
         return (
-            f"{step.index + 1}. {sender.name} {verb} {_value_text(step.contribution)} to {target.name} "
+            f"{step.index + 1}. {sender.name} {verb} {_contribution_text(step.contribution)} to {target.name} "
             f"({step.input}){earlier}"
         )
 
@@ -296,7 +296,7 @@ class Trace:
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
 
-def _value_text(value: Any) -> str:
+def _contribution_text(value: Any) -> str:
     """Return a value as it is named in a sentence: the number, or the shape."""
     if value is None:
         return "something that was not recorded"

@@ -114,7 +114,7 @@ class Stored:
         """Return the value as an array; ValueError if the file has only a summary."""
         if self.data is None:
             raise ValueError(f"this trace keeps only a summary of its value of shape {self.shape}")
-        return np.array([_number(entry) for entry in self.data], dtype=self.dtype).reshape(self.shape)
+        return np.array([_parse_entry(entry) for entry in self.data], dtype=self.dtype).reshape(self.shape)
 
     def __repr__(self) -> str:
         return f"<value {self.shape} {self.dtype}>"
@@ -184,7 +184,7 @@ def _json_entry(number: Any) -> Any:
     return number
 
 
-def _number(entry: float | str | list[float | str]) -> complex:
+def _parse_entry(entry: float | str | list[float | str]) -> complex:
     """Return the number that an entry of a file stands for; the reverse of `_json_entry`."""
     if isinstance(entry, list):
         return complex(float(entry[0]), float(entry[1]))
