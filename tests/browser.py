@@ -29,13 +29,12 @@ SWITCHES = [
 ]
 
 PATIENCE = 30_000
-"""So many milliseconds a test waits for what it expects of a page: a busy machine is no fault of the page."""
+"""Milliseconds that a test waits for a page, enough for a busy machine."""
 
 
 @cache
 def start_browser(executable: str) -> Any:
-    """The browser, started once in a process: every module that imports the fixture has a fixture of its own, and two
-    Playwrights cannot run side by side."""
+    """Start the browser once for each process, because two Playwrights cannot run side by side."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
@@ -57,8 +56,11 @@ def chromium() -> Any:
 
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
-    """A page of 1100 by 800; whatever goes wrong on it fails the test at its end. Tests that follow each other look at
-    one page, which takes a third of the time, unless one says by `used_up` what cannot be taken back."""
+    """Yield a page of 1100 by 800; anything that goes wrong on it fails the test.
+
+    Consecutive tests share a page, which takes a third of the time. A test that changes it irreversibly adds it to
+    `used_up`.
+    """
     if not KEPT:
         context = chromium.new_context()
         opened = context.new_page()
@@ -84,7 +86,7 @@ used_up: list[Any] = []
 
 
 def watch_page(page: Any) -> list[str]:
-    """The list that a page's troubles will be written to as they happen."""
+    """Return a list that collects the errors of a page."""
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
     page.on("console", lambda message: troubles.append(f"console: {message.text}"))

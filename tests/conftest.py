@@ -1,4 +1,4 @@
-"""What several test files share."""
+"""Fixtures and options for all tests."""
 
 import importlib
 import importlib.util
@@ -18,7 +18,7 @@ from outside_packages import missing_packages
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let whoever runs the tests choose the device on which every promise is held once more, or few of the tests."""
+    """Add options for the device of the device tests, and for a quick run."""
     parser.addoption("--device", default="stand-in", help="cuda, or the stand-in for a device that is not there")
     parser.addoption("--quick", action="store_true", help="the core's tests alone, with one sample of each operation")
 
@@ -32,13 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: a test in a browser, and one that is held to its deadline, waits most of
-    the time."""
+    """Return one worker more than cores: browser tests and tests with deadlines mostly wait."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Which GPU it was, so that a log can be believed."""
+    """Return the GPU's name for the log."""
     return on_device.hardware(with_torch=False) if config.getoption("--device") == "cuda" else "device: a stand-in"
 
 
@@ -70,7 +69,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 MARKS_OF_LONG_ONES = {"slow", "browser", "xdist_group"}
 PARCEL = 50
-"""So many tests are handed to a worker at once: to hand out each on its own takes as long as to run it."""
+"""Number of tests that a worker gets at once: handing them out one by one takes as long as running them."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -86,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def left_out_here(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take out of the list what is not asked for, or lacks what it needs."""
+    """Remove tests that were not requested or whose requirements are missing."""
     if config.getoption("--quick"):
         further = [item for item in items if is_of_a_further_sample(item)]
         config.hook.pytest_deselected(items=further)
@@ -104,21 +103,21 @@ def left_out_here(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def is_of_a_further_sample(item: pytest.Item) -> bool:
-    """Whether a test is handed a sample that is not the first of its operation."""
+    """Return whether a test uses a sample other than the first of its operation."""
     callspec = getattr(item, "callspec", None)
     sample = callspec and callspec.params.get("sample")
     return isinstance(sample, Sample) and sample is not samples[sample.op.name][0]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what was left out, so that nobody takes it for passed."""
+    """Report omitted tests, so that they are not mistaken for passed ones."""
     for package, files in sorted(LEFT_OUT.items()):
         terminalreporter.write_line(f"LEFT OUT, for {package} is not installed here: {', '.join(sorted(set(files)))}")
 
 
 @pytest.fixture(scope="module")
 def device(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The device that was chosen. What is asked of one that is not there is an error, and never a skipped test."""
+    """Return the selected device. A device that does not exist causes an error, not a skipped test."""
     name = request.config.getoption("--device")
     if name != "stand-in":
         yield devices.device(name).name
@@ -149,7 +148,7 @@ def own_exercises() -> Iterator[None]:
 
 @pytest.fixture
 def own_operations() -> Iterator[None]:
-    """Let a test define operations of its own; afterwards the engine knows only those it came with."""
+    """Let a test define operations; afterwards, only the engine's own remain."""
     registries = [operations, samples, vars(tensors), devices._composites]
     registries += [vars(device.namespace) for device in devices._devices.values()]
     before = [dict(registry) for registry in registries]

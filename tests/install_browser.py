@@ -20,7 +20,7 @@ PLACES = {
         r"%LocalAppData%\Google\Chrome\Application\chrome.exe",
     ),
 }
-"""Where it lies on systems that put no browser on the path."""
+"""Locations on systems where browsers are not on the path."""
 MISSING = (
     "No Chromium was found, so the browser tests cannot run: install the package chromium or Google Chrome, "
     "or give the path of one in MICROGRAD_PLUS_BROWSER."
@@ -28,8 +28,10 @@ MISSING = (
 
 
 def find_browser() -> str | None:
-    """The path of a Chromium that starts, or None. On Windows it is not tried: asked for its version it opens a window,
-    and does not return."""
+    """Return the path of a Chromium that starts, or None.
+
+    On Windows it is not started: with --version it opens a window and does not return.
+    """
     places = map(os.path.expandvars, PLACES.get(sys.platform, ()))
     for name in (os.environ.get("MICROGRAD_PLUS_BROWSER"), *NAMES, *places):
         path = shutil.which(name) if name else None

@@ -1,7 +1,7 @@
-"""The notebooks as git would commit them now.
+"""Notebooks as git would commit them.
 
-Whoever works in a notebook leaves outputs and answers in the file, and notebooks of their own beside it. That is no
-fault, and no test's business: only what is staged is.
+People who work in a notebook leave outputs and answers in the file, and add notebooks. Tests ignore that and read only
+the staged version.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
 
 def staged_notebooks(folder: Path = NOTEBOOKS) -> dict[str, str]:
-    """The text of every notebook in a folder, by its name; where git knows none, as they lie there."""
+    """Return the text of every notebook in a folder by name, as staged in git, or from disk without git."""
     names = [name for name in git_output(folder, "ls-files", "-z", "*.ipynb").split("\0") if name]
     if names:
         return {name: git_output(folder, "show", f":./{name}") for name in names}
@@ -22,7 +22,7 @@ def staged_notebooks(folder: Path = NOTEBOOKS) -> dict[str, str]:
 
 
 def git_output(folder: Path, *arguments: str) -> str:
-    """What a command of git's prints in a folder; nothing where there is no git, or no repository."""
+    """Return the output of a git command in a folder, or nothing without git or a repository."""
     git = shutil.which("git")
     if git is None:
         return ""

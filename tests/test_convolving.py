@@ -13,7 +13,7 @@ LETTERS = [((6,), (3,)), ((3,), (6,)), ((4, 5), (2, 3)), ((2, 5), (2, 5)), ((3, 
 @pytest.mark.needs("scipy")
 @pytest.mark.parametrize("mode", ["full", "same", "valid"])
 @pytest.mark.parametrize(("first", "second"), LETTERS)
-def test_a_convolution_is_scipys(first, second, mode):
+def test_convolve_equals_scipy(first, second, mode):
     import scipy.signal
 
     a, b = DRAW.normal(size=first), DRAW.normal(size=second)
@@ -32,7 +32,7 @@ AXES = [
 @pytest.mark.parity
 @pytest.mark.needs("autograd")
 @pytest.mark.parametrize("options", AXES)
-def test_with_axes_that_stay_and_axes_that_are_added_up_it_is_autograds(options):
+def test_convolve_with_axes_equals_autograd(options):
     import autograd
     import autograd.scipy.signal as theirs
 
@@ -53,6 +53,6 @@ def test_with_axes_that_stay_and_axes_that_are_added_up_it_is_autograds(options)
     (([], [1.0]), {}, "without entries"),
     (([[1.0]], [[1.0]]), {"axes": ([0], [0, 1])}, "pair up"),
 ])  # fmt: skip
-def test_what_cannot_be_convolved_is_said(given, options, said):
+def test_invalid_convolutions_raise(given, options, said):
     with pytest.raises(ValueError, match=said):
         mg.signal.convolve(*given, **options)

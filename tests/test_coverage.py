@@ -64,7 +64,7 @@ def test_the_tests_that_a_row_names_are_there(row):
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in FEATURES])
-def test_a_feature_can_be_reached_and_is_tested(row):
+def test_every_feature_exists_and_has_a_test(row):
     assert row.tests
     for path in row.covers:
         found(path)
@@ -122,12 +122,12 @@ def slope(gradients):
     (Row("a", "xyzzy"), "there is no mg.xyzzy: micrograd_plus has no 'xyzzy'"),
     (Row("a", "nn.functional.linear"), "mg.nn.functional.linear is made of operations: give it a Call"),
 ])  # fmt: skip
-def test_a_row_that_nothing_covers_is_told(row, sentence):
+def test_a_row_without_a_test_is_reported(row, sentence):
     assert faults(row) == [sentence]
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_row_whose_operation_has_no_sample_or_is_excused_from_all_is_told(monkeypatch):
+def test_a_row_without_checked_samples_is_reported(monkeypatch):
     @mg.elementwise(x=lambda x: 2 * x)
     def uncovered(xp, x):
         return x * x
@@ -139,7 +139,7 @@ def test_a_row_whose_operation_has_no_sample_or_is_excused_from_all_is_told(monk
     assert faults(Row("a", "uncovered")) == [f"uncovered is never checked: {sentence}"]
 
 
-def test_a_call_with_a_wrong_gradient_is_caught(monkeypatch):
+def test_a_wrong_gradient_fails(monkeypatch):
     monkeypatch.setattr(mg, "cut", lambda x: x * mg.stop_gradient(x), raising=False)
     f, inputs = weighted(Call("cut", mg.samples.real(3)))
     with pytest.raises(AssertionError, match="the gradient of cut"):

@@ -96,7 +96,7 @@ def test_with_a_single_entry_along_an_axis_the_gradient_still_equals_differences
 
 
 @pytest.mark.parametrize("name", [name for name in samples if name not in NOT_CUT and any(cut_alone(name))])
-def test_an_input_cut_along_one_axis_is_broadcast_rightly_or_refused(name):
+def test_an_input_with_an_axis_of_length_one_broadcasts_or_raises(name):
     refused = compared = 0
     for sample in cut_alone(name):
         if unless_refused(gradients, sample) is None:

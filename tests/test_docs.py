@@ -66,7 +66,7 @@ def written_by_make_reference():
     return module.pages()
 
 
-def test_the_reference_is_what_the_code_says():
+def test_the_reference_is_up_to_date():
     wanted = written_by_make_reference()
     there = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md")}
     outdated = [name for name in sorted(wanted.keys() | there.keys()) if wanted.get(name) != there.get(name)]
@@ -116,7 +116,7 @@ def documented():
     """
 
 
-def test_a_docstring_is_read_in_its_parts():
+def test_a_docstring_is_split_into_its_parts():
     parts = docstrings.parts_of(documented)
     assert parts.summary == "A thing with every part that a docstring can have."
     assert parts.body == [("A paragraph in two lines, and a table:", False), ('"one":  1\n"two":  1 + 1', True)]
@@ -126,7 +126,7 @@ def test_a_docstring_is_read_in_its_parts():
     assert parts.see == "elsewhere."
 
 
-def test_a_docstring_with_less_is_read_too():
+def test_a_docstring_without_sections_is_split_too():
     def plain():
         """A sentence, and
 
@@ -139,7 +139,7 @@ def test_a_docstring_with_less_is_read_too():
     assert docstrings.parts_of(lambda: None) == docstrings.Docstring()
 
 
-def test_a_docstring_in_a_terminal_is_no_wider_than_it_but_for_what_stands_as_written():
+def test_a_docstring_is_wrapped_to_the_terminal_except_formulas():
     said = docstrings.wrap_docstring(docstrings.parts_of(documented), 30)
     assert max(map(len, said.splitlines())) <= 30
     assert said.splitlines()[6:8] == ['    "one":  1', '    "two":  1 + 1']
@@ -165,7 +165,7 @@ def test_every_operation_says_what_it_is(op):
 
 
 @pytest.mark.parametrize("op", [op for op in OURS if op.kind != "non-differentiable"], ids=lambda op: op.name)
-def test_every_operation_with_a_gradient_has_a_sample_that_shows_all_its_rules(op):
+def test_samples_show_all_rules_of_every_operation(op):
     assert op.name in samples, f"give {op.name} a line in samples.py"
     shown = {rule.input for rule in reference.rules(op)}
     served = {name for rule in op.rules for name in rule.inputs}
@@ -204,7 +204,7 @@ def test_a_class_of_tensors_layers_or_optimisers_shows_its_methods():
     assert "### state_dict\n\n```python\nmodule.state_dict(" in layers
 
 
-def test_the_guide_names_every_package_and_every_module_of_the_engine():
+def test_the_guide_names_every_package_and_core_module():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     packages = {path.stem for path in (HOUSE / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
     core = {path.stem for path in (HOUSE / "micrograd_plus" / "core").glob("*.py")}
@@ -222,7 +222,7 @@ def lines_of(path, names):
     return lines
 
 
-def test_the_readers_path_from_an_operation_to_backward_is_as_short_as_the_guide_says():
+def test_the_guide_gives_the_length_of_the_readers_path():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/]+\.py)`((?:, `\w+`)*) \| (\d+) \|", guide, re.MULTILINE)
     there = [lines_of(HOUSE / "micrograd_plus" / path, re.findall(r"\w+", names)) for path, names, _ in rows]
@@ -233,7 +233,7 @@ def test_the_readers_path_from_an_operation_to_backward_is_as_short_as_the_guide
         assert abs(int(said) - lines) <= 0.1 * lines + 2, f"{path} has {lines} lines"
 
 
-def test_the_straight_code_in_the_guide_is_what_is_written():
+def test_the_guide_shows_the_compiled_code_of_tanh():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     assert repr(mg.tanh.source).partition("\n\ndef vjp_tanh_on_tensors")[0] in guide
 
@@ -246,7 +246,7 @@ def test_the_levels_in_the_guide_are_those_of_the_imports():
 
 
 @pytest.mark.parametrize("op", OURS, ids=lambda op: op.name)
-def test_no_rule_is_longer_than_what_is_read_at_one_look(op):
+def test_no_rule_is_longer_than_eighteen_lines(op):
     for rule in op.rules:
         source = inspect.getsource(rule.function)
         without_docstring = re.sub(r'""".*?"""', "", source, flags=re.DOTALL)
@@ -289,7 +289,7 @@ def test_a_program_on_a_page_runs_as_it_stands(program, tmp_path):
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_operation_that_contributing_shows_needs_nothing_but_its_function_its_rule_and_its_sample(tmp_path):
+def test_the_new_operation_in_contributing_passes_all_checks(tmp_path):
     for part in ("micrograd_plus", "docs"):
         shutil.copytree(HOUSE / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     blocks = PYTHON.findall((DOCS / "CONTRIBUTING.md").read_text(encoding="utf-8"))
@@ -303,7 +303,7 @@ def test_the_operation_that_contributing_shows_needs_nothing_but_its_function_it
 
 
 @pytest.mark.parametrize("page", HOUSE_WORDS, ids=lambda page: page.name)
-def test_what_a_page_tells_to_type_is_there(page):
+def test_commands_on_a_page_exist(page):
     text = page.read_text(encoding="utf-8")
     made = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
     assert made <= set(re.findall(r"^([a-z-]+):", (HOUSE / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
@@ -315,7 +315,7 @@ def test_what_a_page_tells_to_type_is_there(page):
 
 @pytest.mark.parametrize(("call", "x", "gradient"), CONVENTIONS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_convention_is_what_the_table_says(call, x, gradient):
+def test_a_gradient_equals_the_table_of_conventions(call, x, gradient):
     names = {"mg": mg, "np": np, "nan": np.nan, "inf": np.inf}
     leaf = mg.tensor(eval(x, names), requires_grad=True)  # noqa: S307 - a cell of our own table
     eval(call, {**names, "x": leaf}).sum().backward()  # noqa: S307 - the same
@@ -323,7 +323,7 @@ def test_a_convention_is_what_the_table_says(call, x, gradient):
     np.testing.assert_array_equal(leaf.grad.numpy(), expected)
 
 
-def test_the_programs_of_the_readme_and_the_table_of_conventions_are_found():
+def test_readme_programs_and_convention_tables_exist():
     assert len(PROGRAMS) >= 3
     assert len(CONVENTIONS) >= 40
 

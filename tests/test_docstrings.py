@@ -105,19 +105,19 @@ METHODS = [
 
 
 @pytest.mark.parametrize(("kind", "name"), METHODS, ids=lambda part: getattr(part, "__name__", part))
-def test_a_method_says_what_it_takes_gives_and_refuses(kind, name):
+def test_the_docstring_of_a_method_has_the_form(kind, name):
     asked = {"there is no Example:", "there is no See:"}       # what a method leaves to its class
     assert set(faults(getattr(kind, name))) <= asked
 
 
 @pytest.mark.parametrize("name", [name for name, value in vars(mg.Tensor).items() if isinstance(value, property)])
-def test_a_property_says_what_it_is(name):
+def test_a_property_has_a_summary(name):
     lines = (inspect.getdoc(getattr(mg.Tensor, name)) or "").splitlines()
     assert lines[0].endswith(".")
     assert lines[1:2] in ([], [""])
 
 
-def test_a_docstring_that_lacks_something_is_told_what():
+def test_faults_lists_everything_that_is_missing():
     def lacking(x, axis=None):
         """Something
 

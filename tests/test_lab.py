@@ -148,7 +148,7 @@ class Opened(NamedTuple):
 
 @contextmanager
 def open_notebook(context: BrowserContext, lab: Lab, name: str) -> Iterator[Opened]:
-    """A notebook on a fresh page; at the end nothing on the page may have gone wrong."""
+    """Open a notebook on a fresh page, and check at the end that the page had no errors."""
     page = context.new_page()
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(f"error: {error.stack}"))

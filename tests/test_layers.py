@@ -261,7 +261,7 @@ def test_a_row_of_zeros_stays_finite():
 
 @pytest.fixture
 def device():
-    """A device whose arrays nobody sees into."""
+    """A device whose arrays cannot be read."""
     yield devices.add_device("stand-in", stand_in.library).name
     del devices._devices["stand-in"]
 

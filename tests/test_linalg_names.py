@@ -26,14 +26,14 @@ SEVERAL = [{}, {"axes": (0, 2)}, {"axes": (2, 0), "norm": "ortho"}, {"s": (3, 7)
 @pytest.mark.parametrize("options", SEVERAL)
 @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
 @pytest.mark.filterwarnings("ignore:.*axes.*:DeprecationWarning")
-def test_transforms_over_several_axes_are_numpys(name, options):
+def test_transforms_over_several_axes_equal_numpy(name, options):
     x = real(4, 3, 6) if name in ("fftn", "rfftn") else spectrum(4, 3, 6)
     full = {"axes": tuple(range(-len(options["s"]), 0)), **options} if "s" in options else options
     agree(getattr(mg.fft, name)(x, **options), getattr(np.fft, name)(x, **full))
 
 
 @pytest.mark.parametrize("name", ["rfft2", "irfft2"])
-def test_transforms_of_images_are_numpys(name):
+def test_transforms_of_images_equal_numpy(name):
     x = real(2, 4, 5) if name == "rfft2" else spectrum(2, 4, 5)
     for options in ({}, {"s": (3, 6)}, {"axes": (0, 1), "norm": "ortho"}):
         agree(getattr(mg.fft, name)(x, **options), getattr(np.fft, name)(x, **options))
@@ -49,7 +49,7 @@ def test_transforms_of_real_numbers_have_the_right_gradients(name):
 
 
 @pytest.mark.parametrize(("shape", "axes"), [((5,), None), ((4, 5), None), ((4, 5), 1), ((2, 3, 4), (0, -1))])
-def test_frequency_nought_goes_to_the_middle_and_back(shape, axes):
+def test_fftshift_moves_frequency_0_to_the_middle_and_back(shape, axes):
     x = real(*shape)
     agree(mg.fft.fftshift(x, axes), np.fft.fftshift(x, axes))
     agree(mg.fft.ifftshift(x, axes), np.fft.ifftshift(x, axes))
@@ -57,7 +57,7 @@ def test_frequency_nought_goes_to_the_middle_and_back(shape, axes):
 
 
 @pytest.mark.parametrize("n", [1, 4, 5])
-def test_frequencies_stand_in_the_order_of_the_transform(n):
+def test_fftfreq_has_the_order_of_fft(n):
     agree(mg.fft.fftfreq(n, 0.5), np.fft.fftfreq(n, 0.5))
     agree(mg.fft.rfftfreq(n), np.fft.rfftfreq(n))
 
@@ -71,7 +71,7 @@ def test_frequencies_stand_in_the_order_of_the_transform(n):
     (lambda: mg.fft.fftfreq(3.5), TypeError, "fftfreq"),
     (lambda: mg.fft.fftn([1.0], norm="no such"), ValueError, "no such"),
 ])  # fmt: skip
-def test_what_no_transform_takes_is_said(call, error, said):
+def test_invalid_arguments_of_transforms_raise(call, error, said):
     with pytest.raises(error, match=said):
         call()
 
@@ -79,7 +79,7 @@ def test_what_no_transform_takes_is_said(call, error, said):
 # Eigenvectors -------------------------------------------------------------------------------------------------------
 
 
-def test_eigenvectors_are_what_they_are_called():
+def test_eig_returns_eigenvectors():
     for a in (real(4, 4), real(2, 3, 3), spectrum(3, 3)):
         values, vectors = mg.linalg.eig(a)
         np.testing.assert_allclose((a @ vectors).numpy(), (vectors * mg.expand_dims(values, -2)).numpy(), atol=1e-12)
@@ -90,7 +90,7 @@ def test_eigenvectors_are_what_they_are_called():
     assert mg.linalg.eigvals(np.eye(2, dtype="float32")).dtype == np.complex64
 
 
-def test_a_function_of_a_matrix_by_its_eigenvectors_has_the_gradient_of_that_function():
+def test_expm_by_eigenvectors_has_the_gradient_of_expm():
     def by_eigenvectors(a):
         values, vectors = mg.linalg.eig(a)
         return ((vectors * mg.exp(values)) @ mg.linalg.inv(vectors)).real
@@ -109,7 +109,7 @@ def test_equal_values_have_a_gradient_and_their_vectors_none():
     assert np.isnan(mg.grad(lambda a: (mg.linalg.eig(a)[1].real * real(3, 3)).sum())(a).numpy()).any()
 
 
-def test_a_matrix_without_enough_eigenvectors_says_so_going_back():
+def test_backward_raises_without_enough_eigenvectors():
     for a in ([[0.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 1.0]]):
         with pytest.raises(ValueError, match="the eigenvectors of a do not span the space"):
             mg.grad(lambda a: mg.linalg.eigvals(a).real.sum())(np.array(a))
@@ -149,7 +149,7 @@ def test_a_band_is_solved_as_in_scipy(band):
     has_the_right_gradients(lambda ab, b: mg.linalg.solve_banded(band, ab, b), ab, b)
 
 
-def test_sylvesters_equation_is_fulfilled():
+def test_solve_sylvester_solves_the_equation():
     a, b, q = real(2, 3, 3) + 3 * np.eye(3), real(2, 2) + 3 * np.eye(2), real(3, 2)
     x = mg.linalg.solve_sylvester(a, b, q).numpy()
     np.testing.assert_allclose(a @ x + x @ b, np.broadcast_to(q, x.shape), atol=1e-12)
@@ -174,7 +174,7 @@ def test_the_square_of_a_root_of_a_matrix_is_the_matrix():
 
 @pytest.mark.parametrize("a", [np.ones((3, 2)), np.array([[1.0, 2.0], [2.0, 4.0]]), np.zeros((2, 2)),
                                np.arange(9.0).reshape(3, 3)])  # fmt: skip
-def test_columns_that_depend_on_each_other_have_factors_but_no_gradient_of_them(a):
+def test_qr_of_dependent_columns_has_no_gradient(a):
     q, r = mg.linalg.qr(a)
     np.testing.assert_allclose((q @ r).numpy(), a, atol=1e-12)
     for place in (0, 1):

@@ -56,7 +56,7 @@ def html_of(cell: Any) -> list[str]:
 
 
 def output_text(cells: list[Any]) -> str:
-    """All that some cells show as text. A stream may come in parts, which belong together as they are."""
+    """Return the text output of some cells. Parts of one stream are joined unchanged."""
     shown = [output for cell in cells for output in outputs_of(cell)]
     return "".join(
         output.text if output.output_type == "stream" else output.data.get("text/plain", "") + "\n"
@@ -218,7 +218,7 @@ def test_every_picture_has_words_for_who_cannot_see_it(run):
     assert len(set(words)) == len(words) == ("plt.subplots" in str(run.book)) * 7
 
 
-def test_the_walked_training_step_lowers_the_loss_and_is_saved(second):
+def test_the_recorded_training_step_lowers_the_loss(second):
     text = output_text(second.book.cells)
     before, after = map(float, re.findall(r"loss (?:before|after) the step: +([\d.]+)", text))
     assert after < before

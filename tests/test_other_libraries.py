@@ -76,7 +76,7 @@ def test_numbers_that_were_collected_are_numbers_to_numpy_and_matplotlib():
     assert np.allclose(line.get_ydata(), np.array(losses))
 
 
-def test_what_vjp_and_jvp_return_are_numbers_too():
+def test_vjp_and_jvp_return_numbers():
     value, pull = mg.vjp(residuals, np.ones(5))
     pushed = mg.jvp(residuals, (np.ones(5),), (np.ones(5),))
     for found in (value, *pull(np.ones(20)), *pushed):
@@ -84,7 +84,7 @@ def test_what_vjp_and_jvp_return_are_numbers_too():
         assert type(np.asarray(found)) is np.ndarray
 
 
-def test_what_transforms_return_is_sorted_added_up_printed_and_written():
+def test_results_of_transforms_can_be_sorted_summed_and_printed():
     values = [mg.value_and_grad(loss)(w)[0] for w in (np.ones(5), np.zeros(5), -np.ones(5))]
     values += [mg.vjp(loss, np.full(5, 0.5))[0], mg.jvp(loss, (np.full(5, 2.0),), (np.ones(5),))[0]]
     numbers = [value.item() for value in values]
@@ -115,7 +115,7 @@ def test_pandas_takes_gradients_as_numbers_and_lists_of_values_as_an_array():
     assert mg.tensor(table[["loss", "slope"]]).shape == (3, 2)
 
 
-def test_gradients_are_wanted_as_the_block_says():
+def test_set_grad_enabled_decides_about_gradients():
     x = mg.tensor(1.0, requires_grad=True)
     for wanted in (True, False):
         with mg.set_grad_enabled(wanted):

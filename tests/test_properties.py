@@ -85,7 +85,7 @@ TWO = (
 @pytest.mark.parametrize("name", ONE)
 @few
 @given(shape=shapes, seed=seeds)
-def test_a_function_of_each_entry_is_numpys_also_of_what_is_no_number(name, shape, seed):
+def test_elementwise_functions_equal_numpy_also_for_nan(name, shape, seed):
     x = with_specials(shape, seed)
     same(getattr(mg, name)(mg.tensor(x)), getattr(np, name)(x))
 
@@ -101,7 +101,7 @@ def test_a_function_of_two_broadcasts_as_numpys_does(name, broadcast, seed):
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "maximum", "arctan2", "logaddexp"])
 @few
 @given(broadcast=two_shapes, seed=seeds)
-def test_what_was_broadcast_receives_the_sum_over_its_copies(name, broadcast, seed):
+def test_a_broadcast_input_receives_the_sum_over_its_copies(name, broadcast, seed):
     """Written out to the whole shape, every copy has a gradient of its own."""
     small = [drawn(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes)]
     whole = [np.broadcast_to(each, broadcast.result_shape) for each in small]
@@ -162,7 +162,7 @@ def test_the_gradient_of_a_reduction_is_that_of_differences(name, data, shape, s
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "max", "min", "var", "std", "any", "all"])
 @few
 @given(data=st.data(), shape=shapes, seed=seeds)
-def test_of_nothing_a_reduction_gives_or_refuses_what_numpys_does(name, data, shape, seed):
+def test_a_reduction_of_no_entries_does_what_numpy_does(name, data, shape, seed):
     x, axis = with_specials(shape, seed), data.draw(axes_of(shape))
     expected = outcome(getattr(np, name), x, axis=axis)
     ours = outcome(getattr(mg, name), mg.tensor(x), axis=axis)
@@ -185,7 +185,7 @@ def test_the_place_of_an_extreme_is_where_numpy_finds_it(name, data, shape, seed
 @pytest.mark.parametrize("name", ["var", "std"])
 @few
 @given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=2, max_side=4), seed=seeds)
-def test_a_spread_divides_by_one_less_where_asked(name, shape, seed):
+def test_ddof_changes_the_divisor_of_var_and_std(name, shape, seed):
     x = drawn(shape, seed)
     same(getattr(mg, name)(mg.tensor(x), axis=-1, ddof=1), getattr(np, name)(x, axis=-1, ddof=1))
     assert mg.gradcheck(lambda x: getattr(mg, name)(x, axis=-1, ddof=1), [x])
@@ -238,7 +238,7 @@ def test_a_quantile_by_another_method_is_numpys(method, length, seed, share):
 
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds)
-def test_a_quantile_beside_what_is_no_number_is_none_and_one_between_infinities_is_kept(data, shape, seed):
+def test_quantiles_of_nan_and_of_infinities(data, shape, seed):
     x, axis = with_specials(shape, seed), data.draw(axes_of(shape))
     whole = np.where(np.isinf(x), np.sign(x) * 1e9, x)  # NumPy loses a finite quantile beside infinity: inf * 0
     for q in (0.0, 1.0, [0.5, 0.0]):
@@ -292,7 +292,7 @@ def test_entries_are_repeated_as_numpy_does(data, shape, seed):
 
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
-def test_borders_are_those_of_numpy(data, shape, seed):
+def test_pad_equals_numpy(data, shape, seed):
     x = drawn(shape, seed)
     one_width = st.integers(0, 2)
     pair = st.tuples(one_width, one_width)
@@ -304,7 +304,7 @@ def test_borders_are_those_of_numpy(data, shape, seed):
 
 @few
 @given(data=st.data(), shape=hnp.array_shapes(min_dims=2, max_dims=4, min_side=1, max_side=4), seed=seeds)
-def test_triangles_and_diagonals_are_those_of_numpy(data, shape, seed):
+def test_triangles_and_diagonals_equal_numpy(data, shape, seed):
     x, k = drawn(shape, seed), data.draw(st.integers(-4, 4))
     agree("tril", x, k)
     agree("triu", x, k)
@@ -338,7 +338,7 @@ def test_parts_are_joined_and_cut_as_numpy_does(data, shape, seed):
 
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
-def test_an_index_picks_what_numpys_does(data, shape, seed):
+def test_indexing_equals_numpy(data, shape, seed):
     x = drawn(shape, seed)
     index = data.draw(
         hnp.basic_indices(shape, allow_newaxis=True, max_dims=5)
@@ -352,7 +352,7 @@ def test_an_index_picks_what_numpys_does(data, shape, seed):
 
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
-def test_entries_are_looked_up_and_added_by_number_along_any_axis(data, shape, seed):
+def test_take_and_scatter_add_work_along_any_axis(data, shape, seed):
     x, axis = drawn(shape, seed), data.draw(st.integers(-len(shape), len(shape) - 1))
     either_end = st.integers(-shape[axis], shape[axis] - 1)
     numbers = data.draw(hnp.arrays(int, st.integers(0, 4), elements=either_end))
@@ -372,7 +372,7 @@ def test_entries_are_looked_up_and_added_by_number_along_any_axis(data, shape, s
 
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds)
-def test_without_an_axis_entries_are_counted_in_a_row(data, shape, seed):
+def test_axis_none_flattens_the_input(data, shape, seed):
     x = drawn(shape, seed)
     of_numbers = hnp.array_shapes(max_dims=2, max_side=3)
     numbers = data.draw(hnp.arrays(int, of_numbers, elements=st.integers(0, x.size - 1)))

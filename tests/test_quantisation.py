@@ -1,4 +1,4 @@
-"""Rounded numbers, by hand: what is rounded, what is cut off, and what goes back."""
+"""Quantisation checked by hand: rounding, clipping and gradients."""
 
 import numpy as np
 import pytest

@@ -37,7 +37,7 @@ def test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes(watched):
 
 @pytest.mark.usefixtures("own_operations")
 @pytest.mark.parametrize("watched", [False, True])
-def test_a_rule_that_sends_the_wrong_number_of_contributions_is_named(watched):
+def test_an_error_names_the_rule_with_too_few_contributions(watched):
     @mg.op
     def lonely(xp, a, b):
         return a * b
@@ -55,7 +55,7 @@ def test_a_rule_that_sends_the_wrong_number_of_contributions_is_named(watched):
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_joining_rule_that_forgets_a_part_is_named():
+def test_an_error_names_the_variadic_rule_that_skips_a_part():
     @mg.variadic(parts=lambda xp, upstream: [upstream])
     def forgetful(xp, parts):
         return parts[0] + parts[1]
@@ -108,7 +108,7 @@ def test_an_operation_without_a_rule_says_how_to_give_one():
     (mg.linear, "linear", lambda upstream, out: upstream * out, "out"),
     (mg.multilinear, "multilinear", lambda upstream, x: upstream * x, "x"),
 ])  # fmt: skip
-def test_a_rule_that_reads_what_its_kind_may_not_is_refused_when_it_is_defined(kind, promise, rule, reads):
+def test_a_rule_that_reads_a_forbidden_name_raises(kind, promise, rule, reads):
     def unruly(xp, x):
         return x * 2
 
@@ -126,7 +126,7 @@ def test_a_rule_that_reads_what_nobody_gives_it_is_refused_with_what_there_is():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_for_an_input_that_is_not_there_is_refused():
+def test_a_rule_for_an_unknown_input_raises():
     @mg.op
     def single(xp, x):
         return x * 2
@@ -135,7 +135,7 @@ def test_a_rule_for_an_input_that_is_not_there_is_refused():
         single.rule("y")(lambda upstream: upstream)
 
 
-def test_an_input_whose_name_means_something_else_to_a_rule_is_refused():
+def test_an_input_with_a_reserved_name_raises():
     with pytest.raises(TypeError, match="twofold: an input cannot be called 'out'; rules use that name for something"):
 
         @mg.op

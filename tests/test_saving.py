@@ -245,7 +245,7 @@ def npz_with_pickle():
 
 
 def flip_bit(content, mark):
-    """The same bytes, but for one bit just before a mark."""
+    """Flip one bit just before a mark."""
     place = content.index(mark) - 1
     return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 

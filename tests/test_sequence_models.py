@@ -17,7 +17,7 @@ def leaf(*shape):
 # Transformers ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_pair_is_turned_by_its_angle_and_its_length_stays():
+def test_rope_rotates_pairs_and_keeps_their_length():
     x, quarter = mg.tensor([[1.0, 2.0, 3.0, 4.0]]), mg.tensor([[np.pi / 2]])
     np.testing.assert_allclose(mg.rope(x, quarter).numpy(), [[-2.0, 1.0, 3.0, 4.0]], atol=1e-15)
     both = mg.tensor([[np.pi / 2, np.pi]])
@@ -25,7 +25,7 @@ def test_a_pair_is_turned_by_its_angle_and_its_length_stays():
     np.testing.assert_allclose(mg.rope(x, both, interleaved=True).numpy(), [[-2.0, 1.0, -3.0, -4.0]], atol=1e-15)
 
 
-def test_turned_scores_depend_on_distance_alone():
+def test_scores_after_rope_depend_only_on_distance():
     rng = np.random.default_rng(0)
     query, key = (mg.tensor(np.tile(rng.normal(size=6), (5, 1))) for _ in range(2))
     angles = mg.rope_angles(query, pairs=3)
@@ -53,7 +53,7 @@ def test_a_query_gathers_only_from_where_it_may_look(settings, sees):
     np.testing.assert_allclose(capped.numpy(), weights)
 
 
-def test_truths_and_numbers_both_say_where_a_query_may_look():
+def test_boolean_and_additive_masks_agree():
     rng = np.random.default_rng(0)
     query, key, value = (mg.tensor(rng.normal(size=(2, 3, 4))) for _ in range(3))
     allowed = rng.random((2, 3, 3)) < 0.7
@@ -63,7 +63,7 @@ def test_truths_and_numbers_both_say_where_a_query_may_look():
 
 
 @pytest.mark.parametrize("settings", [{}, {"soft_cap": 2.0}, {"causal": True}])
-def test_true_and_false_are_no_bias_to_add(settings):
+def test_a_boolean_bias_raises(settings):
     x, truths = np.arange(6.0).reshape(3, 2), np.tril(np.ones((3, 3), bool))
     with pytest.raises(TypeError, match=r"attention.*bias is numbers, which are added .* is allowed= of mg.attention"):
         mg.attention(x, x, x, truths, **settings)
@@ -71,7 +71,7 @@ def test_true_and_false_are_no_bias_to_add(settings):
         mg.scaled_dot_product_attention(mg.tensor(x, requires_grad=True), x, x, mg.tensor(truths))
 
 
-def test_a_bias_for_more_queries_or_keys_than_there_are_is_refused():
+def test_an_attention_bias_of_the_wrong_shape_raises():
     one, several = np.ones((1, 4)), np.ones((5, 4))
     with pytest.raises(ValueError, match=r"a bias of shape \(3, 5\) does not fit the scores of queries .* \(1, 5\)"):
         mg.scaled_dot_product_attention(one, several, several, np.ones((3, 5)))
@@ -115,7 +115,7 @@ def test_an_expert_without_rows_receives_nothing():
     assert weights.grad.numpy()[2].any()
 
 
-def test_a_narrow_way_of_zeros_changes_nothing_at_first():
+def test_lora_with_b_of_zeros_changes_nothing():
     x, weight, a = leaf(2, 3), leaf(4, 3), leaf(2, 3)
     b = mg.tensor(np.zeros((4, 2)), requires_grad=True)
     out = mg.lora_matmul(x, weight, a, b, scale=3.0)
@@ -141,7 +141,7 @@ def test_a_recurrent_weight_is_used_at_every_step():
     np.testing.assert_allclose(at_once.item(), mg.grad(by_hand)(mg.tensor(0.7)).item())
 
 
-def test_a_memory_that_forgets_nothing_and_takes_nothing_in_stays():
+def test_an_lstm_cell_can_keep_its_memory():
     closed, wide_open = -100.0, 100.0
     gates = mg.tensor([closed, wide_open, 0.3, wide_open])
     hidden, cell = mg.lstm_cell(gates, mg.tensor([0.5]))
@@ -149,12 +149,12 @@ def test_a_memory_that_forgets_nothing_and_takes_nothing_in_stays():
     np.testing.assert_allclose(hidden.numpy(), np.tanh([0.5]))
 
 
-def test_a_unit_that_keeps_everything_stays():
+def test_a_gru_cell_can_keep_its_state():
     drive, recall = mg.tensor([0.0, 100.0, 3.0]), mg.tensor([0.0, 0.0, 5.0])
     np.testing.assert_allclose(mg.gru_cell(drive, recall, mg.tensor([0.25])).numpy(), [0.25])
 
 
-def test_a_corrected_memory_recalls_what_it_was_told_last():
+def test_a_corrected_memory_recalls_the_last_value():
     key = mg.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     value, ones = mg.tensor([[1.0], [2.0], [5.0]]), mg.tensor([1.0, 1.0, 1.0])
     assert mg.gated_delta_net(key, key, value, ones, ones).tolist() == [[1.0], [2.0], [5.0]]

@@ -1,4 +1,4 @@
-"""Pictures of Gaussians: what is drawn, and gradients for everything that a scene is made of."""
+"""Rendering of Gaussians: images, and gradients for every part of a scene."""
 
 import numpy as np
 import pytest

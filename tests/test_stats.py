@@ -1,4 +1,4 @@
-"""Distributions, beside SciPy's and autograd's: values, gradients, and what is outside of them."""
+"""Distributions compared with SciPy's and autograd's: values, gradients, and the outside of the support."""
 
 import math
 

@@ -30,14 +30,14 @@ RETURNED = {
 }
 
 
-def test_the_stubs_are_what_the_code_says():
+def test_the_stubs_are_up_to_date():
     there = {path.relative_to(HOUSE).as_posix(): path for path in (HOUSE / "micrograd_plus").rglob("*.pyi")}
     assert there.keys() == STUBS.keys()
     outdated = [name for name, text in STUBS.items() if there[name].read_text(encoding="utf-8") != text]
     assert not outdated, "run `make reference`"
 
 
-def test_every_public_name_stands_in_the_stubs():
+def test_every_public_name_is_in_the_stubs():
     face = ast.parse(STUBS["micrograd_plus/__init__.pyi"])
     imported = {
         alias.asname or alias.name

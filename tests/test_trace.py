@@ -71,7 +71,7 @@ def test_nodes_are_in_order_of_creation_and_name_their_inputs(diamond):
     assert [node["label"] for node in nodes] == ["x", "w", "y", None, "loss"]
     assert nodes[2]["inputs"] == [{"name": "a", "node": 0}, {"name": "b", "node": 1}]
     assert nodes[3]["inputs"] == [{"name": "a", "node": 2}, {"name": "b", "node": 2}]
-    assert nodes[2]["summary"] == "Multiplication: the product of two, entry by entry."
+    assert nodes[2]["summary"] == "Multiply two inputs elementwise."
     assert nodes[4]["params"] == {"axis": "None", "keepdims": "False"}
     assert all(node["requires_grad"] for node in nodes)
     assert [entries(diamond, node["value"]) for node in nodes] == [

@@ -81,7 +81,7 @@ def test_a_case_is_the_same_in_every_run():
     assert repr(one) != repr(whole)
 
 
-def test_the_trials_find_a_trace_that_cannot_be_used(monkeypatch):
+def test_the_trials_find_an_unusable_trace(monkeypatch):
     monkeypatch.setattr(hostile, "used_trace", lambda trace: 1 / 0)
     monkeypatch.setattr(hostile, "damaged_data", lambda rng, whole: whole)
     assert harness.run_cases("hostile", hostile.run, 0, 20, quiet=True).findings

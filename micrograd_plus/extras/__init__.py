@@ -21,7 +21,7 @@ SUBJECTS = {
 """The files of operations, by the headings that the reference gives them."""
 
 PLACES = {convolving: "signal", spectra: "signal", functions: "special", blending: "splat"}
-"""Subjects whose names are public in a module of their own: mg.special.gammaln."""
+"""Subjects with their own public module: mg.special.gammaln."""
 
 for _subject in SUBJECTS.values():
     for _, _function in functions_of(_subject):

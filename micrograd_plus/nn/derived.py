@@ -68,7 +68,7 @@ def as_module(
     Args:
         name: the name of the class.
         function: a function of `nn.functional`, with the input first.
-        check: returns what is wrong with the settings, or None.
+        check: returns a message for invalid settings, or None.
     """
     _, *settings = inspect.signature(function).parameters.values()
     signature = inspect.Signature(settings)

@@ -67,7 +67,7 @@ class Identity(Module):
     """
 
     def __init__(self, *args: Any, **kwargs: Any):
-        """Ignore all arguments, which may be those of the layer that it replaces."""
+        """Ignore all arguments, so that it can replace any layer."""
 
     def forward(self, input: Any) -> Any:
         """Return the input."""

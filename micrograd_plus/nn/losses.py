@@ -272,7 +272,7 @@ class KLDivLoss(Loss):
 
 
 class HingeEmbeddingLoss(Loss):
-    """Hinge embedding loss: the distance of similar pairs, and how much that of others lacks to `margin`.
+    """Hinge embedding loss: distance of similar pairs, closeness of others within `margin`.
 
     loss = x where the target is 1, max(0, margin - x) where it is -1.
 

@@ -57,7 +57,7 @@ _OURS = {name: getattr(ops, name) for name in ops.__all__} | {
 
 
 _WHEN_ASKED_FOR = ("integrate", "signal", "special", "stats", "tools")
-"""Modules beside this one that are imported the first time somebody asks."""
+"""Modules that are imported on first use."""
 
 
 def __getattr__(name: str) -> Any:

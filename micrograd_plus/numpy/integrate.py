@@ -24,7 +24,7 @@ STAGES = (
 )
 ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 """The pair of formulas of orders 5 and 4 of Dormand and Prince ("A family of embedded Runge-Kutta formulae", 1980):
-where each stage stands, what it is made of, and the difference of the two results."""
+times and coefficients of the stages, and the difference of the two results."""
 
 
 def odeint(

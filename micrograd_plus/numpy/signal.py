@@ -30,7 +30,7 @@ def convolve(
     along = [[i % n for i in each] for each, n in zip(axes or [range(ndims[0]), range(ndims[1])], ndims, strict=True)]
     summed = [[i % n for i in each] for each, n in zip(dot_axes, ndims, strict=True)]
     free = [[i for i in range(n) if i not in a and i not in s] for n, a, s in zip(ndims, along, summed, strict=True)]
-    # Each as (its own axes, those that are summed, those that are convolved).
+    # Each as (its own axes, summed axes, convolved axes).
     a, b = (
         xp.transpose(value, axes=(*f, *s, *w)) for value, f, s, w in zip((A, B), free, summed, along, strict=True)
     )

@@ -36,7 +36,7 @@ def __getattr__(name: str) -> NoReturn:
 _generator = np.random.default_rng()
 _elsewhere: dict[str, CountingGenerator] = {}
 _starts: dict[str, int] = {}
-"""Where the generators of other devices start, if not from the seed."""
+"""Initial states of the generators of other devices, if not from the seed."""
 _seed = int(_generator.integers(2**63))
 
 Generator = np.random.Generator

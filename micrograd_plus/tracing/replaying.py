@@ -156,7 +156,7 @@ class _Replay:
         if self.mistake == "no order":
             order = self._visit_order(walk.root, steps_of)
         for node in order:
-            upstream = self._arrived_at(node, arrived)
+            upstream = self._upstream_of(node, arrived)
             if upstream is None:
                 continue
             for step in steps_of[node]:
@@ -184,7 +184,7 @@ class _Replay:
                     visited.add(target)
                     todo.append(target)
 
-    def _arrived_at(self, node: int, arrived: Gradients) -> Any:
+    def _upstream_of(self, node: int, arrived: Gradients) -> Any:
         """Return what has arrived at an application; for several outputs, a list with what arrived at each."""
         if node in arrived:
             return arrived[node]

@@ -1,4 +1,4 @@
-"""Run the workloads, and print one table of goals, what was reached, and the verdict."""
+"""Command line of the benchmarks: run workloads, print a table of goals, results and verdicts."""
 
 import argparse
 import json

@@ -20,7 +20,7 @@ FEW, MANY = 256, 4096
 """Steps of a short scan and of a long one."""
 
 LENGTH, WIDTH = 1024, 64
-"""Of a sequence, and of each query, key and value."""
+"""Size of a sequence, and of each query, key and value."""
 
 SIDE = 1000
 """Of the square matrix that operations along an axis are given."""
@@ -50,8 +50,10 @@ def quickest(run: Callable[[], object], times: int) -> float:
 
 
 def run_scan(steps: int, carried: int, checkpoint_every: int | None = None) -> Callable[[], None]:
-    """A run of a scan, forward and backward, that carries so many numbers along: each state is tanh of the one before,
-    times a weight."""
+    """Return a run of a scan, forward and backward.
+
+    It carries `carried` numbers; each state is tanh of the one before, times a weight.
+    """
     import micrograd_plus as mg
 
     random = np.random.default_rng(0)
@@ -119,7 +121,7 @@ def along_an_axis() -> dict[str, Callable[[Any, Any], Any]]:
 
 
 def back_over_forward(operation: Callable[[Any, Any], Any], times: int) -> float:
-    """The time of the way back, over twice that of the forward and one pass for each gradient that is written."""
+    """Return the time of the backward pass, relative to twice the forward pass plus one pass for each gradient."""
     import micrograd_plus as mg
 
     array = np.random.default_rng(0).uniform(0.5, 1.5, size=(SIDE, SIDE))

@@ -31,7 +31,7 @@ class Contender(Protocol):
         ...
 
     def step(self) -> object:
-        """What is timed: the loss, its gradients, and the update where the workload has one."""
+        """Run the timed step: the loss, its gradients, and the update if the workload has one."""
         ...
 
 
@@ -80,10 +80,7 @@ class Times:
 
 def gather(kinds: Iterable[type], without: set[str], *given: object
            ) -> tuple[list[Contender], dict[str, str]]:
-    """The contenders that can run, each made with what is given; and, by name, why the others do not.
-
-    `without` names libraries: the first word of a contender's name.
-    """
+    """Return the contenders that can run, and the reasons why others cannot, by name."""
     found, missing = [], {}
     for kind in kinds:
         if kind.name.split()[0] in without:
@@ -107,10 +104,7 @@ def gather_calls(makers: dict[str, Callable[[], list[Call]]], without: set[str])
 
 
 def agree(contenders: list[Contender], tolerance: float) -> None:
-    """Hold every gradient against those of torch, or of the first contender where torch is not there.
-
-    `tolerance` is relative to the largest entry of the gradient that is compared with.
-    """
+    """Check every gradient against torch, or against the first contender without torch."""
     reference = next((each for each in contenders if each.name == "torch"), contenders[0])
     expected = reference.gradients()
     for contender in contenders:
@@ -126,10 +120,7 @@ def agree(contenders: list[Contender], tolerance: float) -> None:
 
 
 def in_fresh_process(*words: str) -> Any:
-    """What a new Python, started with these words and this one's path, prints as JSON.
-
-    It may keep bytecode, as an installed package does.
-    """
+    """Run a new Python with these arguments and return its JSON output."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": ""}
     command = [sys.executable, *words]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, encoding="utf-8", check=True)

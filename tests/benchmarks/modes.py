@@ -1,7 +1,4 @@
-"""What a mode costs: operations and whole networks under `no_grad`, comparisons, and a hook in this model or another.
-
-Nothing that promises to do less may take longer.
-"""
+"""Cost of modes: operations and networks under `no_grad`, comparisons, and hooks in this model or another."""
 
 from contextlib import nullcontext
 from typing import Any

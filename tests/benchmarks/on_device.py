@@ -112,7 +112,7 @@ def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[OnDev
 
 
 def missing_parts() -> str:
-    """What a run on a GPU lacks here, in a sentence; nothing where there is one."""
+    """Return a sentence about missing requirements for a GPU run, or an empty one."""
     try:
         import cupy
     except ImportError:

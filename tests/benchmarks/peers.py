@@ -118,7 +118,7 @@ class OnOurs:
 
 
 def with_recording(ours: type) -> type:
-    """The same contender of this engine with each whole step in a recording."""
+    """Return the same contender with each step in a recording."""
 
     class Recorded(ours):
         name = "micrograd_plus recording"

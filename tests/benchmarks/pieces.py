@@ -100,7 +100,7 @@ def looks() -> list[Call]:
 
 
 def check_agreement(calls: list[Call], pairs: int) -> list[Call]:
-    """The same calls, once every group of `pairs` that stand side by side has been found to agree."""
+    """Return the calls after checking that adjacent groups of `pairs` agree."""
     for start in range(0, len(calls), pairs):
         agree(calls[start: start + pairs], 1e-5)
     return calls

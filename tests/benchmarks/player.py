@@ -109,7 +109,7 @@ class Pages:
         return self.made[name]
 
     def open(self, trace: Any, width: int = 1280, height: int = 720) -> Any:
-        """The page of a trace, in a window of its own."""
+        """Return the page of a trace in a new window."""
         path = viz.save(trace, self.folder / "walk.html")
         page = self.browser.new_page(viewport={"width": width, "height": height})
         page.goto(path.as_uri())
@@ -117,7 +117,7 @@ class Pages:
         return page
 
     def at_steps(self, name: str, look: str, most: int = 40, **size: int) -> list[Any]:
-        """What is seen at some steps of a program's walk, evenly spread."""
+        """Return the view at some evenly spread steps of a program's walk."""
         page = self.open(self.trace(name), **size)
         count = int(page.locator(".slider").get_attribute("max"))
         seen = []
@@ -200,7 +200,7 @@ def redraw_same(pages: Pages) -> float:
     return _time_drawing(lambda k: programs.two_layers())
 
 
-def redraw_changed(pages: Pages) -> float:
+def redraw_with_changes(pages: Pages) -> float:
     """The same after others of the same program with other numbers, whose nodes are as broad as these need."""
     return _time_drawing(lambda k: programs.two_layers(k / 128))
 
@@ -283,7 +283,7 @@ def first_sight(pages: Pages) -> float:
     return 100 * seen / drawn if 5 <= drawn <= 40 else 0.0
 
 
-def count_unnamed(pages: Pages) -> float:
+def count_numbered_names(pages: Pages) -> float:
     """How many parameters of micrograd's network, of 337, the page calls by a number."""
     net = nn.MLP(2, [16, 16, 1])
     with mg.record() as trace:
@@ -324,13 +324,13 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
     ("slowest step over arrays, ms", slowest_step, "at most", 16),
     ("from the record to the page, 65,000 nodes, s of CPU", moons_page, "at most", 2),
     ("parts of the GPT in view at first, %", first_sight, "at least", 100),
-    ("parameters of nn.MLP without a name, of 337", count_unnamed, "is", 0),
+    ("parameters of nn.MLP without a name, of 337", count_numbered_names, "is", 0),
     ("sentences that contradict .grad", contradictions, "is", 0),
     ("a notebook's cell for 19 numbers, KB", numbers_cell, "at most", 80),
     ("a notebook's cell for 19 arrays, KB", tensors_cell, "at most", 120),
     ("a notebook's cell for 984 nodes, KB", network_cell, "at most", 300),
     ("a record of 19 nodes drawn again, ms of CPU", redraw_same, "at most", 10),
-    ("the same with other numbers, ms of CPU", redraw_changed, "at most", 10),
+    ("the same with other numbers, ms of CPU", redraw_with_changes, "at most", 10),
     ("viz.explore: 18 nodes recorded anew, ms of CPU", time_slider, "at most", 50),
     ("the slowest PNG, s of CPU", slowest_png, "at most", 5),
 ]

@@ -170,7 +170,7 @@ def moons() -> Any:
 
 
 def accumulated_gradients() -> Any:
-    """Gradients that nobody cleared: one is there before the record, and another walk in it adds to both."""
+    """Record gradients that were not cleared: one from before the recording, and one from an earlier walk in it."""
     a = mg.tensor(2.0, requires_grad=True)
     (a * 4).backward()
     with mg.record() as trace:

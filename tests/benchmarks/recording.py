@@ -1,8 +1,4 @@
-"""What a recording leaves behind once it has ended: nothing, if the switch is off when it is off.
-
-A step is timed in fresh processes, in half of which one recording was made and ended before. Run as a program
-with the name of a workload's module, it is one of those processes.
-"""
+"""Cost of an ended recording: nothing, if recording is switched off afterwards."""
 
 import importlib
 import json

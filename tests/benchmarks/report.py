@@ -1,4 +1,4 @@
-"""What was measured, as rows of a table and as JSON."""
+"""Results of benchmarks as tables and as JSON."""
 
 import importlib.metadata
 import os

@@ -33,7 +33,7 @@ print(time.perf_counter() - start)
 
 
 def seconds_to_import(module: str, *, after: str = "") -> float:
-    """CPU seconds that an import takes in a fresh process, beyond Python's own start and what was imported before."""
+    """Return the CPU seconds of an import in a fresh process, beyond Python's start and earlier imports."""
     return in_fresh_process("-c", (f"import {after}; " if after else "") + TIMED.format(module))
 
 
@@ -49,11 +49,7 @@ def milliseconds_to_draw(rounds: int) -> float | None:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Import every library in turns, each time in a process of its own.
-
-    What the engine takes beyond NumPy is timed in a process that has NumPy. The difference of two processes has the
-    same median, and quartiles three times as far apart.
-    """
+    """Import every library in turns, each time in a new process."""
     wanted = {library: module for library, module in MODULES.items() if library not in without}
     modules = [module for library, module in wanted.items() if importlib.util.find_spec(library)]
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)   # where set, every import would compile the source again

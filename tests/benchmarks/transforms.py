@@ -41,7 +41,7 @@ def ours() -> list[Call]:
 
 
 def autograds() -> list[Call]:
-    """HIPS autograd's; its forward mode has one rule for each function, as ours has not."""
+    """Return HIPS autograd's calls; its forward mode has one rule for each function, unlike ours."""
     import autograd
     from autograd import numpy as anp
 

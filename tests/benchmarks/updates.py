@@ -88,7 +88,7 @@ def torchs() -> list[Call]:
 ALONE = "p.data += -lr * p.grad, alone, float32"
 
 
-def update_alone(library: Any, name: str) -> list[Call]:
+def single_update(library: Any, name: str) -> list[Call]:
     """Return one update of a float32 weight, without the step around it."""
     values = np.random.default_rng(21).normal(size=(2, 16, 16)).astype(np.float32)
     p, p_grad = (library.tensor(each) for each in values)
@@ -96,19 +96,19 @@ def update_alone(library: Any, name: str) -> list[Call]:
     return [Call(f"{name} {ALONE}", lambda: plus_in_data([p], library))]
 
 
-def ours_alone() -> list[Call]:
+def our_single_update() -> list[Call]:
     """Return this engine's update."""
     import micrograd_plus as mg
 
-    return update_alone(mg, "micrograd_plus")
+    return single_update(mg, "micrograd_plus")
 
 
-def torchs_alone() -> list[Call]:
+def torchs_single_update() -> list[Call]:
     """Return torch's update."""
     import torch
 
     torch.set_num_threads(1)
-    return update_alone(torch, "torch")
+    return single_update(torch, "torch")
 
 
 def fails(call: Call) -> str | None:
@@ -131,7 +131,9 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
             for form, at_most in over.items() if at_most]
     rows += [Row("update", f"{form}, over torch's", times.ratio(f"micrograd_plus {form}", f"torch {form}"), at_most=1)
              for form in over]
-    alone = compare(gather_calls({"micrograd_plus": ours_alone, "torch": torchs_alone}, without), effort, "update")
+    alone = compare(
+        gather_calls({"micrograd_plus": our_single_update, "torch": torchs_single_update}, without), effort, "update"
+    )
     row = Row("update", f"{ALONE}, over torch's", alone.ratio(f"micrograd_plus {ALONE}", f"torch {ALONE}"), at_most=1)
     return [Outcome("W3, every way of the update", "us", rows, times.medians(1e6) | refused),
             Outcome("one update", "us", [row], alone.medians(1e6))]

@@ -122,7 +122,7 @@ def forward(neuron: list[float], inputs: list[float], bends: bool) -> float:
 
 
 def backward(layer: list, sums: list, inputs: list[float], upstream: list[float], bent: bool) -> list[float]:
-    """Add what each parameter receives, and return what the layer below receives (nothing, at the bottom)."""
+    """Add the gradient of each parameter, and return the gradient of the layer's inputs (nothing at the bottom)."""
     below = [0.0] * len(inputs)
     for neuron, row, sent in zip(layer, sums, upstream, strict=True):
         if sent:

@@ -176,12 +176,8 @@ def memory(line: str) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def measure_alone(name: str, length: int) -> dict[str, float]:
-    """Bytes and seconds per node, in a process of its own.
-
-    Bytes are what the process holds at most during its first step, the walk included, beyond what it held
-    before. The resident set is the only measure that sees torch's memory as well as Python's.
-    """
+def measure_in_process(name: str, length: int) -> dict[str, float]:
+    """Return bytes and seconds per node, measured in a new process."""
     return in_fresh_process("-m", "benchmarks.w2_chain", name, str(length))
 
 
@@ -210,7 +206,7 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         outcomes.append(Outcome(f"W2 chain of {length:,}, per node", "us", [], taken))
     kinds = (PythonByHand, Ours) if effort.quick else KINDS
     names = [kind.name for kind in kinds if kind.name not in missing]
-    million = {name: measure_alone(name, MILLION) for name in tqdm(names, desc="W2 1,000,000", leave=False)}
+    million = {name: measure_in_process(name, MILLION) for name in tqdm(names, desc="W2 1,000,000", leave=False)}
     ours = million.get(Ours.name, {})
     rows += [
         Row("W2", "walked at Python's own recursion limit", ours.get("nodes"), "nodes", at_least=MILLION),

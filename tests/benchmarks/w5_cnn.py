@@ -45,7 +45,7 @@ class NumpyByHand(ByHand):
         self.images = np.ascontiguousarray(IMAGES.transpose(1, 2, 3, 0))
 
     def convolve_images(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the convolution gives, and the windows it saw: one row for each entry of a window."""
+        """Return the convolution, and its windows with one row for each entry of a window."""
         channels, high, wide, images = x.shape
         framed = np.zeros((channels, high + 2, wide + 2, images), np.float32)
         framed[:, 1:-1, 1:-1] = x

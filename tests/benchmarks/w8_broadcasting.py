@@ -23,7 +23,7 @@ PARAMETERS = [MATRIX, *ROWS, *COLUMNS]
 
 
 class NumpyByHand(ByHand):
-    """In place wherever no gradient needs what was there."""
+    """NumPy that writes in place wherever no gradient needs the old values."""
 
     def __init__(self) -> None:
         super().__init__(PARAMETERS, None)
@@ -93,10 +93,7 @@ class Ours(OnOurs):
 
 
 def peak(contender: Contender) -> float:
-    """Megabytes (1e6 bytes) allocated at most at once during a step, beyond what is there before it.
-
-    Traced by tracemalloc, which NumPy tells of its arrays; torch does not, so it is not measured.
-    """
+    """Return the peak memory of a step in megabytes (1e6 bytes), beyond the memory in use before."""
     contender.step()
     gc.collect()
     tracemalloc.start()

@@ -9,7 +9,7 @@ NONE = {
     "resample": "a part of interpolate and adaptive_avg_pool2d, whose own samples compare it",
     "unresample": "the rule of resample",
 }
-"""Operations that PyTorch has not, each with the reason."""
+"""Operations that PyTorch does not have, each with the reason."""
 
 
 def layer_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
@@ -117,7 +117,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return soft_capped(query, key, value, mask if bias is None else mask + bias, **params)
 
     def block(x: Any, *parameters: Any, heads: int, causal: bool) -> Any:
-        """By the module, whose rows come first in time."""
+        """Use the module, whose rows come first in time."""
         names = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
         module = torch.nn.MultiheadAttention(x.shape[-1], heads, batch_first=True, dtype=x.dtype)
         hidden = torch.ones(x.shape[1], x.shape[1], dtype=bool).triu(1) if causal else None
@@ -126,7 +126,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.func.functional_call(module, given, (x, x, x), settings)[0]
 
     def transformer_layer(x: Any, *parameters: Any, heads: int, norm_first: bool) -> Any:
-        """By the module, in parts whose second derivatives PyTorch has."""
+        """Use the module, in parts whose second derivatives PyTorch has."""
         gathering, (w1, b1, w2, b2), norms = parameters[:4], parameters[4:8], parameters[8:]
 
         def norm(x: Any, place: int) -> Any:

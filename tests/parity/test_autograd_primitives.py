@@ -31,7 +31,7 @@ INTERNAL = {
     "truncate_pad": "mg.ops.cut_or_pad",
     "untake": "a rule of its indexing",
 }
-"""What is no function for users, and what does its work here."""
+"""Functions that are not for users, and their replacement here."""
 
 HERE = (mg, mg.linalg, mg.fft, mg.special, mg.signal, mg.numpy.integrate)
 
@@ -89,7 +89,7 @@ SPECIAL = ("gammaln", "digamma", "gamma", "psi", "i0", "i1", "j0", "j1", "y0", "
 
 
 def slopes(namespaces, name, given, place):
-    """The gradient of a weighted sum of what a function gives, here and in autograd."""
+    """Return the gradient of a weighted sum of a function's results, here and in autograd."""
     import autograd
 
     ours, theirs = (getattr(space, name) for space in namespaces)

@@ -25,7 +25,7 @@ def torch():
 
 @pytest.fixture
 def draw():
-    """A generator of its own for each test."""
+    """Return a new generator for each test."""
     return np.random.default_rng(17)
 
 

@@ -1,4 +1,4 @@
-"""What stands in front of the operations of mg.linalg, mg.fft and mg.signal, against PyTorch's, in double precision."""
+"""The public functions of mg.linalg, mg.fft and mg.signal compared with PyTorch's, in double precision."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ def random_array(*shape, kind="real"):
 
 
 def weighted_sum(parts, tensor):
-    """One real number made of all entries, each with a weight of its own, for either library."""
+    """Return a weighted sum of all entries, as a real number, for either library."""
     total = 0.0
     for part in parts if isinstance(parts, tuple) else (parts,):
         rng = np.random.default_rng(7)

@@ -19,7 +19,7 @@ NEAR = {"rtol": 1e-6, "atol": 1e-7}
 
 @pytest.fixture
 def draw():
-    """A generator of its own for each test."""
+    """Return a new generator for each test."""
     return np.random.default_rng(11)
 
 

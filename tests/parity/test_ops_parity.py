@@ -89,7 +89,7 @@ def as_list(result):
 
 
 def weighted_sum(parts, tensor):
-    """One real number made of all parts, each entry with a weight of its own, for either library."""
+    """Return a weighted sum of the entries of all parts, as a real number, for either library."""
     total = 0.0
     for place, part in enumerate(parts):
         rng = np.random.default_rng([23, place])

@@ -16,7 +16,7 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 
 @pytest.fixture
 def draw():
-    """A generator of its own for each test."""
+    """Return a new generator for each test."""
     return np.random.default_rng(11)
 
 
@@ -27,7 +27,7 @@ def both(*arrays):
 
 
 def trajectory(library, make, start, matrix, steps=25, schedule=None, groups=False):
-    """Where an optimiser goes on a crooked bowl, and the rates it takes; `start` and `matrix` are arrays."""
+    """Return the path of an optimiser on a quadratic, and its rates; `start` and `matrix` are arrays."""
     if library is torch:
         x, y = (torch.tensor(each, requires_grad=True) for each in start)
         convert = torch.tensor

@@ -44,7 +44,7 @@ NONE = {
     "window_sums": "a part of avg_pool2d, whose own samples compare it",
     **NO_LAYER,
 }
-"""Operations that PyTorch has not, each with the reason."""
+"""Operations that PyTorch does not have, each with the reason."""
 
 SAME_NAME = (
     "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "ceil", "conj",
@@ -303,7 +303,7 @@ def layout_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 def indexing_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def places(shape: Any, index: Any) -> Any:
-        """Where an index leads, as numbers of entries: PyTorch's own indices know no negative steps."""
+        """Return the positions that an index selects: PyTorch's indices have no negative steps."""
         return torch.from_numpy(np.arange(np.prod(shape)).reshape(shape)[index].copy())
 
     def put_add(x: Any, shape: Any, index: Any) -> Any:
@@ -335,7 +335,7 @@ def indexing_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 def network_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def attention(query: Any, key: Any, value: Any, bias: Any = None, scale: Any = None) -> Any:
-        """By the implementation that PyTorch can differentiate twice, which wants equal leading axes."""
+        """Use the implementation that PyTorch can differentiate twice; it needs equal leading axes."""
         leading = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
         query, key, value = (x.expand(*leading, *x.shape[-2:]) for x in (query, key, value))
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):

@@ -25,7 +25,7 @@ def contexts(length):
 
 
 def bigrams(side):
-    """A table of logits, one row for each letter, trained on the pairs of neighbours; then as many steps by hand."""
+    """Train a table of logits, one row for each letter, on pairs of neighbours; then do the same steps by hand."""
     m, (before, after) = side.m, contexts(1)
     shown = m.tensor(np.eye(SIZE)[before[:, 0]])
     table, losses = side.leaf(normal_array(0, SIZE, SIZE)), []
@@ -487,7 +487,7 @@ def alignments_of_a_sequence(side):
 
 
 SECOND_ORDER = (learning_to_learn, wasserstein_critic, solution_of_an_equation)
-"""Those that differentiate a gradient."""
+"""Programs that differentiate a gradient."""
 
 PROGRAMS = [
     bigrams, network_with_normalised_layers, character_transformer, long_short_term_memory, variational_autoencoder,

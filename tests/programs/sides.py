@@ -1,4 +1,4 @@
-"""The two libraries that a program is run by, and what is spelled otherwise in them."""
+"""The two libraries that run a program, and their differences in spelling."""
 
 from functools import cache
 from typing import Any
@@ -25,7 +25,7 @@ class Torch:
         return self.m.tensor(values, dtype=self.m.float64, requires_grad=True)
 
     def gradients(self, f: Any, parameters: list[Any]) -> Any:
-        """Of a function, with a graph of their own."""
+        """Return derivatives of a function, with a graph."""
         parameters = [each if each.requires_grad else each.clone().requires_grad_() for each in parameters]
         return self.m.autograd.grad(f(parameters), parameters, create_graph=True)
 
@@ -36,7 +36,7 @@ class Torch:
         return first, self.m.autograd.grad(first.sum(), x, create_graph=True)[0]
 
     def value_and_slope(self, f: Any, x: Any) -> tuple[float, np.ndarray]:
-        """Of a function of an array, as numbers."""
+        """Return derivatives of a function of an array, as numbers."""
         x = self.m.tensor(x, requires_grad=True)
         value = f(x)
         value.backward()
@@ -63,7 +63,7 @@ class Here:
         return self.m.tensor(values, dtype=float, requires_grad=True)
 
     def gradients(self, f: Any, parameters: list[Any]) -> Any:
-        """Of a function, with a graph of their own."""
+        """Return derivatives of a function, with a graph."""
         return self.m.grad(f)([each if each.requires_grad else each.clone().requires_grad_() for each in parameters])
 
     def slopes(self, f: Any, x: Any) -> tuple[Any, Any]:
@@ -72,7 +72,7 @@ class Here:
         return first(x), self.m.grad(lambda x: first(x).sum())(x)
 
     def value_and_slope(self, f: Any, x: Any) -> tuple[Any, Any]:
-        """Of a function of an array, as numbers."""
+        """Return derivatives of a function of an array, as numbers."""
         return self.m.value_and_grad(f)(x)
 
     def network(self, layers: list[Any], seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""Programs in autograd's manner, whose namespace is `micrograd_plus.numpy` in the place of `autograd.numpy`."""
+"""Programs in autograd's manner, whose namespace is `micrograd_plus.numpy` instead of `autograd.numpy`."""
 
 import importlib
 from types import SimpleNamespace

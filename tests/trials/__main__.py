@@ -1,8 +1,4 @@
-"""Try what was asked for, print what came of it; 1 where something was found.
-
-A number of cases that is not given is the whole: 100,000 programs beside PyTorch, 200,000 hostile traces and files,
-200,000 steps of training each way.
-"""
+"""Command line of the trials: run cases, print the results; exit status 1 after a failure."""
 
 import argparse
 import importlib
@@ -17,7 +13,7 @@ MOST_GROWTH = 30.0
 
 
 def tally(kind: str, first: int, count: int, quiet: bool = False) -> Tally:
-    """Try so many cases of a kind."""
+    """Run `count` cases of a kind."""
     module = importlib.import_module(f".{MODULES[kind]}", __package__)
     return run_cases(kind, module.run, first, max(1, count // getattr(module, "STEPS", 1)), quiet)
 

@@ -1,4 +1,4 @@
-"""What all trials share: cases by number, a watch for what hangs, the resident memory, and one line of progress."""
+"""Shared code of the trials: numbered cases, a time limit, resident memory, and a line of progress."""
 
 import contextlib
 import faulthandler
@@ -32,8 +32,7 @@ class Hang(BaseException):
 
 @contextlib.contextmanager
 def time_limit(seconds: float = MOST_SECONDS) -> Iterator[None]:
-    """Breaks off what takes too long: by a signal where there is one, and where that is not heard, the process with a
-    traceback of all threads."""
+    """Stop a case that takes too long, by a signal, or by ending the process if the signal is ignored."""
 
     def ring(number: int, frame: object) -> None:
         raise Hang
@@ -69,7 +68,7 @@ def dice(kind: str, case: int) -> np.random.Generator:
 
 @dataclass
 class Tally:
-    """What came of some cases."""
+    """Outcomes of some cases."""
 
     kind: str
     outcomes: Counter = field(default_factory=Counter)
@@ -80,12 +79,12 @@ class Tally:
 
     @property
     def cases(self) -> int:
-        """How many."""
+        """Return the number of cases."""
         return sum(self.outcomes.values())
 
     @property
     def growth(self) -> float:
-        """Megabytes more at the end than after the first tenth of the cases, or the first thousand."""
+        """Return the growth of memory in megabytes after the first tenth of the cases, or the first thousand."""
         return self.end - self.begin
 
     def __str__(self) -> str:
@@ -101,7 +100,7 @@ def progress(kind: str, done: int, of: int, found: int) -> None:
 
 
 def run_cases(kind: str, run: Callable[[int], str], first: int, count: int, quiet: bool = False) -> Tally:
-    """Run the cases `first`, `first + 1`, …; what is no expected outcome, what raises and what hangs is a finding."""
+    """Run the cases `first`, `first + 1`, …; unexpected outcomes, errors and hangs are failures."""
     tally, start, said = Tally(kind), time.monotonic(), time.monotonic()
     for done in range(count):
         case = first + done

@@ -23,7 +23,7 @@ VALUES: list[Any] = [
     "../../etc/passwd", "\n", "add", "nope", [], [[]], [0], [None], [1, 2, 3], [2**62, 2**62], [10**19] * 70, [-1], {},
     {"a": 1}, {"": None}, {"__class__": "os"}, [[1.0, 2.0], [3.0]], [True, False],
 ]  # fmt: skip
-"""What stands where something else was."""
+"""Replacements for damaged parts of the data."""
 
 
 @cache
@@ -100,7 +100,7 @@ def damaged_data(rng: np.random.Generator, whole: Any) -> Any:
 
 
 def damage(rng: np.random.Generator, part: Any, key: Any, other: Any) -> None:
-    """Does one thing to what stands under a key; `other` stands elsewhere."""
+    """Damage the part at `key` in one way; `other` is another part of the data."""
     value, turn, here = copy.deepcopy(VALUES[rng.integers(len(VALUES))]), rng.integers(8), part[key]
     if turn == 0:
         del part[key]
@@ -147,7 +147,7 @@ HEADS = [
     "{'descr': '<f8', 'fortran_order': False, 'shape': " + str((1,) * 70) + ", }", "\x00" * 50, "é" * 50,
     "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }",
 ]  # fmt: skip
-"""What stands at the head of an array in an archive."""
+"""Possible headers of an array in an archive."""
 
 
 def archive(rng: np.random.Generator) -> bytes:
@@ -173,11 +173,11 @@ def tensors_file(rng: np.random.Generator) -> bytes:
     return max(size, 0).to_bytes(8, "little") + head + whole[8 + length :]
 
 
-# What is tried with each ----
+# Trials ---------------------
 
 
 def used_trace(trace: Any) -> None:
-    """Whatever can be asked of a trace that was accepted."""
+    """Use an accepted trace in every way."""
     text = trace.to_json()
     if mg.load_trace(text).to_json() != text:
         raise AssertionError("read back, it is another trace")
@@ -238,7 +238,7 @@ def try_file(suffix: str, make: Callable[[np.random.Generator], bytes]) -> Calla
 
 
 def used_state(state: Any) -> None:
-    """Reads every number of what was loaded, and saves it again."""
+    """Read every number of a loaded state, and save it again."""
     for each in state.values():
         if isinstance(each, dict):
             used_state(each)
@@ -250,7 +250,7 @@ def used_state(state: Any) -> None:
 
 
 def error_text(error: Exception) -> str:
-    """A refusal is one sentence of moderate length that can be printed."""
+    """Return an error message after checking that it is one printable sentence of moderate length."""
     text = str(error)
     text.encode()
     return SAID if 0 < len(text) < 700 else f"refused in {len(text)} letters: {text[:100]}"
@@ -267,7 +267,7 @@ KINDS = [
 
 @cache
 def folder() -> tempfile.TemporaryDirectory[str]:
-    """Where files are written, in memory where the system has that."""
+    """Return a folder for files, in memory if the system supports that."""
     memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
     return tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None)
 

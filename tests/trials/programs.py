@@ -16,7 +16,7 @@ from .words import ALONG, ENTRIES, MATRICES, PAIRS, Side
 SHAPES = [(), (3,), (4,), (3, 4), (4, 4), (1, 4), (3, 1), (2, 3, 4), (2, 1, 4)]
 MOST_ENTRIES, MOST_SIZE = 200, 20.0
 SEVERAL = 7
-"""Of the programs that are recorded, one in so many is written as JSON and read back, which takes longest."""
+"""One in this many recorded programs is also written as JSON and loaded again, which takes longest."""
 MOVES = 8
 """How often the leaves are moved where the two differ."""
 WAYS = (
@@ -68,7 +68,7 @@ def sides(dtype: str) -> tuple[Side, Side]:
 
 
 def make_program(case: int) -> Program:
-    """The program of a case."""
+    """Return the program of a case."""
     rng = dice("programs", case)
     way = WAYS[rng.integers(len(WAYS))]
     leaves = [rng.normal(size=SHAPES[rng.integers(len(SHAPES))]) for _ in range(rng.integers(1, 4))]
@@ -91,7 +91,7 @@ def make_program(case: int) -> Program:
 
 
 def draw_line(rng: np.random.Generator, pool: list[Any]) -> Line:
-    """One line that the values of the pool allow; later ones are taken more often."""
+    """Return one line that the values of the pool allow, with a preference for later values."""
     place = len(pool) - 1 - min(int(rng.geometric(0.5)) - 1, len(pool) - 1)
     x, kind = pool[place], rng.integers(4)
     if kind == 1 and x.ndim and min(x.shape) > 1:
@@ -189,7 +189,7 @@ def here(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def take_walk(program: Program, given: list[Any], outcome: Any, extra: list[Any] | None = None) -> list[np.ndarray]:
-    """The outcome and what arrives at the leaves when it is walked back."""
+    """Return the outcome and the gradients of the leaves."""
     if not outcome.requires_grad:
         return [outcome.numpy(), *(np.zeros(each.shape) for each in given)]
     if program.way == "create_graph":
@@ -235,7 +235,7 @@ def jumps(program: Program, side: Callable[..., list[np.ndarray]], numbers: list
 
 
 def difference(found: list[Any], expected: list[Any], within: float) -> str:
-    """What is not the same, in a word; nothing where all is."""
+    """Return a word for the first difference, or nothing if all is equal."""
     if len(found) != len(expected):
         return f"{len(found)} numbers for {len(expected)}"
     for place, (one, other) in enumerate(zip(found, expected, strict=True)):
@@ -250,7 +250,7 @@ def difference(found: list[Any], expected: list[Any], within: float) -> str:
 
 
 def program_text(program: Program) -> str:
-    """The program for a reader."""
+    """Return the program as readable text."""
     said = [f"v{i} = leaf{values.shape}" for i, values in enumerate(program.leaves)]
     for table, name, places, axis in program.lines:
         given = ", ".join([f"v{place}" for place in places] + [str(axis)] * (table == "along"))

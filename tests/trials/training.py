@@ -10,11 +10,11 @@ from micrograd_plus import nn, optim
 from .harness import SAME, dice
 
 STEPS = 100
-"""Of one case, each way."""
+"""Steps of one case, with and without recording."""
 
 
 def networks() -> list[Any]:
-    """What is trained: functions that make a network for 4 numbers and 3 classes."""
+    """Return functions that make networks for 4 numbers and 3 classes."""
     return [
         lambda: nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3)),
         lambda: nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 3)),
@@ -41,6 +41,7 @@ def train(case: int, recorded: bool) -> list[np.ndarray]:
         rows = rng.integers(0, 64, 16)
 
         def take_steps(rows: Any = rows) -> None:
+            """Return the losses and the weights after some steps."""
             loss = nn.functional.cross_entropy(net(mg.tensor(data[rows])), mg.tensor(labels[rows]))
             optimiser.zero_grad()
             loss.backward()

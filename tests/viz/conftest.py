@@ -1,4 +1,4 @@
-"""The browser, for the tests of what is shown."""
+"""Browser fixtures for the tests of the player."""
 
 import pytest
 
@@ -8,8 +8,11 @@ from browser import chromium, page, used_up  # noqa: F401 - fixtures
 
 @pytest.fixture
 def open_player(page, tmp_path):  # noqa: F811 - pytest hands the fixture in by its name
-    """A function that opens a trace's page and gives the player's shadow root as locators see it; with `clock`, at a
-    time that the test itself can stop, so that what passes quickly can be looked at on a slow machine."""
+    """Return a function that opens a trace's page.
+
+    With `clock`, the page starts at a time that the test can stop, so that short-lived states can be checked on slow
+    machines.
+    """
     from playwright.sync_api import expect
 
     def open_trace(trace, clock=None, **options):

@@ -1,4 +1,4 @@
-"""Programs that are asked about, and all that a page of a quiz lets one read."""
+"""Programs for quizzes, and everything readable in a quiz page."""
 
 import base64
 import gzip
@@ -44,7 +44,7 @@ def layer() -> Any:
 
 
 def twice() -> Any:
-    """Two walks, between which nobody clears the gradient."""
+    """Record two walks without clearing the gradient between them."""
     p = leaf(3.0, "p")
     with mg.record() as trace:
         for _ in range(2):
@@ -70,7 +70,7 @@ def readable(quiz: Any) -> str:
 
 
 def without_seals(data: Any) -> Any:
-    """A payload without hashes and sealed bytes."""
+    """Return a payload without hashes and encrypted data."""
     if isinstance(data, dict):
         return {name: without_seals(part) for name, part in data.items() if name not in SEALED}
     return [without_seals(part) for part in data] if isinstance(data, list) else data

@@ -1,4 +1,4 @@
-"""Traces of every kind that what is shown has to bear."""
+"""Traces of every kind for the tests of pictures and pages."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def forward() -> dict:
 
 
 def growing_gradient() -> dict:
-    """A gradient that is 0.009866 on its way and 2.01 at its end."""
+    """Return a walk in which a gradient grows from 0.009866 to 2.01."""
     p = Program()
     a, b = p.leaf("a", 2.0), p.leaf("b", 3.0)
     c = p.apply("add", a, b)
@@ -230,7 +230,7 @@ def one_of_several() -> dict:
 
 
 def backward_only() -> dict:
-    """A walk of which only the contributions are known, as when `backward` alone was recorded."""
+    """Return a walk of which only the contributions are known, as if only `backward` was recorded."""
     trace = diamond()
     for node in trace["nodes"]:
         node |= {"value": None, "site": None}
@@ -244,7 +244,7 @@ def backward_only() -> dict:
 
 
 def engine_recording() -> dict:
-    """A walk recorded by the engine itself: broadcasting, a composite, several outputs, joined parts."""
+    """Return a recording of the engine: broadcasting, a composite, several outputs, joined parts."""
     import micrograd_plus as mg
     from micrograd_plus.tracing import record
 

@@ -64,7 +64,7 @@ def cross_entropy(x: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def identity_rule() -> Rule:
-    """The rule of an addition."""
+    """Return the rule of an addition."""
     return Rule(lambda up, *_: up, "", "contribution = upstream", UP)
 
 
@@ -254,7 +254,7 @@ class Program:
 
 
 def rule_data(op: str, kind: str, name: str, rule: Rule) -> dict:
-    """A rule as the trace writes it."""
+    """Return a rule as the trace stores it."""
     reads = ["upstream", *rule.reads.split()]
     return {"op": op, "input": name, "kind": kind, "reads": reads, "reason": None,
             "source": f"{name}=lambda xp, {', '.join(reads)}: …", "file": "rules.py", "line": 31,

@@ -1,5 +1,4 @@
-"""The page beside the engine: what is written on it is what the program's own gradients say, and a player that is made
-to say something else is caught."""
+"""Comparison of the page with the engine's numbers, and proof that the tests detect a wrong page."""
 
 import re
 
@@ -141,7 +140,7 @@ def check_sentence(said, trace, step, word):
 
 
 def check_nodes_at_start(trace, number, drawn):
-    """What stands in the nodes as a walk begins: inner nodes begin anew, leaves keep their gradients."""
+    """Check the nodes at the start of a walk: inner nodes are empty, leaves keep their gradients."""
     walk = trace.walks[number]
     kept = {node: text for node, text in drawn.items()
             if trace.nodes[node].kind == "leaf" and text.startswith(("grad", "|grad"))}  # fmt: skip

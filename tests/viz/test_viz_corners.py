@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 def record_data(program):
-    """What is recorded of a program, as data."""
+    """Return the recording of a program as data."""
     with mg.record() as trace:
         program()
     return trace.to_dict()
@@ -179,7 +179,7 @@ def test_a_table_of_numbers_says_which_entries_it_shows(open_player, shape, capt
     assert table.locator("th[scope=row]").all_text_contents() == rows
 
 
-def test_hovering_over_a_boolean_shows_it_as_printed(open_player):
+def test_hovering_over_a_boolean_shows_its_printed_text(open_player):
     page = open_player(sample_traces.strange())
     mask = next(i for i, node in enumerate(sample_traces.strange()["nodes"]) if node["label"] == "mask")
     page.locator(f"#n{mask}").focus()

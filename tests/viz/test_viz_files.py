@@ -1,4 +1,4 @@
-"""What is handed to a notebook, a page, an image or a file."""
+"""Output for notebooks, pages, images and files."""
 
 import base64
 import gzip
@@ -242,7 +242,7 @@ def test_a_drawing_shows_itself_as_an_image_that_untrusted_notebooks_keep():
     assert drawing.dot.startswith("digraph walk {")
 
 
-def test_a_figure_is_a_described_image_on_white_and_is_closed():
+def test_a_figure_becomes_a_described_image_on_white():
     import matplotlib as mpl
 
     mpl.use("agg")

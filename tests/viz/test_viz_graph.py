@@ -168,7 +168,7 @@ def test_many_long_edges_are_left_to_our_own_layers(monkeypatch):
     assert len(layout.compute_placement(sample_traces.chain(100)).boxes) == 102
 
 
-def test_graphs_without_edges_or_nodes_can_be_drawn():
+def test_graphs_without_edges_or_nodes_have_pictures():
     p = sample_traces.Program()
     alone = p.walk(p.leaf("x", 1.0))
     assert len(layout.compute_placement(alone).boxes) == len(layers.place_in_layers(alone).boxes) == 1

@@ -1,4 +1,4 @@
-"""What moves at the head of the README: it is there, small, described, still where that is asked for, up to date."""
+"""The animation at the head of the README: present, small, described, respectful of reduced motion, up to date."""
 
 import re
 from html.parser import HTMLParser

@@ -1,5 +1,4 @@
-"""Every instrument of the player by mouse and by keyboard, and what is lit together; axe-core in light, in dark and in
-forced colours."""
+"""All controls of the player by mouse and keyboard, linked highlights, and accessibility."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pictures of steps, and films: what stands in them, in which colours, and what is said where one cannot be made."""
+"""Pictures of steps and films: content, colours, and error messages."""
 
 import io
 import re

@@ -365,7 +365,7 @@ def test_candidates_of_known_mistakes_answer_with_their_hints():
         exercises.candidates(trace, 10)
 
 
-def test_right_candidates_and_those_of_other_steps_are_ignored():
+def test_the_quiz_ignores_right_or_unrelated_candidates():
     trace = curve()
     right = trace.steps[4].after
     given = [{"answer": right, "hint": "no"}, {"answer": 77.0, "hint": "of step 6", "step": 6}]
@@ -420,7 +420,7 @@ def test_the_chosen_exhibit_changes_the_walk(seed):
     assert quiz.document() == viz.quiz(layer(), find="wrong rule", seed=seed).document()
 
 
-def test_users_rules_and_engine_mistakes_can_be_planted():
+def test_quizzes_accept_users_rules_and_engine_mistakes():
     own = viz.quiz(curve(), find="wrong rule", rule={"tanh.x": lambda out: 1 - out})
     assert "1-out" not in readable(own).replace(" ", "")
     assert viz.quiz(twice(), find="wrong rule", rule="replace").count == 1

@@ -1,4 +1,4 @@
-"""A quiz in the browser: every kind by mouse and by key, what is told, the score, and who cannot see or point."""
+"""Quizzes in the browser: all kinds by mouse and key, feedback, score, and accessibility."""
 
 import hashlib
 import json
@@ -151,7 +151,7 @@ def test_students_type_shapes_and_counts(open_quiz):
     expect(page.locator(".quiz-feedback")).to_have_text("✓ Right. Its shape is (6, 4).")
 
 
-def test_show_me_shows_the_answer_unless_disabled(open_quiz, page):
+def test_show_me_reveals_the_answer_by_default(open_quiz, page):
     open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.get_by_role("button", name="Show me").click()
     expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of add is ")

@@ -1,4 +1,4 @@
-"""A walk worked out on paper: what stands there, that its equations hold, and that it can be read as LaTeX."""
+"""Worked solutions: their content, true equations, and valid LaTeX."""
 
 import re
 from fractions import Fraction

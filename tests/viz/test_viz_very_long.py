@@ -1,4 +1,4 @@
-"""Walks too long to be shown whole: the first part and a sentence, whatever is asked for."""
+"""Walks too long to show in full: the first part and a sentence."""
 
 import pytest
 

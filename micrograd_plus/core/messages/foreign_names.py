@@ -264,6 +264,8 @@ FUNCTIONS = {
 """Functions on arrays, which in other libraries are often methods as well."""
 
 PACKAGE = {
+    "t": "x.T",
+    "numel": "x.size",
     "logspace": "10 ** mg.linspace(start, stop, n)",
     "geomspace": "mg.tensor(np.geomspace(start, stop, n))",
     "hann_window": "mg.signal.hann_window(x, n)",

@@ -38,8 +38,8 @@ def convolve(a, b, mode="full", axes=None, dot_axes=((), ())):
         mode: "full" (default) for all positions where the two overlap, "same" for the middle ones, as many as a has,
             "valid" for positions where one is completely inside the other.
         axes: the axes to convolve along, as a pair of lists, one for a and one for b; None (default) for all.
-        dot_axes: with `axes`, the axes to sum the products over, as such a pair. Axes in neither list come first in the
-            result, first those of a, then those of b.
+        dot_axes: with `axes`, the axes to sum the products over, as such a pair. Axes in neither list
+            come first in the result, a's before b's.
     Raises: ValueError if mode is unknown, axes do not pair up, an array is empty, or with "valid" if neither fits
         inside the other.
     >>> mg.signal.convolve([1.0, 2.0, 3.0], [1.0, 10.0]).tolist()

@@ -244,7 +244,7 @@ def beta(np: Any, a: Any, b: Any) -> Any:
 # Incomplete integrals -------
 
 MOST_STEPS, STEPS_ON_A_DEVICE = 20_000, 500
-"""So many terms at most; where nobody looks at the numbers, always so many."""
+"""Largest number of terms; if numbers cannot be inspected, always this number."""
 TINY, STILL = 1e-300, 3e-16
 """What stands for 0 in a denominator; and a factor nearer to 1 is left out, since the rounding of thousands adds up."""
 

@@ -43,7 +43,7 @@ ONE_OPERATION = {
     "celu", "elu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "linear", "logsigmoid", "mish",
     "mse_loss", "relu", "relu6", "selu", "sigmoid", "silu", "softplus", "softsign", "tanh",
 }  # fmt: skip
-"""What is an operation by another name. The errors of operations have names already."""
+"""Functions that are one operation by another name; errors of operations are prefixed already."""
 
 globals().update({name: prefixes_errors(globals()[name]) for name in __all__ if name not in ONE_OPERATION})
 

@@ -17,7 +17,7 @@ __all__ = [
     "kl_div", "l1_loss", "mse_loss", "smooth_l1_loss",
 ]  # fmt: skip
 
-SMALLEST_PROBABILITY = exp(-100)  # PyTorch's bound: no log of a probability is taken to be below -100
+SMALLEST_PROBABILITY = exp(-100)  # PyTorch's bound: the log of a probability is at least -100
 
 
 def reduce_loss(name: str, each: Tensor, reduction: str) -> Tensor:
@@ -244,7 +244,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     if log_target:
         each = ops.exp(target) * (target - input)
     else:
-        # 0 log 0 is 0: the log of 1 stands in for it.
+        # 0 log 0 is 0: the log of 1 is used instead.
         each = target * (ops.log(ops.where(target > 0, target, 1.0)) - input)
     if reduction == "batchmean":
         return ops.sum(each) / (each.shape[0] if each.ndim else 1)

@@ -15,7 +15,7 @@ from ...tensor import Tensor
 
 PLACES = {1: "length", 2: "height, width", 3: "depth, height, width"}
 EXAMPLES = {1: "lines", 2: "images", 3: "volumes"}
-"""What the axes behind the channels are, and what they make, by how many there are."""
+"""Names of the axes after the channels, and of their contents, by their number."""
 
 
 def each_axis(value: Any, axes: int, name: str, least: int | None = None) -> tuple[Any, ...]:
