@@ -40,7 +40,7 @@ def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
     )
 
 
-def copied_alone(folder):
+def copy_package(folder):
     """The engine's package in another folder, as it lies where it was installed without its source."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(HOUSE / "micrograd_plus", folder / "micrograd_plus", ignore=ignored)

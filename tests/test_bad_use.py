@@ -100,33 +100,33 @@ def test_an_axis_that_is_not_there_is_refused(name, wrong):
 # Functions in front of operations -----------------------------------------------------------------------------
 
 
-def drawn(*shape):
+def draw(*shape):
     return np.random.default_rng(len(shape)).uniform(0.2, 0.8, shape)
 
 
-IMAGE, LINE = drawn(1, 4, 5, 6), drawn(1, 4, 6)
-MATRIX, WHOLE = drawn(3, 3) + np.eye(3), np.array([0, 2, 1])
-CONVOLUTION = {"bias": drawn(2), "stride": 1, "padding": 0, "dilation": 1, "groups": 2}
-TRANSPOSED = {"bias": drawn(4), "stride": 2, "padding": 0, "dilation": 1, "groups": 2, "output_padding": 0}
-POOL, CELL = {"stride": 2, "padding": 0}, [drawn(2, 3), drawn(2, 4)]
+IMAGE, LINE = draw(1, 4, 5, 6), draw(1, 4, 6)
+MATRIX, WHOLE = draw(3, 3) + np.eye(3), np.array([0, 2, 1])
+CONVOLUTION = {"bias": draw(2), "stride": 1, "padding": 0, "dilation": 1, "groups": 2}
+TRANSPOSED = {"bias": draw(4), "stride": 2, "padding": 0, "dilation": 1, "groups": 2, "output_padding": 0}
+POOL, CELL = {"stride": 2, "padding": 0}, [draw(2, 3), draw(2, 4)]
 TRANSFORM = {"n": 4, "axis": -1, "norm": "ortho"}
 FUNCTIONS = [
-    *[(getattr(F, name), [drawn(2, 4)], {}) for name in F.activations.__all__
+    *[(getattr(F, name), [draw(2, 4)], {}) for name in F.activations.__all__
       if name not in ("prelu", "threshold", "glu", "gumbel_softmax")],
-    (F.glu, [drawn(2, 4)], {"dim": -1}),
-    (F.gumbel_softmax, [drawn(2, 4)], {"tau": 1.0, "dim": -1}),
-    (F.prelu, [drawn(2, 3), drawn(3)], {}),
-    (F.threshold, [drawn(2, 3), 0.3, 1.0], {}),
-    (F.scaled_dot_product_attention, [drawn(2, 3, 4), drawn(2, 5, 4), drawn(2, 5, 2)], {"attn_mask": drawn(3, 5)}),
-    (F.cross_entropy, [drawn(3, 4), WHOLE], {"reduction": "mean", "label_smoothing": 0.1}),
-    (F.nll_loss, [drawn(3, 4), WHOLE], {"reduction": "mean"}),
-    *[(getattr(F, name), [drawn(3, 2), drawn(3, 2)], {"reduction": "mean"})
+    (F.glu, [draw(2, 4)], {"dim": -1}),
+    (F.gumbel_softmax, [draw(2, 4)], {"tau": 1.0, "dim": -1}),
+    (F.prelu, [draw(2, 3), draw(3)], {}),
+    (F.threshold, [draw(2, 3), 0.3, 1.0], {}),
+    (F.scaled_dot_product_attention, [draw(2, 3, 4), draw(2, 5, 4), draw(2, 5, 2)], {"attn_mask": draw(3, 5)}),
+    (F.cross_entropy, [draw(3, 4), WHOLE], {"reduction": "mean", "label_smoothing": 0.1}),
+    (F.nll_loss, [draw(3, 4), WHOLE], {"reduction": "mean"}),
+    *[(getattr(F, name), [draw(3, 2), draw(3, 2)], {"reduction": "mean"})
       for name in ("binary_cross_entropy", "huber_loss", "kl_div", "l1_loss", "smooth_l1_loss")],
-    (F.conv1d, [LINE, drawn(2, 2, 3)], CONVOLUTION),
-    (F.conv2d, [IMAGE, drawn(2, 2, 2, 3)], CONVOLUTION),
-    (F.conv3d, [drawn(1, 4, 3, 4, 5), drawn(2, 2, 2, 2, 2)], CONVOLUTION),
-    (F.conv_transpose1d, [LINE, drawn(4, 2, 3)], TRANSPOSED),
-    (F.conv_transpose2d, [IMAGE, drawn(4, 2, 3, 2)], TRANSPOSED),
+    (F.conv1d, [LINE, draw(2, 2, 3)], CONVOLUTION),
+    (F.conv2d, [IMAGE, draw(2, 2, 2, 3)], CONVOLUTION),
+    (F.conv3d, [draw(1, 4, 3, 4, 5), draw(2, 2, 2, 2, 2)], CONVOLUTION),
+    (F.conv_transpose1d, [LINE, draw(4, 2, 3)], TRANSPOSED),
+    (F.conv_transpose2d, [IMAGE, draw(4, 2, 3, 2)], TRANSPOSED),
     (F.max_pool1d, [LINE, 2], {**POOL, "dilation": 1}),
     (F.max_pool2d, [IMAGE, 2], {**POOL, "dilation": 1}),
     (F.avg_pool1d, [LINE, 2], POOL),
@@ -134,33 +134,33 @@ FUNCTIONS = [
     (F.adaptive_avg_pool1d, [LINE, 3], {}),
     (F.adaptive_avg_pool2d, [IMAGE, 3], {}),
     (F.unfold, [IMAGE, (2, 2)], {"dilation": 1, "padding": 0, "stride": 1}),
-    (F.fold, [drawn(1, 4, 4), (3, 3), (2, 2)], {"dilation": 1, "padding": 0, "stride": 1}),
+    (F.fold, [draw(1, 4, 4), (3, 3), (2, 2)], {"dilation": 1, "padding": 0, "stride": 1}),
     (F.interpolate, [IMAGE], {"size": 6, "mode": "nearest"}),
     (F.interpolate, [IMAGE], {"scale_factor": 2, "mode": "bilinear", "align_corners": True}),
-    (F.pixel_shuffle, [drawn(1, 4, 2, 3), 2], {}),
-    (F.pixel_unshuffle, [drawn(1, 2, 4, 6), 2], {}),
-    (F.pad, [drawn(2, 3), (1, 2)], {"mode": "constant", "value": 0.0}),
-    (F.layer_norm, [drawn(2, 3), 3], {"weight": drawn(3), "bias": drawn(3), "eps": 1e-5}),
-    (F.rms_norm, [drawn(2, 3), 3], {"weight": drawn(3), "eps": 1e-5}),
-    (F.group_norm, [LINE, 2], {"weight": drawn(4), "bias": drawn(4), "eps": 1e-5}),
-    (F.instance_norm, [LINE], {"weight": drawn(4), "bias": drawn(4), "eps": 1e-5}),
-    (F.batch_norm, [drawn(3, 2, 4), None, None], {"weight": drawn(2), "training": True, "eps": 1e-5}),
-    (F.embedding, [WHOLE, drawn(3, 2)], {"padding_idx": 1}),
+    (F.pixel_shuffle, [draw(1, 4, 2, 3), 2], {}),
+    (F.pixel_unshuffle, [draw(1, 2, 4, 6), 2], {}),
+    (F.pad, [draw(2, 3), (1, 2)], {"mode": "constant", "value": 0.0}),
+    (F.layer_norm, [draw(2, 3), 3], {"weight": draw(3), "bias": draw(3), "eps": 1e-5}),
+    (F.rms_norm, [draw(2, 3), 3], {"weight": draw(3), "eps": 1e-5}),
+    (F.group_norm, [LINE, 2], {"weight": draw(4), "bias": draw(4), "eps": 1e-5}),
+    (F.instance_norm, [LINE], {"weight": draw(4), "bias": draw(4), "eps": 1e-5}),
+    (F.batch_norm, [draw(3, 2, 4), None, None], {"weight": draw(2), "training": True, "eps": 1e-5}),
+    (F.embedding, [WHOLE, draw(3, 2)], {"padding_idx": 1}),
     (F.one_hot, [WHOLE], {"num_classes": 3}),
-    (F.dropout, [drawn(2, 3)], {"p": 0.5}),
-    (F.normalize, [drawn(2, 3)], {"p": 2.0, "dim": 1}),
-    (F.cosine_similarity, [drawn(2, 3), drawn(2, 3)], {"dim": 1}),
-    (F.gru_cell, [*CELL, drawn(12, 3), drawn(12, 4)], {"b_ih": drawn(12)}),
-    (F.rnn_tanh_cell, [*CELL, drawn(4, 3), drawn(4, 4)], {"b_ih": drawn(4)}),
-    (mg.ops.cast, [drawn(2), np.dtype("float32")], {}),
-    (mg.cummax, [drawn(2, 3)], {"axis": -1}),
-    (mg.outer, [drawn(2), drawn(3)], {}),
-    (mg.dot, [drawn(2, 3), drawn(3, 4)], {}),
-    (mg.inner, [drawn(2, 3), drawn(4, 3)], {}),
-    (mg.tensordot, [drawn(2, 3), drawn(3, 4)], {"axes": 1}),
-    (mg.einsum, ["ij,jk->ik", drawn(2, 3), drawn(3, 4)], {}),
-    (mg.repeat, [drawn(3), 2], {"axis": 0}),
-    (mg.scatter_add, [drawn(3), 0, np.array([0, 2]), drawn(2)], {}),
+    (F.dropout, [draw(2, 3)], {"p": 0.5}),
+    (F.normalize, [draw(2, 3)], {"p": 2.0, "dim": 1}),
+    (F.cosine_similarity, [draw(2, 3), draw(2, 3)], {"dim": 1}),
+    (F.gru_cell, [*CELL, draw(12, 3), draw(12, 4)], {"b_ih": draw(12)}),
+    (F.rnn_tanh_cell, [*CELL, draw(4, 3), draw(4, 4)], {"b_ih": draw(4)}),
+    (mg.ops.cast, [draw(2), np.dtype("float32")], {}),
+    (mg.cummax, [draw(2, 3)], {"axis": -1}),
+    (mg.outer, [draw(2), draw(3)], {}),
+    (mg.dot, [draw(2, 3), draw(3, 4)], {}),
+    (mg.inner, [draw(2, 3), draw(4, 3)], {}),
+    (mg.tensordot, [draw(2, 3), draw(3, 4)], {"axes": 1}),
+    (mg.einsum, ["ij,jk->ik", draw(2, 3), draw(3, 4)], {}),
+    (mg.repeat, [draw(3), 2], {"axis": 0}),
+    (mg.scatter_add, [draw(3), 0, np.array([0, 2]), draw(2)], {}),
     (linalg.eigh, [MATRIX], {"UPLO": "L"}),
     (linalg.eigvalsh, [MATRIX], {}),
     (linalg.norm, [MATRIX], {"ord": "fro", "axis": (0, 1)}),
@@ -169,18 +169,18 @@ FUNCTIONS = [
     (linalg.qr, [MATRIX], {"mode": "reduced"}),
     (linalg.svd, [MATRIX], {"full_matrices": False}),
     (linalg.svdvals, [MATRIX], {}),
-    (linalg.solve, [MATRIX, drawn(3)], {}),
-    *[(call, [drawn(2, 6)], TRANSFORM) for call in (fft.fft, fft.ifft, fft.rfft, fft.irfft)],
-    *[(call, [drawn(4, 6)], {"s": (4, 5), "axes": (-2, -1)}) for call in (fft.fft2, fft.ifft2)],
-    (signal.stft, [drawn(2, 40)], {"n_fft": 8, "hop_length": 4, "win_length": 6, "window": "hann"}),
-    (mg.quantize, [drawn(2, 3), drawn(3)], {"zero_point": 0, "axis": 1}),
-    (mg.fake_quantize, [drawn(2, 3), drawn(3)], {"axis": 1}),
+    (linalg.solve, [MATRIX, draw(3)], {}),
+    *[(call, [draw(2, 6)], TRANSFORM) for call in (fft.fft, fft.ifft, fft.rfft, fft.irfft)],
+    *[(call, [draw(4, 6)], {"s": (4, 5), "axes": (-2, -1)}) for call in (fft.fft2, fft.ifft2)],
+    (signal.stft, [draw(2, 40)], {"n_fft": 8, "hop_length": 4, "win_length": 6, "window": "hann"}),
+    (mg.quantize, [draw(2, 3), draw(3)], {"zero_point": 0, "axis": 1}),
+    (mg.fake_quantize, [draw(2, 3), draw(3)], {"axis": 1}),
     (random.normal, [0.0, 1.0, (2, 3)], {"dtype": float}),
     (random.uniform, [0.0, 1.0, (2, 3)], {"dtype": float}),
     (random.integers, [0, 5, (2, 3)], {"dtype": int}),
     (random.permutation, [5], {}),
     (random.choice, [5, (3,)], {"replace": False}),
-    (random.categorical, [drawn(2, 3)], {"axis": -1}),
+    (random.categorical, [draw(2, 3)], {"axis": -1}),
 ]  # fmt: skip
 
 
@@ -195,26 +195,26 @@ def test_a_function_that_is_called_wrongly_is_named(function, inputs, params):
     assert not found, "\n".join(found)
 
 
-def test_a_function_that_names_itself_keeps_its_signature_and_its_documentation():
+def test_prefixes_errors_keeps_signature_and_docstring():
     assert list(inspect.signature(F.conv2d).parameters)[:3] == ["input", "weight", "bias"]
     assert (F.conv2d.__name__, F.conv2d.__doc__) == ("conv2d", F.convolution.conv2d.__doc__)
 
 
 # What would be a wrong number ---------------------------------------------------------------------------------
 
-BOX = mg.tensor(drawn(1, 1, 6, 6))
-KERNEL = mg.tensor(drawn(1, 1, 2, 2))
-X = mg.tensor(drawn(2, 3))
+BOX = mg.tensor(draw(1, 1, 6, 6))
+KERNEL = mg.tensor(draw(1, 1, 2, 2))
+X = mg.tensor(draw(2, 3))
 REFUSED = [
     (lambda: mg.median(X, axis=99), IndexError, "median", "axis 99", "from -2 to 1"),
     (lambda: mg.quantile(X, q=0.5, axis=-3), IndexError, "quantile", "axis -3", "from -2 to 1"),
-    (lambda: mg.scatter_add(X, 9, WHOLE[None], drawn(1, 3)), IndexError, "scatter_add", "axis 9", "from -2 to 1"),
-    (lambda: mg.scatter_add(X, 0.5, WHOLE[None], drawn(1, 3)), TypeError, "scatter_add", "a whole number"),
+    (lambda: mg.scatter_add(X, 9, WHOLE[None], draw(1, 3)), IndexError, "scatter_add", "axis 9", "from -2 to 1"),
+    (lambda: mg.scatter_add(X, 0.5, WHOLE[None], draw(1, 3)), TypeError, "scatter_add", "a whole number"),
     (lambda: F.conv2d(BOX, KERNEL, dilation=-1), ValueError, "conv2d", "dilation must be a whole number of at least 1"),
     (lambda: F.conv2d(BOX, KERNEL, dilation=0), ValueError, "conv2d", "dilation", "at least 1"),
     (lambda: F.max_pool2d(BOX, 2, dilation=-1), ValueError, "max_pool2d", "dilation", "at least 1"),
     (lambda: mg.conv1d(BOX[0], KERNEL[0], dilation=-1), ValueError, "conv1d", "dilation", "at least 1"),
-    (lambda: mg.conv2d(BOX, mg.tensor(drawn(1, 1, 0, 2))), ValueError, "conv2d", "windows (0, 2)", "at least 1"),
+    (lambda: mg.conv2d(BOX, mg.tensor(draw(1, 1, 0, 2))), ValueError, "conv2d", "windows (0, 2)", "at least 1"),
     (lambda: mg.max_pool2d(BOX, (2, 2), (1, 1), padding=(2, 2)), ValueError, "max_pool2d", "more than half"),
     (lambda: mg.conv_transpose2d(BOX, KERNEL, padding=(9, 9)), ValueError, "conv_transpose2d", "nothing of the image"),
     (lambda: mg.interpolate(BOX, size=(1, 2, 3)), ValueError, "interpolate", "size=(1, 2, 3)"),
@@ -232,18 +232,18 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "kind", "words"), [(call, kind, words) for call, kind, *words in REFUSED])
-def test_what_would_be_a_wrong_number_is_refused(call, kind, words):
+def test_input_that_would_give_a_wrong_number_is_rejected(call, kind, words):
     with pytest.raises(kind) as raised:
         call()
     missing = [word for word in words if word not in str(raised.value)]
     assert not missing, f"{missing} not in: {raised.value}"
 
 
-def test_numpy_functions_take_the_values_of_tensors_that_want_no_gradient():
+def test_numpy_functions_accept_tensors_without_gradients():
     x = mg.tensor([1.0, 2.0])
     assert np.sum(x) == 3.0
     assert np.concatenate([x, x]).tolist() == [1.0, 2.0, 1.0, 2.0]
     assert np.linalg.norm(mg.tensor([3.0, 4.0])) == 5.0
-    assert np.shape(taken(drawn(2, 3))) == (2, 3)
+    assert np.shape(taken(draw(2, 3))) == (2, 3)
     with pytest.raises(TypeError, match=r"np\.mean would lose the graph .* use the mg function of that name"):
         np.mean(mg.tensor([1.0], requires_grad=True))

@@ -50,14 +50,14 @@ def test_every_operation_with_a_rule_has_a_sample():
 def test_every_rule_of_every_operation_is_applied_by_some_sample():
     missing = []
     for name, op in operations.items():
-        served = {input_name for sample in samples.get(name, ()) for input_name in given_as("fc", sample)}
+        served = {input_name for sample in samples.get(name, ()) for input_name in input_as("fc", sample)}
         if isinstance(op, Composite):  # the chain rule serves every input that can move
-            served |= {input_name for sample in samples.get(name, ()) for input_name in given_as("bi", sample)}
+            served |= {input_name for sample in samples.get(name, ()) for input_name in input_as("bi", sample)}
         missing += [f"{name}.{i}" for rule in op.rules for i in rule.inputs if i not in served]
     assert not missing
 
 
-def given_as(kinds, sample):
+def input_as(kinds, sample):
     """The names of the inputs that a sample gives as arrays of these kinds of numbers."""
     names = sample.op.input_names(len(sample.inputs))
     given = dict(zip(names, sample.inputs, strict=False))
@@ -70,7 +70,7 @@ class Other:
     kind = "-"
 
 
-def test_checking_an_operation_says_how_often_each_promise_was_held():
+def test_check_counts_the_samples_of_each_promise():
     held = check(mg.matmul)
     assert set(held) == set(promises)
     assert set(held.values()) == {len(samples["matmul"])}
@@ -100,7 +100,7 @@ def test_without_the_written_out_code_everything_is_the_same():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_one_function_one_rule_and_one_sample_are_a_whole_operation():
+def test_function_rule_and_sample_make_a_complete_operation():
     @mg.elementwise(x=lambda xp, x: 3 * x * x * xp.cos(x**3))
     def sine_of_cube(xp, x):
         """The sine of the cube."""
@@ -163,7 +163,7 @@ site = next(node.site for node in trace.nodes if node.op == "pair_sum")
 
 @pytest.mark.usefixtures("own_operations")
 @pytest.mark.needs("IPython")
-def test_operations_defined_in_a_notebook_cell_are_complete():
+def test_an_operation_can_be_redefined_in_a_notebook_cell():
     from IPython.core.interactiveshell import InteractiveShell
 
     InteractiveShell.clear_instance()

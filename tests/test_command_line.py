@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import micrograd_plus as mg
-from commands import EXAMPLES, HOUSE, SQUARE, copied_alone, environment, run, run_python
+from commands import EXAMPLES, HOUSE, SQUARE, copy_package, environment, run, run_python
 from micrograd_plus.checks import promises as check
 from micrograd_plus.core.define import operations
 
@@ -145,7 +145,7 @@ def test_a_script_without_a_walk_is_told_what_is_missing(script, tmp_path):
     assert not (tmp_path / "walk.json").exists()
 
 
-def test_an_error_of_a_script_is_shown_from_its_own_first_line_on(script):
+def test_a_script_error_is_shown_without_engine_frames(script):
     path = script("import micrograd_plus as mg\nx = mg.tensor([1.0, 2.0])\ny = x.reshape(3)\n")
     ran = run("walk", path)
     assert ran.returncode == 1
@@ -185,8 +185,8 @@ def test_what_cannot_be_walked_is_said_in_a_sentence(arguments, sentence, tmp_pa
     assert "Traceback" not in ran.stderr
 
 
-def test_a_file_of_data_can_be_written_where_nothing_that_draws_is_installed(tmp_path):
-    copied_alone(tmp_path)
+def test_walk_writes_json_without_the_drawing_package(tmp_path):
+    copy_package(tmp_path)
     missing = "raise ImportError('No module named graphviz')\n"
     (tmp_path / "micrograd_plus_viz.py").write_text(missing, encoding="utf-8")
     ran = run("walk", "--example", "diamond", "-o", "walk.json", folder=tmp_path, packages=tmp_path)
@@ -198,7 +198,7 @@ def test_a_file_of_data_can_be_written_where_nothing_that_draws_is_installed(tmp
 
 
 @pytest.mark.needs("graphviz")
-def test_a_step_a_film_and_a_solution_are_written_as_the_command_says(tmp_path):
+def test_walk_options_select_step_film_and_solution(tmp_path):
     told = ("-o", "step.svg", "--step", "4", "--dark", "--width", "700")
     ran = run("walk", "--example", "neuron", *told, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -255,7 +255,7 @@ def test_ops_tells_about_any_operation_there_is():
     assert ran.returncode == 0, ran.stderr
 
 
-def test_a_name_that_no_operation_has_is_answered_with_those_nearest():
+def test_ops_suggests_similar_names():
     ran = run("ops", "sofmax")
     assert ran.returncode == 1
     assert "there is no operation 'sofmax'; did you mean softmax" in ran.stderr
@@ -300,14 +300,14 @@ def test_a_reader_who_has_seen_enough_is_no_error(command):
 # check ------------------------------------------------------------------------------------------------------
 
 
-def test_an_operation_that_keeps_every_promise_gets_a_tick_for_each(script):
+def test_check_prints_a_tick_for_each_promise(script):
     ran = run("check", script(BELL))
     assert ran.returncode == 0, ran.stderr
     assert re.findall(r"^  ✓ (.*)$", ran.stdout, re.MULTILINE) == list(check.promises)
     assert "bell: every promise is kept." in ran.stdout
 
 
-def test_a_wrong_rule_is_caught_and_the_promise_that_it_breaks_is_named(script):
+def test_check_names_the_promise_that_a_wrong_rule_breaks(script):
     ran = run("check", script(BELL.replace("-2 * x", "2 * x")))
     assert ran.returncode == 1
     broken = "✗ the gradient equals differences\n      bell((2, 3) float64): GradientError: the gradient of "
@@ -321,7 +321,7 @@ def test_an_operation_without_a_sample_is_asked_for_one(script):
     assert "✗ has no sample; give it one: mg.samples.sample(bell, ...)" in ran.stdout
 
 
-def test_a_promise_that_a_sample_is_excused_from_is_shown_with_the_reason(script):
+def test_check_shows_why_a_sample_is_excused(script):
     excuse = "sample(bell, real(2, 3), excused={'the gradient has a gradient': 'a test says so'})"
     ran = run("check", script(BELL.replace("sample(bell, real(2, 3))", excuse)))
     assert ran.returncode == 0, ran.stderr

@@ -6,7 +6,7 @@ import jupyterlab  # noqa: F401 - on a machine that has its own packages, this f
 import pytest
 
 import micrograd_plus_viz  # noqa: F401 - the same
-from commands import EXAMPLES, SQUARE, copied_alone, run, run_python
+from commands import EXAMPLES, SQUARE, copy_package, run, run_python
 
 LAB_WITHOUT_JUPYTERLAB = """
 import importlib.util, sys
@@ -31,7 +31,7 @@ def test_an_example_becomes_a_page_that_needs_nothing_else(name, tmp_path):
     assert not re.search(r'(src|href)="https?:', page)
 
 
-def test_a_walk_kept_as_data_is_told_and_drawn_like_one_just_recorded(tmp_path):
+def test_a_saved_walk_is_printed_and_drawn_like_a_new_one(tmp_path):
     (tmp_path / "program.py").write_text(SQUARE, encoding="utf-8")
     run("walk", "program.py", "-o", "kept.json", folder=tmp_path)
     told = run("walk", "kept.json", folder=tmp_path)
@@ -51,15 +51,15 @@ def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", ran.stdout.strip())
 
 
-def test_lab_without_notebooks_says_that_it_opens_the_current_folder(tmp_path):
-    copied_alone(tmp_path)
+def test_lab_without_notebooks_opens_the_current_folder(tmp_path):
+    copy_package(tmp_path)
     ran = run("lab", "--version", folder=tmp_path, packages=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("There is no folder of notebooks here")
 
 
-def test_lab_copies_the_notebooks_that_were_installed_where_there_are_none(tmp_path):
-    copied_alone(tmp_path)
+def test_lab_copies_the_installed_notebooks(tmp_path):
+    copy_package(tmp_path)
     installed = tmp_path / "micrograd_plus_notebooks"
     installed.mkdir()
     (installed / "01_lesson.ipynb").write_text("a lesson", encoding="utf-8")

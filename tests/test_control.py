@@ -45,16 +45,16 @@ def test_scan_does_what_a_loop_does_with_and_without_checkpoints(length, checkpo
         last, made = run()
         return (made * (weights if outputs == "every" else 2.0)).sum() + (last * last).sum()
 
-    def looped():
+    def loop():
         last, made = by_hand(w, carry, xs, reverse)
         return last, made if outputs == "every" else made[0 if reverse else -1]
 
-    def scanned():
+    def run_scan():
         return mg.scan(step(w), carry, xs, reverse=reverse, outputs=outputs, checkpoint_every=checkpoint_every)
 
-    expected = gradients_of(lambda: loss(looped), w, carry, xs)
-    received = gradients_of(lambda: loss(scanned), w, carry, xs)
-    assert np.array_equal(scanned()[1].numpy(), looped()[1].numpy())
+    expected = gradients_of(lambda: loss(loop), w, carry, xs)
+    received = gradients_of(lambda: loss(run_scan), w, carry, xs)
+    assert np.array_equal(run_scan()[1].numpy(), loop()[1].numpy())
     for a, b in zip(expected, received, strict=True):
         assert np.allclose(a, b, rtol=1e-12, atol=1e-14)
 
@@ -101,7 +101,7 @@ def test_without_inputs_scan_takes_a_number_of_steps():
 
 @pytest.mark.parametrize("checkpoint_every", [None, 1, 5])
 @pytest.mark.parametrize("outputs", ["every", "last"])
-def test_a_scan_of_no_steps_returns_the_carry_and_its_gradient(outputs, checkpoint_every):
+def test_scan_without_steps_returns_the_carry_and_no_outputs(outputs, checkpoint_every):
     start = leaf(3.0)
     steps = {"outputs": outputs, "checkpoint_every": checkpoint_every}
     carry, made = mg.scan(lambda carry, x: (carry + x, x), start * 2, np.zeros((0,)), **steps)
@@ -141,7 +141,7 @@ def peak_of_scan(length, checkpoint_every):
     return peak
 
 
-def test_with_checkpoints_memory_grows_as_the_root_of_the_number_of_steps():
+def test_memory_of_a_checkpointed_scan_grows_as_a_square_root():
     plain = peak_of_scan(100, None) / peak_of_scan(25, None)
     saved = peak_of_scan(100, 10) / peak_of_scan(25, 5)
     assert plain > 3.5
@@ -171,7 +171,7 @@ def test_a_step_that_does_not_return_a_pair_is_refused(step, got):
 
 
 @pytest.mark.parametrize("every", [None, 2])
-def test_outputs_last_keeps_one_output_for_each_segment(every):
+def test_scan_with_outputs_last_keeps_one_y(every):
     made, kept = [], []
 
     def step(carry, x):
@@ -237,24 +237,24 @@ def test_a_while_loop_has_the_gradient_of_the_steps_it_took():
     assert mg.grad(root)(2.0).item() == pytest.approx(0.5 / 2**0.5, rel=1e-9)
 
 
-def test_a_while_loop_sends_gradients_to_what_every_step_reads_from_outside():
+def test_while_loop_sends_gradients_to_captured_tensors():
     start, factor = leaf(2.0), leaf(3.0)
-    grown = mg.while_loop(lambda x: x < 100, lambda x: x * factor, start, max_iterations=10)
-    grown.backward()
-    assert grown.item() == 2.0 * 3**4
+    grow = mg.while_loop(lambda x: x < 100, lambda x: x * factor, start, max_iterations=10)
+    grow.backward()
+    assert grow.item() == 2.0 * 3**4
     assert (start.grad.item(), factor.grad.item()) == (3.0**4, 2.0 * 4 * 3**3)
 
 
 def test_loops_and_branches_work_inside_a_checkpoint():
-    def grown(start, factor):
+    def grow(start, factor):
         def step(x):
             return mg.cond(x > 10, lambda x: x + factor, lambda x: x * factor, x)
 
         return mg.while_loop(lambda x: x < 30, step, start, max_iterations=30)
 
     start, factor = leaf(2.0), leaf(3.0)
-    plain = gradients_of(lambda: grown(start, factor), start, factor)
-    saved = gradients_of(lambda: mg.checkpoint(lambda start: grown(start, factor), start), start, factor)
+    plain = gradients_of(lambda: grow(start, factor), start, factor)
+    saved = gradients_of(lambda: mg.checkpoint(lambda start: grow(start, factor), start), start, factor)
     assert [each.item() for each in plain] == [each.item() for each in saved] == [9.0, 16.0]
 
 

@@ -142,11 +142,7 @@ def test_powers_of_0_have_the_slope_they_have_in_the_limit():
     assert gradient(lambda e: mg.power(0.0, e), [0.0, 0.5, 2.0]) == [0, 0, 0]
 
 
-<<<<<<< HEAD
-def test_negative_bases_have_slopes_only_at_integer_exponents():
-=======
 def test_powers_of_a_negative_base_have_a_gradient_of_the_base_only():
->>>>>>> main
     exponents = np.array([0.0, 1.0, 2.0, 3.0, -1.0])
     assert gradient(lambda x: mg.power(x, exponents), [-2.0] * 5) == [0, 1, -4, 12, -0.25]
     with np.errstate(invalid="ignore"):
@@ -183,11 +179,7 @@ def test_a_comparison_has_no_graph(question):
     assert question(mg.tensor([1.0, 2.0], requires_grad=True)).node is None
 
 
-<<<<<<< HEAD
-def test_complex_gradients_are_real_part_plus_i_times_imaginary_part():
-=======
 def test_a_complex_gradient_is_the_real_part_plus_i_times_the_imaginary():
->>>>>>> main
     z = mg.tensor([1 + 2j], requires_grad=True)
     (3 * z.real + 5 * z.imag).sum().backward()
     assert z.grad.tolist() == [3 + 5j]
@@ -216,11 +208,7 @@ def test_a_product_with_zeros_has_the_product_of_the_others_as_its_slope():
     assert gradient(mg.cumprod, [0.0, 2.0, 3.0]) == [1 + 2 + 6, 0, 0]
 
 
-<<<<<<< HEAD
-def test_spread_of_equal_entries_and_norm_at_zero_send_zero():
-=======
 def test_std_of_equal_entries_and_norm_at_the_origin_send_0():
->>>>>>> main
     assert gradient(mg.std, [2.0, 2.0, 2.0]) == [0, 0, 0]
     assert gradient(mg.norm, [0.0, 0.0]) == [0, 0]
 
@@ -409,11 +397,7 @@ def test_a_softmax_is_safe_with_large_entries_and_ignores_minus_infinity(functio
     assert np.isfinite(gradient(lambda x: function(x)[:, :2], x)).all()
 
 
-<<<<<<< HEAD
-def test_cross_entropy_supports_all_its_options():
-=======
 def test_cross_entropy_takes_all_of_its_options():
->>>>>>> main
     scores = mg.tensor([[1000.0, 1000.0], [0.0, 0.0]])
     classes, half = mg.tensor([0, 1]), math.log(2)
     assert F.cross_entropy(scores, classes).item() == pytest.approx(half)

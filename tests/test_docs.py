@@ -139,11 +139,7 @@ def test_a_docstring_without_sections_is_split_too():
     assert docstrings.parts_of(lambda: None) == docstrings.Docstring()
 
 
-<<<<<<< HEAD
-def test_docstrings_wrap_to_the_width_of_the_terminal():
-=======
 def test_a_docstring_is_wrapped_to_the_terminal_except_formulas():
->>>>>>> main
     said = docstrings.wrap_docstring(docstrings.parts_of(documented), 30)
     assert max(map(len, said.splitlines())) <= 30
     assert said.splitlines()[6:8] == ['    "one":  1', '    "two":  1 + 1']
@@ -226,11 +222,7 @@ def lines_of(path, names):
     return lines
 
 
-<<<<<<< HEAD
-def test_the_readers_path_to_backward_has_the_length_in_the_guide():
-=======
 def test_the_guide_gives_the_length_of_the_readers_path():
->>>>>>> main
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/]+\.py)`((?:, `\w+`)*) \| (\d+) \|", guide, re.MULTILINE)
     there = [lines_of(HOUSE / "micrograd_plus" / path, re.findall(r"\w+", names)) for path, names, _ in rows]
@@ -297,11 +289,7 @@ def test_a_program_on_a_page_runs_as_it_stands(program, tmp_path):
     assert ran.returncode == 0, ran.stderr
 
 
-<<<<<<< HEAD
-def test_the_operation_in_contributing_needs_only_rule_and_sample(tmp_path):
-=======
 def test_the_new_operation_in_contributing_passes_all_checks(tmp_path):
->>>>>>> main
     for part in ("micrograd_plus", "docs"):
         shutil.copytree(HOUSE / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     blocks = PYTHON.findall((DOCS / "CONTRIBUTING.md").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ def leaf(*shape):
     return mg.tensor(np.arange(1.0, 1 + np.prod(shape)).reshape(shape), requires_grad=True)
 
 
-def whole(*numbers):
+def whole_numbers(*numbers):
     return mg.tensor(numbers)
 
 
@@ -146,13 +146,13 @@ CASES = {
         (lambda: leaf(2, 3)[mg.tensor([0.5])], IndexError, "getitem", "float64", "integer"),
         (lambda: mg.take(leaf(2, 3), [7], axis=1), IndexError, "take", "index 7", "(2, 3)"),
         (lambda: mg.take(leaf(2, 3), [0.5]), TypeError, "take", "indices: (1,) float64"),
-        (lambda: mg.take_along_axis(leaf(2, 3), whole(0)), ValueError, "take_along_axis", "as many axes"),
-        (lambda: mg.scatter_add(leaf(3), 0, whole(5), leaf(1)), IndexError, "scatter_add", "index 5"),
+        (lambda: mg.take_along_axis(leaf(2, 3), whole_numbers(0)), ValueError, "take_along_axis", "as many axes"),
+        (lambda: mg.scatter_add(leaf(3), 0, whole_numbers(5), leaf(1)), IndexError, "scatter_add", "index 5"),
         (lambda: mg.topk(leaf(2, 3), k=5), ValueError, "topk", "k=5", "length 3"),
-        (lambda: F.embedding(whole(0, 5), leaf(4, 2)), IndexError, "embedding", "5 is out", "0 to 3"),
-        (lambda: F.embedding(whole(-1), leaf(4, 2)), IndexError, "embedding", "-1 is out of range"),
+        (lambda: F.embedding(whole_numbers(0, 5), leaf(4, 2)), IndexError, "embedding", "5 is out", "0 to 3"),
+        (lambda: F.embedding(whole_numbers(-1), leaf(4, 2)), IndexError, "embedding", "-1 is out of range"),
         (lambda: F.embedding(mg.tensor([0.5]), leaf(4, 2)), TypeError, "embedding", "whole", "float64"),
-        (lambda: F.one_hot(whole(3), 2), IndexError, "one_hot", "3 is out of range", "0 to 1"),
+        (lambda: F.one_hot(whole_numbers(3), 2), IndexError, "one_hot", "3 is out of range", "0 to 1"),
     ],
     "products": [
         (lambda: leaf(2, 3) @ leaf(2, 3), ValueError, "matmul", "a (2, 3)", "b (2, 3)", "b.mT"),
@@ -222,12 +222,12 @@ CASES = {
         (lambda: mg.Tensor.unsqueeze, AttributeError, "a tensor has no 'unsqueeze': write mg.expand_dims(x, axis)"),
     ],
     "networks and losses": [
-        (lambda: F.cross_entropy(leaf(3, 4), whole(0, 1, 4)), IndexError, "cross_entropy", "class 4", "0 to"),
-        (lambda: F.cross_entropy(leaf(3, 4), whole(0, 1, -1)), IndexError, "cross_entropy", "class -1"),
-        (lambda: F.cross_entropy(leaf(3, 4), whole(0, 1)), ValueError, "cross_entropy", "(3, 4)", "(2,)"),
+        (lambda: F.cross_entropy(leaf(3, 4), whole_numbers(0, 1, 4)), IndexError, "cross_entropy", "class 4", "0 to"),
+        (lambda: F.cross_entropy(leaf(3, 4), whole_numbers(0, 1, -1)), IndexError, "cross_entropy", "class -1"),
+        (lambda: F.cross_entropy(leaf(3, 4), whole_numbers(0, 1)), ValueError, "cross_entropy", "(3, 4)", "(2,)"),
         (lambda: F.cross_entropy(leaf(3, 4), leaf(3)), ValueError, "cross_entropy", "integers"),
         (lambda: F.cross_entropy(leaf(3, 4), leaf(3, 5)), ValueError, "cross_entropy", "(3, 4)", "(3, 5)"),
-        (lambda: F.nll_loss(leaf(1, 4), whole(0), reduction="avg"), ValueError, "'avg'", "'mean'"),
+        (lambda: F.nll_loss(leaf(1, 4), whole_numbers(0), reduction="avg"), ValueError, "'avg'", "'mean'"),
         (lambda: F.mse_loss(leaf(3, 1), leaf(3)), ValueError, "mse_loss", "(3, 1)", "(3,)", "reshape"),
         (lambda: F.binary_cross_entropy_with_logits(leaf(3, 1), leaf(3)), ValueError, "(3, 1)", "(3,)"),
         (lambda: F.binary_cross_entropy(leaf(3), leaf(3)), ValueError, "between 0 and 1", "with_logits"),
@@ -272,7 +272,7 @@ CASES = {
     "gradients that cannot be": [
         (lambda: mg.tensor([1, 2], requires_grad=True), TypeError, "int64", "floats", "dtype=float"),
         (lambda: mg.tensor([True], requires_grad=True), TypeError, "bool", "dtype=float"),
-        (whole(1, 2).requires_grad_, TypeError, "int64", "floats"),
+        (whole_numbers(1, 2).requires_grad_, TypeError, "int64", "floats"),
         (lambda: leaf(2).backward(), RuntimeError, "(2,)", ".sum()", "backward(gradient)"),
         ((leaf(2, 3) * 2).backward, RuntimeError, "(2, 3)", ".mean()"),
         (lambda: (leaf(2) * 2).backward([1.0, 2.0, 3.0]), ValueError, "(3,)", "(2,)", "equal"),
@@ -334,7 +334,7 @@ CASES = {
         (lambda: mg.grad(lambda x: x)(leaf(2)), ValueError, "<lambda>", "(2,)", ".sum()", "mg.jacobian"),
         (lambda: mg.grad(lambda x: 3.0)(leaf(2)), TypeError, "<lambda>", "float"),
         (lambda: mg.grad(lambda x: None)(leaf(2)), TypeError, "must return a tensor, got None; does <lambda> return"),
-        (lambda: mg.grad(lambda x: x.sum())(whole(1, 2)), TypeError, "argument 0", "int64", "astype(float)"),
+        (lambda: mg.grad(lambda x: x.sum())(whole_numbers(1, 2)), TypeError, "argument 0", "int64", "astype(float)"),
         (lambda: mg.grad(lambda x: x.sum(), argnums=3)(leaf(2)), TypeError, "argument 3", "1 positional argument"),
         (lambda: mg.jvp(lambda x: x, (leaf(2),), (leaf(3),)), ValueError, "jvp", "(3,)", "(2,)"),
         (lambda: mg.jvp(lambda x: x, (leaf(2),), ()), ValueError, "jvp", "1 inputs", "0 tangents"),
@@ -390,7 +390,7 @@ def device():
 
 
 @pytest.mark.parametrize(("call", "kind", "words"), TABLE)
-def test_a_bad_use_is_named_with_what_to_write_instead(call, kind, words):
+def test_an_error_names_the_operation_and_a_cure(call, kind, words):
     with pytest.raises(kind) as raised:
         call()
     missing = [word for word in words if word not in str(raised.value)]
@@ -398,7 +398,7 @@ def test_a_bad_use_is_named_with_what_to_write_instead(call, kind, words):
 
 
 @pytest.mark.parametrize(("call", "kind", "words"), TABLE)
-def test_no_message_is_that_of_the_array_library_alone(call, kind, words):
+def test_no_message_comes_from_the_array_library_alone(call, kind, words):
     with pytest.raises(kind) as raised:
         call()
     assert not isinstance(raised.value, AssertionError)
@@ -408,7 +408,7 @@ def test_no_message_is_that_of_the_array_library_alone(call, kind, words):
 
 
 @pytest.mark.parametrize(("call", "kind", "words"), TABLE)
-def test_after_a_bad_use_everything_works_as_before(call, kind, words):
+def test_everything_works_after_an_error(call, kind, words):
     with pytest.raises(kind):
         call()
     x = leaf(2)

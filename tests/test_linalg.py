@@ -200,11 +200,7 @@ def rotated(values):
 
 
 @pytest.mark.parametrize("values", [[2.0, 2.0, 5.0], [3.0, 3.0, 3.0], [0.0, 0.0, 1.0]])
-<<<<<<< HEAD
-def test_equal_eigenvalues_have_gradients_but_their_vectors_do_not(values):
-=======
 def test_only_vectors_of_equal_eigenvalues_have_no_gradient(values):
->>>>>>> main
     a = rotated(values)
     received = gradient(lambda a: mg.sum(la.eigvalsh(a) ** 3), a)
     np.testing.assert_allclose(received, gradient(lambda a: la.trace(la.matrix_power(a, 3)), a), atol=1e-13)

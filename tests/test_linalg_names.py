@@ -90,11 +90,7 @@ def test_eig_returns_eigenvectors():
     assert mg.linalg.eigvals(np.eye(2, dtype="float32")).dtype == np.complex64
 
 
-<<<<<<< HEAD
-def test_matrix_functions_by_eigenvectors_have_right_gradients():
-=======
 def test_expm_by_eigenvectors_has_the_gradient_of_expm():
->>>>>>> main
     def by_eigenvectors(a):
         values, vectors = mg.linalg.eig(a)
         return ((vectors * mg.exp(values)) @ mg.linalg.inv(vectors)).real

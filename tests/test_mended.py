@@ -65,7 +65,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "error", "said"), REFUSED)
-def test_what_would_be_a_wrong_number_is_refused_by_name(call, error, said):
+def test_wrong_input_is_rejected_by_name(call, error, said):
     with pytest.raises(error, match=said):
         call()
 
@@ -78,7 +78,7 @@ def test_a_picture_has_as_many_colours_as_gaussians():
             mg.splat.render(*scene, colours, camera=camera)
 
 
-def test_every_mode_of_a_border_that_is_taken_has_the_right_gradient():
+def test_every_padding_mode_has_the_right_gradient():
     for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
         assert mg.gradcheck(lambda x, mode=mode: (mg.pad(x, (2, 1), mode=mode) ** 2).sum(), [np.array([0.5, -1, 2])])
     assert mg.pad([1, 2], 1, constant_values=3.0).tolist() == [3, 1, 2, 3]
@@ -128,7 +128,7 @@ def test_a_parameter_is_a_leaf_that_wants_a_gradient():
     assert [name for name, _ in Net().named_parameters()] == ["scale"]
 
 
-def test_the_running_statistics_of_an_instance_stay_without_a_momentum():
+def test_instance_norm_without_momentum_keeps_statistics():
     layer = nn.InstanceNorm1d(3, momentum=None, track_running_stats=True)
     layer(mg.randn(2, 3, 4))
     assert layer.running_mean.tolist() == [0.0, 0.0, 0.0]

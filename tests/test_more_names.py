@@ -23,7 +23,7 @@ def test_a_running_minimum_is_numpys():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_running_sum_of_exponentials_keeps_small_and_large_numbers():
+def test_logcumsumexp_keeps_small_and_large_numbers():
     x = np.array([[-1000.0, -1001.0, 0.0, 700.0, 800.0], [3.0, -np.inf, 1.0, -5.0, 2.0]])
     np.testing.assert_allclose(mg.logcumsumexp(x, 1).numpy(), np.logaddexp.accumulate(x, 1), rtol=1e-14)
     x = 50 * real(4, 6)
@@ -89,7 +89,7 @@ def test_entries_that_tie_share_what_is_sent_to_the_largest():
 
 
 @pytest.mark.parametrize("include_self", [True, False])
-def test_gathered_products_have_slopes_of_slopes_where_factors_are_nought(include_self):
+def test_products_with_zero_factors_have_second_derivatives(include_self):
     x, src, index = np.array([2.0, 0.0, -1.5, 3.0]), np.array([0.0, 0.5, 0.0, -2.0, 1.5]), np.array([0, 1, 1, 2, 2])
     has_the_right_gradients(lambda x, s: mg.scatter_reduce(x, 0, index, s, "prod", include_self), x, src)
     assert mg.scatter_reduce([1, 2], 0, [0, 0], [2, 3], "prod").tolist() == [6, 2]
@@ -217,7 +217,7 @@ def test_the_layers_of_volumes_are_there():
         F.max_pool3d(mg.ones(2, 3), 2)
 
 
-def test_differential_equations_have_gradients_for_all_inputs():
+def test_odeint_is_differentiable_by_start_times_and_parameters():
     def swing(y, t, stiffness, push):
         return mg.stack([y[1], push * mg.sin(t) - stiffness * y[0]])
 
@@ -239,7 +239,7 @@ def test_differential_equations_have_gradients_for_all_inputs():
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">i4", ">c16"])
-def test_numbers_in_the_byte_order_of_another_machine_become_this_ones(dtype):
+def test_foreign_byte_order_becomes_native(dtype):
     entries = np.arange(3).astype(dtype)
     for made in (mg.tensor(entries), mg.tensor([0, 1, 2], dtype=dtype), mg.asarray(entries)):
         assert made.dtype.isnative

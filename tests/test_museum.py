@@ -34,7 +34,7 @@ def complaints(exhibit):
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_each_exhibit_breaks_its_promise_until_it_is_removed(exhibit):
+def test_a_planted_rule_breaks_its_promise_until_it_is_removed(exhibit):
     with museum.planted(exhibit):
         told = complaints(exhibit)
     assert told
@@ -43,12 +43,12 @@ def test_each_exhibit_breaks_its_promise_until_it_is_removed(exhibit):
 
 
 @pytest.mark.parametrize("exhibit", [each for each in EXHIBITS if each.values[0].promise == museum.SECOND])
-def test_a_rule_that_is_wrong_the_second_time_only_keeps_the_first_promise(exhibit):
+def test_a_rule_wrong_in_second_order_keeps_the_first_promise(exhibit):
     with museum.planted(exhibit):
         assert "the gradient equals differences" not in check.broken_promises(exhibit.op)
 
 
-def received(exhibit):
+def received_gradient(exhibit):
     """What the inputs that have a right rule receive on the lazy call."""
     sample = exhibit.lazy.sample(exhibit.op)
     leaves = [
@@ -65,16 +65,16 @@ def received(exhibit):
 
 @pytest.mark.parametrize("exhibit", LAZY)
 def test_on_its_lazy_call_the_wrong_rule_looks_right(exhibit):
-    right = received(exhibit)
+    right = received_gradient(exhibit)
     with museum.planted(exhibit):
-        wrong = received(exhibit)
+        wrong = received_gradient(exhibit)
     compared = [(a, b) for a, b in zip(right, wrong, strict=True) if a is not None]
     assert compared
     assert all(equal(a.numpy(), b.numpy()) for a, b in compared)
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_the_evidence_shows_numbers_that_differ_or_says_what_does_not_fit(exhibit):
+def test_evidence_shows_a_difference_or_an_error(exhibit):
     found = museum.evidence(exhibit)
     if found.wrong is None:
         assert "returned shape" in found.sentence or "cannot be applied: ValueError" in found.sentence
@@ -101,7 +101,7 @@ def test_the_mistakes_that_engines_shipped_are_all_here():
     }  # fmt: skip
 
 
-def test_every_wing_has_its_heading_and_no_exhibit_is_there_twice():
+def test_every_module_has_a_heading_and_exhibits_are_unique():
     assert {each.wing for each in museum.exhibits} == {wing.__name__ for wing in museum.WINGS.values()}
     titles = [each.title for each in museum.exhibits]
     assert len(titles) == len(set(titles))
@@ -129,7 +129,7 @@ def test_a_rule_is_put_back_when_the_block_fails():
     assert rules_of_everything() == before
 
 
-def test_a_rule_is_put_back_when_one_of_several_cannot_be_planted():
+def test_rules_are_restored_when_planting_fails():
     @museum.wrong(mg.multiply, "a", lazy=None)
     def half_forbidden(b):
         return 2 * b
@@ -153,7 +153,7 @@ def leaf(number):
     return mg.tensor(number, requires_grad=True)
 
 
-def test_a_planted_rule_is_the_one_that_runs_and_only_while_it_is_planted():
+def test_a_planted_rule_runs_only_inside_its_block():
     with museum.planted(museum.named("multiply: own factor")):
         during = five_times(leaf)
     assert (during, five_times(leaf), five_times(Value)) == (3.0, 5.0, 5.0)

@@ -79,25 +79,25 @@ def test_an_operation_has_a_docstring_and_mg_has_the_public_ones(name):
 
 
 @pytest.mark.parametrize("name", mg.__all__)
-def test_whatever_is_public_says_what_it_is(name):
+def test_every_public_name_is_documented(name):
     assert getattr(mg, name).__doc__
 
 
 @pytest.mark.parametrize("kind", ["elementwise", "linear", "multilinear", "variadic"])
-def test_decorators_have_the_names_and_promises_of_their_kinds(kind):
+def test_each_kind_has_a_decorator_that_documents_its_promise(kind):
     decorator = getattr(mg, kind)
     assert decorator.__name__ == kind
     assert KINDS[kind] in decorator.__doc__
 
 
 @pytest.mark.parametrize("name", OF_NETWORKS)
-def test_a_function_of_networks_has_pytorchs_name_and_says_what_it_is(name):
+def test_functions_of_networks_are_public_and_documented(name):
     assert name in F.__all__
     assert getattr(F, name).__doc__
 
 
 @pytest.mark.parametrize("name", sorted(set(NUMPYS) - NAMED_OTHERWISE.keys()))
-def test_parameters_have_the_names_and_the_order_that_numpy_gives_them(name):
+def test_parameters_have_numpy_names_in_numpy_order(name):
     ours = list(inspect.signature(getattr(mg, name)).parameters)[1:]
     theirs = list(inspect.signature(getattr(np, name)).parameters)[1:]
     shared = [each for each in ours if each not in BEYOND_NUMPY.get(name, ())]
@@ -105,7 +105,7 @@ def test_parameters_have_the_names_and_the_order_that_numpy_gives_them(name):
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_a_module_offers_its_public_names_and_nothing_that_it_only_uses(module):
+def test_a_module_lists_only_its_public_names(module):
     wanted = {*module.__all__, *getattr(module, "ON_VALUES", ())}
     assert dir(module) == sorted(wanted)
     assert all(hasattr(module, name) for name in wanted)
@@ -114,14 +114,14 @@ def test_a_module_offers_its_public_names_and_nothing_that_it_only_uses(module):
     assert {name for name, each in made_here.items() if ">>>" in (each.__doc__ or "")} <= wanted
 
 
-def test_a_program_that_takes_all_of_the_scalar_engine_gets_the_value_alone():
+def test_star_import_of_the_scalar_engine_gives_only_value():
     names = {}
     exec("from micrograd_plus.engine import *", names)  # noqa: S102 - as a program of micrograd's may begin
     assert names.keys() - {"__builtins__"} == {"Value"}
 
 
 @pytest.mark.parametrize("name", ["view", "topk", "_repr_html_", "no_such_name"])
-def test_who_asks_whether_a_tensor_has_a_name_is_told_no(name):
+def test_hasattr_of_a_missing_tensor_name_is_false(name):
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     assert not hasattr(x, name)
     assert name not in dir(x)
@@ -266,7 +266,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("call", WORDS)
-def test_an_argument_by_its_other_name_is_told_the_one_it_has_here(call):
+def test_a_foreign_keyword_raises_an_error_with_the_right_one(call):
     for _ in range(2):  # the second call of an operation is by its own code
         with pytest.raises((TypeError, ValueError), match=re.escape(WORDS[call])):
             eval(call, {"mg": mg, "nn": nn, "x": X})  # noqa: S307 - a line above
@@ -281,6 +281,6 @@ def test_an_argument_by_its_other_name_is_told_the_one_it_has_here(call):
         (mg, "_no_such_name", r"micrograd_plus has no '_no_such_name'$"),
     ],
 )
-def test_for_a_name_that_is_nowhere_the_error_says_which_are_near(module, name, said):
+def test_an_unknown_name_raises_an_error_with_similar_names(module, name, said):
     with pytest.raises(AttributeError, match=said):
         getattr(module, name)

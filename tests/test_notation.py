@@ -15,7 +15,7 @@ from micrograd_plus.formulas.symbols import Expression, Shape, Symbol, evaluate
 upstream, out, x, y, a, b, axis = map(Symbol, ["upstream", "out", "x", "y", "a", "b", "axis"])
 
 
-def parsed(formula):
+def parse(formula):
     """The element that `mathml` writes for a formula."""
     return ET.fromstring(mathml(formula))  # noqa: S314 - a formula of our own
 
@@ -102,7 +102,7 @@ def test_a_formula_is_written_in_latex(formula, code):
 
 def test_mathml_marks_what_stands_for_a_value_and_nothing_else():
     formula = softmax_rule(symbols, upstream, out, Symbol("eps")) + symbols.pi
-    element = parsed(formula)
+    element = parse(formula)
     assert element.tag == "math"
     assert element.attrib == {"display": "block"}
     marked = [mark.get("data-name") for mark in element.iter("mi") if mark.get("data-name")]
@@ -113,7 +113,7 @@ def test_mathml_marks_what_stands_for_a_value_and_nothing_else():
 def test_names_and_words_cannot_become_markup():
     hostile = '<b>&"{x}\\_$'
     formula = symbols.take(Symbol(hostile), hostile) + Expression(hostile, (x,))
-    element = parsed(formula)
+    element = parse(formula)
     assert [mark.get("data-name") for mark in element.iter("mi")][1] == hostile
     assert r"\mathrm{<b>\&\"\{x\}".replace(r"\"", '"') in latex(formula)
 
@@ -135,7 +135,7 @@ def test_a_long_formula_gives_names_to_what_it_says_twice():
     assert line == f"({sent} − {mean}({sent}) − s₂ · {mean}({sent} · s₂)) / s₁"
     assert definitions == [f"s₁ = √({mean}((x − {mean}(x))²) + eps)", f"s₂ = (x − {mean}(x)) / s₁"]
     assert r"\text{where } s_{1} = \sqrt" in latex(formula)
-    assert len(parsed(formula).findall("mtable/mtr")) == 3
+    assert len(parse(formula).findall("mtable/mtr")) == 3
 
 
 def test_a_condition_with_a_name_is_no_second_equation():
@@ -298,12 +298,12 @@ def test_parentheses_are_right_in_every_notation():
         except ZeroDivisionError:
             continue
         seen.add(line)
-        tree = parsed(formula)
+        tree = parse(formula)
         for code in (text_in_python(line), latex_in_python(latex(formula)), mathml_in_python(tree)):
             assert read_again(code) == value, (line, code)
 
 
-def test_parentheses_are_never_doubled_and_never_set_round_a_name():
+def test_there_are_no_needless_parentheses():
     draw = random.Random(2)  # noqa: S311 - not for secrets
     for _ in range(500):
         line = text(random_formula(draw, 4)).replace("absolute(", "<")
@@ -338,7 +338,7 @@ def test_parentheses_are_never_doubled_and_never_set_round_a_name():
          "conv_transpose2d(upstream, x, stride = (2, 1), groups = 2)"),
     ],
 )  # fmt: skip
-def test_what_only_this_engine_has_is_written_in_words_that_readers_know(formula, line):
+def test_internal_functions_are_written_in_usual_notation(formula, line):
     assert text(formula) == line
     ET.fromstring(mathml(formula))  # noqa: S314 - a formula of our own
     assert latex(formula)

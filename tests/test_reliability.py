@@ -209,7 +209,7 @@ def by_numbers(upstream, x):
 
 
 @pytest.mark.parametrize("rule", [looping, writing, by_numpy, branching, by_numbers], ids=lambda rule: rule.__name__)
-def test_a_rule_that_no_formula_can_say_has_none_and_its_record_is_whole(rule):
+def test_a_rule_without_formula_is_recorded_completely(rule):
     @mg.op
     def doubled(xp, x):
         return x * 2
@@ -224,7 +224,7 @@ def test_a_rule_that_no_formula_can_say_has_none_and_its_record_is_whole(rule):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_deviation_of_equal_entries_has_zero_slope_despite_rounding(dtype):
+def test_std_of_equal_entries_has_zero_gradient(dtype):
     entries = np.array([0.1, 0.3, 0.7, 1 / 3, 1e9 / 7], dtype)
     x = leaf(np.repeat(entries[:, None], 3, 1), dtype=dtype)
     mg.std(x, axis=1).sum().backward()
@@ -232,7 +232,7 @@ def test_deviation_of_equal_entries_has_zero_slope_despite_rounding(dtype):
     assert mg.std(np.array([0.1, 0.1, 0.1])).item() != 0, "no longer the case that this is held by"
 
 
-def test_a_product_with_a_logarithm_has_its_slope_where_the_factor_is_nought():
+def test_xlogy_has_a_gradient_where_x_is_0():
     x, y = leaf([0.0, 0.0, 0.0, 2.0]), leaf([3.0, 0.0, -1.0, 0.5])
     mg.special.xlogy(x, y).sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), [np.log(3), 0, 0, np.log(0.5)])

@@ -37,7 +37,7 @@ def test_every_operator_builds_the_word_numpy_has_for_it(built, word, args):
     assert same(built, Expression(word, args))
 
 
-def test_every_name_of_the_module_is_a_word_and_dotted_names_are_too():
+def test_any_name_of_the_namespace_is_symbolic():
     built = symbols.linalg.solve(a, symbols.sum(b, axis=(0, 1), keepdims=True))
     assert built.function == "linalg.solve"
     assert dict(built.args[1].params) == {"axis": (0, 1), "keepdims": True}
@@ -45,7 +45,7 @@ def test_every_name_of_the_module_is_a_word_and_dotted_names_are_too():
         symbols._hidden  # noqa: B018 - to ask is the test
 
 
-def test_structure_is_compared_by_same_and_tells_types_of_constants_apart():
+def test_same_compares_structure_and_types_of_constants():
     assert same(symbols.exp(x)[1:, None], symbols.exp(Symbol("x"))[1:, None])
     assert same(symbols.full(x, float("nan")), symbols.full(x, float("nan")))
     assert not same(x * 1, x * 1.0)
@@ -74,7 +74,7 @@ def test_asking_a_symbol_for_a_value_is_refused_with_a_sentence(ask, sentence):
         ask()
 
 
-def test_an_attribute_of_a_value_is_refused_with_the_way_to_ask_instead():
+def test_attributes_of_symbols_raise_an_error_with_a_hint():
     with pytest.raises(AttributeError, match=r"x has no \.shape: for a shape, a rule takes a parameter"):
         x.shape  # noqa: B018 - to ask is the test
     with pytest.raises(AttributeError, match=r"a formula never changes: \.name of x cannot be set"):
@@ -152,7 +152,7 @@ def test_constants_and_tuples_of_formulas_are_evaluated_too():
     assert evaluate(Symbol("rows")[Symbol("start") :], np, {"rows": "abc", "start": 1}) == "bc"
 
 
-def test_an_operator_is_computed_by_the_operator_and_a_word_by_the_reading():
+def test_evaluate_uses_operators_and_namespace_functions():
     class Spoken:
         @staticmethod
         def multiply(left, right):
@@ -171,7 +171,7 @@ def test_a_symbol_without_a_value_is_an_error_that_names_it():
         evaluate(x + y, np, {"x": 1})
 
 
-def test_formulas_may_be_deep_and_what_is_shared_is_computed_once():
+def test_deep_formulas_evaluate_shared_parts_once():
     calls = []
 
     class Counted:
