@@ -331,7 +331,7 @@ class MadeByPower(Made):
 
 
 class Handmade:
-    """An operation that a student built, with its own children, symbol and `_backward`."""
+    """An operation that a student built, with children, a symbol and a `_backward`."""
 
     plain = False
     op = None

@@ -123,7 +123,8 @@ def on_device(value: Any, sources: Any = ()) -> Any:
             if value is each._values:
                 return each
             if isinstance(value, np.ndarray) and np.may_share_memory(value, each._values):
-                return each if whole(value, each._values) else Array(value, each if each.base is None else each.base)
+                base = each if each.base is None else each.base
+                return each if is_whole_view(value, each._values) else Array(value, base)
         return Array(value)
     if isinstance(value, (list, tuple)) and any(isinstance(part, (np.ndarray, np.generic)) for part in value):
         parts = [on_device(part, sources) for part in value]
@@ -131,7 +132,7 @@ def on_device(value: Any, sources: Any = ()) -> Any:
     return value
 
 
-def whole(view: Any, array: Any) -> bool:
+def is_whole_view(view: Any, array: Any) -> bool:
     """Return True if a view is all of an array in the same order; CuPy then may return the array itself."""
     return view.__array_interface__ == array.__array_interface__
 
@@ -251,15 +252,15 @@ class Ufunc:
 
 def binary(word: str, *, swapped: bool = False) -> Any:
     """Return an operator between two arrays of the stand-in, or one and a number."""
-    return lambda self, other: named(word)(other, self) if swapped else named(word)(self, other)
+    return lambda self, other: operator_function(word)(other, self) if swapped else operator_function(word)(self, other)
 
 
 def in_place(word: str) -> Any:
     """Return an operator that writes into its array."""
-    return lambda self, other: named(word)(self, other, out=self)
+    return lambda self, other: operator_function(word)(self, other, out=self)
 
 
-def named(word: str) -> Any:
+def operator_function(word: str) -> Any:
     """Return the function of the library that an operator stands for."""
     return getattr(library, word)
 
@@ -279,7 +280,7 @@ for _word, _function in OPERATORS.items():
 for _word, _function in COMPARISONS.items():
     setattr(Array, f"__{_word}__", binary(_function))
 for _word, _function in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}.items():
-    setattr(Array, f"__{_word}__", lambda self, _function=_function: named(_function)(self))
+    setattr(Array, f"__{_word}__", lambda self, _function=_function: operator_function(_function)(self))
 
 
 # The library --------------------------------------------------------------------------------------
@@ -317,7 +318,7 @@ class Library(ModuleType):
         return Grid(found) if hasattr(found, "__getitem__") and not isinstance(found, type) else found
 
 
-def library_named(name: str) -> Library:
+def library_with_name(name: str) -> Library:
     """Return the library under another name."""
     made = Library(name, np)
     made.ndarray = Array
@@ -332,4 +333,4 @@ def _from_anywhere(values: Any, dtype: Any = None, copy: bool = True) -> Array:
     return Array(np.array(values, dtype))
 
 
-library = library_named("stand_in")
+library = library_with_name("stand_in")

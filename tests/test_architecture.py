@@ -67,7 +67,7 @@ SEAMS = {
     "OnStep", "mute_recorders", "notify", "notify_failure", "notify_free", "observe_walk", "notify_walk_failure",
     "public_function",
 }  # fmt: skip
-MOST_LINES, MOST_CODE_LINES, MOST_LINES_OF_FAST = 1100, 620, 505
+MOST_LINES, MOST_CODE_LINES, MOST_LINES_OF_FAST = 1100, 620, 500
 MOST_LINES_OF_A_FUNCTION, MOST_LINES_OF_A_CLASS, MOST_RETURNS = 40, 200, 3
 
 # Beyond Python's own modules. Modules in LAZY may only be imported inside a function.

@@ -39,7 +39,7 @@ def calls():
 CALLS = list(calls())
 
 
-def moved_along(f, values, direction, step=1e-6):
+def directional_derivative(f, values, direction, step=1e-6):
     """Return the directional derivative of a real function, by differences."""
     ends = [[x + sign * step * d for x, d in zip(values, direction, strict=True)] for sign in (1, -1)]
     ahead, behind = (f(*map(mg.tensor, end)).item() for end in ends)
@@ -68,7 +68,7 @@ def test_complex_inputs_have_right_gradients_or_a_named_error(sample):
         if sentence not in sample.excused:
             gradients = mg.grad(f, tuple(range(len(places))))(*values)
             exact = sum(np.sum(np.real(np.conj(g.numpy()) * d)) for g, d in zip(gradients, direction, strict=True))
-            assert exact == pytest.approx(moved_along(f, values, direction), rel=2e-5, abs=2e-5), sentence
+            assert exact == pytest.approx(directional_derivative(f, values, direction), rel=2e-5, abs=2e-5), sentence
 
 
 ORDER = {
@@ -97,15 +97,15 @@ def without_order(monkeypatch):
     def device_function(function, said, owner=None):
         call = plain_function(function, said, owner)
 
-        def checked(*args, **options):
+        def check_call(*args, **options):
             refuse(function.__name__, (owner, *args))
             return call(*args, **options)
 
-        return checked
+        return check_call
 
     monkeypatch.setattr(stand_in.Ufunc, "__call__", ufunc)
     monkeypatch.setattr(stand_in, "device_function", device_function)
-    words = devices.add_device("without order", stand_in.library_named("without_order")).namespace
+    words = devices.add_device("without order", stand_in.library_with_name("without_order")).namespace
     finite_max = words.finite_max
     monkeypatch.setattr(words, "finite_max", lambda x, axis=-1: finite_max(x.real, axis))
     before = check.where.set("without order")

@@ -94,13 +94,13 @@ def test_a_gradient_through_a_composite_has_a_gradient():
 
 def test_an_input_without_influence_receives_zeros():
     @mg.composite
-    def first_alone(xp, a, b):
+    def first_input(xp, a, b):
         return xp.tanh(a) + 0 * xp.stop_gradient(b)
 
     a, b = draw(3, requires_grad=True), draw(3, requires_grad=True)
-    first_alone(a, b).sum().backward()
+    first_input(a, b).sum().backward()
     assert b.grad.tolist() == [0, 0, 0]
-    del operations["first_alone"]
+    del operations["first_input"]
 
 
 def test_retain_graph_false_frees_what_a_composite_saved():

@@ -100,7 +100,7 @@ def weighted(call):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_what_is_made_of_operations_has_the_right_gradient_forward_back_and_twice(call):
+def test_functions_of_operations_have_right_gradients_of_all_kinds(call):
     f, inputs = weighted(call)
     assert mg.gradcheck(f, inputs)
     tangents = [np.random.default_rng(3).normal(size=np.shape(value)) for value in inputs]

@@ -153,13 +153,13 @@ def test_a_second_run_may_differ_in_the_last_digits_on_the_device(device):
 
 
 def test_a_record_on_the_device_equals_that_on_the_host(device):
-    def told(where):
+    def summary(where):
         with mg.record() as trace:
             x = mg.tensor(2.0, device=where, requires_grad=True)
             (x * x).backward()
         return trace.summary()
 
-    assert told(device) == told("cpu")
+    assert summary(device) == summary("cpu")
 
 
 # Random numbers ------------------------------------------------------------------------------------------------------

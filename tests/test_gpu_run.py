@@ -16,7 +16,7 @@ from outside_packages import missing_packages
 @pytest.fixture
 def cupy(monkeypatch):
     """Return the stand-in under CuPy's name, with events that are 20 ms apart."""
-    library = stand_in.library_named("cupy")
+    library = stand_in.library_with_name("cupy")
     moment = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
     library.__version__, library.is_available = "14.2.0", lambda: True
     library.cuda = SimpleNamespace(

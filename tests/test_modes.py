@@ -30,12 +30,12 @@ def records(x):
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (0, 2, 1)])
 def test_generators_with_open_blocks_can_close_in_any_order(order):
-    def holding(block):
+    def hold_block(block):
         with block():
             yield
 
     x = leaf([1.0])
-    held = [holding(mg.no_grad) for _ in range(3)]
+    held = [hold_block(mg.no_grad) for _ in range(3)]
     for each in held:
         next(each)
     assert not records(x)
@@ -48,12 +48,12 @@ def test_generators_with_open_blocks_can_close_in_any_order(order):
 
 
 def test_the_innermost_open_block_sets_the_mode():
-    def holding(block):
+    def hold_block(block):
         with block():
             yield
 
     x = leaf([1.0])
-    outer, inner = holding(mg.no_grad), holding(mg.enable_grad)
+    outer, inner = hold_block(mg.no_grad), hold_block(mg.enable_grad)
     next(outer)
     next(inner)
     assert records(x)
@@ -197,12 +197,12 @@ class Network:
 def shortest(function):
     """Return the shortest CPU time of twenty calls, in seconds."""
 
-    def timed():
+    def measure_time():
         start = time.process_time()
         function()
         return time.process_time() - start
 
-    return min(timed() for _ in range(20))
+    return min(measure_time() for _ in range(20))
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that sends a signal")
@@ -216,8 +216,8 @@ def test_no_mode_stays_active_after_any_of_6000_interrupts():
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGALRM, interrupt)
-    # One that falls into another tool's callback is only told, and who keeps what was told keeps the frames.
-    hook, sys.unraisablehook = sys.unraisablehook, lambda told: None
+    # An interrupt in another tool's callback is only reported, and a stored report would keep the frames alive.
+    hook, sys.unraisablehook = sys.unraisablehook, lambda report: None
     try:
         while met < 6000:
             try:

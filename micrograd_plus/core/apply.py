@@ -148,7 +148,7 @@ def as_list(op: Op, parts: object) -> list[Any]:
 
 
 def is_fast(value: Any) -> bool:
-    """Return True if compiled code takes this input. An array that its user has dropped since is taken back first."""
+    """Return True if compiled code takes this input. A lent array that its user has dropped counts as fast again."""
     if isinstance(value, Variable):
         if not value.is_fast:
             snapshot(value)
@@ -184,6 +184,6 @@ def make_node(vjp: Any, parents: Sequence[Node | None], saved: tuple[Any, ...], 
 
 
 def output_variables(node: Node | None, out: tuple[Any, ...]) -> tuple[Variable, ...]:
-    """Return several outputs as variables. If there is a node, each output of floats gets a node of its own."""
+    """Return several outputs as variables. If there is a node, each output of floats gets its own `Part`."""
     parts = [Part(node, i) if node is not None and x.dtype.kind in "fc" else None for i, x in enumerate(out)]
     return tuple(Variable.public.of(x, part) for x, part in zip(out, parts, strict=True))

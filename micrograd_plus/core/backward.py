@@ -52,8 +52,8 @@ def walk(
     order: Sequence[Node], arrived: dict[Node, Gradient], xp: Namespace, *, through: Collection[Node] = (),
     on_step: OnStep | None = None, restored: Mapping[Node, Any] | None = None,
 ) -> None:  # fmt: skip
-    """Go back through `order`. `arrived` holds the gradients to start with; in the end it holds those of leaves, of
-    other ends, and of the nodes in `through`.
+    """Go back through `order`. `arrived` holds the gradients to start with; in the end it holds the
+    gradients of leaves, of other ends, and of the nodes in `through`.
 
     On arrays, gradients are added in place; on `tensors`, they have a graph. If `xp` is None, each rule runs on the
     device of its upstream. If there is `on_step`, rules are interpreted, nothing is overwritten, and each step is
@@ -162,7 +162,7 @@ def interpret_vjp(
 
 
 def contributions(xp: Namespace, upstream: Gradient, node: Node, saved: Any = None) -> Iterator[Contribution]:
-    """Yield what each input that needs a gradient receives. `saved` is what the node saved, if it was freed since."""
+    """Yield what each input that needs a gradient receives. `saved` replaces saved values that were freed."""
     op = node.op
     if saved is None:
         saved = saved_as_tensors(node) if xp is tensors else node.saved
@@ -201,7 +201,7 @@ def apply_rule(
 
 
 def apply_transpose(rule: Rule, count: int, xp: Namespace, values: dict[str, Any]) -> Sequence[Any]:
-    """Return what a rule gives for each of its inputs.
+    """Return the result of a rule for each of its inputs.
 
     Rules are written for real numbers. For complex numbers a transpose becomes an adjoint: upstream is conjugated
     before the rule, and the result after it.
@@ -262,8 +262,8 @@ def unbroadcast_to(xp: Namespace, raw: Array, shape_dtype: Any, local: Any = Non
 def own_gradient(xp: Namespace, value: Gradient, upstream: Gradient) -> Gradient:
     """Return a gradient in memory that only the walk can reach, since `add_gradient` may write into it later.
 
-    A rule may return upstream itself, a view, or an array that it saved. This is the one place that decides what is
-    copied; compiled code skips the call if the result is an array of its own.
+    A rule may return upstream itself, a view, or an array that it saved. Only this function decides whether to
+    copy; compiled code skips the call if the result is neither upstream nor a view.
     """
     return xp.owned_copy(value, upstream)
 
@@ -295,7 +295,7 @@ class Part(Node):
 def vjp_of_part(xp: Namespace, upstream: Gradient, part: Any, arrived: dict[Any, Gradient]) -> None:
     """Add the gradient of one output to the list of its application, in which None means that nothing has arrived.
 
-    A rule that reads an output gets it with a node of its own, so more than one gradient may arrive for it.
+    A rule that reads an output gets it with another node, so more than one gradient may arrive for it.
     """
     (application,) = part.parents
     waiting = arrived.setdefault(application, [None] * len(application.shape_dtype))
@@ -318,7 +318,7 @@ def upstreams_or_zeros(xp: Namespace, upstream: list[Any], node: Node) -> tuple[
 
 
 def saved_as_tensors(node: Node) -> list[Any]:
-    """Return what a node saved as tensors that know where they came from, so that a gradient can have a gradient.
+    """Return the saved values of a node as tensors with a graph, so that a gradient can have a gradient.
 
     A saved input becomes a tensor of the parent's node, an output one of this node. Residuals are computed again from
     the inputs; masks and indices are constants.

@@ -60,7 +60,7 @@ def composite(forward: Any = None, *, public: bool = True) -> Any:
 
 
 class Inside:
-    """What a composite saves for its rule: the node where its forward ended, and the node of each input inside it."""
+    """Saved value of a composite: the node where its forward ended, and the node of each input inside it."""
 
     __slots__ = ("end", "entrances")
 
@@ -139,7 +139,7 @@ class Composite(Op):
 
 
 def as_inner_input(x: Variable) -> Variable:
-    """Return an input as the forward sees it: the same entries with a node of its own.
+    """Return an input as the forward sees it: the same entries with another node.
 
     A tensor that is passed twice so has two nodes inside, and each receives only its own gradient.
     """

@@ -46,7 +46,7 @@ def _decorator(kind: str) -> Callable[..., Any]:
             public: whether users call it; False for a step that only rules need.
             rules: one for each input that can have a gradient, by its name.
         Returns: a decorator, which returns the public function.
-        Raises: TypeError if a rule reads what the kind forbids, or names no input.
+        Raises: TypeError if a rule reads a name that the kind forbids, or serves no input.
         Example:
             >>> @mg.elementwise(x=lambda x: 2 * x)
             ... def square_of(xp, x):
@@ -106,8 +106,8 @@ def op(
     Args:
         forward: the function forward(xp, inputs, *, parameters).
         outputs: names of several results, which the forward returns as a tuple.
-        residuals: names of what the forward returns after its output, for the rules to read.
-        constants: those residuals (a mask, an index) that have no gradient of their own.
+        residuals: names of further results of the forward, which only the rules read.
+        constants: the residuals (a mask, an index) without a gradient.
         public: whether users call it; False for a step that only rules need.
     Returns: the public function; without `forward`, a decorator.
     Raises: TypeError if `forward` is not a function.

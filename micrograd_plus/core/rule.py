@@ -64,7 +64,7 @@ class Rule:
 class Contribution:
     """What one application of a rule gives to one input.
 
-    `raw` is what the rule returned, or upstream times `local`; `value` is the same summed over `summed_axes`, in the
+    `raw` is the result of the rule, or upstream times `local`; `value` is the same summed over `summed_axes`, in the
     shape and dtype of the input.
     """
 

@@ -24,10 +24,10 @@ clock: Callable[[], int] = itertools.count(1).__next__
 class Node:
     """One application of an operation.
 
-    `vjp` sends an upstream gradient to `parents` (None for an input without a gradient). `saved` holds what the rules
-    read, in the order of `op.saves`, and is None once freed. `shape_dtype` is the shape and dtype of the value and of
-    its gradient (one pair per output if there are several). `created` is the creation number. `grad` and `hooks` exist
-    only after a user asked for them.
+    `vjp` sends an upstream gradient to `parents` (None for an input without a gradient). `saved` holds the values that
+    rules read, in the order of `op.saves`, and is None once freed. `shape_dtype` is the shape and dtype of the value
+    and of its gradient (one pair per output if there are several). `created` is the creation number. `grad` and `hooks`
+    exist only after a user asked for them.
     """
 
     __slots__ = ("__weakref__", "created", "grad", "hooks", "parents", "saved", "shape_dtype", "vjp")

@@ -98,10 +98,9 @@ def install(op: Op) -> None:
     namespace.update(
         REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error,
         _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _lent_array=lent_array,
-        _make_node=make_node, _Node=Node,
-        _no_grad_blocks=grad_enabled.open, _notify=notify, _notify_failure=notify_failure, _op=op,
-        _output_variables=output_variables, _recorders=recording.open, _Tensor=Variable.public, _unfused=unfused,
-        _unfuse_blocks=unfused.open, _xp=arrays,
+        _make_node=make_node, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
+        _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
+        _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
     if op.rules:
@@ -284,7 +283,7 @@ def _saved(op: Op, name: str, tracked: list[str]) -> str:
 
 
 def _expression(op: Op, name: str) -> str:
-    """Return the caller's expression for what a rule calls `name`."""
+    """Return the caller's expression for the name that a rule reads."""
     expression = f"_{name}" if name in (*op.inputs, "out") else name
     if name.endswith("_mask"):
         (rule,) = (rule for rule in op.rules if name in rule.saves)

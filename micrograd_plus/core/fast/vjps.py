@@ -38,12 +38,12 @@ def vjp_text(op: Op, *, on_tensors: bool = False) -> str:
 
 
 def _unpack_arrays(op: Op) -> list[str]:
-    """Return the lines that name what was saved."""
+    """Return the line that unpacks the saved values."""
     return [f"({', '.join(op.saves)},) = _node.saved"] if op.saves else []
 
 
 def _unpack_tensors(op: Op) -> list[str]:
-    """Return the lines that name what was saved, as tensors that know where they came from."""
+    """Return the lines that unpack the saved values as tensors with a graph."""
     if not op.saves:
         return []
     names = f"({', '.join(op.saves)},)"
@@ -124,7 +124,7 @@ def _summed_product(rule: Rule) -> str:
 
 
 VIEW_OR_UPSTREAM = "{0}.base is not None or {0} is upstream"
-"""What the walk may not own without a look: a view, or upstream itself."""
+"""Test for a result that the walk may not own: a view, or upstream itself."""
 
 
 def _to_inputs(rule: Rule, on_tensors: bool, *, is_only: bool) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _to_each_part(rule: Rule, on_tensors: bool) -> list[str]:
 
 def _is_shared(rule: Rule, is_only: bool) -> str:
     """Return the test for a result whose memory a later rule or someone else may read, so that it must be copied.
-    What the rule of an only input returns belongs to the walk, unless it cannot be written into."""
+    The result for an only input belongs to the walk, unless it cannot be written into."""
     later = rule.op.rules[rule.op.rules.index(rule) + 1 :]
     if _returns_upstream(rule):
         return " or ".join(f"_{name}_node is not None" for other in later for name in other.inputs)

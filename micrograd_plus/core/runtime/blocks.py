@@ -206,7 +206,7 @@ class OpenScope:
 
 
 def decorate(function: Callable[..., Any], block: Callable[[], UserBlock]) -> Callable[..., Any]:
-    """Return a function, generator function or coroutine function that runs its body in a block of its own."""
+    """Return a function, generator function or coroutine function whose body runs in a new block."""
     if inspect.isasyncgenfunction(function):
         raise TypeError(
             f"{function.__name__} is an asynchronous generator, whose caller would run in the block as well; "

@@ -2,7 +2,7 @@
 
 A user who asks for the array of a leaf may write into it at any time, so the array is *lent*. If a rule or anyone else
 still holds it, the variable first takes a copy, and the graph keeps the numbers it was computed with. While an array is
-lent, operations take a *snapshot*; once nobody else holds it, it belongs to the variable again. Arrays of results are
+lent, operations take a *snapshot*; when no one else holds it, it belongs to the variable again. Arrays of results are
 read-only.
 """
 # pyright: reportPrivateUsage=false
@@ -68,7 +68,7 @@ def array_to_write(variable: Variable) -> Array:
 
 
 def replace_array(variable: Variable, data: Array) -> None:
-    """Give a variable another array of its own. The old array is not overwritten, so rules keep what they saved."""
+    """Replace the array of a variable. The old array is not overwritten, so rules keep what they saved."""
     if not variable.is_fast or data.dtype is not variable._data.dtype:
         variable.is_lent, variable.is_fast = False, is_real_on_cpu(data)
     variable._data = data

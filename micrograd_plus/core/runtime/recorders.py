@@ -18,7 +18,7 @@ class ForwardRule(Rule):
 
 
 class Push(Contribution):
-    """One step of forward mode: what the tangent of one input adds to the tangent of the node `receiver`."""
+    """One step of forward mode: the tangent of one input adds `value` to the tangent of the node `receiver`."""
 
     __slots__ = ("receiver",)
 
@@ -41,15 +41,15 @@ class Recorder:
     def begin_walk(
         self, root: Any, upstream: Gradient, can_replay: bool, held: dict[Any, Any] | None = None
     ) -> OnStep | None:
-        """Note that a walk begins. To see its steps as they happen, return a function to be called with each.
+        """Note that a walk begins. Return a function to be called with each step, or None.
 
-        `can_replay` says that the same walk can be repeated later from what the nodes saved. `held` maps the ends of
+        `can_replay` says that the same walk can be repeated later from the saved values. `held` maps the ends of
         the walk to the gradients they had before, if the walk hides them.
         """
         return None
 
     def begin_push(self, result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
-        """Note that forward mode begins, with the tangents `starts` by node. To see its steps, return a function."""
+        """Note that forward mode begins, with tangents by node. Return a function for its steps, or None."""
         return None
 
     def on_failure(self, error: Exception) -> None:
