@@ -18,8 +18,8 @@ def normalisation_passed_through(upstream):
 
 @wrong(ops.layer_norm, "x", lazy=None)
 def plain_scaling(upstream, weight, scale):
-    """The rule treats mean and variance as constants. Adding 1 to a row changes nothing, yet its gradient does not sum to
-    0."""
+    """The rule treats mean and variance as constants. Adding 1 to a row changes nothing, but its gradient does not sum
+    to 0."""
     return scale * (upstream if weight is None else upstream * weight)
 
 
