@@ -269,10 +269,10 @@ FEATURES = [
         "test_checks::test_an_operation_can_be_redefined_in_a_notebook_cell"),
     Row("composites run as one rule, or unfused, and can be stepped into", "unfuse",
         tests="test_checks::test_the_promise_is_held "
-        "test_trace_recording::test_a_composite_is_told_as_a_smaller_program_with_the_same_gradient"),
+        "test_trace_recording::test_the_inside_of_a_composite_has_the_same_gradient"),
     Row("unbroadcasting is the engine's work, and is recorded", "ops.sum_to_shape",
         tests="test_engine::test_broadcast_axes_are_summed "
-        "test_trace::test_steps_hold_the_words_of_the_walk"),
+        "test_trace::test_steps_have_the_terms_of_the_walk"),
     Row("accumulation on the device, no host copies", "Tensor.to",
         tests="test_device::test_results_equal_the_cpus_without_copies_to_the_host"),
 ]

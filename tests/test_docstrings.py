@@ -118,7 +118,7 @@ def test_a_property_has_a_summary(name):
 
 
 def test_faults_lists_everything_that_is_missing():
-    def lacking(x, axis=None):
+    def incomplete(x, axis=None):
         """Something
 
         Returns: a tensor.
@@ -126,7 +126,7 @@ def test_faults_lists_everything_that_is_missing():
             x: numbers.
         """
 
-    assert faults(lacking) == [
+    assert faults(incomplete) == [
         "the first line is not one sentence with an empty line below it", "there is no Raises:", "there is no Example:",
         "there is no See:", "the sections stand in the order Returns, Args", "Args does not name axis",
         "the example shows no call",

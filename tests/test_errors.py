@@ -414,3 +414,10 @@ def test_everything_works_after_an_error(call, kind, words):
     x = leaf(2)
     (x * x).sum().backward()
     assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_a_trace_file_that_is_not_json_is_named(tmp_path):
+    path = tmp_path / "walk.json"
+    path.write_text("steps: none", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"walk\.json is not JSON"):
+        mg.load_trace(path)

@@ -19,18 +19,18 @@ def numbers(x):
 @pytest.mark.parametrize("watched", [False, True])
 def test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes(watched):
     @mg.op
-    def shortened(xp, x):
+    def shorten(xp, x):
         return x * 2
 
-    @shortened.rule("x")
+    @shorten.rule("x")
     def _(xp, upstream):
         return xp.sum(upstream, axis=0)
 
     x = leaf(np.ones((2, 3)))
-    y = shortened(x)
+    y = shorten(x)
     if watched:
         y.register_hook(lambda gradient: None)
-    sentence = r"the rule shortened\.x returned shape \(3,\), but the input x of shortened has shape \(2, 3\)"
+    sentence = r"the rule shorten\.x returned shape \(3,\), but the input x of shorten has shape \(2, 3\)"
     with pytest.raises(RuntimeError, match=sentence):
         y.backward(np.ones((2, 3)))
 
@@ -118,11 +118,11 @@ def test_a_rule_that_reads_a_forbidden_name_raises(kind, promise, rule, reads):
 
 @pytest.mark.usefixtures("own_operations")
 def test_a_rule_that_reads_what_nobody_gives_it_is_refused_with_what_there_is():
-    def puzzled(xp, x):
+    def unclear_rule(xp, x):
         return x * 2
 
-    with pytest.raises(TypeError, match=r"puzzled\.x reads 'wish'; it may read .*out.*upstream.*x_shape"):
-        mg.elementwise(x=lambda wish: wish)(puzzled)
+    with pytest.raises(TypeError, match=r"unclear_rule\.x reads 'wish'; it may read .*out.*upstream.*x_shape"):
+        mg.elementwise(x=lambda wish: wish)(unclear_rule)
 
 
 @pytest.mark.usefixtures("own_operations")

@@ -6,7 +6,7 @@ derivatives; conventions at these points have separate tests.
 
     sample(matmul, real(2, 3), real(3, 4))        one line for one call
 
-To add a sample of your own operation, call `mg.samples.sample(my_op, input, parameter=value)`.
+Add a sample of your own operation with `mg.samples.sample(my_op, input, parameter=value)`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the workloads on arrays share: for each library, its parameters, its gradients, and its update.
+"""Shared code of the array workloads: each library's parameters, gradients and update.
 
-A workload derives its contenders from these and adds the loss. Parameters stand in the order of a workload's
+A workload derives its contenders from these and adds the loss. Parameters are in the order of a workload's
 list; `rate` is that of gradient descent, None where a workload updates nothing.
 """
 

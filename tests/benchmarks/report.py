@@ -11,7 +11,7 @@ PEERS = ("numpy", "micrograd_plus", "micrograd", "autograd", "torch")
 
 @dataclass(frozen=True)
 class Row:
-    """One number, and the goal it is held against, if there is one.
+    """One number, and its goal if there is one.
 
     `reached` is None where something needed for it is not installed, or was left out.
     """
@@ -32,7 +32,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the goal is held."""
+        """Return whether the goal is reached."""
         if self.reached is None:
             return "not measured"
         if self.at_most is None and self.at_least is None:
@@ -71,7 +71,7 @@ def processor() -> str:
 
 
 def machine() -> dict[str, str]:
-    """Where it was measured, and with which versions."""
+    """Return the machine and the versions of a measurement."""
     return {
         "processor": f"{processor()}, {os.cpu_count()} cores, one used",
         "system": platform.platform(),

@@ -1,6 +1,6 @@
 """W1: micrograd's demo: a network 2-16-16-1 of scalars on 100 moons, hinge loss and decay, one training step.
 
-Some 65,000 nodes of one number each: what is measured is what a node costs.
+Some 65,000 nodes of one number each: it measures the cost of a node.
 """
 
 from itertools import pairwise
@@ -37,7 +37,7 @@ def flat(layers: list[np.ndarray]) -> np.ndarray:
 
 
 class NumpyByHand(ByHand):
-    """The whole batch at once: what the demo costs where nobody wants to see a number's own path."""
+    """The whole batch at once: the demo's cost without a path for each number."""
 
     def __init__(self) -> None:
         super().__init__(LAYERS, RATE)
@@ -141,7 +141,7 @@ def demo_loss(model: object, points: list, parameters: list) -> object:
 
 
 class OfValues:
-    """micrograd's MLP on its Values. The module with the MLP, and the engine, are what a library fills in."""
+    """micrograd's MLP on its Values. A library supplies the module with the MLP, and the engine."""
 
     def start(self, mlp: type, value: type) -> None:
         self.model, self.value = mlp(SIZES[0], list(SIZES[1:])), value

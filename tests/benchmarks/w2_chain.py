@@ -49,7 +49,7 @@ class Chain:
 
 
 class PythonByHand(Chain):
-    """Floats and two loops: the limit of any scalar engine. It keeps only what the products need."""
+    """Floats and two loops: the limit of any scalar engine. It keeps only the values that the products need."""
 
     name = "python_by_hand"
 
@@ -165,7 +165,7 @@ def at_length(length: int, left_out: set[str], effort: Effort) -> tuple[Times, d
 def memory(line: str) -> int:
     """Bytes that this process holds, as the kernel counts them: now (VmRSS), or at most so far (VmHWM).
 
-    Where there is no /proc, both are the most so far.
+    Without /proc, both are the maximum so far.
     """
     status = Path("/proc/self/status")
     if status.exists():

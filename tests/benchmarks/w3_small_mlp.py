@@ -1,6 +1,6 @@
 """W3: a small network, 2-16-16-1, batch 32, float64, tanh, mean squared error, SGD.
 
-Arrays so small that what is measured is the engine, not the arithmetic.
+Small arrays, which measure the engine and not the arithmetic.
 """
 
 from itertools import pairwise
@@ -88,7 +88,7 @@ class Ours(OnOurs):
 
 
 class OursApart(Ours):
-    """Every operator is an operation of its own."""
+    """Every operator is a separate operation."""
 
     name = "micrograd_plus apart"
 

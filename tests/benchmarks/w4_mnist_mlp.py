@@ -1,6 +1,6 @@
 """W4: a network of the size of MNIST's, 784-256-128-10, batch 128, float32, relu, cross-entropy, SGD.
 
-Its time is that of eight matrix products; an engine must not add to them, nor compute the inputs' gradient.
+Most of its time goes to eight matrix products; an engine must not add to them, nor compute the inputs' gradient.
 """
 
 from itertools import pairwise

@@ -1,6 +1,6 @@
 """W6: one block of a transformer, 8 sequences of 64 places and 64 numbers, 4 heads, causal, float32, SGD.
 
-Norm, attention, added; norm, 64 to 256 to 64 with relu, added. Its time is that of matrix products, the
+Norm, attention, added; norm, 64 to 256 to 64 with relu, added. Most of its time goes to matrix products, the
 exponentials of attention and the norms; an engine must not copy what it can look at.
 """
 

@@ -1,6 +1,6 @@
 """W8: twenty elementwise operations on a (1000, 1000) matrix with rows and columns, float32.
 
-Five times: times a row, plus a column, relu, times a number. Its time is that of memory; what is measured is
+Five times: times a row, plus a column, relu, times a number. Most of its time goes to memory; what is measured is
 how often an engine writes a matrix down, and how many it keeps.
 """
 

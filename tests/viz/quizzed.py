@@ -12,7 +12,7 @@ import numpy as np
 import micrograd_plus as mg
 
 SEALED = ("right", "hints", "texts", "sealed", "shows", "salt")
-"""What stands in a payload as hashes and sealed bytes."""
+"""Hashes and encrypted bytes in a payload."""
 
 
 def leaf(values: Any, label: str = "") -> Any:
@@ -77,7 +77,7 @@ def without_seals(data: Any) -> Any:
 
 
 def digits(number: float) -> str:
-    """Four digits of a number, as they would stand wherever it is written."""
+    """Return four digits of a number as they are always printed."""
     mantissa = f"{abs(float(number)):.12e}".partition("e")[0].replace(".", "")
     return mantissa[:4]
 

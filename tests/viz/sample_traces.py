@@ -64,7 +64,7 @@ def perceptron() -> dict:
 
 
 def softmax_inside(scores: np.ndarray, target: np.ndarray) -> dict:
-    """Cross-entropy told step by step, as the trace of its own small program."""
+    """Cross-entropy in steps, as the trace of a small program."""
     p = Program("losses.py")
     x, y = p.leaf("x", scores), p.leaf("target", target, requires_grad=False)
     weights = p.apply("exp", x)
@@ -141,7 +141,7 @@ def broad() -> dict:
 
 
 def hostile() -> dict:
-    """Names that would be markup if any of them were ever taken for it, everywhere a name can stand."""
+    """Names with markup in every field that can have a name."""
     p = Program(file=HOSTILE[0])
     last = p.leaf("start", 1.5)
     for name in HOSTILE:

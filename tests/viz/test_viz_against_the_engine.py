@@ -78,7 +78,7 @@ PROGRAMS = [diamond, accumulated_gradients, broadcast_program, classes, layer, b
 
 
 def read(text):
-    """A number as it stands on the page."""
+    """Return a number as printed on the page."""
     return float(text.replace(MINUS, "-"))
 
 
@@ -104,7 +104,7 @@ SEEN = """() => {
         ])),
     };
 }"""
-"""What a reader sees of a step."""
+"""Return the visible parts of a step."""
 
 
 def check(shown, trace, leaves):
@@ -167,7 +167,7 @@ def check_leaves(shown, trace, leaves, held):
 
 
 def gradient_text(value, word):
-    """What is written in a node that holds a gradient or a tangent."""
+    """Return the text of a node with a gradient or a tangent."""
     array = np.asarray(value)
     if array.size == 1:
         return f"{word} {digits.number(float(array.ravel()[0]))}"
@@ -175,7 +175,7 @@ def gradient_text(value, word):
 
 
 def check_graph(seen, drawn, step):
-    """Every node holds what is told, nothing else is held, and the arrow points at the one that receives."""
+    """Check the value of every node, and that the arrow points at the receiver."""
     held = {node: text.rsplit(" ", 1) for node, text in seen["held"]}
     expected = {node: text.rsplit(" ", 1) for node, text in drawn.items()}
     assert {node: word for node, (word, _) in held.items()} == {node: word for node, (word, _) in expected.items()}
@@ -284,7 +284,7 @@ def redirect_step(data):
 
 
 def keep_inner_gradient(data):
-    """The second walk begins with what the first has left in an inner node."""
+    """The second walk begins with the first walk's gradient of an inner node."""
     step = data["steps"][0]
     data["walks"][1]["starts"][str(step["from"])] = step["contribution"]
 

@@ -271,7 +271,7 @@ def test_a_live_widget_carries_the_players_module_and_the_payload():
 
 
 def run(code, *paths):
-    """What a fresh Python prints and complains about, with folders put first on its path."""
+    """Return the output and the errors of a fresh Python, with some folders first on its path."""
     path = os.pathsep.join(map(str, [*paths, Path(viz.__file__).parent.parent]))
     environment = os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-P", "-c", code]

@@ -170,7 +170,7 @@ def test_panning_zooming_and_group_opening_work_by_key_and_mouse(open_player):
     drawn, along = page.locator(".drawing"), page.locator(".tool.along")
 
     def view():
-        """Where the drawing lies, and how large it is."""
+        """Return the position and the size of the drawing."""
         return page.evaluate("""() => {
             const { e, f, a } = document.querySelector("#walk").shadowRoot.querySelector(".drawing > g")
                 .transform.baseVal.consolidate().matrix;

@@ -42,7 +42,7 @@ CARDS = """(root) => ({
         has_picture: card.querySelector(".picture") !== null,
     })),
 })"""
-"""What stands in the panel."""
+"""Return the text of the panel."""
 
 
 def look_at_steps(page, look, keys):

@@ -28,7 +28,7 @@ def question(trace, step, kind, **options):
 
 
 def says(asked, answer):
-    """What is said to an answer: True where it counts, else the hint."""
+    """Return True for a right answer, otherwise its hint."""
     if answer in asked.right:
         return True
     return next((text for answers, text in asked.hints if answer in answers), asked.plain)

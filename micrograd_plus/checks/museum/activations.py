@@ -22,7 +22,7 @@ def rule_on_the_input_of_a_probability(x):
 
 @wrong(ops.relu, "x", lazy=Lazy("x is positive everywhere", np.array([1.0, 2.0])))
 def gate_always_open():
-    """What the gate shut out going forward is let through going back."""
+    """Entries that the gate blocks in the forward pass receive a gradient in the backward pass."""
     return 1
 
 

@@ -26,8 +26,8 @@ def one_checkpoint(xp, weight):
     lazy=Lazy("only the weights inside one segment are looked at", POINT, program=one_checkpoint),
 )  # fmt: skip
 def cut_between_segments(xp, upstream, parts, results, program):
-    """The segment is computed again from a copy of its input, and what the copy receives is never handed on: all that
-    came before the last checkpoint learns nothing."""
+    """The segment is computed again from a copy of its input, and the gradient of the copy is lost: layers before the
+    last checkpoint learn nothing."""
     received = program.contributions(xp, parts, results, upstream)
     count = len(program.given)
     return [0 * each for each in received[:count]] + received[count:]

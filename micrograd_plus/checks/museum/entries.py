@@ -16,7 +16,7 @@ def minus_forgotten():
 
 @wrong(ops.multiply, "a", lazy=Lazy("both factors are equal", PAIR, PAIR))
 def own_factor(a):
-    """A factor is given its own value where it should be given the other's. Where a is 0, so is what it receives."""
+    """A factor is given its own value where it should be given the other's. If a is 0, its gradient is 0, too."""
     return a
 
 
@@ -76,7 +76,7 @@ def slope_of_x_itself(x):
 
 @wrong(ops.where, "a", lazy=Lazy("the condition holds everywhere", np.array([True, True]), PAIR, OTHER_PAIR))
 def both_branches_receive(upstream):
-    """An entry that was not taken moves nothing, and receives upstream all the same."""
+    """An entry that was not chosen does not affect the output, but receives upstream."""
     return upstream
 
 

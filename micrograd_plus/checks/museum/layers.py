@@ -18,7 +18,7 @@ def normalisation_passed_through(upstream):
 
 @wrong(ops.layer_norm, "x", lazy=None)
 def plain_scaling(upstream, weight, scale):
-    """Mean and variance are taken for constants. Adding 1 to a row changes nothing, yet its gradient does not add up
+    """The rule treats mean and variance as constants. Adding 1 to a row changes nothing, but its gradient does not sum
     to 0."""
     return scale * (upstream if weight is None else upstream * weight)
 
@@ -43,13 +43,13 @@ def variance_taken_for_a_constant(xp, upstream, weight, scale, axes):
     lazy=Lazy("there are as many rows as features, and upstream is 1", SQUARE, np.ones(2), np.zeros(2), upstream=1.0),
 )  # fmt: skip
 def summed_over_its_own_axis(xp, upstream):
-    """One bias served every row, so the rows are added up. Here the features are, and what is left counts rows."""
+    """One bias served every row, so the rows are added up. Here the features are added instead."""
     return xp.sum(upstream, axis=-1)
 
 
 @wrong(ops.batch_norm, "x", lazy=None)
 def batch_taken_for_constants(xp, upstream, weight, scale, x_shape):
-    """Right once the mean and the variance are settled. In training each example moves those of the whole batch."""
+    """Right once the mean and the variance are settled. In training each example changes them."""
     return scale * (upstream if weight is None else upstream * xp.reshape(weight, xp.channel_shape(x_shape)))
 
 

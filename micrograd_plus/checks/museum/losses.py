@@ -19,13 +19,13 @@ def entry_by_entry(upstream, out):
 
 @wrong(ops.softmax, "x", lazy=Lazy("a square of equal scores, and upstream is 1", np.zeros((3, 3)), upstream=1.0))
 def average_over_the_wrong_axis(xp, upstream, out):
-    """The weights add up to one along their axis, and the average is taken along another: rows do not add up to 0."""
+    """The weights add up to one along their axis, but the average runs along another: rows do not add up to 0."""
     return out * (upstream - xp.sum(upstream * out, axis=0, keepdims=True))
 
 
 @wrong(ops.log_softmax, "x", lazy=Lazy("there is one class", SCORES[:, :1]))
 def own_share_only(xp, upstream, out):
-    """Each entry pays its weight of its own upstream, where it should pay its weight of the whole row's."""
+    """Each entry subtracts its weight times its own upstream, instead of its weight times the sum over the row."""
     return upstream - xp.exp(out) * upstream
 
 
@@ -37,7 +37,7 @@ def rows_not_counted(xp, upstream, classes, weights, logits_shape):
 
 @wrong(ops.softmax_cross_entropy, "logits", lazy=Lazy("the prediction is right already", np.log(CHANCES), CHANCES))
 def sign_turned(xp, upstream, target, log_weights):
-    """Where the right class seems too unlikely, its score is pushed further down. The right size, the wrong sign."""
+    """The score of a right class that is too unlikely is pushed further down. The right size, the wrong sign."""
     whole = xp.sum(target, axis=-1, keepdims=True)
     return xp.expand_dims(upstream, -1) * (target - xp.exp(log_weights) * whole)
 
@@ -63,7 +63,7 @@ def targets_taken_to_add_up_to_one(xp, upstream, target, log_weights):
 
 @wrong(ops.mse, "prediction", lazy=ALREADY_RIGHT)
 def half(xp, upstream, prediction, target):
-    """The square's factor 2 is missing: exactly half of what is due."""
+    """The square's factor 2 is missing: all entries are exactly half of the right gradient."""
     return upstream / xp.size(prediction) * (prediction - target)
 
 

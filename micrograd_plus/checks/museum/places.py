@@ -11,7 +11,7 @@ CUBE = np.arange(24.0).reshape(2, 3, 4) - 11.5
 
 @wrong(ops.transpose, "x", lazy=Lazy("there are two axes", TABLE))
 def the_same_order_again(xp, upstream, axes):
-    """The way back takes the inverse order. Of two axes there is only one other order, and it is its own inverse."""
+    """The way back takes the inverse order. With two axes the only other order is its own inverse."""
     return xp.transpose(upstream, axes)
 
 
@@ -51,7 +51,7 @@ def equal_shares(xp, upstream, parts_shape, axis):
 
 @wrong(ops.pad, "x", lazy=Lazy("the border has no width", TABLE, pad_width=0))
 def border_kept(upstream):
-    """The zeros that were added asked for no gradient; what is sent is too large by the border."""
+    """The added zeros have no gradient; the result is too large by the border."""
     return upstream
 
 

@@ -24,7 +24,7 @@ def axis_of_a_mean_not_put_back(xp, upstream, x_shape, axis):
 
 @wrong(ops.mean, "x", lazy=Lazy("there is one entry", np.array([2.0])))
 def count_forgotten(xp, upstream, x_shape, axis, keepdims):
-    """A mean shares out what a sum hands out. All entries are too large, by the number of entries in one mean."""
+    """A mean divides by its number of entries. All entries are too large, by the number of entries in one mean."""
     return xp.unreduce(upstream, x_shape, axis, keepdims)
 
 
@@ -42,7 +42,7 @@ def upstream_forgotten(xp, upstream, x_shape, axis, keepdims):
 
 @wrong(ops.broadcast_to, "x", lazy=Lazy("there is one copy", np.array([[2.0, -3.0]]), shape=(1, 2)))
 def averaged_for_added(xp, upstream, x_shape):
-    """Every copy was used in full, so their gradients are added up; here their mean is taken."""
+    """Every copy was used in full, so their gradients are added up; this rule averages them."""
     return xp.sum_to_shape(upstream, x_shape) * xp.count_along(x_shape, None) / xp.size(upstream)
 
 

@@ -50,7 +50,7 @@ def scale_and_cap_forgotten(xp, upstream, query, key, value, weights):
 
 @wrong(ops.rope, "x", lazy=Lazy("every angle is 0", POSITIVE, np.zeros((3, 1))))
 def turned_on(xp, upstream, angles, interleaved):
-    """What was turned going forward turns back going back; here it turns on, to twice the angle."""
+    """The backward pass must rotate back; this rule rotates on, to twice the angle."""
     return xp.rope(upstream, angles, interleaved=interleaved)
 
 

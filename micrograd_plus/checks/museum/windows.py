@@ -26,7 +26,7 @@ def kernel_flipped(xp, upstream, weight, x_shape, weight_shape, stride, padding,
 
 @wrong(ops.conv2d, "x", lazy=Lazy("the stride is 1", IMAGE, KERNEL))
 def stride_ignored(xp, upstream, weight, x_shape, weight_shape, padding, dilation, groups):
-    """Windows are put back one beside the other, where they had been a stride apart."""
+    """Windows are placed next to each other, although they were a stride apart."""
     rows = xp.kernel_rows(weight, groups=groups)
     columns = xp.matmul(xp.mT(rows), xp.group_images(upstream, groups=groups))
     size, kernel = xp.image_size(x_shape), xp.image_size(weight_shape)
@@ -35,7 +35,7 @@ def stride_ignored(xp, upstream, weight, x_shape, weight_shape, padding, dilatio
 
 @wrong(ops.conv2d, "weight", lazy=Lazy("the kernel is 1 by 1", IMAGE, KERNEL[..., :1, :1]))
 def weights_reversed(xp, upstream, x, weight_shape, stride, padding, dilation, groups):
-    """Each weight receives what the opposite one saw: the whole kernel is there, turned by half a turn."""
+    """Each weight receives the gradient of the opposite one: the kernel's gradient is rotated by half a turn."""
     columns = xp.group_columns(xp.unfold(x, xp.image_size(weight_shape), stride, padding, dilation), groups=groups)
     right = xp.reshape(xp.matmul(xp.group_images(upstream, groups=groups), xp.mT(columns)), weight_shape)
     return xp.flip(right, axis=(-2, -1))
