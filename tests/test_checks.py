@@ -128,12 +128,12 @@ def test_an_operation_defined_again_takes_the_place_of_the_first():
     for factor in (2, 3):
 
         @mg.linear(x=lambda upstream, factor=factor: upstream * 3)
-        def scaled(xp, x, *, factor=factor):
+        def scale_by(xp, x, *, factor=factor):
             return x * factor
 
-        mg.samples.sample(scaled, mg.samples.real(4))
-    assert len(samples["scaled"]) == 1
-    assert check(scaled)["the gradient equals differences"] == 1
+        mg.samples.sample(scale_by, mg.samples.real(4))
+    assert len(samples["scale_by"]) == 1
+    assert check(scale_by)["the gradient equals differences"] == 1
 
 
 CELLS = ["""

@@ -228,10 +228,10 @@ def test_a_while_loop_has_the_gradient_of_the_steps_it_took():
         def better(state):
             return {"guess": (state["guess"] + state["x"] / state["guess"]) / 2, "x": state["x"]}
 
-        def unfinished(state):
+        def open_scan(state):
             return abs(state["guess"] * state["guess"] - state["x"]) > 1e-12
 
-        return mg.while_loop(unfinished, better, {"guess": x, "x": x}, max_iterations=50)["guess"]
+        return mg.while_loop(open_scan, better, {"guess": x, "x": x}, max_iterations=50)["guess"]
 
     assert root(2.0).item() == pytest.approx(2**0.5, rel=1e-12)
     assert mg.grad(root)(2.0).item() == pytest.approx(0.5 / 2**0.5, rel=1e-9)

@@ -316,20 +316,20 @@ def test_classes_as_rows_and_draws_from_them_carry_no_graph():
     assert F.one_hot(mg.tensor([2, 0]), 3).tolist() == [[0, 0, 1], [1, 0, 0]]
     assert mg.one_hot(mg.tensor([[1], [0]]), num_classes=2).tolist() == [[[0, 1]], [[1, 0]]]
     scores = mg.tensor([[0.0, -INF], [-INF, 0.0]], requires_grad=True)
-    drawn = mg.random.categorical(scores)
-    assert drawn.tolist() == [0, 1]
-    assert drawn.node is None
+    draw = mg.random.categorical(scores)
+    assert draw.tolist() == [0, 1]
+    assert draw.node is None
 
 
 def test_a_hard_gumbel_row_has_a_single_1_and_the_gradient_of_the_soft_one():
     scores = np.array([0.3, -0.2, 0.1])
 
-    def drawn(x, hard):
+    def draw(x, hard):
         return F.gumbel_softmax(x, tau=0.7, hard=hard, rng=np.random.default_rng(5))
 
-    assert sorted(drawn(mg.tensor(scores), hard=True).tolist()) == [0, 0, 1]
+    assert sorted(draw(mg.tensor(scores), hard=True).tolist()) == [0, 0, 1]
     weights = np.array([1.0, -2.0, 3.0])
-    hard, soft = (gradient(lambda x, hard=hard: drawn(x, hard), scores, weights) for hard in (True, False))
+    hard, soft = (gradient(lambda x, hard=hard: draw(x, hard), scores, weights) for hard in (True, False))
     assert hard == soft
     assert any(hard)
 
@@ -462,11 +462,11 @@ def test_a_query_that_may_look_nowhere_sends_nothing_back():
 
 
 def test_to_the_power_0_the_two_orders_of_a_second_derivative_part():
-    def mixed(base, exponent):
+    def mix(base, exponent):
         orders = [mg.grad(mg.grad(mg.power, first), 1 - first) for first in (0, 1)]
         return [order(mg.tensor(base), mg.tensor(exponent)).item() for order in orders]
 
-    assert mixed(2.0, 0.0) == [1.0, 0.5]
+    assert mix(2.0, 0.0) == [1.0, 0.5]
     for base, exponent in [(2.0, -1.0), (0.5, 2.0), (1.0, 0.5), (3.0, 1.0), (0.0, 2.0)]:
-        assert mixed(base, exponent)[0] == pytest.approx(mixed(base, exponent)[1])
+        assert mix(base, exponent)[0] == pytest.approx(mix(base, exponent)[1])
     assert np.isfinite(mg.grad(lambda x: mg.power(-2 + 0j, x).real)(2.0).item())

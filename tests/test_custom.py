@@ -16,7 +16,7 @@ def product():
 
     @mg.custom_vjp
     def sine_times(x, y, *, k=2.0):
-        """A sine, scaled."""
+        """A sine, scale."""
         return mg.sin(x) * y * k
 
     @sine_times.rule("x", "y")
@@ -117,16 +117,16 @@ def test_gradient_and_tangent_rules_are_both_used():
 
 def test_an_argument_without_gradient_needs_no_rule(product):
     @mg.custom_vjp
-    def scaled(x, mask=None):
+    def scale(x, mask=None):
         return x if mask is None else x * mask
 
-    @scaled.rule("x")
+    @scale.rule("x")
     def _(upstream, mask):
         return upstream if mask is None else upstream * mask
 
-    assert mg.grad(scaled)(2.0).item() == 1.0
-    assert mg.grad(lambda x: scaled(x, 3.0))(2.0).item() == 3.0
-    assert mg.grad(lambda x: scaled(x, mask=4.0))(2.0).item() == 4.0
+    assert mg.grad(scale)(2.0).item() == 1.0
+    assert mg.grad(lambda x: scale(x, 3.0))(2.0).item() == 3.0
+    assert mg.grad(lambda x: scale(x, mask=4.0))(2.0).item() == 4.0
 
 
 def test_without_rules_it_is_the_function_it_was():

@@ -1,4 +1,4 @@
-"""Every operation with a sample, called again with its axes cut to one entry, to none, and in one input alone."""
+"""Every operation with a sample, call_sample again with its axes cut to one entry, to none, and in one input alone."""
 
 from functools import partial
 
@@ -58,7 +58,7 @@ def cut_alone(name):
                 yield Sample(each.op, inputs, each.params, each.excused)
 
 
-def unless_refused(compute, sample):
+def result_or_refusal(compute, sample):
     """What is computed of a sample; None where it is refused, by an error that names the operation."""
     try:
         return compute(sample)
@@ -68,7 +68,7 @@ def unless_refused(compute, sample):
         return None
 
 
-def called(sample):
+def call_sample(sample):
     """The results of the call, as arrays."""
     inputs = [mg.tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
     out = sample.op.call_with(inputs, sample.params)
@@ -77,7 +77,7 @@ def called(sample):
 
 def results(sample):
     """The same; None where it is refused."""
-    return unless_refused(called, sample)
+    return result_or_refusal(call_sample, sample)
 
 
 @pytest.mark.parametrize("name", samples)
@@ -99,7 +99,7 @@ def test_gradients_are_right_along_axes_of_length_one(name):
 def test_an_input_with_an_axis_of_length_one_broadcasts_or_raises(name):
     refused = compared = 0
     for sample in cut_alone(name):
-        if unless_refused(gradients, sample) is None:
+        if result_or_refusal(gradients, sample) is None:
             refused += 1
         elif "the gradient equals differences" not in sample.excused:
             promises["the gradient equals differences"](sample)

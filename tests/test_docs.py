@@ -90,7 +90,7 @@ def run_program(code, folder=None, packages=HOUSE, **variables):
     )
 
 
-def documented():
+def documented_names():
     """A thing with every part that a docstring can have.
 
     A paragraph in
@@ -117,7 +117,7 @@ def documented():
 
 
 def test_a_docstring_is_split_into_its_parts():
-    parts = docstrings.parts_of(documented)
+    parts = docstrings.parts_of(documented_names)
     assert parts.summary == "A thing with every part that a docstring can have."
     assert parts.body == [("A paragraph in two lines, and a table:", False), ('"one":  1\n"two":  1 + 1', True)]
     assert (parts.shapes, parts.returns, parts.raises) == ("(n) -> (n).", "nothing.", "ValueError: never.")
@@ -140,10 +140,10 @@ def test_a_docstring_without_sections_is_split_too():
 
 
 def test_a_docstring_is_wrapped_to_the_terminal_except_formulas():
-    said = docstrings.wrap_docstring(docstrings.parts_of(documented), 30)
+    said = docstrings.wrap_docstring(docstrings.parts_of(documented_names), 30)
     assert max(map(len, said.splitlines())) <= 30
     assert said.splitlines()[6:8] == ['    "one":  1', '    "two":  1 + 1']
-    wide = docstrings.wrap_docstring(docstrings.parts_of(documented), 120).splitlines()
+    wide = docstrings.wrap_docstring(docstrings.parts_of(documented_names), 120).splitlines()
     assert wide[wide.index("Shapes: (n) -> (n)."):] == [
         "Shapes: (n) -> (n).", "Args:", "    a, b: two that go together.", "    *others: the rest.",
         "Returns: nothing.", "Raises: ValueError: never.", "Example:", "    >>> for i in range(2):",

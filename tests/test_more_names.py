@@ -226,10 +226,10 @@ def test_odeint_is_differentiable_by_start_times_and_parameters():
 
     given = np.array([1.0, -0.3]), np.array([0.0, 0.4, 1.1, 0.9]), np.array(2.0), np.array(0.5)
     for place in range(4):
-        def alone(x, place=place):
+        def single_name(x, place=place):
             return path(*given[:place], x, *given[place + 1:])
 
-        has_the_right_gradients(alone, given[place])
+        has_the_right_gradients(single_name, given[place])
     free = mg.numpy.integrate.odeint(lambda y, t: -y, np.array([1.0]), np.array([0.0, 1.0]))
     assert type(free) is np.ndarray
     np.testing.assert_allclose(free[:, 0], [1, np.exp(-1)], rtol=1e-9)

@@ -59,8 +59,8 @@ TWO = [
 ]  # fmt: skip
 
 
-def weighted(out):
-    """Outputs, weighted by numbers of both signs, and added up."""
+def weigh(out):
+    """Outputs, weigh by numbers of both signs, and added up."""
     total = 0.0
     for place, part in enumerate(out if isinstance(out, tuple) else (out,)):
         rng = np.random.default_rng(place)
@@ -82,11 +82,11 @@ def has_the_right_gradients(call, *values):
     """First and second, and forward mode, beside differences."""
 
     def f(*given):
-        return weighted(call(*given))
+        return weigh(call(*given))
 
     assert mg.gradcheck(f, list(values))
     slopes = mg.grad(f, tuple(range(len(values))))
-    assert mg.gradcheck(lambda *given: weighted(tuple(x * x for x in slopes(*given))), [*values], rtol=1e-4, atol=1e-6)
+    assert mg.gradcheck(lambda *given: weigh(tuple(x * x for x in slopes(*given))), [*values], rtol=1e-4, atol=1e-6)
 
 
 def spread(*shape):

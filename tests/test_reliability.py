@@ -183,14 +183,14 @@ def test_a_value_beside_a_tensor_is_named(name):
         BESIDE[name](Value(2.0), leaf(3.0))
 
 
-def looping(xp, upstream, x):
+def loop_rule(xp, upstream, x):
     total = xp.new_zeros(upstream, x.shape)
     for _ in range(2):
         total = total + upstream
     return total
 
 
-def writing(upstream, x):
+def write_rule(upstream, x):
     upstream = upstream * 2
     upstream[...] = upstream
     return upstream
@@ -200,7 +200,7 @@ def by_numpy(upstream, x):
     return np.broadcast_to(upstream, (3,)) * 2
 
 
-def branching(upstream, x):
+def branch_rule(upstream, x):
     return upstream * 2 if x[0] > 0 else upstream * 2.0
 
 
@@ -208,18 +208,18 @@ def by_numbers(upstream, x):
     return np.array([float(each) for each in upstream]) * 2
 
 
-@pytest.mark.parametrize("rule", [looping, writing, by_numpy, branching, by_numbers], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", [loop_rule, write_rule, by_numpy, branch_rule, by_numbers])
 def test_a_rule_without_formula_is_recorded_completely(rule):
     @mg.op
-    def doubled(xp, x):
+    def double(xp, x):
         return x * 2
 
-    doubled.rule("x")(rule)
+    double.rule("x")(rule)
     x = leaf([1.0, 2.0, 3.0])
     with mg.record() as trace:
-        doubled(x).sum().backward()
+        double(x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
-    assert {rule.text for name, rule in trace.rules.items() if name.startswith("doubled")} == {None}
+    assert {rule.text for name, rule in trace.rules.items() if name.startswith("double")} == {None}
     assert len(mg.load_trace(trace.to_json()).steps) == 2
 
 

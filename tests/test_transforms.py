@@ -428,11 +428,11 @@ def test_gradcheck_names_input_entry_and_difference():
 def test_gradcheck_applies_both_tolerances(scale, tolerances):
     def check(off):
         @mg.custom_vjp
-        def scaled(x):
+        def scaled_input(x):
             return x * scale
 
-        scaled.rule("x")(lambda upstream: upstream * scale * (1 + off))
-        return mg.gradcheck(scaled, (0.5,), **tolerances)
+        scaled_input.rule("x")(lambda upstream: upstream * scale * (1 + off))
+        return mg.gradcheck(scaled_input, (0.5,), **tolerances)
 
     for off in (5e-4, -5e-4):
         assert check(off)

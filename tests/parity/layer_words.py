@@ -98,7 +98,9 @@ def transformer_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 
 def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
-    def soft_capped(query: Any, key: Any, value: Any, bias: Any = None, soft_cap: Any = None, scale: Any = None) -> Any:
+    def soft_cap_attention(
+        query: Any, key: Any, value: Any, bias: Any = None, soft_cap: Any = None, scale: Any = None
+    ) -> Any:  # fmt: skip
         scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
         scores = scores if soft_cap is None else soft_cap * torch.tanh(scores / soft_cap)
         return torch.softmax(scores if bias is None else scores + bias, -1) @ value
@@ -114,7 +116,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         if query.ndim > 3:
             sharing = query.shape[-3] // key.shape[-3]
             key, value = key.repeat_interleave(sharing, -3), value.repeat_interleave(sharing, -3)
-        return soft_capped(query, key, value, mask if bias is None else mask + bias, **params)
+        return soft_cap_attention(query, key, value, mask if bias is None else mask + bias, **params)
 
     def block(x: Any, *parameters: Any, heads: int, causal: bool) -> Any:
         """Use the module, whose rows come first in time."""
@@ -146,7 +148,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
     return {
         "masked_softmax": lambda x, axis=-1: torch.softmax(x, axis),
-        "soft_capped_attention": soft_capped,
+        "soft_capped_attention": soft_cap_attention,
         "attention": attention,
         "attention_block": block,
         "transformer_layer": transformer_layer,
