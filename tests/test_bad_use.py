@@ -25,7 +25,7 @@ STRANGE = [99, -99, (0, 0), 1.5, "x", -1, 0, None, (), (1.5,), [0], {}, True, fl
            (1, 2, 3, 4, 5), [[1, 2], [3]], len]  # fmt: skip
 
 
-def as_given(value):
+def as_argument(value):
     """What a sample holds, as a user would give it."""
     if not isinstance(value, np.ndarray):
         return value
@@ -49,7 +49,7 @@ def wrong_calls(call, inputs, params):
     for i, value in enumerate(inputs):
         wrongs = [(repr(wrong), wrong) for wrong in STRANGE]
         if isinstance(value, mg.Tensor):
-            wrongs = [*NO_NUMBERS.items(), *((what, as_given(array)) for what, array in misshapen(value))]
+            wrongs = [*NO_NUMBERS.items(), *((what, as_argument(array)) for what, array in misshapen(value))]
         for what, wrong in wrongs:
             yield f"input {i}: {what}", lambda i=i, wrong=wrong: call([*inputs[:i], wrong, *inputs[i + 1 :]], params)
     for name in params:
@@ -78,7 +78,7 @@ def faults(name, calls):
 @pytest.mark.parametrize("name", samples)
 def test_an_operation_that_is_called_wrongly_is_named(name):
     sample = samples[name][0]
-    inputs, params = [as_given(value) for value in sample.inputs], {**sample.op.params, **sample.params}
+    inputs, params = [as_argument(value) for value in sample.inputs], {**sample.op.params, **sample.params}
     found = list(faults(name, wrong_calls(sample.op.call_with, inputs, params)))
     assert not found, "\n".join(found)
 
@@ -93,7 +93,7 @@ AFTERWARDS = {"sum_repeats"}
 def test_an_axis_that_is_not_there_is_refused(name, wrong):
     sample = samples[name][0]
     with pytest.raises((IndexError, TypeError, ValueError), match=name) as raised:
-        sample.op.call_with([as_given(value) for value in sample.inputs], {**sample.params, "axis": wrong})
+        sample.op.call_with([as_argument(value) for value in sample.inputs], {**sample.params, "axis": wrong})
     assert "axis" in str(raised.value)
 
 
@@ -189,7 +189,8 @@ def test_a_function_that_is_called_wrongly_is_named(function, inputs, params):
     def call(inputs, params):
         return function(*inputs, **params)
 
-    inputs, params = [as_given(value) for value in inputs], {name: as_given(value) for name, value in params.items()}
+    inputs = [as_argument(value) for value in inputs]
+    params = {name: as_argument(value) for name, value in params.items()}
     call(inputs, params)
     found = list(faults(function.__name__, wrong_calls(call, inputs, params)))
     assert not found, "\n".join(found)
@@ -244,6 +245,6 @@ def test_numpy_functions_accept_tensors_without_gradients():
     assert np.sum(x) == 3.0
     assert np.concatenate([x, x]).tolist() == [1.0, 2.0, 1.0, 2.0]
     assert np.linalg.norm(mg.tensor([3.0, 4.0])) == 5.0
-    assert np.shape(as_given(draw(2, 3))) == (2, 3)
+    assert np.shape(as_argument(draw(2, 3))) == (2, 3)
     with pytest.raises(TypeError, match=r"np\.mean would lose the graph .* use the mg function of that name"):
         np.mean(mg.tensor([1.0], requires_grad=True))

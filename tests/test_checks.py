@@ -28,7 +28,7 @@ EXCUSED = {
 
 
 @pytest.mark.parametrize(("sample", "sentence"), HELD, ids=[f"{each[0]}: {each[1]}" for each in HELD])
-def test_the_promise_is_held(sample, sentence):
+def test_each_sample_keeps_each_promise(sample, sentence):
     promises[sentence](sample)
 
 

@@ -103,7 +103,7 @@ def test_an_input_without_influence_receives_zeros():
     del operations["first_input"]
 
 
-def test_retain_graph_false_frees_what_a_composite_saved():
+def test_retain_graph_false_frees_saved_values_of_a_composite():
     x = draw(2, 3, requires_grad=True)
     y = mg.residual_rms_norm(x, x)
     y.backward(mg.tensor(np.ones((2, 3))), retain_graph=False)

@@ -222,7 +222,7 @@ def test_the_record_shows_a_custom_rule_with_its_source():
 @pytest.mark.parametrize(("rule", "sentence"), [
     (lambda upstream, z: upstream, "the rule f.x reads 'z'; it may read"),
 ])  # fmt: skip
-def test_a_rule_that_reads_what_nobody_has_is_refused(rule, sentence):
+def test_a_rule_with_an_unknown_argument_is_an_error(rule, sentence):
     @mg.custom_vjp
     def f(x):
         return x * 1
@@ -231,7 +231,7 @@ def test_a_rule_that_reads_what_nobody_has_is_refused(rule, sentence):
         f.rule("x")(rule)
 
 
-def test_a_tangent_rule_that_reads_what_nobody_has_is_refused():
+def test_a_tangent_rule_with_an_unknown_argument_is_an_error():
     @mg.custom_jvp
     def f(x):
         return x * 1

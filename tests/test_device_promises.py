@@ -38,7 +38,7 @@ def second_gradients(sample):
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if "the gradient has a gradient" not in s.excused], ids=str)
-def test_second_gradients_equal_those_of_the_host(sample, device):
+def test_second_gradients_equal_the_ones_of_the_host(sample, device):
     here = second_gradients(sample)
     token = where.set(device)
     there = second_gradients(sample)

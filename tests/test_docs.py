@@ -238,7 +238,7 @@ def test_the_guide_shows_the_compiled_code_of_tanh():
     assert repr(mg.tanh.source).partition("\n\ndef vjp_tanh_on_tensors")[0] in guide
 
 
-def test_the_levels_in_the_guide_are_those_of_the_imports():
+def test_the_levels_in_the_guide_match_the_imports():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^   (\d)  (.{39})", guide, re.MULTILINE)
     levels = {name: int(level) for level, names in drawn for name in names.split()}
@@ -268,7 +268,7 @@ def test_the_example_of_an_operation_prints_what_it_shows(op):
     assert outcome.failed == 0
 
 
-def test_the_session_on_the_page_about_writing_prints_what_it_shows():
+def test_the_session_of_the_page_about_writing_prints_as_shown():
     blocks = re.findall(r"```pycon\n(.*?)```", (DOCS / "writing.md").read_text(encoding="utf-8"), re.DOTALL)
     session = doctest.DocTestParser().get_doctest("\n".join(blocks), {"mg": mg, "np": np}, "writing.md", None, 0)
     with np.printoptions(precision=8, suppress=False, linewidth=75, threshold=1000):
@@ -278,13 +278,13 @@ def test_the_session_on_the_page_about_writing_prints_what_it_shows():
 
 
 @pytest.mark.parametrize(("program", "output"), PROGRAMS)
-def test_a_program_in_the_readme_prints_what_is_shown_under_it(program, output):
+def test_programs_in_the_readme_print_the_shown_output(program, output):
     ran = run_program(program)
     assert ran.stdout == output, ran.stderr
 
 
 @pytest.mark.parametrize("program", RUN)
-def test_a_program_on_a_page_runs_as_it_stands(program, tmp_path):
+def test_programs_on_pages_run_unchanged(program, tmp_path):
     ran = run_program(program, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
 

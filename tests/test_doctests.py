@@ -63,5 +63,5 @@ def test_public_functions_have_examples(name):
 
 
 @pytest.mark.parametrize(("module", "name"), [(module, name) for module, names in FIRST_MET for name in names])
-def test_what_a_student_meets_first_has_an_example(module, name):
+def test_names_that_beginners_use_have_an_example(module, name):
     assert ">>>" in (getattr(module, name).__doc__ or ""), f"{name} has no example"

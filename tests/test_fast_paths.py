@@ -128,7 +128,7 @@ def test_the_product_of_others_divides_only_if_it_is_exact(planted):
         np.testing.assert_allclose(arrays.product_of_others(x, axis=1), others, rtol=1e-12)
 
 
-def test_einsum_of_large_arrays_equals_that_of_small_ones():
+def test_einsum_of_large_arrays_equals_matrix_products():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(120, 130)), random.normal(size=(130, 110))
     np.testing.assert_allclose(arrays.einsum("ij,jk->ik", a, b), a @ b, atol=1e-10)

@@ -255,7 +255,7 @@ def test_player_follows_the_theme_and_figures_stay_light(ran):
         expect(ran.page.locator("#jupyterlab-splash")).to_have_count(0)
 
 
-def test_every_plot_has_words_for_who_cannot_see_it(ran):
+def test_every_plot_has_alternative_text(ran):
     plots = ran.page.locator(".jp-OutputArea img[src^='data:image/png']")
     expect(plots).to_have_count(PLOTS[ran.file.name])
     for plot in each(plots):
@@ -276,7 +276,7 @@ def test_a_composite_is_opened_stepped_and_left(ran):
     expect(player).to_be_focused()
 
 
-def test_untrusted_notebooks_show_pictures_and_trusted_ones_players(ran, context):
+def test_untrusted_notebooks_show_pictures_trusted_ones_players(ran, context):
     name, walks = ran.file.name, WALKS[ran.file.name]
     from_elsewhere = json.loads(ran.file.read_text(encoding="utf-8"))
     from_elsewhere["metadata"]["written_by"] = "somebody else"  # so that the signature is not one that was made here
@@ -295,7 +295,7 @@ def test_untrusted_notebooks_show_pictures_and_trusted_ones_players(ran, context
             expect(player.locator(".sentence")).to_contain_text("Step 1 of")
 
 
-def test_no_news_lie_over_the_cells(ran):
+def test_no_jupyter_news_covers_the_cells(ran):
     expect(ran.page.get_by_text("Jupyter news")).to_have_count(0)
 
 

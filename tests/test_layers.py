@@ -40,7 +40,7 @@ def test_a_transposed_convolution_places_the_kernel_at_the_entry():
     assert F.conv_transpose1d(line, kernel, stride=2, padding=1, output_padding=1).shape == (1, 1, 4)
 
 
-def test_a_transposed_convolution_is_the_transpose_of_the_convolution():
+def test_conv_transpose_is_the_adjoint_of_the_convolution():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 3, 7, 6)), rng.normal(size=(2, 4, 4, 2))
     weight, settings = rng.normal(size=(4, 3, 3, 2)), {"stride": (2, 3), "padding": 1, "dilation": (1, 2)}

@@ -126,7 +126,7 @@ def test_backward_raises_without_enough_eigenvectors():
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("unit_diagonal", [False, True])
 @pytest.mark.parametrize("trans", [0, 1, 2])
-def test_a_triangle_is_solved_as_in_scipy_and_the_other_one_is_not_read(lower, unit_diagonal, trans):
+def test_solve_triangular_matches_scipy_and_ignores_the_other_half(lower, unit_diagonal, trans):
     import scipy.linalg
 
     a, b = real(4, 4) + 3 * np.eye(4), real(4, 2)

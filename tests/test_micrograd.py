@@ -212,7 +212,7 @@ def test_a_value_can_be_the_exponent():
 
 
 @pytest.mark.parametrize("wrong", [None, "a", [1.0], np.ones(2), object()])
-def test_a_value_of_anything_but_a_number_is_an_error(wrong):
+def test_a_value_that_is_not_a_number_is_an_error(wrong):
     with pytest.raises(TypeError, match=r"a Value must hold one number, got .*mg\.tensor"):
         Value(wrong)
 
@@ -230,7 +230,7 @@ def test_depth_has_no_limit():
     lambda v: v(1000.0).exp(), lambda v: v(-1.0).sqrt(), lambda v: v(0.0).log(), lambda v: v(-1.0).log(),
     lambda v: v(0.0) ** -1, lambda v: v(-8.0) ** 0.5, lambda v: v(1e200) ** 2, lambda v: v(-1e200) ** 3,
 ])  # fmt: skip
-def test_numbers_outside_a_domain_equal_those_of_arrays(call):
+def test_values_outside_a_domain_equal_the_results_of_arrays(call):
     with np.errstate(all="ignore"):
         expected = call(mg.tensor).item()
     assert repr(call(Value).data) == repr(expected)

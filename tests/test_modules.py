@@ -168,7 +168,7 @@ def test_loading_a_state_keeps_dtypes_and_recorded_graphs():
     assert net.weight.grad.tolist() == [[1.0, 1.0]]
 
 
-def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
+def test_to_a_dtype_converts_floats_and_keeps_parameters_shared():
     net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     net[1].weight = net[0].weight
     net.register_buffer("count", mg.tensor([1, 2]))

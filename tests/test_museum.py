@@ -84,7 +84,7 @@ def test_evidence_shows_a_difference_or_an_error(exhibit):
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_an_exhibit_says_what_is_wrong_and_how_it_shows(exhibit):
+def test_an_exhibit_explains_its_mistake_and_its_effect(exhibit):
     assert len(exhibit.story.split()) >= 10
     assert exhibit.story.endswith(".")
     assert museum.named(exhibit.title) is exhibit
@@ -122,7 +122,7 @@ def test_showing_the_whole_museum_changes_no_rule_of_the_engine():
     assert rules_of_everything() == before
 
 
-def test_a_rule_is_put_back_when_the_block_fails():
+def test_a_rule_is_restored_if_the_block_fails():
     before = rules_of_everything()
     with pytest.raises(ZeroDivisionError), museum.planted(museum.named("dropout: gradient sent to the mask")):
         raise ZeroDivisionError
@@ -180,14 +180,14 @@ def test_the_exhibits_of_one_operation_are_found():
     ([1.0, 0.0], [1.0, 5.0], "1 of 2 entries differ: something arrives where 0 is due"),
     ([1.0, -4.0], [3.0, -4.0], "1 of 2 entries differ, by up to 0.5 times the largest right one"),
 ])  # fmt: skip
-def test_a_difference_is_told_by_its_signature(right, wrong, sentence):
+def test_a_difference_is_described_by_its_pattern(right, wrong, sentence):
     assert difference(np.array(right), np.array(wrong)) == sentence
 
 
 # The page ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_what_the_museum_holds():
+def test_the_page_of_the_museum_is_up_to_date():
     spec = importlib.util.spec_from_file_location("make_museum", DOCS / "make_museum.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -98,7 +98,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_a_function_gives_the_same_value_and_gradient_on_the_device(name):
+def test_a_loss_has_the_same_value_and_gradient_on_the_device(name):
     draw = np.random.default_rng(4)
     x, y = draw.normal(size=(3, 2)), draw.uniform(0.5, 4.5, size=(3, 2)) * draw.choice([-1, 1], size=(3, 2))
     outcomes = []

@@ -158,7 +158,7 @@ def test_sharing_keeps_a_formula_short_that_would_fill_books():
     assert len(text(formula)) < 20_000
 
 
-def test_a_shape_is_named_until_it_is_taken_apart():
+def test_a_whole_shape_is_written_by_name():
     shape = Shape((2, 3), "x")
     assert text(symbols.reshape(upstream, shape)) == "reshape(upstream, shape of x)"
     assert text(symbols.reshape(upstream, shape[:1] * 2)) == "reshape(upstream, (2, 2))"

@@ -210,7 +210,7 @@ def test_both_trainings_show_a_full_progress_bar_and_a_loss_curve(second):
         assert re.fullmatch(r'<img alt="Two plots\. [^"]+" .*src="data:image/png;base64,[^"]+">', html_of(cell)[0])
 
 
-def test_every_picture_has_words_for_who_cannot_see_it(run):
+def test_every_picture_has_alternative_text(run):
     assert [output.data for output in run.outputs() if "image/png" in output.get("data", {})] == []
     words = [re.search(r'alt="([^"]*)"', html)[1]
              for cell in run.book.cells for html in html_of(cell) if html.startswith("<img")]  # fmt: skip

@@ -17,7 +17,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def test_each_leaf_has_a_gradient_of_its_own():
+def test_leaves_do_not_share_gradients():
     x, y, up = leaf([1.0, 2.0]), leaf([3.0, 4.0]), mg.tensor([1.0, 1.0])
     (x + y).backward(up, create_graph=True)
     up.data[...] = 7.0
@@ -49,7 +49,7 @@ def test_the_gradient_of_a_single_number_has_its_dtype(name, create_graph):
     assert np.isclose(found.item(), x.grad.item())
 
 
-def test_a_hook_that_speaks_of_its_own_tensor_goes_with_it():
+def test_a_hook_that_refers_to_its_tensor_does_not_leak():
     x, alive = leaf(np.ones(100)), []
     for _ in range(20):
         y = x * 2
@@ -76,7 +76,7 @@ def test_to_divide_by_nothing_gives_what_numpy_gives():
 
 
 @pytest.mark.parametrize("depth", [20, 200])
-def test_checkpoints_may_lie_inside_each_other(depth):
+def test_checkpoints_can_be_nested(depth):
     def inside(levels):
         return lambda x: mg.checkpoint(inside(levels - 1), x) * 1.01 if levels else x * x
 

@@ -376,7 +376,7 @@ def test_a_file_with_changed_bytes_is_read_or_rejected(tmp_path, suffix):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
-def test_load_rejects_anything_but_regular_files(tmp_path):
+def test_load_rejects_folders_pipes_and_devices(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
     (tmp_path / "folder.npz").mkdir()
     (tmp_path / "zero.safetensors").symlink_to("/dev/zero")

@@ -67,7 +67,7 @@ def test_each_step_has_upstream_contribution_and_accumulator():
     assert "2. w adds 30 to multiply (h) (b)" in repr(trace)
 
 
-def test_a_result_without_tangents_has_no_step_and_a_summary_says_so():
+def test_a_result_without_tangents_has_no_forward_step():
     trace, _ = record_push(lambda x: mg.tensor(2.0) * 3.0, (1.0,), (1.0,))
     assert [(walk.direction, walk.steps) for walk in trace.walks] == [("forward", 0)]
     assert "nothing that moves was used" in repr(trace)

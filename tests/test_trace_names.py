@@ -130,7 +130,7 @@ def test_names_are_unique_except_for_constants():
     assert all(trace.nodes[step.target].name in printed for step in trace.steps[:20])
 
 
-def test_a_node_has_the_name_of_the_function_that_was_called_if_it_differs():
+def test_a_node_is_named_after_the_function_that_was_called():
     scores, y = leaf([[1.0, 2.0, 0.5]]), mg.tensor([1])
     with mg.record() as trace:
         nn.functional.cross_entropy(scores, y).backward()
@@ -298,7 +298,7 @@ def test_the_formula_of_a_step_does_not_depend_on_earlier_steps(name, monkeypatc
     assert every_step(samples[name]) == alone
 
 
-def test_applications_with_different_numbers_have_different_formulas():
+def test_applications_with_other_constants_have_other_formulas():
     x = leaf([1.0, -2.0])
     with mg.record() as trace:
         (mg.leaky_relu(x, 0.1) + mg.leaky_relu(x, 0.25)).sum().backward()
@@ -333,7 +333,7 @@ def test_a_custom_rule_gets_a_new_formula_in_every_record():
         (lambda x: Name("log")(0) + x, "log(0) + x"), (lambda x: x * (1 / Name("sqrt")(4)), "x / 2"),
     ],
 )  # fmt: skip
-def test_simplified_formulas_compute_numbers_and_drop_neutral_terms(written, simple):
+def test_simplify_folds_constants_and_drops_neutral_terms(written, simple):
     from micrograd_plus.formulas import notation
 
     assert notation.text(simplify(written(Symbol("x")))) == simple

@@ -168,7 +168,7 @@ def test_backward_from_an_array_is_a_walk_that_could_not_begin():
     assert "the walk ends here at multiply (y)" in repr(trace)
 
 
-def test_backward_from_a_changed_value_is_a_walk_that_could_not_begin():
+def test_backward_from_a_changed_value_is_a_walk_without_steps():
     v = Value(2.0)
 
     def program():

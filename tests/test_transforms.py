@@ -353,7 +353,7 @@ def test_jacobian_of_a_transposed_result_is_the_same():
     close(mg.hessian(lambda x: (x.T**3).sum())(MATRIX), np.diag(6 * MATRIX.ravel()).reshape(2, 3, 2, 3))
 
 
-def test_what_is_infinite_leaves_the_zeros_of_others_alone():
+def test_infinite_values_leave_zero_gradients_of_others_at_0():
     far = mg.tensor([np.inf, 0.0])
     close(mg.jacobian(lambda x: x + far)(np.array([1.0, 2.0])), np.eye(2))
     close(mg.grad(lambda a, b: a * a, argnums=(0, 1))(2.0, np.inf)[1], 0.0)

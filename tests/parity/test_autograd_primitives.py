@@ -147,7 +147,7 @@ def test_equations_have_autograds_gradients(name, place):
     np.testing.assert_allclose(*slopes((mg.linalg, autograd.scipy.linalg), name, given, place), rtol=1e-10)
 
 
-def test_the_fourier_transforms_over_several_axes_have_autograds_gradients():
+def test_fourier_transforms_over_several_axes_match_autograd():
     import autograd
 
     x = np.random.default_rng(5).normal(size=(4, 6))

@@ -257,7 +257,7 @@ def test_a_stack_of_transformer_layers_agrees_with_torch(torch, draw):
 @pytest.mark.parametrize("settings", [
     {"kdim": 3, "vdim": 5}, {"vdim": 6, "batch_first": True, "bias": False}, {"kdim": 4, "vdim": 4},
 ])  # fmt: skip
-def test_attention_to_keys_and_values_of_other_widths_agrees_with_torch(torch, draw, settings):
+def test_attention_with_other_widths_of_keys_and_values_matches_torch(torch, draw, settings):
     ours, theirs = twins(torch, "MultiheadAttention", 4, 2, **settings)
     widths = (4, settings.get("kdim", 4), settings["vdim"])
     arrays = [draw.normal(size=(3, 3, width)) for width in widths]

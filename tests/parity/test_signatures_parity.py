@@ -58,7 +58,7 @@ def test_signatures_of_most_names_are_compared():
 
 
 @EVERY_PAIR
-def test_keyword_arguments_and_defaults_are_those_of_torch(name, ours, theirs):
+def test_keyword_arguments_and_defaults_match_torch(name, ours, theirs):
     mine, other = parameters_of(ours), parameters_of(theirs)
     for each in mine.keys() - OURS_ALONE:
         assert each in other
