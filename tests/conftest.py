@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the plug-ins' marks where the plug-ins are not installed; run nothing on a GPU that is not there."""
+    """Register the marks of plug-ins that are not installed, and check that the GPU exists."""
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs together")
     if config.getoption("--device") == "cuda" and on_device.missing_parts():
         raise pytest.UsageError(on_device.missing_parts())

@@ -1,4 +1,4 @@
-"""What the engine must differentiate, as data: the rows that test_coverage.py holds it to.
+"""Table of what the engine must differentiate; test_coverage.py checks each row.
 
 A row names what covers it, under `mg`: operations, whose samples carry every check, and functions made of operations,
 which need a call here to be checked on. A row of features names the tests that hold it.
@@ -12,8 +12,7 @@ from micrograd_plus.checks.samples import inner, positive, real, spaced
 
 
 class Call:
-    """A call of a function that is made of operations. What is a draw among the inputs is drawn, and must have the
-    right gradient; all else is passed as it is."""
+    """A call of a function composed of operations. Callable inputs are drawn, and need the right gradient; others are passed."""
 
     def __init__(self, path: str, *inputs: Any, **params: Any):
         self.path, self.inputs, self.params = path, inputs, params

@@ -48,12 +48,12 @@ def main() -> None:
 
 
 def public(owner: Any) -> list[str]:
-    """Names that do not begin with an underscore."""
+    """Return the names that do not begin with an underscore."""
     return [name for name in dir(owner) if not name.startswith("_")]
 
 
 def sort_in(found: dict[str, Any], name: str, part: Any, ufunc: type) -> None:
-    """Put one name of the library where it belongs."""
+    """Add one name of the library to its section."""
     if isinstance(part, ufunc):
         found["ufuncs"][name] = part.types
     elif isinstance(part, types.ModuleType):
@@ -65,7 +65,7 @@ def sort_in(found: dict[str, Any], name: str, part: Any, ufunc: type) -> None:
 
 
 def arguments(function: Any) -> str:
-    """The arguments of a function, without types. What is compiled says them in the first line of its description."""
+    """Return the arguments of a function without types; compiled functions list them in their docstring."""
     try:
         signature = inspect.signature(function)
     except ValueError:

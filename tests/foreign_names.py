@@ -1,4 +1,4 @@
-"""Names that programs for PyTorch, NumPy, JAX and autograd use: where the engine has not one, it says what to write."""
+"""Names from PyTorch, NumPy, JAX and autograd that this engine lacks, each with its replacement."""
 
 TENSOR = """
     zero_ fill_ copy_ add_ sub_ mul_ div_ pow_ addcmul_ addcdiv_ lerp_ neg_ exp_ sqrt_ abs_ tanh_ sigmoid_ relu_

@@ -44,7 +44,7 @@ class Array:
 
     @property
     def flags(self) -> Any:
-        """The memory layout; CuPy has no flag for writing."""
+        """Return the memory layout; CuPy has no flag for writing."""
         flags = self._values.flags
         return SimpleNamespace(
             c_contiguous=flags.c_contiguous, f_contiguous=flags.f_contiguous, owndata=self.base is None

@@ -1,4 +1,4 @@
-"""Every operation, and every function in front of operations, is called wrongly in many ways: one thing at a time.
+"""Every operation, and every function in front of operations, called wrongly in many ways.
 
 Each call either works, or raises an error of Python's plain kinds that names what was called. What must not work, since
 it would be a wrong number, is in `REFUSED` and in `test_errors.py`.
@@ -26,14 +26,14 @@ STRANGE = [99, -99, (0, 0), 1.5, "x", -1, 0, None, (), (1.5,), [0], {}, True, fl
 
 
 def as_argument(value):
-    """What a sample holds, as a user would give it."""
+    """Return a sample's value as a user would pass it."""
     if not isinstance(value, np.ndarray):
         return value
     return mg.tensor(value, requires_grad=value.dtype.kind in "fc")
 
 
 def misshapen(x):
-    """The same numbers with an axis too many, one too few, and axes that are longer and empty."""
+    """Yield the same numbers with one axis too many or too few, and with longer and empty axes."""
     array = x.numpy()
     yield "an axis in front", array[None]
     yield "an axis at the end", array[..., None]
@@ -45,7 +45,7 @@ def misshapen(x):
 
 
 def wrong_calls(call, inputs, params):
-    """A good call with one thing made wrong, each as what is wrong and the function that calls."""
+    """Yield a good call with one thing made wrong: a label, and the function that calls."""
     for i, value in enumerate(inputs):
         wrongs = [(repr(wrong), wrong) for wrong in STRANGE]
         if isinstance(value, mg.Tensor):
@@ -61,7 +61,7 @@ def wrong_calls(call, inputs, params):
 
 
 def faults(name, calls):
-    """The wrong calls that ended otherwise than they may."""
+    """Yield the wrong calls that neither work nor raise an accepted error."""
     for what, call in calls:
         try:
             with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Every promise of `micrograd_plus.checks`, held on every sample, and by operations of one's own."""
+"""Every promise of `micrograd_plus.checks`, checked on every sample and on user-defined operations."""
 
 
 import pytest
@@ -58,14 +58,14 @@ def test_every_rule_of_every_operation_is_applied_by_some_sample():
 
 
 def input_as(kinds, sample):
-    """The names of the inputs that a sample gives as arrays of these kinds of numbers."""
+    """Return the names of the inputs that a sample gives as arrays of these kinds of numbers."""
     names = sample.op.input_names(len(sample.inputs))
     given = dict(zip(names, sample.inputs, strict=False))
     return {name.partition("[")[0] for name, value in given.items() if getattr(value, "dtype", Other).kind in kinds}
 
 
 class Other:
-    """What is no array."""
+    """An object that is not an array."""
 
     kind = "-"
 

@@ -1,4 +1,4 @@
-"""Every command, run as a program of its own: what it prints, what it writes, and its exit code."""
+"""Every command, run in a new process: its output, its files, and its exit code."""
 
 import json
 import os
@@ -41,7 +41,7 @@ for name in operations:
 
 @pytest.fixture
 def script(tmp_path):
-    """Writes a program, and gives its path."""
+    """Return a function that writes a program and returns its path."""
 
     def write(text, name="program.py"):
         path = tmp_path / name

@@ -7,7 +7,7 @@ import micrograd_plus as mg
 
 
 def same(ours, theirs):
-    """Equal entries, in the same shape and dtype."""
+    """Check that entries, shape and dtype are equal."""
     assert isinstance(ours, mg.Tensor)
     assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
     np.testing.assert_array_equal(ours.numpy(), theirs)

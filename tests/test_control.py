@@ -25,7 +25,7 @@ def step(w):
 
 
 def by_hand(w, carry, xs, reverse=False):
-    """The same loop, written out."""
+    """Return the result of the same loop, written out."""
     outputs = [None] * xs.shape[0]
     order = range(xs.shape[0])
     for t in reversed(order) if reverse else order:
@@ -115,7 +115,7 @@ def test_outputs_may_be_plain_numbers():
 
 
 def test_a_long_scan_walks_and_each_step_costs_the_same():
-    """What a quadratic cost would come from: every step's gradient as large as all the inputs."""
+    """A quadratic cost would come from a gradient as large as all inputs in every step."""
     xs = leaf(np.ones(20_000))
     total, _ = mg.scan(lambda carry, x: (carry + x, None), 0.0, xs)
     tracemalloc.start()
@@ -127,7 +127,7 @@ def test_a_long_scan_walks_and_each_step_costs_the_same():
 
 
 def peak_of_scan(length, checkpoint_every):
-    """Bytes at the most while a scan of so many steps, each making 80 kB, runs and is walked back."""
+    """Return the peak memory in bytes of a scan and its walk; each step makes 80 kB."""
     w = leaf(RNG.normal(size=(100, 100)) / 10)
 
     def forward(carry, x):

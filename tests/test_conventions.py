@@ -1,4 +1,4 @@
-"""What an engine has to choose, or may get wrong: each as a known number."""
+"""Choices that an engine has to make, and common mistakes: each checked on known numbers."""
 
 import math
 import subprocess
@@ -15,7 +15,7 @@ INF, NAN = np.inf, np.nan
 
 
 def gradient(f, x, upstream=1.0):
-    """The gradient of `f` at `x`, whose outputs all receive `upstream`."""
+    """Return the gradient of `f` at `x`; all outputs receive `upstream`."""
     return mg.grad(lambda x: mg.sum(f(x) * upstream))(np.asarray(x)).tolist()
 
 
@@ -47,7 +47,7 @@ def test_activations_do_not_overflow_for_large_inputs(function, values, slopes):
 
 
 def share(x):
-    """The logistic function, in double precision."""
+    """Return the logistic function in double precision."""
     return 1 / (1 + math.exp(-x))
 
 
@@ -232,7 +232,7 @@ def test_cumsum_takes_exclusive_and_reverse(params, sums, slopes):
 
 @pytest.mark.parametrize("function", [mg.cumsum, mg.cumprod, mg.cummax])
 def test_a_scan_costs_as_much_as_it_is_long(function):
-    """A rule that wrote down a square of this length would need hundreds of gigabytes."""
+    """A rule with a square of this length would need hundreds of gigabytes."""
     long = np.ones(200_000)
     assert len(gradient(function, long, upstream=1 / 200_000)) == 200_000
 

@@ -1,4 +1,4 @@
-"""Every row of the coverage table has what covers it, samples or calls of it, and checks that hold."""
+"""Every row of the coverage table has samples, calls or tests that cover it."""
 
 import ast
 from functools import reduce
@@ -24,7 +24,7 @@ def lookup(path):
 
 
 def faults(row):
-    """What a row still misses, as sentences."""
+    """Return the gaps of a row's coverage, as sentences."""
     told = []
     for path in row.covers:
         try:
@@ -113,7 +113,7 @@ def test_functions_of_operations_have_right_gradients_of_all_kinds(call):
 
 
 def slope(gradients):
-    """Gradients, weighted_sum and added up."""
+    """Return the weighted sum of the gradients."""
     rng = np.random.default_rng(11)
     return sum((each * mg.tensor(rng.uniform(0.5, 1.5, each.shape))).sum() for each in gradients)
 

@@ -1,4 +1,4 @@
-"""Rules of one's own for functions of tensors."""
+"""User-defined rules for functions of tensors."""
 
 import numpy as np
 import pytest
@@ -12,11 +12,11 @@ WEIGHTS = mg.tensor([1.0, -2.0, 0.5])
 
 @pytest.fixture
 def product():
-    """sin(x) y k, with the rules that would be derived."""
+    """Return sin(x) y k, with rules equal to the derived ones."""
 
     @mg.custom_vjp
     def sine_times(x, y, *, k=2.0):
-        """A sine, scale."""
+        """Return a scaled sine."""
         return mg.sin(x) * y * k
 
     @sine_times.rule("x", "y")
@@ -28,7 +28,7 @@ def product():
 
 @pytest.fixture
 def pair():
-    """sin(x) y and cos(x), by a tangent rule alone."""
+    """Return sin(x) y and cos(x), with only a tangent rule."""
 
     @mg.custom_jvp(outputs=("sine", "cosine"))
     def wave(x, y):

@@ -1,4 +1,4 @@
-"""Every operation with a sample, call_sample again with its axes cut to one entry, to none, and in one input alone."""
+"""Every operation with a sample, called with its axes cut to one entry and to none, together and in one input."""
 
 from functools import partial
 
@@ -32,7 +32,7 @@ NOT_CUT = {**dict.fromkeys(TRANSPOSES, SHAPED), **dict.fromkeys(ROUNDED, STRAIGH
 
 
 def cut(value, length, kept):
-    """An input whose axes of that length keep only their first entries."""
+    """Return an input with all axes of one length cut to their first entries."""
     for axis, n in enumerate(getattr(value, "shape", ())):
         if n == length:
             value = np.take(value, range(kept), axis)
@@ -40,7 +40,7 @@ def cut(value, length, kept):
 
 
 def cuts(name, kept):
-    """The samples of an operation with all axes of one length cut, for each length in turn."""
+    """Yield samples of an operation with all axes of one length cut, for each length."""
     for each in samples[name]:
         lengths = {n for value in each.inputs for n in getattr(value, "shape", ()) if n > 1}
         for length in sorted(lengths):
@@ -49,7 +49,7 @@ def cuts(name, kept):
 
 
 def cut_one_input(name):
-    """The samples of an operation of several inputs with one axis of one of them cut to one entry, for each in turn."""
+    """Yield samples of an operation of several inputs, with one axis of one input cut to one entry."""
     for each in samples[name]:
         for place in differentiable_inputs(each) if len(each.inputs) > 1 else []:
             value = each.inputs[place]

@@ -15,7 +15,7 @@ SAMPLES = [each for name, group in samples.items() if name != "to_device" for ea
 
 @pytest.fixture(autouse=True, scope="module")
 def device():
-    """Register the stand-in for the tests of this file."""
+    """Register the fake device for the tests of this file."""
     yield devices.add_device(DEVICE, stand_in.library)
     del devices._devices[DEVICE]
 

@@ -1,4 +1,4 @@
-"""The pages say what is so: they are written from the code, and their examples are run."""
+"""The pages of docs match the code, and their examples run."""
 
 import ast
 import doctest
@@ -59,7 +59,7 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)")
 
 
 def written_by_make_reference():
-    """The pages of the reference, as docs/make_reference.py would write them now."""
+    """Return the pages of the reference that docs/make_reference.py would write now."""
     spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -81,7 +81,7 @@ def test_the_reference_is_written_the_same_in_every_process():
 
 
 def run_program(code, folder=None, packages=HOUSE, **variables):
-    """A program in a Python of its own, with the packages of a house, of this one, importable."""
+    """Run a program in a new process, with only this package importable."""
     path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
     environment = {**os.environ, "PYTHONPATH": path, **variables}
     command = [sys.executable, "-X", "utf8", "-c", code]
@@ -213,7 +213,7 @@ def test_the_guide_names_every_package_and_core_module():
 
 
 def lines_of(path, names):
-    """How many lines a file has, or what is named in it, decorators included."""
+    """Return the number of lines of a file, or of a name in it with its decorators."""
     text = path.read_text(encoding="utf-8")
     defined = {each.name: each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)}
     lines = 0 if names else len(text.splitlines())
@@ -329,7 +329,7 @@ def test_readme_programs_and_convention_tables_exist():
 
 
 def headings(path):
-    """The anchors of a page's headings, as GitHub and mkdocs make them."""
+    """Return the anchors of a page's headings, as GitHub and mkdocs make them."""
     found = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in found}
 

@@ -1,4 +1,4 @@
-"""The examples in docstrings print what they show."""
+"""The examples in docstrings print the output they show."""
 
 import doctest
 import importlib
@@ -35,7 +35,7 @@ FIRST_MET = [
 
 
 def examples_of(module):
-    """The examples of a module, and of the operations defined in it, whose public functions hide theirs."""
+    """Return the examples of a module and of its operations, which hide behind public functions."""
     finder = doctest.DocTestFinder(exclude_empty=True)
     yield from (found for found in finder.find(module, extraglobs=ASSUMED) if found.examples)
     for op in operations.values():

@@ -1,4 +1,4 @@
-"""The walk on tensors: which gradients arrive where, in which order, and what remains."""
+"""Backward walks on tensors: where gradients arrive, in which order, and what remains."""
 
 import threading
 

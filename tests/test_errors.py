@@ -1,4 +1,4 @@
-"""Bad uses, each with its error: the operation, the argument, the shape, and what to write instead."""
+"""Invalid calls, each with its error message: operation, argument, shape and cure."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTo
 
 
 def leaf(*shape):
-    """Numbers from 1 in a shape, with a gradient wanted."""
+    """Return the numbers from 1 in a shape, as a leaf."""
     return mg.tensor(np.arange(1.0, 1 + np.prod(shape)).reshape(shape), requires_grad=True)
 
 
@@ -384,7 +384,7 @@ TABLE = [
 
 @pytest.fixture(autouse=True, scope="module")
 def device():
-    """Another device, for what must not be mixed."""
+    """Return a second device, for errors about mixed devices."""
     yield devices.add_device("stand-in", stand_in.library)
     del devices._devices["stand-in"]
 

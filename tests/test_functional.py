@@ -1,4 +1,4 @@
-"""The functions behind layers and losses, and how parameters start: what they promise and refuse."""
+"""Functions behind layers and losses, and initial values of parameters."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`make test-cuda` and `make bench-cuda`, as far as they can be tested without a GPU."""
+"""`make test-cuda` and `make bench-cuda`, as far as they run without a GPU."""
 
 import sys
 from types import SimpleNamespace

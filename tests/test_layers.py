@@ -14,12 +14,12 @@ F = nn.functional
 
 
 def leaf(*shape):
-    """A leaf of whole numbers in order."""
+    """Return a leaf of consecutive integers."""
     return mg.tensor(np.arange(float(np.prod(shape))).reshape(shape), requires_grad=True)
 
 
 def gradient(f, *values):
-    """The gradient of a sum, as lists."""
+    """Return the gradient of a sum, as lists."""
     leaves = [mg.tensor(value, requires_grad=True) for value in values]
     f(*leaves).sum().backward()
     return [each.grad.tolist() for each in leaves]
@@ -261,7 +261,7 @@ def test_a_row_of_zeros_stays_finite():
 
 @pytest.fixture
 def device():
-    """A device whose arrays cannot be read."""
+    """Return a device whose arrays cannot be read."""
     yield devices.add_device("stand-in", stand_in.library).name
     del devices._devices["stand-in"]
 

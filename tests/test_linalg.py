@@ -1,4 +1,4 @@
-"""Linear algebra: values by hand, conventions where a matrix is degenerate, and what errors say."""
+"""Linear algebra: values by hand, conventions for degenerate matrices, and error messages."""
 
 import itertools
 import math
@@ -149,7 +149,7 @@ def test_slogdet_of_a_complex_matrix_has_the_gradient_of_det():
 
 
 def test_complex_factors_give_the_gradient_of_their_product():
-    """A function of the matrix itself, by way of its factors: no angle is left in it."""
+    """The product does not depend on the free phase of its factors."""
     weights, a = mg.tensor(complex_numbers(3, 3)), complex_numbers(4, 3)
     square = adjoint(a) @ a
 
@@ -194,7 +194,7 @@ def test_with_a_triangle_named_nothing_goes_to_the_other(entries):
 
 
 def rotate(values):
-    """A symmetric matrix with these eigenvalues, equal ones up to rounding."""
+    """Return a symmetric matrix with these eigenvalues, up to rounding."""
     q = np.linalg.qr(draw(len(values), len(values)))[0]
     return q * values @ q.T
 

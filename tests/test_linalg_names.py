@@ -1,4 +1,4 @@
-"""Fourier transforms over several axes, and the rest of linear algebra: beside NumPy, differences and definitions."""
+"""Fourier transforms over several axes and further linear algebra, compared with NumPy and differences."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What once gave a wrong number, or an error of another library, and now is right or is refused by name."""
+"""Former bugs: wrong numbers and errors of other libraries, now right or rejected with a clear message."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Value as a drop-in for micrograd: everything that its programs rely on, and the differences."""
+"""Value as a drop-in for micrograd: everything that its programs use, and the differences."""
 
 import copy
 import math
@@ -272,7 +272,7 @@ def test_a_leaf_can_be_copied_and_pickled_but_not_a_result():
 
 
 def forms(x, y):
-    """A formula of two numbers, for `Value`s and for tensors."""
+    """Return a formula of two numbers for `Value`s and for tensors."""
     return [x + y, x * y, x - y, x / (y * y + 1), (x * y).tanh(), (x * 0.1).exp() + y, x**3, x.sigmoid() * y,
             (x * x + 1).log(), (x * x + 1).sqrt() * y.sin() + x.cos(), (x - y).relu() * 2]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Modes end with their blocks: in any order, however a block is left, and in a forked child."""
+"""Modes end with their blocks: in any order, after any exit, and in a forked child."""
 
 import asyncio
 import os
@@ -180,7 +180,7 @@ class Network:
         return found[self.w.node].tobytes()
 
     def busy(self):
-        """Use every mode, so that a signal may interrupt each."""
+        """Use every mode, so that a signal can interrupt each."""
         with mg.record():
             loss = (mg.softmax(self.x @ self.w) ** 2).sum()
             loss.backward()

@@ -1,4 +1,4 @@
-"""Modules: what they hold, how it is found, kept and printed, and what they say when they cannot."""
+"""Modules: contents, lookup, saving, printing, and error messages."""
 
 import copy
 import pickle
@@ -12,7 +12,7 @@ from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTo
 
 
 class Block(nn.Module):
-    """A module with everything: a parameter, a buffer, a child, and settings that are nothing of the kind."""
+    """A module with a parameter, a buffer, a child, and plain settings."""
 
     def __init__(self):
         self.scale = nn.Parameter([1.0, 2.0])

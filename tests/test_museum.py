@@ -1,4 +1,4 @@
-"""The museum of wrong rules: every exhibit is caught, by the promise it names, and leaves no trace behind.
+"""The museum of wrong rules: checks catch every exhibit by its promise, and the exhibit leaves no trace.
 
 The checks would prove nothing about the rules that pass them if they could not tell these apart.
 """
@@ -22,7 +22,7 @@ LAZY = [pytest.param(each, id=each.title) for each in museum.exhibits if each.la
 
 @np.errstate(all="ignore")
 def complaints(exhibit):
-    """What the samples say that break the promise which the exhibit names."""
+    """Return the failures of the samples under the promise that the exhibit names."""
     told = []
     for sample in exhibit.samples:
         if exhibit.promise not in sample.excused:
@@ -49,7 +49,7 @@ def test_a_rule_wrong_in_second_order_keeps_the_first_promise(exhibit):
 
 
 def received_gradient(exhibit):
-    """What the inputs that have a right rule receive on the lazy call."""
+    """Return the gradients of the inputs with a right rule, on the exhibit's call."""
     sample = exhibit.lazy.sample(exhibit.op)
     leaves = [
         mg.tensor(value, requires_grad=value.dtype.kind == "f") if hasattr(value, "dtype") else value
@@ -143,7 +143,7 @@ def test_rules_are_restored_when_planting_fails():
 
 
 def five_times(kind):
-    """The gradient of 5 x at x = 3, by a class with micrograd's names."""
+    """Return the gradient of 5 x at x = 3, by a class with micrograd's names."""
     x = kind(3.0)
     (x * 5.0).backward()
     return float(x.grad)

@@ -1,4 +1,4 @@
-"""The names that operations and their parameters go by: NumPy's, and PyTorch's for networks."""
+"""Names of operations and parameters: NumPy's, and PyTorch's for networks."""
 
 import ast
 import copy
@@ -138,7 +138,7 @@ FOREIGN = [(owner, name) for owner, names in OWNERS.items() for name in names.sp
 
 
 def message_about(owner, name):
-    """The message for a name of another library; None if the owner has it."""
+    """Return the message for a name of another library; None if the owner has it."""
     try:
         getattr(owner, name)
     except AttributeError as error:

@@ -1,4 +1,4 @@
-"""Layers, and networks of them: what they promise, and what they say when they cannot."""
+"""Layers, networks of layers, and their error messages."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How formulas are written: one line, LaTeX and MathML, all from the same tree."""
+"""Notation of formulas: one line, LaTeX and MathML, all from the same tree."""
 
 import random
 import re
@@ -16,7 +16,7 @@ upstream, out, x, y, a, b, axis = map(Symbol, ["upstream", "out", "x", "y", "a",
 
 
 def parse(formula):
-    """The element that `mathml` writes for a formula."""
+    """Return the element that `mathml` writes for a formula."""
     return ET.fromstring(mathml(formula))  # noqa: S314 - a formula of our own
 
 
@@ -175,7 +175,7 @@ def test_a_deep_formula_can_be_written():
 
 
 class Exact:
-    """A 2 x 2 matrix of fractions, in the order of reading."""
+    """A 2 x 2 matrix of fractions, row by row."""
 
     def __init__(self, entries):
         self.entries = [Fraction(entry) for entry in entries]

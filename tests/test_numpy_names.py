@@ -1,4 +1,4 @@
-"""Functions made of operations, under NumPy's names: values beside NumPy's, gradients beside differences."""
+"""Functions composed of operations, under NumPy's names: values match NumPy's, gradients match differences."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def weigh(out):
 
 
 def agree(ours, theirs):
-    """Equal, part by part."""
+    """Check that results are equal, part by part."""
     parts = ours if isinstance(ours, tuple) else (ours,)
     others = theirs if isinstance(theirs, (tuple, list)) else (theirs,)
     assert len(parts) == len(others)
@@ -79,7 +79,7 @@ def agree(ours, theirs):
 
 
 def has_the_right_gradients(call, *values):
-    """First and second, and forward mode, beside differences."""
+    """Check first and second derivatives and forward mode against differences."""
 
     def f(*given):
         return weigh(call(*given))
@@ -90,7 +90,7 @@ def has_the_right_gradients(call, *values):
 
 
 def spread(*shape):
-    """Numbers that do not tie, and are nowhere near a whole one."""
+    """Return numbers that do not tie and are not close to an integer."""
     count = int(np.prod(shape))
     return (DRAW.permutation(count) - count / 2 + DRAW.uniform(0.2, 0.4, count)).reshape(shape)
 

@@ -1,4 +1,4 @@
-"""Optimisers, schedules and clipping: what they do to parameters, and what they refuse."""
+"""Optimisers, schedules and clipping: their effect on parameters, and their error messages."""
 
 import copy
 
@@ -25,7 +25,7 @@ def x():
 
 
 def downhill(optimizer, *parameters, steps=1):
-    """Steps down a bowl whose lowest point is 0."""
+    """Take steps down a parabola with minimum 0."""
     for _ in range(steps):
         optimizer.zero_grad()
         sum((parameter * parameter).sum() for parameter in parameters).backward()

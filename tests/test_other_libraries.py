@@ -1,4 +1,4 @@
-"""What transforms return is taken by SciPy, NumPy and matplotlib as it is."""
+"""SciPy, NumPy, pandas and matplotlib accept the results of transforms directly."""
 
 import json
 

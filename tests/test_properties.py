@@ -22,19 +22,19 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 def draw_array(shape, seed):
-    """Numbers of both signs, none of them near 0, no two alike."""
+    """Return numbers of both signs, not close to 0 and pairwise different."""
     rng = np.random.default_rng(seed)
     return np.asarray(rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape))
 
 
 def with_specials(shape, seed):
-    """The same, with some entries not numbers, infinite, or 0."""
+    """Return numbers of both signs, with some NaN, infinite or 0."""
     rng = np.random.default_rng(seed)
     return np.where(rng.random(shape) < 0.4, rng.choice(SPECIAL, shape), draw_array(shape, seed))
 
 
 def same(ours, expected):
-    """Equal in shape, dtype, and every entry up to rounding."""
+    """Check that shape, dtype and every entry are equal, up to rounding."""
     expected = np.asarray(expected)
     assert ours.shape == expected.shape
     assert ours.dtype == expected.dtype
@@ -42,7 +42,7 @@ def same(ours, expected):
 
 
 def must_be_adjoint(move, x, seed=7):
-    """For a linear operation A and its gradient Aᵀ, the products A x · y and x · Aᵀ y are equal."""
+    """Check that A x · y equals x · Aᵀ y for a linear operation A and its gradient Aᵀ."""
     leaf = mg.tensor(x, requires_grad=True)
     out = move(leaf)
     y = draw_array(out.shape, seed)
@@ -52,7 +52,7 @@ def must_be_adjoint(move, x, seed=7):
 
 
 def outcome(function, *args, **kwargs):
-    """What a call gives, or that it refuses its arguments."""
+    """Return the result of a call, or the type of its error."""
     try:
         return function(*args, **kwargs)
     except (ValueError, IndexError, TypeError) as error:
@@ -60,7 +60,7 @@ def outcome(function, *args, **kwargs):
 
 
 def axes_of(shape):
-    """No axis, one, or several, counted from either end."""
+    """Return a strategy for no axis, one, or several, counted from either end."""
     if not shape:
         return st.none()
     several = hnp.valid_tuple_axes(len(shape), min_size=1)
@@ -102,7 +102,7 @@ def test_a_function_of_two_broadcasts_as_numpys_does(name, broadcast, seed):
 @few
 @given(broadcast=two_shapes, seed=seeds)
 def test_a_broadcast_input_receives_the_sum_over_its_copies(name, broadcast, seed):
-    """Written out to the whole shape, every copy has a gradient of its own."""
+    """In the full shape, every copy has a separate gradient."""
     small = [draw_array(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes)]
     whole = [np.broadcast_to(each, broadcast.result_shape) for each in small]
     weights = draw_array(broadcast.result_shape, seed + 2)
@@ -251,7 +251,7 @@ def test_quantiles_of_nan_and_of_infinities(data, shape, seed):
 
 
 def agree(name, x, *args, **kwargs):
-    """The same call of NumPy's and of ours: equal values, and a gradient that is the adjoint."""
+    """Check that a call equals NumPy's, and that its gradient is the adjoint."""
     same(getattr(mg, name)(mg.tensor(x), *args, **kwargs), getattr(np, name)(x, *args, **kwargs))
     must_be_adjoint(lambda x: getattr(mg, name)(x, *args, **kwargs), x)
 

@@ -1,4 +1,4 @@
-"""What random programs, hostile use and long runs had broken, each by itself."""
+"""Bugs that random programs, hostile use and long runs found, one test for each."""
 
 import gc
 import threading
@@ -139,7 +139,7 @@ def test_a_long_run_keeps_nothing():
 
 
 class Named(Value):
-    """A number with a name of its own, as a student may write it."""
+    """A number with a name, as a student may write it."""
 
     def __init__(self, data, name="w"):
         super().__init__(data)

@@ -1,4 +1,4 @@
-"""Rules that break their word: refused when they are defined, or named when they are applied."""
+"""Invalid rules: rejected at their definition, or named in the error when they are applied."""
 
 import numpy as np
 import pytest

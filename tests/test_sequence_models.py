@@ -1,4 +1,4 @@
-"""Transformers and models along a sequence: values by hand, and what they may see."""
+"""Transformers and sequence models: values by hand, and masks."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ F = nn.functional
 
 
 def leaf(*shape):
-    """A leaf of whole numbers in order."""
+    """Return a leaf of consecutive integers."""
     return mg.tensor(np.arange(float(np.prod(shape))).reshape(shape), requires_grad=True)
 
 

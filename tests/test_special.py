@@ -1,4 +1,4 @@
-"""The error function and its complement, against Python's own."""
+"""The error function and its complement, compared with Python's."""
 
 import math
 

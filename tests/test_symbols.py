@@ -1,4 +1,4 @@
-"""The namespace of symbols: formulas spelled by the code that computes."""
+"""The namespace of symbols: rules that compute arrays also build formulas."""
 
 import numpy as np
 import pytest

@@ -30,7 +30,7 @@ def leaf(values, **options):
 
 
 def record_program(program):
-    """The trace of a function that computes a loss and walks back from it, as plain data."""
+    """Return the trace of a function that computes a loss and walks back from it, as plain data."""
     with mg.record() as trace:
         program().backward()
     return trace.to_dict()
@@ -41,7 +41,7 @@ def record_program(program):
 
 @pytest.fixture(scope="module")
 def diamond():
-    """x (2,) times w (2, 1), squared by multiplying it with itself, added up."""
+    """Return the sum of a square: x (2,) times w (2, 1), multiplied by itself."""
     x, w = leaf([1.0, 2.0]), leaf([[3.0], [4.0]])
     with mg.record() as trace:
         y = x * w

@@ -25,14 +25,14 @@ def check_round_trip(trace):
 
 
 def record_push(f, primals, tangents):
-    """The record of a walk forward, and the tangent that it came to."""
+    """Return the record of a forward walk, and its final tangent."""
     with mg.record() as trace:
         _, tangent = mg.jvp(f, primals, tangents)
     return check_round_trip(trace), tangent
 
 
 def edge_of(trace, step):
-    """A step in names: from where, to where."""
+    """Return the names of a step's start and end."""
     sender = next(at for name, at in trace.nodes[step.node].inputs if name == step.input)
     return trace.nodes[sender].name, trace.nodes[step.target].name
 

@@ -1,4 +1,4 @@
-"""What values are called, and the formula of each step in those names."""
+"""Names of values, and the formula of each step in those names."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def leaf(values, **options):
 
 
 def formulas(trace):
-    """The formula of each step, by where it starts and where it leads."""
+    """Return the formula of each step, by its start and end."""
     return {
         (trace.nodes[step.node].name, step.input): step.formula and step.formula.text.removeprefix("contribution = ")
         for step in trace.steps
@@ -84,7 +84,7 @@ def test_a_tensor_that_becomes_another_result_is_two_nodes():
 
 
 def several_rounds():
-    """Numbers and arrays, a network's parameters, constants, and names that come again, in a loop."""
+    """Use numbers, arrays, parameters, constants and repeated names in a loop."""
     net, w = nn.MLP(2, [3, 1]), leaf([[0.5, 0.25], [1.0, 2.0]])
     with mg.record() as trace:
         for k in range(3):
@@ -279,7 +279,7 @@ def test_each_step_of_every_sample_has_a_formula_if_its_rule_has(name):
 
 
 def every_step(op_samples):
-    """The formulas of all steps, of samples applied in one record to the same leaves under the same names."""
+    """Return the formulas of all steps of samples recorded together on the same leaves."""
     with mg.record() as trace:
         for sample in op_samples:
             places = differentiable_inputs(sample)
@@ -351,7 +351,7 @@ def test_a_first_operation_that_fails_has_its_inputs_and_line():
 
 
 def formulas_of(program):
-    """The formulas of the steps of a program's walk."""
+    """Return the formulas of the steps of a program's walk."""
     with mg.record() as trace:
         program().sum().backward()
     return [str(step.formula).removeprefix("contribution = ") for step in trace.steps][1:]

@@ -29,7 +29,7 @@ def check_round_trip(trace):
 
 
 def record_error(program, kind):
-    """The record of a program that an error of this kind ends."""
+    """Return the record of a program that ends with an error of this type."""
     kept = []
 
     def run():

@@ -1,4 +1,4 @@
-"""Functions of functions: gradients, products with Jacobians, whole Jacobians, nested in each other."""
+"""Transforms of functions: gradients, Jacobian products and whole Jacobians, also nested."""
 
 import re
 from typing import NamedTuple
@@ -230,7 +230,7 @@ def test_a_tangent_has_the_shape_and_the_precision_of_its_result():
 def test_a_result_whose_rule_reads_no_upstream_does_not_move(own_operations):
     @mg.op
     def still(xp, x):
-        """A constant in disguise."""
+        """Return a constant that depends on its input in form only."""
         return x * 1
 
     @still.rule("x")

@@ -1,4 +1,4 @@
-"""Lines that programs for PyTorch and NumPy are made of, and what becomes of each here.
+"""Common lines of PyTorch and NumPy programs, with the result of each here.
 
 A line is run on both sides with the same numbers: `m` is torch or mg, `F` their functional, `nn` their layers. What it
 leaves in `out` must be equal, and so must the gradients of its sum (with weights) by `x`, `y`, `v` and `s`.

@@ -1,4 +1,4 @@
-"""Every function that autograd differentiates, by its name: here under the same, or with what does its work here."""
+"""Each function that autograd differentiates exists here, under the same name or a listed replacement."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ HERE = (mg, mg.linalg, mg.fft, mg.special, mg.signal, mg.numpy.integrate)
 
 
 def primitives():
-    """The names of all functions with a gradient in autograd, with the modules that they come from."""
+    """Return the names of autograd's differentiable functions, with their modules."""
     import autograd.numpy
     import autograd.scipy.integrate
     import autograd.scipy.linalg
@@ -51,7 +51,7 @@ def primitives():
 
 
 def distributions():
-    """Each distribution of autograd's, with its methods that have a gradient."""
+    """Return autograd's distributions, with their differentiable methods."""
     from autograd.core import primitive_vjps
     from autograd.scipy import stats
 

@@ -1,4 +1,4 @@
-"""Programs in autograd's manner, whose namespace is `micrograd_plus.numpy` instead of `autograd.numpy`."""
+"""Programs written for autograd, with `micrograd_plus.numpy` instead of `autograd.numpy`."""
 
 import importlib
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ PLACES = {
 
 
 def side(name):
-    """The modules of one side, by what programs call them."""
+    """Return the modules of one side, by the names that programs use."""
     return SimpleNamespace(**{called: importlib.import_module(place) for called, place in PLACES[name].items()})
 
 
