@@ -12,7 +12,10 @@ from micrograd_plus.checks.samples import inner, positive, real, spaced
 
 
 class Call:
-    """A call of a function composed of operations. Callable inputs are drawn, and need the right gradient; others are passed."""
+    """A call of a function composed of operations.
+
+    Callable inputs are drawn and must have the right gradient; other inputs are passed unchanged.
+    """
 
     def __init__(self, path: str, *inputs: Any, **params: Any):
         self.path, self.inputs, self.params = path, inputs, params
@@ -23,9 +26,10 @@ class Call:
 
 
 class Row:
-    """A row of a table: its name, what covers it (paths under `mg`, in one string), and calls of what has no sample.
-    `convention` says of a row that its gradient is one by convention, which differences do not see; `tests` name those
-    that hold it beside the checks, as file::test."""
+    """A row of a table: its name, functions that cover it (paths under `mg`), and calls of functions without samples.
+
+    `convention` states why differences cannot check the gradient; `tests` names further tests, as file::test.
+    """
 
     def __init__(self, name: str, covers: str = "", *calls: Call, convention: str = "", tests: str = ""):
         self.name, self.covers, self.calls = name, covers.split(), calls
@@ -35,7 +39,7 @@ class Row:
         return self.name
 
 
-STRAIGHT_THROUGH = "rounding is taken for the identity going back"
+STRAIGHT_THROUGH = "rounding counts as the identity in the backward walk"
 
 TABLES = {
     "Elementwise, one argument": [
@@ -251,7 +255,7 @@ FEATURES = [
         "test_rules::test_an_error_names_the_rule_with_too_few_contributions"),
     Row("rules are inspectable, with named saved values", "tanh.source",
         tests="test_checks::test_each_sample_keeps_each_promise"),
-    Row("a change in place of what a rule still needs cannot be silent", "Tensor.assign",
+    Row("a change in place of a value that a rule still needs cannot be silent", "Tensor.assign",
         tests="test_writing::test_a_write_after_the_forward_never_changes_the_gradient"),
     Row("recording keeps no dead intermediate alive", "Tensor",
         tests="test_memory::test_an_intermediate_array_that_no_rule_reads_is_freed"),
@@ -262,7 +266,7 @@ FEATURES = [
         tests="test_walks::test_the_graph_of_a_gradient_can_be_recorded_and_walked "
         "test_transforms::test_grad_nests_to_any_order"),
     Row("forward mode", "jvp", tests="test_transforms::test_forward_mode_is_the_transpose_of_reverse_mode"),
-    Row("custom functions with rules of their own", "custom_vjp custom_jvp op",
+    Row("custom functions with user-defined rules", "custom_vjp custom_jvp op",
         tests="test_custom::test_a_custom_rule_takes_the_place_of_what_would_be_derived "
         "test_custom::test_a_tangent_rule_gives_the_way_back_by_its_transpose "
         "test_rules::test_an_operation_without_a_rule_says_how_to_give_one "

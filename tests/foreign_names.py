@@ -82,4 +82,4 @@ MATRICES = "inv det slogdet solve svd qr cholesky eigh norm pinv matrix_power ls
 NOWHERE = {
     "nextafter": "the next number of a dtype: nothing that has a gradient",
 }
-"""Names that nobody here has a line for, each with the reason."""
+"""Names without a hint, each with the reason."""

@@ -1,7 +1,7 @@
 """Finds the browser that the tests use, or installs it if one command is enough.
 
-`make test` runs this file first. On Debian and its relatives, where apt-get may be used without a password, a
-missing Chromium is installed; elsewhere one line says what is missing. With CI set it must be there.
+`make test` runs this file first. On Debian and its relatives, it installs a missing Chromium
+if apt-get needs no password; on other systems it prints the missing package. In CI, Chromium is required.
 """
 
 import os

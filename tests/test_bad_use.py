@@ -1,7 +1,7 @@
 """Every operation, and every function in front of operations, called wrongly in many ways.
 
-Each call either works, or raises an error of Python's plain kinds that names what was called. What must not work, since
-it would be a wrong number, is in `REFUSED` and in `test_errors.py`.
+Each call either works, or raises a built-in exception whose message names the called function. Calls that must fail,
+because their result would be a wrong number, are in `REFUSED` and in `test_errors.py`.
 """
 
 import inspect
@@ -72,7 +72,7 @@ def faults(name, calls):
             if not plain or not type(error).__module__.startswith(("builtins", "micrograd_plus")):
                 yield f"{what}: a {type(error).__name__}: {error}"
             elif name not in str(error):
-                yield f"{what}: nobody is named: {error}"
+                yield f"{what}: the message names no function: {error}"
 
 
 @pytest.mark.parametrize("name", samples)
@@ -201,7 +201,7 @@ def test_prefixes_errors_keeps_signature_and_docstring():
     assert (F.conv2d.__name__, F.conv2d.__doc__) == ("conv2d", F.convolution.conv2d.__doc__)
 
 
-# What would be a wrong number ---------------------------------------------------------------------------------
+# Calls that would give a wrong number -------------------------------------------------------------------------
 
 BOX = mg.tensor(draw(1, 1, 6, 6))
 KERNEL = mg.tensor(draw(1, 1, 2, 2))

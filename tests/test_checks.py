@@ -24,7 +24,7 @@ EXCUSED = {
     ("quantized_conv2d", "the gradient equals differences"): 1,
     ("quantized_conv2d", "the gradient has a gradient"): 1,
 }
-"""How often an operation may be excused from a promise. To excuse one more, write it here too."""
+"""Number of operations excused from each promise. Increase it to excuse another."""
 
 
 @pytest.mark.parametrize(("sample", "sentence"), HELD, ids=[f"{each[0]}: {each[1]}" for each in HELD])
@@ -96,7 +96,7 @@ def test_without_the_written_out_code_everything_is_the_same():
     assert count > 200
 
 
-# Operations of one's own ------------------------------------------------------------------------------------
+# User-defined operations ------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("own_operations")

@@ -181,7 +181,7 @@ def test_invalid_arguments_of_walk_fail_before_the_script_runs(arguments, senten
     ran = run("walk", *arguments, folder=tmp_path)
     assert ran.returncode == 1
     assert f"micrograd-plus walk: {sentence}" in ran.stderr
-    assert ran.stdout == "", "what cannot be written is said before the script is run"
+    assert ran.stdout == "", "the error comes before the script runs"
     assert "Traceback" not in ran.stderr
 
 
@@ -194,7 +194,7 @@ def test_walk_writes_json_without_the_drawing_package(tmp_path):
     ran = run("walk", "--example", "diamond", "-o", "walk.html", folder=tmp_path, packages=tmp_path)
     assert ran.returncode == 1
     assert 'cannot draw walk.html: No module named graphviz: pip install "micrograd_plus[viz]"' in ran.stderr
-    assert ran.stdout == "", "what cannot be drawn is said before the script is run"
+    assert ran.stdout == "", "the error comes before the script runs"
 
 
 @pytest.mark.needs("graphviz")

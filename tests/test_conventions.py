@@ -19,7 +19,7 @@ def gradient(f, x, upstream=1.0):
     return mg.grad(lambda x: mg.sum(f(x) * upstream))(np.asarray(x)).tolist()
 
 
-# Entry by entry --------------------------------------------------------------------------------------------
+# Elementwise operations ------------------------------------------------------------------------------------
 
 
 def test_the_slope_of_the_absolute_value_is_the_sign_and_0_at_0():

@@ -20,8 +20,8 @@ NO_WAY_BACK = {
 }
 """Operations that compute something of nothing, and cannot tell what it receives."""
 
-SHAPED = "a parameter says the shape, which is then not that of the entries that are left"
-STRAIGHT = "its gradient goes straight through a rounding, and is not that of differences"
+SHAPED = "a parameter states the shape, which does not fit the remaining entries"
+STRAIGHT = "its straight-through gradient of a rounding does not equal differences"
 TRANSPOSES = (
     "unreduce", "expand_axes", "axes_from_last", "sum_tiles", "put_add", "unpad", "put_diagonal", "undiag",
     "window_sums",
@@ -59,7 +59,7 @@ def cut_one_input(name):
 
 
 def result_or_refusal(compute, sample):
-    """What is computed of a sample; None where it is refused, by an error that names the operation."""
+    """Return the result for a sample; None if an error that names the operation rejects it."""
     try:
         return compute(sample)
     except (ValueError, TypeError, IndexError, RuntimeError) as error:
@@ -69,14 +69,14 @@ def result_or_refusal(compute, sample):
 
 
 def call_sample(sample):
-    """The results of the call, as arrays."""
+    """Return the results of the call, as arrays."""
     inputs = [mg.tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
     out = sample.op.call_with(inputs, sample.params)
     return [part.numpy() for part in (out if isinstance(out, tuple) else (out,))]
 
 
 def results(sample):
-    """The same; None where it is refused."""
+    """Return the results of the call, as arrays; None if the call is rejected."""
     return result_or_refusal(call_sample, sample)
 
 
@@ -195,7 +195,7 @@ def test_an_error_says_which_shape_would_do(call, sentence):
         call()
 
 
-# Whole numbers ----------------------------------------------------------------------------------------------------
+# Integers ---------------------------------------------------------------------------------------------------------
 
 
 REFUSE_WHOLE_NUMBERS = {

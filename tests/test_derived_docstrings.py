@@ -27,7 +27,7 @@ VERBS = frozenset([
     "Reverse", "Rotate", "Round", "Separate", "Set", "Shift", "Solve", "Sort", "Split", "Square", "Stack",
     "Subtract", "Sum", "Take", "Transpose", "Truncate", "Write",
 ])  # fmt: skip
-"""What the first line of an operation's docstring begins with, as in NumPy."""
+"""Verbs that begin the first line of an operation's docstring, as in NumPy."""
 
 
 def functions():
@@ -82,7 +82,7 @@ def only_result(out):
     return out[0] if isinstance(out, tuple) else out
 
 
-# What the sections say ------------------------------------------------------------------------------------------------
+# Sections -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", names_with(documentation.shapes, "any -> the same"))
@@ -221,7 +221,7 @@ def test_a_section_in_the_source_replaces_the_derived_one():
     ]  # fmt: skip
 
 
-# What the source says -------------------------------------------------------------------------------------------------
+# Source files ---------------------------------------------------------------------------------------------------------
 
 
 def docstrings_in(path):

@@ -106,7 +106,7 @@ METHODS = [
 
 @pytest.mark.parametrize(("kind", "name"), METHODS, ids=lambda part: getattr(part, "__name__", part))
 def test_the_docstring_of_a_method_has_the_form(kind, name):
-    asked = {"there is no Example:", "there is no See:"}       # what a method leaves to its class
+    asked = {"there is no Example:", "there is no See:"}       # optional for methods: the class has them
     assert set(faults(getattr(kind, name))) <= asked
 
 

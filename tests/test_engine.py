@@ -19,7 +19,7 @@ def numbers(x):
     return x.tolist()
 
 
-# What arrives -----------------------------------------------------------------------------------------------
+# Arriving gradients -----------------------------------------------------------------------------------------
 
 
 def test_a_value_that_is_used_twice_receives_both_contributions():

@@ -957,7 +957,7 @@ def test_an_impossible_question_raises(trace):
         exercises.ask(trace, (0, "grade"), 1.0)
 
 
-# What a student's code can reach --------------------------------------------------------------------------------------
+# Isolation of a student's code ----------------------------------------------------------------------------------------
 
 
 def test_xp_leads_to_no_operation_and_no_rule():

@@ -76,7 +76,7 @@ def test_a_rule_on_tensors_with_the_wrong_shape_is_an_error():
         narrow(mg.tensor([1.0, 2.0], requires_grad=True)).sum().gradients(create_graph=True)
 
 
-# Words that take another way where arrays are large -----------------------------------------------------------------
+# Functions with a fast path for large arrays ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keepdims", [True, False])
@@ -136,7 +136,7 @@ def test_einsum_of_large_arrays_equals_matrix_products():
     np.testing.assert_allclose(arrays.einsum("ij->ji", a), a.T)
 
 
-# Arrays in the walk's own memory ------------------------------------------------------------------------------------
+# Arrays that the walk owns ------------------------------------------------------------------------------------------
 
 
 def test_only_a_view_of_unshared_memory_is_not_copied():
@@ -187,7 +187,7 @@ def test_a_rule_that_returns_a_saved_array_keeps_it_intact():
     assert y.tolist() == [3, 4]
 
 
-# Images in memory ---------------------------------------------------------------------------------------------------
+# Memory layout of images --------------------------------------------------------------------------------------------
 
 
 def lie_with_images_last(x):

@@ -203,7 +203,7 @@ def each(found: Locator) -> list[Locator]:
     return [found.nth(k) for k in range(found.count())]
 
 
-# What a reader does -----------------------------------------------------------------------------------------
+# Actions of a reader ----------------------------------------------------------------------------------------
 
 
 def test_every_player_steps_forward_and_back_by_mouse(ran):

@@ -130,7 +130,7 @@ def test_flatten_and_unflatten_accept_negative_axes(layer, shape):
     assert layer(x).tolist() == x.numpy().reshape(shape).tolist()
 
 
-# Another size ---------------------------------------------------------------------------------------------------------
+# Resizing -------------------------------------------------------------------------------------------------------------
 
 
 def test_nearest_upsampling_adds_gradients_of_all_copies():
@@ -256,7 +256,7 @@ def test_a_row_of_zeros_stays_finite():
     np.testing.assert_allclose(received, [[100.0, 100.0]])
 
 
-# Another device -------------------------------------------------------------------------------------------------------
+# Devices --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

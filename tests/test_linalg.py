@@ -33,7 +33,7 @@ def adjoint(a):
     return a.conj().swapaxes(-1, -2)
 
 
-# Equations and determinants ---------------------------------------------------------------------------------
+# Solving and determinants -----------------------------------------------------------------------------------
 
 
 def test_solve_undoes_a_product_for_vectors_matrices_and_stacks():

@@ -17,7 +17,7 @@ import micrograd_plus as mg
 from micrograd_plus.engine import Value
 from micrograd_plus.nn import MLP, Layer, Module, Neuron
 
-# Results, gradients, and what a node shows ------------------------------------------------------------------
+# Results, gradients, and the display of nodes ---------------------------------------------------------------
 
 
 def test_micrograds_first_expression_has_its_published_gradient():
@@ -140,7 +140,7 @@ def test_a_formatted_number_is_its_data():
     assert float(x) == 2.0
 
 
-# Better than micrograd --------------------------------------------------------------------------------------
+# Improvements on micrograd ----------------------------------------------------------------------------------
 
 
 def test_backward_twice_adds_the_same_gradient_again():

@@ -168,7 +168,7 @@ def test_the_exhibits_of_one_operation_are_found():
     assert {each.name for each in museum.of(mg.sort)} == {"not moved back"}
 
 
-# What a difference looks like ----------------------------------------------------------------------------------------
+# Descriptions of differences -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("right", "wrong", "sentence"), [

@@ -66,7 +66,7 @@ BEYOND_NUMPY = {
     "argsort": {"descending"},
     "pad": {"constant_values"},
 }
-"""Parameters that NumPy's function of the same name has not, or has among its keywords for other modes."""
+"""Parameters that NumPy's function of the same name lacks, or has only as keywords for other modes."""
 NAMED_OTHERWISE = {"where": "NumPy takes the three by their places alone", "einsum": "NumPy takes anything"}
 NUMPYS = [name for name in sorted(mg.ops.__all__) if inspect.isroutine(getattr(np, name, None))]
 

@@ -258,7 +258,7 @@ def test_attention_explains_masks_and_shapes_that_do_not_fit(draw):
         F.scaled_dot_product_attention(*heads, enable_gqa=True)
 
 
-# All together -----------------------------------------------------------------------------------------------
+# Networks ---------------------------------------------------------------------------------------------------
 
 
 def test_a_small_network_learns_xor():

@@ -67,7 +67,7 @@ def axes_of(shape):
     return st.none() | st.integers(-len(shape), len(shape) - 1) | several
 
 
-# Entry by entry --------------------------------------------------------------------------------------------
+# Elementwise operations ------------------------------------------------------------------------------------
 
 ONE = (
     "abs", "absolute", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil",

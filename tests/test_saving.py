@@ -170,7 +170,7 @@ def test_save_rejects_other_file_suffixes(tmp_path):
         mg.load(tmp_path / "model.pkl")
 
 
-# Files made to do harm --------------------------------------------------------------------------------------
+# Malicious files --------------------------------------------------------------------------------------------
 
 
 def pack(header, data=b"", length=None):

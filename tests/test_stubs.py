@@ -44,7 +44,7 @@ def test_every_public_name_is_in_the_stubs():
         for statement in face.body
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
-        if alias.asname == alias.name  # what a stub imports otherwise is its own affair
+        if alias.asname == alias.name  # other imports of a stub are private
     }
     assigned = [statement.targets for statement in face.body if isinstance(statement, ast.Assign)]
     renamed = {target.id for targets in assigned for target in targets}

@@ -36,7 +36,7 @@ def record_program(program):
     return trace.to_dict()
 
 
-# Every word -----------------------------------------------------------------------------------------------------------
+# Fields ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +228,7 @@ def test_the_schema_rejects_a_missing_or_additional_field(diamond):
     assert VALIDATOR.is_valid(change_field((), lambda place: None))
 
 
-# The same in every process --------------------------------------------------------------------------------------------
+# Reproducibility ------------------------------------------------------------------------------------------------------
 
 PROGRAM = """
 import micrograd_plus as mg
@@ -273,7 +273,7 @@ def test_the_same_program_writes_the_same_bytes_in_20_processes(tmp_path):
     assert len(json.loads(numbers)["steps"]) == 83  # products, tanhs, the sum from 0, the power and the last sum
 
 
-# Odd values -----------------------------------------------------------------------------------------------------------
+# Unusual values -------------------------------------------------------------------------------------------------------
 
 
 def stored_value(values):

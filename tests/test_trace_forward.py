@@ -163,7 +163,7 @@ def test_a_custom_jvp_is_the_rule_of_its_step():
     assert rule.reason == "As it is taught."
 
 
-# Walks in walks -------------------------------------------------------------------------------------------------------
+# Nested walks ---------------------------------------------------------------------------------------------------------
 
 
 def test_forward_over_reverse_is_a_backward_then_a_forward_walk():
@@ -256,7 +256,7 @@ def test_a_walk_that_creates_a_graph_runs_once_a_round():
     assert {group.rounds for group in trace.groups} == {3}
 
 
-# Beside walks back ----------------------------------------------------------------------------------------------------
+# Together with backward walks -----------------------------------------------------------------------------------------
 
 
 def test_a_comparison_distinguishes_the_directions_of_walks():

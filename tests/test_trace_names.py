@@ -347,7 +347,7 @@ def test_a_first_operation_that_fails_has_its_inputs_and_line():
     assert "weight * scale" in trace.nodes[-1].site.text
 
 
-# Formulas in words that a reader knows --------------------------------------------------------------------------------
+# Formulas with readable names -----------------------------------------------------------------------------------------
 
 
 def formulas_of(program):

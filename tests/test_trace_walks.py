@@ -385,7 +385,7 @@ def test_looking_at_a_trace_gives_no_warnings():
     assert (stored["nan"], stored["inf"]) == (1, 1)
 
 
-# A long record --------------------------------------------------------------------------------------------------------
+# Long records ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_part_makes_only_its_own_steps_and_nodes(monkeypatch):

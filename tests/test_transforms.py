@@ -139,7 +139,7 @@ def test_single_precision_stays_single_precision():
     assert mg.jvp(lambda x: x**3, (x,), (np.array([1.0, 0.0]),))[1].dtype == np.float32
 
 
-# Products with Jacobians ------------------------------------------------------------------------------------
+# Jacobian products ------------------------------------------------------------------------------------------
 
 
 def test_vjp_takes_an_upstream_back_to_every_argument():
@@ -295,7 +295,7 @@ def test_a_leaf_made_inside_a_function_has_zero_tangent():
     assert mg.jvp(f, (3.0,), (1.0,))[1].item() == 3.0
 
 
-# Whole matrices ---------------------------------------------------------------------------------------------
+# Jacobians and Hessians -------------------------------------------------------------------------------------
 
 
 def test_the_jacobian_of_a_linear_map_is_its_matrix():

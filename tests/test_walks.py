@@ -25,7 +25,7 @@ def wide_program(size):
     return [x, *ws], loss
 
 
-# Walks at the same time -------------------------------------------------------------------------------------
+# Concurrent walks -------------------------------------------------------------------------------------------
 
 
 def curious(while_walking):
@@ -185,7 +185,7 @@ def test_a_loss_can_have_auxiliary_outputs():
     assert (value.item(), told["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
 
 
-# The gradient is a graph ------------------------------------------------------------------------------------
+# Graphs of gradients ----------------------------------------------------------------------------------------
 
 
 def test_the_graph_of_a_gradient_can_be_recorded_and_walked():

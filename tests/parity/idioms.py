@@ -450,7 +450,7 @@ with m.no_grad():\\n    with m.enable_grad(): out = x * y
 with m.set_grad_enabled(False): a = x * 2\\nout = a * y
 with m.set_grad_enabled(True): out = x * y
 """
-"""Statements that mean the same; what is compared is `out`."""
+"""Statements with the same meaning; the test compares `out`."""
 
 LAYERS = """
 F.relu(x)

@@ -67,10 +67,10 @@ def distributions():
 
 def test_every_function_of_autograd_is_here():
     known = primitives()
-    assert len(known) > 150, "autograd registers its functions otherwise than it did"
+    assert len(known) > 150, "autograd registers its functions in a different way"
     missing = {name for name in known - INTERNAL.keys() if not any(hasattr(face, name) for face in HERE)}
     assert not missing
-    assert INTERNAL.keys() <= known, "what is excused is there"
+    assert INTERNAL.keys() <= known, "an excused name does not exist in autograd"
 
 
 def test_every_method_of_autograds_distributions_is_here():

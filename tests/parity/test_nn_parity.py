@@ -396,7 +396,7 @@ def test_losses_as_modules_take_the_settings_of_torch_and_agree(draw, name):
     assert list(inspect.signature(getattr(nn, name)).parameters) == expected
 
 
-# Starts -----------------------------------------------------------------------------------------------------
+# Initial values ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "settings"), [
