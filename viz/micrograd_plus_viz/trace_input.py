@@ -64,7 +64,7 @@ def _lazy_inside(trace: Any, node: int) -> Callable[[], Trace | None]:
 def _inside_data(node: Trace) -> Trace | None:
     """Return the walk inside a node as data, calling its loader if it has one."""
     data = node["inside"]
-    return data() if callable(data) else data
+    return data if data is None or isinstance(data, dict) else data()
 
 
 def inside(node: Trace) -> Trace | None:
@@ -119,7 +119,7 @@ def normalize(trace: Trace) -> Trace:
         "steps": steps,
         "error": _error(trace["error"], number),
         "not_finite": [
-            each | {"node": number[each["node"]]} for each in trace.get("not_finite", []) if each["node"] in number
+            each | {"node": number[each["node"]]} for each in trace["not_finite"] if each["node"] in number
         ],
         "groups": [
             each | {"id": place, "parent": None if each["parent"] is None else group[each["parent"]],
