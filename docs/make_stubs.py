@@ -39,7 +39,7 @@ def stubs() -> dict[str, str]:
             *(definition(each, getattr(module, each)) for each in module.__all__),
         ]
         written[f"{module.__name__.replace('.', '/')}{'/__init__' if is_package else ''}.pyi"] = "\n".join([*parts, ""])
-    for module in (mg.nn.functional.activations, mg.nn.activations):
+    for module in (mg.nn.functional.nonlinearities, mg.nn.activations):
         written[f"{module.__name__.replace('.', '/')}.pyi"] = activations(module)
     return written
 
@@ -97,7 +97,7 @@ def subjects() -> str:
         BEGINNING.format(reference.headline(ops)),
         "from collections.abc import Iterator\nfrom types import FunctionType, ModuleType\nfrom typing import Any\n",
         "from ..tensor import Tensor\n",
-        f"__all__ = [\n{indent_parts([quoted(name) for name in ops.__all__])}\n]\n",
+        f"__all__ = [\n{indent_parts([quote(name) for name in ops.__all__])}\n]\n",
         "SUBJECTS: dict[str, ModuleType]\nAPART: dict[ModuleType, str]\n",
         'def is_public(function: Any) -> bool: """Return whether users call a function of operations."""',
         "def functions_of(subject: ModuleType) -> Iterator[tuple[str, FunctionType]]: ...\n",
@@ -109,7 +109,7 @@ def subjects() -> str:
     return "\n".join(parts)
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return a name as a string literal."""
     return f'"{name}"'
 

@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the plug-ins' marks where the plug-ins are not installed; run nothing on a GPU that is not there."""
+    """Register the marks of plug-ins that are not installed, and check that the GPU exists."""
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs together")
     if config.getoption("--device") == "cuda" and on_device.missing_parts():
         raise pytest.UsageError(on_device.missing_parts())
@@ -42,7 +42,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 LEFT_OUT: dict[str, list[str]] = {}
-"""Files of tests, folders and single tests that were left out, by the package that is missing."""
+"""Test files, folders and single tests that were omitted, by the missing package."""
 
 
 QUICK = (
@@ -50,7 +50,7 @@ QUICK = (
     "test_engine", "test_fast_paths", "test_guide", "test_in_place", "test_memory", "test_modes", "test_rules",
     "test_trace", "test_trace_recording", "test_transforms", "test_walks", "test_writing",
 )  # fmt: skip
-"""The files of tests that `--quick` runs: what whoever changes the core wants to know within a minute."""
+"""Test files that `--quick` runs within a minute, for changes of the core."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -1,4 +1,4 @@
-"""Every row of the coverage table has what covers it, samples or calls of it, and checks that hold."""
+"""Every row of the coverage table has samples, calls or tests that cover it."""
 
 import ast
 from functools import reduce
@@ -18,17 +18,17 @@ CALLS = [pytest.param(call, id=repr(call)) for rows in TABLES.values() for row i
 EVERY_ROW = [*ROWS, *(pytest.param(row, id=row.name) for row in FEATURES)]
 
 
-def found(path):
-    """What a path under `mg` leads to; an AttributeError names the part that is missing."""
+def lookup(path):
+    """Return the object at a path under `mg`; an AttributeError names the missing part."""
     return reduce(getattr, path.split("."), mg)
 
 
 def faults(row):
-    """What a row still misses, as sentences."""
+    """Return the gaps of a row's coverage, as sentences."""
     told = []
     for path in row.covers:
         try:
-            covering = found(path)
+            covering = lookup(path)
         except AttributeError as error:
             told.append(f"there is no mg.{path}: {error}")
             continue
@@ -37,12 +37,12 @@ def faults(row):
             if not row.tests and path not in {call.path for call in row.calls}:
                 told.append(f"mg.{path} is made of operations: give it a Call")
         elif op.kind != "non-differentiable" and op.rules:
-            told += unchecked(op, row.convention)
+            told += unchecked_names(op, row.convention)
     return told
 
 
-def unchecked(op, convention):
-    """The promises that no sample of an operation is held to."""
+def unchecked_names(op, convention):
+    """Return the promises that no sample of an operation checks, as sentences."""
     if op.name not in samples:
         return [f"{op.name} has no sample"]
     free = [sentence for sentence in promises if all(sentence in sample.excused for sample in samples[op.name])]
@@ -67,11 +67,11 @@ def test_the_tests_that_a_row_names_are_there(row):
 def test_every_feature_exists_and_has_a_test(row):
     assert row.tests
     for path in row.covers:
-        found(path)
+        lookup(path)
 
 
-def drawn(call):
-    """The inputs of a call, and the places of those that move."""
+def draw(call):
+    """Return the inputs of a call, and the indices of the drawn ones."""
     rng = np.random.default_rng(7)
     moving = [place for place, value in enumerate(call.inputs) if callable(value)]
     inputs = [value(rng) if callable(value) else np.array(value) if isinstance(value, list) else value
@@ -79,10 +79,10 @@ def drawn(call):
     return inputs, moving
 
 
-def weighted(call):
-    """A call as a function of its moving inputs: outputs weighted by numbers of both signs, and added up."""
-    inputs, moving = drawn(call)
-    function = found(call.path)
+def weighted_sum(call):
+    """Return a function of the drawn inputs that sums the outputs with weights of both signs; and the inputs."""
+    inputs, moving = draw(call)
+    function = lookup(call.path)
 
     def run(*values):
         given = list(inputs)
@@ -101,7 +101,7 @@ def weighted(call):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_functions_of_operations_have_right_gradients_of_all_kinds(call):
-    f, inputs = weighted(call)
+    f, inputs = weighted_sum(call)
     assert mg.gradcheck(f, inputs)
     tangents = [np.random.default_rng(3).normal(size=np.shape(value)) for value in inputs]
     _, moved = mg.jvp(f, inputs, tangents)
@@ -113,7 +113,7 @@ def test_functions_of_operations_have_right_gradients_of_all_kinds(call):
 
 
 def slope(gradients):
-    """Gradients, weighted and added up."""
+    """Return the weighted sum of the gradients."""
     rng = np.random.default_rng(11)
     return sum((each * mg.tensor(rng.uniform(0.5, 1.5, each.shape))).sum() for each in gradients)
 
@@ -129,18 +129,18 @@ def test_a_row_without_a_test_is_reported(row, sentence):
 @pytest.mark.usefixtures("own_operations")
 def test_a_row_without_checked_samples_is_reported(monkeypatch):
     @mg.elementwise(x=lambda x: 2 * x)
-    def uncovered(xp, x):
+    def new_operation(xp, x):
         return x * x
 
-    monkeypatch.setattr(mg, "uncovered", uncovered, raising=False)
-    assert faults(Row("a", "uncovered")) == ["uncovered has no sample"]
+    monkeypatch.setattr(mg, "new_operation", new_operation, raising=False)
+    assert faults(Row("a", "new_operation")) == ["new_operation has no sample"]
     sentence = "the gradient has a gradient"
-    mg.samples.sample(uncovered, mg.samples.real(3), excused={sentence: "because it is a test"})
-    assert faults(Row("a", "uncovered")) == [f"uncovered is never checked: {sentence}"]
+    mg.samples.sample(new_operation, mg.samples.real(3), excused={sentence: "because it is a test"})
+    assert faults(Row("a", "new_operation")) == [f"new_operation is never checked: {sentence}"]
 
 
 def test_a_wrong_gradient_fails(monkeypatch):
     monkeypatch.setattr(mg, "cut", lambda x: x * mg.stop_gradient(x), raising=False)
-    f, inputs = weighted(Call("cut", mg.samples.real(3)))
+    f, inputs = weighted_sum(Call("cut", mg.samples.real(3)))
     with pytest.raises(AssertionError, match="the gradient of cut"):
         mg.gradcheck(f, inputs)

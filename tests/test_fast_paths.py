@@ -45,7 +45,7 @@ def test_the_text_of_a_vjp_on_tensors_can_be_printed():
     text = repr(mg.tanh.source)
     assert "def vjp_tanh_on_tensors(xp, upstream, _node, arrived):" in text
     assert "out = _of(out, _node)" in text
-    assert "= _residuals(_node)" in repr(mg.ops.layer_norm.source)  # they are computed again, from the inputs
+    assert "= _saved_as_tensors(_node)" in repr(mg.ops.layer_norm.source)  # they are computed again, from the inputs
 
 
 @pytest.mark.usefixtures("own_operations")
@@ -76,7 +76,7 @@ def test_a_rule_on_tensors_with_the_wrong_shape_is_an_error():
         narrow(mg.tensor([1.0, 2.0], requires_grad=True)).sum().gradients(create_graph=True)
 
 
-# Words that take another way where arrays are large -----------------------------------------------------------------
+# Functions with a fast path for large arrays ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keepdims", [True, False])
@@ -128,7 +128,7 @@ def test_the_product_of_others_divides_only_if_it_is_exact(planted):
         np.testing.assert_allclose(arrays.product_of_others(x, axis=1), others, rtol=1e-12)
 
 
-def test_einsum_of_large_arrays_equals_that_of_small_ones():
+def test_einsum_of_large_arrays_equals_matrix_products():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(120, 130)), random.normal(size=(130, 110))
     np.testing.assert_allclose(arrays.einsum("ij,jk->ik", a, b), a @ b, atol=1e-10)
@@ -136,7 +136,7 @@ def test_einsum_of_large_arrays_equals_that_of_small_ones():
     np.testing.assert_allclose(arrays.einsum("ij->ji", a), a.T)
 
 
-# Arrays in the walk's own memory ------------------------------------------------------------------------------------
+# Arrays that the walk owns ------------------------------------------------------------------------------------------
 
 
 def test_only_a_view_of_unshared_memory_is_not_copied():
@@ -169,25 +169,25 @@ def test_contributions_that_share_memory_stay_separate():
 @pytest.mark.usefixtures("own_operations")
 def test_a_rule_that_returns_a_saved_array_keeps_it_intact():
     @mg.op
-    def saved(xp, x, y):
+    def saved_values(xp, x, y):
         return xp.sum(x * y)
 
-    @saved.rule("x")
+    @saved_values.rule("x")
     def _(y):
         return y[:]
 
-    @saved.rule("y")
+    @saved_values.rule("y")
     def _(upstream, x):
         return upstream * x
 
     x, y = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 4.0])
-    loss = saved(x, y) + x.sum() + (x * x).sum()
+    loss = saved_values(x, y) + x.sum() + (x * x).sum()
     loss.backward()
     assert x.grad.tolist() == [6, 9]
     assert y.tolist() == [3, 4]
 
 
-# Images in memory ---------------------------------------------------------------------------------------------------
+# Memory layout of images --------------------------------------------------------------------------------------------
 
 
 def lie_with_images_last(x):

@@ -37,38 +37,38 @@ def walk_on_tensors():
 
 def walk_of_a_user_rule():
     @mg.op
-    def shifted(xp, x, b):
+    def shift(xp, x, b):
         return x + b
 
-    @shifted.rule("x")
+    @shift.rule("x")
     def _(upstream):
         return upstream
 
-    @shifted.rule("b")
+    @shift.rule("b")
     def _(upstream):
         return upstream
 
     x, b = leaf(3, 4), leaf(4)
-    shifted(shifted(x, b), b).sum().backward()
+    shift(shift(x, b), b).sum().backward()
 
 
 def walk_of_a_custom_function():
     @mg.custom_vjp
-    def shifted(x, b):
+    def shift(x, b):
         return x + b
 
-    @shifted.rule("x", "b")
+    @shift.rule("x", "b")
     def _(upstream):
         return upstream, upstream
 
     x, b = leaf(3, 4), leaf(4)
-    shifted(shifted(x, b), b).sum().backward()
+    shift(shift(x, b), b).sum().backward()
 
 
 WALKS = [walk_on_arrays, walk_interpreted, walk_on_tensors, walk_of_a_user_rule, walk_of_a_custom_function]
 
 
-def functions_called(program):
+def called_functions(program):
     """Return the code of every Python function that a program calls."""
     called = []
     program()  # compiles what it uses
@@ -83,7 +83,7 @@ def functions_called(program):
 @pytest.mark.usefixtures("own_operations")
 @pytest.mark.parametrize("program", WALKS)
 def test_a_profiler_sees_one_function_undo_broadcasting(program):
-    codes = {code for code in functions_called(program) if re.search("broadcast(?!_to$)|unbroadcast|fit", code.co_name)}
+    codes = {code for code in called_functions(program) if re.search("broadcast(?!_to$)|unbroadcast|fit", code.co_name)}
     assert codes == {backward.unbroadcast_to.__code__}
 
 
@@ -127,24 +127,24 @@ def test_gradients_wait_in_the_dictionary_of_one_walk():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_what_the_walk_may_not_own_is_copied(monkeypatch):
+def test_the_walk_copies_gradients_that_it_does_not_own(monkeypatch):
     copies = []
     monkeypatch.setattr(backward.arrays, "owned_copy", lambda x, upstream=None: copies.append(x) or x.copy())
 
     @mg.op
-    def joined(xp, a, b):
+    def join_parts(xp, a, b):
         return a + b
 
-    @joined.rule("a")
+    @join_parts.rule("a")
     def _(upstream):
         return upstream
 
-    @joined.rule("b")
+    @join_parts.rule("b")
     def _(upstream):
         return upstream
 
     a, b = leaf(2), leaf(2)
-    joined(a, b).backward(np.ones(2))
+    join_parts(a, b).backward(np.ones(2))
     assert len(copies) == 1
     a.grad.assign([5.0, 5.0])
     assert b.grad.tolist() == [1.0, 1.0]

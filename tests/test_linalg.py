@@ -1,4 +1,4 @@
-"""Linear algebra: values by hand, conventions where a matrix is degenerate, and what errors say."""
+"""Linear algebra: values by hand, conventions for degenerate matrices, and error messages."""
 
 import itertools
 import math
@@ -20,24 +20,24 @@ def gradient(f, x):
     return mg.grad(f)(np.asarray(x, complex if np.iscomplexobj(x) else float)).numpy()
 
 
-def drawn(*shape, seed=0):
+def draw(*shape, seed=0):
     rng = np.random.default_rng([*shape, seed] if seed else shape)
     return rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape)
 
 
 def complex_numbers(*shape):
-    return drawn(*shape) + 1j * drawn(*shape, seed=1)
+    return draw(*shape) + 1j * draw(*shape, seed=1)
 
 
 def adjoint(a):
     return a.conj().swapaxes(-1, -2)
 
 
-# Equations and determinants ---------------------------------------------------------------------------------
+# Solving and determinants -----------------------------------------------------------------------------------
 
 
 def test_solve_undoes_a_product_for_vectors_matrices_and_stacks():
-    a, x = drawn(2, 1, 3, 3) + 4 * np.eye(3), drawn(4, 3, 5)
+    a, x = draw(2, 1, 3, 3) + 4 * np.eye(3), draw(4, 3, 5)
     np.testing.assert_allclose(la.solve(a, a @ x).numpy(), np.broadcast_to(x, (2, 4, 3, 5)))
     assert la.solve(a, [1.0, 2.0, 3.0]).shape == (2, 1, 3)
     assert la.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0]).tolist() == [0.5, 0.25]
@@ -61,9 +61,9 @@ def test_det_has_the_gradient_of_the_sum_over_permutations():
         return total
 
     rank_two, rank_one = np.outer([1.0, 2, 3], [1, -1, 2]) + np.outer([0, 1, 1], [3, 0, 1]), np.ones((3, 3))
-    for a in (drawn(3, 3), rank_two, rank_one, np.zeros((3, 3)), np.eye(3)):
+    for a in (draw(3, 3), rank_two, rank_one, np.zeros((3, 3)), np.eye(3)):
         np.testing.assert_allclose(gradient(la.det, a), gradient(by_permutations, a), atol=1e-14)
-    for a in (drawn(3, 3), np.eye(3)):
+    for a in (draw(3, 3), np.eye(3)):
         np.testing.assert_allclose(mg.hessian(la.det)(a).numpy(), mg.hessian(by_permutations)(a).numpy(), atol=1e-13)
 
 
@@ -88,14 +88,14 @@ def test_slogdet_goes_on_where_the_determinant_overflows():
     (lambda: la.solve(np.eye(3), np.ones((2, 3))),
      r"b must have a row for each row of a; the shapes are \(3, 3\) and \(2, 3\)"),
     (lambda: la.svd(np.ones((2, 3)), full_matrices=True),
-     "the further vectors of full_matrices are any basis of what is left"),
+     "the additional vectors of full_matrices are not unique"),
     (lambda: la.qr(np.ones((2, 3)), mode="complete"), "mode must be 'reduced' or 'r', got 'complete'"),
     (lambda: la.eigh(np.eye(2), UPLO="l"), "UPLO must be 'L', 'U' or None, got 'l'"),
     (lambda: la.matrix_norm(np.eye(2), ord=3), "ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got 3"),
     (lambda: la.vector_norm([1.0], ord="fro"), "vector_norm: ord must be a number, got 'fro'"),
     (lambda: la.norm(np.ones((2, 2, 2)), 2), r"with ord=2, axis must be one axis .* or two \(a matrix\), got 3"),
 ])  # fmt: skip
-def test_an_error_says_what_is_asked_of_a_matrix(call, sentence):
+def test_errors_state_the_requirement_on_the_matrix(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
 
@@ -103,7 +103,7 @@ def test_an_error_says_what_is_asked_of_a_matrix(call, sentence):
 # Factorisations ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("entries", [drawn, complex_numbers])
+@pytest.mark.parametrize("entries", [draw, complex_numbers])
 def test_factors_multiply_to_what_they_were_made_of(entries):
     a = entries(2, 4, 3)
     square = adjoint(a) @ a
@@ -125,7 +125,7 @@ def test_factors_multiply_to_what_they_were_made_of(entries):
 @pytest.mark.parametrize("a", [
     complex_numbers(3, 3), [[1, 1j], [-1j, 1]], [[2, 0], [0, 1j]], [[3, 1 + 1j, 0], [1 - 1j, 3, 0], [0, 0, 5]],
 ])  # fmt: skip
-def test_the_first_large_entry_of_a_complex_vector_is_real_and_positive(a):
+def test_the_first_large_entry_of_a_complex_vector_is_positive(a):
     for columns in (la.eigh(np.array(a) + 0j)[1].numpy(), la.svd(np.array(a) + 0j)[0].numpy()):
         size = abs(columns)
         pivots = columns[np.argmax(size >= size.max(axis=0) / 2, axis=0), range(len(columns))]
@@ -136,11 +136,11 @@ def test_the_first_large_entry_of_a_complex_vector_is_real_and_positive(a):
 def test_the_adjoint_is_the_conjugate_transpose():
     a = complex_numbers(2, 3, 4)
     assert mg.tensor(a).mH.tolist() == mg.mH(a).tolist() == adjoint(a).tolist()
-    assert mg.mH(drawn(2, 3)).tolist() == drawn(2, 3).T.tolist()
+    assert mg.mH(draw(2, 3)).tolist() == draw(2, 3).T.tolist()
     assert mg.gradcheck(lambda a: a.mH @ a, [a])
 
 
-def test_the_sign_of_a_complex_determinant_turns_and_its_size_grows():
+def test_slogdet_of_a_complex_matrix_has_the_gradient_of_det():
     a = complex_numbers(3, 3)
     sign, size = la.slogdet(a)
     assert sign.item() * math.exp(size.item()) == pytest.approx(np.linalg.det(a))
@@ -148,8 +148,8 @@ def test_the_sign_of_a_complex_determinant_turns_and_its_size_grows():
     np.testing.assert_allclose(received, gradient(lambda a: mg.real(la.det(a)), a))
 
 
-def test_products_of_complex_factors_have_the_gradient_of_the_matrix():
-    """A function of the matrix itself, by way of its factors: no angle is left in it."""
+def test_complex_factors_give_the_gradient_of_their_product():
+    """The product does not depend on the free phase of its factors."""
     weights, a = mg.tensor(complex_numbers(3, 3)), complex_numbers(4, 3)
     square = adjoint(a) @ a
 
@@ -167,24 +167,24 @@ def test_products_of_complex_factors_have_the_gradient_of_the_matrix():
     np.testing.assert_allclose(gradient(root, a), exact, rtol=1e-9)
 
 
-def test_complex_singular_values_have_their_gradient_where_they_are_equal():
+def test_equal_complex_singular_values_have_a_gradient():
     a = np.linalg.qr(complex_numbers(4, 2))[0] * 2
     exact = gradient(lambda a: mg.real(mg.sum(mg.square(mg.abs(a @ mg.mH(a))))), a)
     with np.errstate(invalid="ignore"):
         np.testing.assert_allclose(gradient(lambda a: mg.sum(la.svdvals(a) ** 4), a), exact, atol=1e-12)
-        assert np.isnan(gradient(lambda a: mg.real(mg.sum(la.svd(a)[0] * drawn(4, 2))), a)).any()
+        assert np.isnan(gradient(lambda a: mg.real(mg.sum(la.svd(a)[0] * draw(4, 2))), a)).any()
 
 
 @pytest.mark.parametrize("function", [
-    lambda a: mg.sum(la.cholesky(a) * drawn(3, 3)), lambda a: mg.sum(la.eigvalsh(a) * drawn(3)),
+    lambda a: mg.sum(la.cholesky(a) * draw(3, 3)), lambda a: mg.sum(la.eigvalsh(a) * draw(3)),
 ])  # fmt: skip
 def test_eigh_and_cholesky_use_the_symmetric_part(function):
-    a = drawn(3, 3) + 9 * np.eye(3)
+    a = draw(3, 3) + 9 * np.eye(3)
     assert function(mg.tensor(a)).item() == pytest.approx(function(mg.tensor((a + a.T) / 2)).item(), rel=1e-13)
     np.testing.assert_allclose(gradient(function, a), gradient(function, a).T)
 
 
-@pytest.mark.parametrize("entries", [drawn, complex_numbers])
+@pytest.mark.parametrize("entries", [draw, complex_numbers])
 def test_with_a_triangle_named_nothing_goes_to_the_other(entries):
     a = entries(3, 3)
     for uplo, silent in (("L", np.triu), ("U", np.tril)):
@@ -193,35 +193,35 @@ def test_with_a_triangle_named_nothing_goes_to_the_other(entries):
         assert not silent(received, 1 if uplo == "L" else -1).any()
 
 
-def rotated(values):
-    """A symmetric matrix with these eigenvalues, equal ones up to rounding."""
-    q = np.linalg.qr(drawn(len(values), len(values)))[0]
+def rotate(values):
+    """Return a symmetric matrix with these eigenvalues, up to rounding."""
+    q = np.linalg.qr(draw(len(values), len(values)))[0]
     return q * values @ q.T
 
 
 @pytest.mark.parametrize("values", [[2.0, 2.0, 5.0], [3.0, 3.0, 3.0], [0.0, 0.0, 1.0]])
 def test_only_vectors_of_equal_eigenvalues_have_no_gradient(values):
-    a = rotated(values)
+    a = rotate(values)
     received = gradient(lambda a: mg.sum(la.eigvalsh(a) ** 3), a)
     np.testing.assert_allclose(received, gradient(lambda a: la.trace(la.matrix_power(a, 3)), a), atol=1e-13)
     for matrix in (a, np.diag(values)):  # equal up to rounding, and exactly
-        assert np.isnan(gradient(lambda a: mg.sum(la.eigh(a)[1] * drawn(3, 3)), matrix)).any()
+        assert np.isnan(gradient(lambda a: mg.sum(la.eigh(a)[1] * draw(3, 3)), matrix)).any()
 
 
-def test_near_to_equal_eigenvalues_the_vectors_still_have_their_gradient():
+def test_eigenvectors_of_close_eigenvalues_have_a_gradient():
     def cube(a):
         values, vectors = la.eigh(a)
         return mg.sum((vectors * values**3) @ mg.mT(vectors) * weights)
 
-    a, weights = rotated([2.0, 2.0001, 5.0]), drawn(3, 3)
+    a, weights = rotate([2.0, 2.0001, 5.0]), draw(3, 3)
     exact = gradient(lambda a: mg.sum(la.matrix_power((a + mg.mT(a)) / 2, 3) * weights), a)
     np.testing.assert_allclose(gradient(cube, a), exact, rtol=1e-8)
 
 
 @pytest.mark.parametrize("s", [[2.0, 2.0], [3.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 4)])
-def test_singular_values_have_their_gradient_where_they_are_equal_or_0(s, shape):
-    a = np.linalg.qr(drawn(shape[0], 2))[0] * s @ np.linalg.qr(drawn(shape[1], 2))[0].T
+def test_equal_or_zero_singular_values_have_a_gradient(s, shape):
+    a = np.linalg.qr(draw(shape[0], 2))[0] * s @ np.linalg.qr(draw(shape[1], 2))[0].T
     exact = gradient(lambda a: mg.sum(mg.square(a @ mg.mT(a))), a)
     np.testing.assert_allclose(gradient(lambda a: mg.sum(la.svdvals(a) ** 4), a), exact, atol=1e-12)
 
@@ -229,18 +229,18 @@ def test_singular_values_have_their_gradient_where_they_are_equal_or_0(s, shape)
 @pytest.mark.parametrize("s", [[3.0, 1.0], [1.0, 0.0], [1.0, 1e-9]])
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 4)])
 def test_products_of_singular_vectors_have_the_right_gradient(s, shape):
-    def rebuilt(a):
+    def rebuild(a):
         u, s, vh = la.svd(a)
         return mg.sum((u * s**3) @ vh * weights)
 
-    a = np.linalg.qr(drawn(shape[0], 2))[0] * s @ np.linalg.qr(drawn(shape[1], 2))[0].T
-    weights = drawn(*shape)
+    a = np.linalg.qr(draw(shape[0], 2))[0] * s @ np.linalg.qr(draw(shape[1], 2))[0].T
+    weights = draw(*shape)
     exact = gradient(lambda a: mg.sum(a @ mg.mT(a) @ a * weights), a)
-    np.testing.assert_allclose(gradient(rebuilt, a), exact, atol=1e-9)
+    np.testing.assert_allclose(gradient(rebuild, a), exact, atol=1e-9)
 
 
 def test_singular_vectors_of_equal_values_have_no_gradient():
-    assert np.isnan(gradient(lambda a: mg.sum(la.svd(a)[0] * drawn(2, 2)), np.eye(2))).any()
+    assert np.isnan(gradient(lambda a: mg.sum(la.svd(a)[0] * draw(2, 2)), np.eye(2))).any()
     np.testing.assert_allclose(gradient(lambda a: la.matrix_norm(a, ord="nuc"), np.eye(3)), np.eye(3), atol=1e-15)
 
 
@@ -252,25 +252,25 @@ def test_a_pseudoinverse_counts_small_singular_values_as_0():
     assert la.pinv(np.zeros((2, 3))).tolist() == np.zeros((3, 2)).tolist()
 
 
-def test_the_gradient_of_a_pseudoinverse_holds_where_singular_values_are_equal():
-    columns = np.linalg.qr(drawn(4, 2))[0]
-    assert mg.gradcheck(lambda a: mg.sum(la.pinv(a) * drawn(2, 4)), [columns])
+def test_pinv_has_a_gradient_at_equal_singular_values():
+    columns = np.linalg.qr(draw(4, 2))[0]
+    assert mg.gradcheck(lambda a: mg.sum(la.pinv(a) * draw(2, 4)), [columns])
 
 
 # Functions of matrices --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 5, 8])
-def test_a_power_is_the_product_and_its_gradient_that_of_the_product(n):
+def test_matrix_power_equals_the_product_with_its_gradient(n):
     def product(a):
         factor, out = (a if n >= 0 else la.inv(a)), mg.tensor(np.eye(3))
         for _ in range(abs(n)):
             out = out @ factor
-        return mg.sum(out * drawn(3, 3))
+        return mg.sum(out * draw(3, 3))
 
-    a = drawn(3, 3) + 3 * np.eye(3)
+    a = draw(3, 3) + 3 * np.eye(3)
     np.testing.assert_allclose(la.matrix_power(a, n).numpy(), np.linalg.matrix_power(a, n))
-    received = gradient(lambda a: mg.sum(la.matrix_power(a, n) * drawn(3, 3)), a)
+    received = gradient(lambda a: mg.sum(la.matrix_power(a, n) * draw(3, 3)), a)
     np.testing.assert_allclose(received, gradient(product, a) if n else 0, rtol=1e-9, atol=1e-15)
 
 
@@ -286,7 +286,7 @@ def test_expm_of_simple_matrices():
 
 
 def test_each_matrix_of_a_stack_is_halved_as_often_as_it_needs():
-    stack = drawn(3, 4, 4) * np.array([1e-3, 1.0, 30.0])[:, None, None]
+    stack = draw(3, 4, 4) * np.array([1e-3, 1.0, 30.0])[:, None, None]
     np.testing.assert_allclose(la.expm(stack).numpy(), [la.expm(a).numpy() for a in stack], rtol=1e-13)
 
 
@@ -295,7 +295,7 @@ def test_an_exponential_beyond_reach_is_not_a_number():
 
 
 def test_a_flow_carries_volume_by_the_exponential_of_the_trace():
-    a = drawn(3, 3)
+    a = draw(3, 3)
     assert la.det(la.expm(a)).item() == pytest.approx(math.exp(la.trace(a).item()))
     received = gradient(lambda a: la.slogdet(la.expm(a))[1], a)
     np.testing.assert_allclose(received, np.eye(3), atol=1e-12)
@@ -317,7 +317,7 @@ def test_a_trace_is_over_the_last_two_axes():
     *[(order, 1) for order in (None, 0, 0.5, 1, 2, 3, np.inf, -np.inf, -2)], (None, None),
 ])  # fmt: skip
 def test_norms_equal_numpy(order, axis):
-    x = drawn(2, 3, 4)
+    x = draw(2, 3, 4)
     for keepdims in (False, True):
         ours, numpys = (f(x, order, axis, keepdims) for f in (la.norm, np.linalg.norm))
         assert ours.shape == numpys.shape
@@ -331,7 +331,7 @@ def test_at_the_origin_a_norm_sends_nothing(order):
     assert not gradient(lambda x: la.norm(x, order, axis), x).any()
 
 
-def test_an_entry_of_0_receives_nothing_from_the_norm_of_its_vector():
+def test_a_zero_entry_has_a_zero_gradient_of_the_norm():
     for order in (0.5, 1, 1.5, 3):
         received = gradient(lambda x, order=order: la.norm(x, order), [3.0, 0.0, -4.0])
         assert received[1] == 0
@@ -344,7 +344,7 @@ def test_rows_that_tie_for_a_norm_share_the_gradient():
 
 
 def test_single_precision_stays_single_precision():
-    a = mg.tensor((drawn(3, 3) + 4 * np.eye(3)).astype("float32"), requires_grad=True)
+    a = mg.tensor((draw(3, 3) + 4 * np.eye(3)).astype("float32"), requires_grad=True)
     parts = [la.expm(a), la.det(a), la.pinv(a), la.norm(a, "nuc"), *la.svd(a), *la.eigh(a), la.norm(a, 3, axis=0)]
     assert {part.dtype for part in parts} == {np.dtype("float32")}
     sum(mg.sum(part) for part in parts).backward()

@@ -21,20 +21,20 @@ SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0])
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-def drawn(shape, seed):
-    """Numbers of both signs, none of them near 0, no two alike."""
+def draw_array(shape, seed):
+    """Return numbers of both signs, not close to 0 and pairwise different."""
     rng = np.random.default_rng(seed)
     return np.asarray(rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape))
 
 
 def with_specials(shape, seed):
-    """The same, with some entries not numbers, infinite, or 0."""
+    """Return numbers of both signs, with some NaN, infinite or 0."""
     rng = np.random.default_rng(seed)
-    return np.where(rng.random(shape) < 0.4, rng.choice(SPECIAL, shape), drawn(shape, seed))
+    return np.where(rng.random(shape) < 0.4, rng.choice(SPECIAL, shape), draw_array(shape, seed))
 
 
 def same(ours, expected):
-    """Equal in shape, dtype, and every entry up to rounding."""
+    """Check that shape, dtype and every entry are equal, up to rounding."""
     expected = np.asarray(expected)
     assert ours.shape == expected.shape
     assert ours.dtype == expected.dtype
@@ -42,17 +42,17 @@ def same(ours, expected):
 
 
 def must_be_adjoint(move, x, seed=7):
-    """For a linear operation A and its gradient Aᵀ, the products A x · y and x · Aᵀ y are equal."""
+    """Check that A x · y equals x · Aᵀ y for a linear operation A and its gradient Aᵀ."""
     leaf = mg.tensor(x, requires_grad=True)
     out = move(leaf)
-    y = drawn(out.shape, seed)
+    y = draw_array(out.shape, seed)
     out.backward(y)
     assert leaf.grad.shape == x.shape
     np.testing.assert_allclose(np.sum(out.numpy() * y), np.sum(x * leaf.grad.numpy()), rtol=1e-10, atol=1e-10)
 
 
 def outcome(function, *args, **kwargs):
-    """What a call gives, or that it refuses its arguments."""
+    """Return the result of a call, or the type of its error."""
     try:
         return function(*args, **kwargs)
     except (ValueError, IndexError, TypeError) as error:
@@ -60,14 +60,14 @@ def outcome(function, *args, **kwargs):
 
 
 def axes_of(shape):
-    """No axis, one, or several, counted from either end."""
+    """Return a strategy for no axis, one, or several, counted from either end."""
     if not shape:
         return st.none()
     several = hnp.valid_tuple_axes(len(shape), min_size=1)
     return st.none() | st.integers(-len(shape), len(shape) - 1) | several
 
 
-# Entry by entry --------------------------------------------------------------------------------------------
+# Elementwise operations ------------------------------------------------------------------------------------
 
 ONE = (
     "abs", "absolute", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil",
@@ -102,10 +102,10 @@ def test_a_function_of_two_broadcasts_as_numpys_does(name, broadcast, seed):
 @few
 @given(broadcast=two_shapes, seed=seeds)
 def test_a_broadcast_input_receives_the_sum_over_its_copies(name, broadcast, seed):
-    """Written out to the whole shape, every copy has a gradient of its own."""
-    small = [drawn(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes)]
+    """In the full shape, every copy has a separate gradient."""
+    small = [draw_array(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes)]
     whole = [np.broadcast_to(each, broadcast.result_shape) for each in small]
-    weights = drawn(broadcast.result_shape, seed + 2)
+    weights = draw_array(broadcast.result_shape, seed + 2)
     loss = mg.grad(lambda a, b: mg.sum(getattr(mg, name)(a, b) * weights), (0, 1))
     for received, copies, shape in zip(loss(*small), loss(*whole), broadcast.input_shapes, strict=True):
         assert received.shape == shape
@@ -128,7 +128,7 @@ def test_where_and_clip_broadcast_three_as_numpys_do(broadcast, seed):
 @few
 @given(shape=filled_shapes, seed=seeds, decimals=st.integers(-1, 3))
 def test_rounding_counts_decimals_as_numpy_does(shape, seed, decimals):
-    x = 100 * drawn(shape, seed)
+    x = 100 * draw_array(shape, seed)
     same(mg.round(mg.tensor(x), decimals), np.round(x, decimals))
 
 
@@ -146,7 +146,7 @@ REDUCTIONS = {
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans())
 def test_a_reduction_takes_numpys_axes_and_gives_its_values(name, data, shape, seed, keepdims):
-    x, axis = drawn(shape, seed), data.draw(axes_of(shape))
+    x, axis = draw_array(shape, seed), data.draw(axes_of(shape))
     ours = getattr(mg, name)(mg.tensor(x), axis=axis, keepdims=keepdims)
     same(ours, REDUCTIONS[name](x, axis=axis, keepdims=keepdims))
 
@@ -154,8 +154,8 @@ def test_a_reduction_takes_numpys_axes_and_gives_its_values(name, data, shape, s
 @pytest.mark.parametrize("name", sorted(REDUCTIONS.keys() - {"any", "all", "count_nonzero"}))
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans())
-def test_the_gradient_of_a_reduction_is_that_of_differences(name, data, shape, seed, keepdims):
-    x, axis = drawn(shape, seed), data.draw(axes_of(shape))
+def test_the_gradient_of_a_reduction_equals_differences(name, data, shape, seed, keepdims):
+    x, axis = draw_array(shape, seed), data.draw(axes_of(shape))
     assert mg.gradcheck(lambda x: getattr(mg, name)(x, axis=axis, keepdims=keepdims), [x])
 
 
@@ -176,7 +176,7 @@ def test_a_reduction_of_no_entries_does_what_numpy_does(name, data, shape, seed)
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans())
 def test_the_place_of_an_extreme_is_where_numpy_finds_it(name, data, shape, seed, keepdims):
-    x = np.round(drawn(shape, seed))
+    x = np.round(draw_array(shape, seed))
     axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1)) if shape else None
     ours = getattr(mg, name)(mg.tensor(x), axis=axis, keepdims=keepdims)
     same(ours, getattr(np, name)(x, axis=axis, keepdims=keepdims))
@@ -186,7 +186,7 @@ def test_the_place_of_an_extreme_is_where_numpy_finds_it(name, data, shape, seed
 @few
 @given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=2, max_side=4), seed=seeds)
 def test_ddof_changes_the_divisor_of_var_and_std(name, shape, seed):
-    x = drawn(shape, seed)
+    x = draw_array(shape, seed)
     same(getattr(mg, name)(mg.tensor(x), axis=-1, ddof=1), getattr(np, name)(x, axis=-1, ddof=1))
     assert mg.gradcheck(lambda x: getattr(mg, name)(x, axis=-1, ddof=1), [x])
 
@@ -197,7 +197,7 @@ def test_ddof_changes_the_divisor_of_var_and_std(name, shape, seed):
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
 def test_scans_and_sorting_are_numpys_along_any_axis(data, shape, seed):
-    x, axis = drawn(shape, seed), data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    x, axis = draw_array(shape, seed), data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
     t = mg.tensor(x)
     same(mg.cumsum(t, axis), np.cumsum(x, axis))
     same(mg.cumprod(t, axis), np.cumprod(x, axis))
@@ -209,8 +209,8 @@ def test_scans_and_sorting_are_numpys_along_any_axis(data, shape, seed):
 
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
-def test_the_largest_so_far_and_the_largest_few_are_found_along_any_axis(data, shape, seed):
-    x, axis = drawn(shape, seed), data.draw(st.integers(-len(shape), len(shape) - 1))
+def test_cummax_and_topk_work_along_any_axis(data, shape, seed):
+    x, axis = draw_array(shape, seed), data.draw(st.integers(-len(shape), len(shape) - 1))
     k = data.draw(st.integers(0, shape[axis]))
     same(mg.cummax(mg.tensor(x), axis), np.maximum.accumulate(x, axis))
     values, places = mg.topk(mg.tensor(x), k, axis)
@@ -222,7 +222,7 @@ def test_the_largest_so_far_and_the_largest_few_are_found_along_any_axis(data, s
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans(), q=shares | st.lists(shares, max_size=3))
 def test_a_quantile_is_numpys_over_any_axes(data, shape, seed, keepdims, q):
-    x, axis = drawn(shape, seed), data.draw(axes_of(shape))
+    x, axis = draw_array(shape, seed), data.draw(axes_of(shape))
     same(mg.quantile(mg.tensor(x), q, axis, keepdims=keepdims), np.quantile(x, q, axis, keepdims=keepdims))
     must_be_adjoint(lambda x: mg.quantile(x, q, axis, keepdims=keepdims), x)
 
@@ -231,7 +231,7 @@ def test_a_quantile_is_numpys_over_any_axes(data, shape, seed, keepdims, q):
 @few
 @given(length=st.integers(1, 9), seed=seeds, share=shares | st.fractions(0, 1, max_denominator=12).map(float))
 def test_a_quantile_by_another_method_is_numpys(method, length, seed, share):
-    x = drawn(length, seed)
+    x = draw_array(length, seed)
     same(mg.quantile(mg.tensor(x), share, method=method), np.quantile(x, share, method=method))
     must_be_adjoint(lambda x: mg.quantile(x, share, method=method), x)
 
@@ -251,7 +251,7 @@ def test_quantiles_of_nan_and_of_infinities(data, shape, seed):
 
 
 def agree(name, x, *args, **kwargs):
-    """The same call of NumPy's and of ours: equal values, and a gradient that is the adjoint."""
+    """Check that a call equals NumPy's, and that its gradient is the adjoint."""
     same(getattr(mg, name)(mg.tensor(x), *args, **kwargs), getattr(np, name)(x, *args, **kwargs))
     must_be_adjoint(lambda x: getattr(mg, name)(x, *args, **kwargs), x)
 
@@ -259,7 +259,7 @@ def agree(name, x, *args, **kwargs):
 @few
 @given(data=st.data(), shape=shapes, seed=seeds)
 def test_axes_are_moved_added_and_left_out_as_numpy_does(data, shape, seed):
-    x, ndim = drawn(shape, seed), len(shape)
+    x, ndim = draw_array(shape, seed), len(shape)
     agree("ravel", x)
     agree("squeeze", x)
     agree("transpose", x)
@@ -280,7 +280,7 @@ def test_axes_are_moved_added_and_left_out_as_numpy_does(data, shape, seed):
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds)
 def test_entries_are_repeated_as_numpy_does(data, shape, seed):
-    x, ndim = drawn(shape, seed), len(shape)
+    x, ndim = draw_array(shape, seed), len(shape)
     agree("tile", x, data.draw(st.integers(0, 3)))
     agree("tile", x, tuple(data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))))
     agree("repeat", x, data.draw(st.integers(0, 3)))
@@ -293,7 +293,7 @@ def test_entries_are_repeated_as_numpy_does(data, shape, seed):
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
 def test_pad_equals_numpy(data, shape, seed):
-    x = drawn(shape, seed)
+    x = draw_array(shape, seed)
     one_width = st.integers(0, 2)
     pair = st.tuples(one_width, one_width)
     widths = data.draw(one_width | pair | st.tuples(*[pair for _ in shape]))
@@ -305,7 +305,7 @@ def test_pad_equals_numpy(data, shape, seed):
 @few
 @given(data=st.data(), shape=hnp.array_shapes(min_dims=2, max_dims=4, min_side=1, max_side=4), seed=seeds)
 def test_triangles_and_diagonals_equal_numpy(data, shape, seed):
-    x, k = drawn(shape, seed), data.draw(st.integers(-4, 4))
+    x, k = draw_array(shape, seed), data.draw(st.integers(-4, 4))
     agree("tril", x, k)
     agree("triu", x, k)
     first, second = data.draw(st.permutations(range(len(shape))))[:2]
@@ -318,7 +318,7 @@ def test_triangles_and_diagonals_equal_numpy(data, shape, seed):
 @given(data=st.data(), shape=long_shapes, seed=seeds)
 def test_parts_are_joined_and_cut_as_numpy_does(data, shape, seed):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
-    parts = [drawn(shape, seed + i) for i in range(data.draw(st.integers(1, 3)))]
+    parts = [draw_array(shape, seed + i) for i in range(data.draw(st.integers(1, 3)))]
     for ours, theirs in ((mg.concatenate, np.concatenate), (mg.stack, np.stack)):
         same(ours([mg.tensor(part) for part in parts], axis), theirs(parts, axis))
         must_be_adjoint(lambda x, ours=ours: ours([x, np.zeros(shape), x], axis), parts[0])
@@ -339,7 +339,7 @@ def test_parts_are_joined_and_cut_as_numpy_does(data, shape, seed):
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
 def test_indexing_equals_numpy(data, shape, seed):
-    x = drawn(shape, seed)
+    x = draw_array(shape, seed)
     index = data.draw(
         hnp.basic_indices(shape, allow_newaxis=True, max_dims=5)
         | hnp.integer_array_indices(shape, result_shape=hnp.array_shapes(max_dims=2, max_side=4))
@@ -353,7 +353,7 @@ def test_indexing_equals_numpy(data, shape, seed):
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
 def test_take_and_scatter_add_work_along_any_axis(data, shape, seed):
-    x, axis = drawn(shape, seed), data.draw(st.integers(-len(shape), len(shape) - 1))
+    x, axis = draw_array(shape, seed), data.draw(st.integers(-len(shape), len(shape) - 1))
     either_end = st.integers(-shape[axis], shape[axis] - 1)
     numbers = data.draw(hnp.arrays(int, st.integers(0, 4), elements=either_end))
     agree("take", x, numbers, axis)
@@ -361,7 +361,7 @@ def test_take_and_scatter_add_work_along_any_axis(data, shape, seed):
     along = tuple(count if i == axis % x.ndim else n for i, n in enumerate(shape))
     places = data.draw(hnp.arrays(int, along, elements=st.integers(0, shape[axis] - 1)))
     agree("take_along_axis", x, places, axis)
-    added, expected = drawn(along, seed + 1), x.copy()
+    added, expected = draw_array(along, seed + 1), x.copy()
     for place in np.ndindex(along):
         where = list(place)
         where[axis] = places[place]
@@ -373,7 +373,7 @@ def test_take_and_scatter_add_work_along_any_axis(data, shape, seed):
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds)
 def test_axis_none_flattens_the_input(data, shape, seed):
-    x = drawn(shape, seed)
+    x = draw_array(shape, seed)
     of_numbers = hnp.array_shapes(max_dims=2, max_side=3)
     numbers = data.draw(hnp.arrays(int, of_numbers, elements=st.integers(0, x.size - 1)))
     agree("take", x, numbers)
@@ -390,8 +390,8 @@ def test_axis_none_flattens_the_input(data, shape, seed):
     ),
     seed=seeds,
 )
-def test_the_matrix_product_takes_vectors_matrices_and_batches_that_broadcast(broadcast, seed):
-    a, b = (drawn(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes))
+def test_matmul_broadcasts_batches_of_vectors_and_matrices(broadcast, seed):
+    a, b = (draw_array(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes))
     same(mg.matmul(mg.tensor(a), mg.tensor(b)), np.matmul(a, b))
     must_be_adjoint(lambda a: mg.matmul(a, b), a)
     must_be_adjoint(lambda b: mg.matmul(a, b), b)
@@ -401,7 +401,7 @@ def test_the_matrix_product_takes_vectors_matrices_and_batches_that_broadcast(br
 @given(data=st.data(), seed=seeds, sizes=st.tuples(*[st.integers(1, 3)] * 4))
 def test_sums_over_several_axes_of_two_are_numpys(data, seed, sizes):
     i, j, k, m = sizes
-    a, b = drawn((i, j, k), seed), drawn((k, j, m), seed + 1)
+    a, b = draw_array((i, j, k), seed), draw_array((k, j, m), seed + 1)
     axes = data.draw(st.sampled_from([([1, 2], [1, 0]), ((2, -2), (0, 1)), (2, 0), ([-1], [0]), 0]))
     same(mg.tensordot(mg.tensor(a), mg.tensor(b), axes), np.tensordot(a, b, axes))
     must_be_adjoint(lambda a: mg.tensordot(a, b, axes), a)
@@ -424,7 +424,7 @@ def test_an_einsum_is_numpys_and_its_gradients_are_adjoint(subscripts, seed, siz
     for place, term in enumerate(terms):
         dots = (2,) if "..." in term and (leading or place == 0) else ()
         shape = (*dots, *(lengths[letter] for letter in term.replace("...", "")))
-        operands.append(drawn(shape, seed + place))
+        operands.append(draw_array(shape, seed + place))
     same(mg.einsum(subscripts, *(mg.tensor(each) for each in operands)), np.einsum(subscripts, *operands))
     for place, operand in enumerate(operands):
         others = operands[:place], operands[place + 1 :]

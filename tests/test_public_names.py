@@ -99,7 +99,7 @@ HOMONYMS = {"record", "linear"}
 """Names of the table that another library uses for something else."""
 
 
-def listed(table):
+def names_of(table):
     """Return the names in a table of modules."""
     return {name for names in table.values() for name in names.split()}
 
@@ -110,8 +110,8 @@ def is_numpys(name):
 
 
 def test_each_public_name_has_a_counterpart_or_a_reason():
-    unknown = {name for name in mg.__all__ if not is_numpys(name)} - listed(PYTORCH) - listed(JAX) - OWN_NAMES.keys()
-    assert not unknown, "keep them in mg.ops with public=False, or say in OWN_NAMES why they are public"
+    extra = {name for name in mg.__all__ if not is_numpys(name)} - names_of(PYTORCH) - names_of(JAX) - OWN_NAMES.keys()
+    assert not extra, "keep them in mg.ops with public=False, or say in OWN_NAMES why they are public"
 
 
 def test_the_tables_list_only_public_names_and_each_once():
@@ -122,11 +122,11 @@ def test_the_tables_list_only_public_names_and_each_once():
 
 def test_no_name_of_ours_is_numpys_or_pytorchs():
     assert {name for name in OWN_NAMES if hasattr(np, name)} <= HOMONYMS
-    assert not {name for name in listed(PYTORCH) | listed(JAX) if hasattr(np, name)}
+    assert not {name for name in names_of(PYTORCH) | names_of(JAX) if hasattr(np, name)}
 
 
 @pytest.mark.parity
-def test_pytorch_has_the_names_that_are_said_to_be_its_own():
+def test_pytorch_has_the_names_listed_as_pytorchs():
     pytest.importorskip("torch")
     modules = {path: pkgutil.resolve_name(path) for path in PYTORCH}
     missing = [name for path in PYTORCH for name in PYTORCH[path].split() if not hasattr(modules[path], name)]

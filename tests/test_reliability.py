@@ -1,4 +1,4 @@
-"""What random programs, hostile use and long runs had broken, each by itself."""
+"""Bugs that random programs, hostile use and long runs found, one test for each."""
 
 import gc
 import threading
@@ -17,7 +17,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def test_each_leaf_has_a_gradient_of_its_own():
+def test_leaves_do_not_share_gradients():
     x, y, up = leaf([1.0, 2.0]), leaf([3.0, 4.0]), mg.tensor([1.0, 1.0])
     (x + y).backward(up, create_graph=True)
     up.data[...] = 7.0
@@ -49,7 +49,7 @@ def test_the_gradient_of_a_single_number_has_its_dtype(name, create_graph):
     assert np.isclose(found.item(), x.grad.item())
 
 
-def test_a_hook_that_speaks_of_its_own_tensor_goes_with_it():
+def test_a_hook_that_refers_to_its_tensor_does_not_leak():
     x, alive = leaf(np.ones(100)), []
     for _ in range(20):
         y = x * 2
@@ -76,7 +76,7 @@ def test_to_divide_by_nothing_gives_what_numpy_gives():
 
 
 @pytest.mark.parametrize("depth", [20, 200])
-def test_checkpoints_may_lie_inside_each_other(depth):
+def test_checkpoints_can_be_nested(depth):
     def inside(levels):
         return lambda x: mg.checkpoint(inside(levels - 1), x) * 1.01 if levels else x * x
 
@@ -139,7 +139,7 @@ def test_a_long_run_keeps_nothing():
 
 
 class Named(Value):
-    """A number with a name of its own, as a student may write it."""
+    """A number with a name, as a student may write it."""
 
     def __init__(self, data, name="w"):
         super().__init__(data)
@@ -183,14 +183,14 @@ def test_a_value_beside_a_tensor_is_named(name):
         BESIDE[name](Value(2.0), leaf(3.0))
 
 
-def looping(xp, upstream, x):
+def loop_rule(xp, upstream, x):
     total = xp.new_zeros(upstream, x.shape)
     for _ in range(2):
         total = total + upstream
     return total
 
 
-def writing(upstream, x):
+def write_rule(upstream, x):
     upstream = upstream * 2
     upstream[...] = upstream
     return upstream
@@ -200,7 +200,7 @@ def by_numpy(upstream, x):
     return np.broadcast_to(upstream, (3,)) * 2
 
 
-def branching(upstream, x):
+def branch_rule(upstream, x):
     return upstream * 2 if x[0] > 0 else upstream * 2.0
 
 
@@ -208,18 +208,18 @@ def by_numbers(upstream, x):
     return np.array([float(each) for each in upstream]) * 2
 
 
-@pytest.mark.parametrize("rule", [looping, writing, by_numpy, branching, by_numbers], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", [loop_rule, write_rule, by_numpy, branch_rule, by_numbers])
 def test_a_rule_without_formula_is_recorded_completely(rule):
     @mg.op
-    def doubled(xp, x):
+    def double(xp, x):
         return x * 2
 
-    doubled.rule("x")(rule)
+    double.rule("x")(rule)
     x = leaf([1.0, 2.0, 3.0])
     with mg.record() as trace:
-        doubled(x).sum().backward()
+        double(x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
-    assert {rule.text for name, rule in trace.rules.items() if name.startswith("doubled")} == {None}
+    assert {rule.text for name, rule in trace.rules.items() if name.startswith("double")} == {None}
     assert len(mg.load_trace(trace.to_json()).steps) == 2
 
 
@@ -229,7 +229,7 @@ def test_std_of_equal_entries_has_zero_gradient(dtype):
     x = leaf(np.repeat(entries[:, None], 3, 1), dtype=dtype)
     mg.std(x, axis=1).sum().backward()
     assert np.abs(x.grad.numpy()).max() < 1e-4
-    assert mg.std(np.array([0.1, 0.1, 0.1])).item() != 0, "no longer the case that this is held by"
+    assert mg.std(np.array([0.1, 0.1, 0.1])).item() != 0, "this example no longer tests the rounding"
 
 
 def test_xlogy_has_a_gradient_where_x_is_0():

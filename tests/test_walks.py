@@ -25,30 +25,30 @@ def wide_program(size):
     return [x, *ws], loss
 
 
-# Walks at the same time -------------------------------------------------------------------------------------
+# Concurrent walks -------------------------------------------------------------------------------------------
 
 
 def curious(while_walking):
     """Return a function whose rule does something else first."""
 
     @mg.custom_vjp
-    def squared(x):
+    def squares(x):
         return x * x
 
-    @squared.rule("x")
+    @squares.rule("x")
     def _(upstream, x):
         with mg.enable_grad():
             while_walking()
         return upstream * 2 * x
 
-    return squared
+    return squares
 
 
 def test_a_walk_inside_a_rule_and_the_outer_walk_are_both_right():
     w, x = (mg.tensor(value, requires_grad=True) for value in (3.0, 2.0))
     inner = []
-    squared = curious(lambda: inner.append((w * w * x).gradients()))
-    (squared(x) * w).backward()
+    squares = curious(lambda: inner.append((w * w * x).gradients()))
+    (squares(x) * w).backward()
     assert (w.grad.item(), x.grad.item()) == (4.0, 12.0)
     assert (inner[0][w.node].item(), inner[0][x.node].item()) == (12.0, 9.0)
 
@@ -63,8 +63,8 @@ def test_a_gradient_inside_a_checkpoint_has_a_gradient():
 def test_a_concurrent_walk_on_another_thread_is_right():
     w, x = (mg.tensor(value, requires_grad=True) for value in (3.0, 2.0))
     other = threading.Thread(target=(w * w * x).backward)
-    squared = curious(lambda: (other.start(), other.join()))
-    outer = (squared(x) * w).gradients()
+    squares = curious(lambda: (other.start(), other.join()))
+    outer = (squares(x) * w).gradients()
     assert (outer[w.node].item(), outer[x.node].item()) == (4.0, 12.0)
     assert (w.grad.item(), x.grad.item()) == (12.0, 9.0)
 
@@ -99,13 +99,13 @@ def test_a_hook_may_walk_and_look_at_a_record():
 def test_a_record_shows_the_outer_walk_and_not_one_inside_it(nodes_with_hooks):
     w = mg.tensor(3.0, requires_grad=True)
     walk_inside = lambda *_: (w * 5).gradients() and None
-    squared = mg.square if nodes_with_hooks else curious(walk_inside)
+    squares = mg.square if nodes_with_hooks else curious(walk_inside)
     with mg.record() as trace:
-        y = squared(w)
+        y = squares(w)
         if nodes_with_hooks:
             y.register_hook(walk_inside)
         (y * 2.0).backward()
-    assert [step.rule.partition(".")[0] for step in trace] == ["multiply", "square" if nodes_with_hooks else "squared"]
+    assert [step.rule.partition(".")[0] for step in trace] == ["multiply", "square" if nodes_with_hooks else "squares"]
     assert len(trace.nodes) == 4
 
 
@@ -185,7 +185,7 @@ def test_a_loss_can_have_auxiliary_outputs():
     assert (value.item(), told["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
 
 
-# The gradient is a graph ------------------------------------------------------------------------------------
+# Graphs of gradients ----------------------------------------------------------------------------------------
 
 
 def test_the_graph_of_a_gradient_can_be_recorded_and_walked():

@@ -235,8 +235,14 @@ def image_size(shape: Shape) -> Shape:
     return tuple(shape[-2:])
 
 
-def kernel_shape(x_shape: Shape, out_shape: Shape, kernel_size: Shape, groups: int = 1) -> Shape:
-    """Return the shape of a convolution's weight: (O, C / groups, kH, kW)."""
+def kernel_shape(
+    x_shape: Shape, out_shape: Shape, kernel_size: Shape, stride: Shape, padding: Shape, dilation: Shape,
+    groups: int = 1,
+) -> Shape:  # fmt: skip
+    """Return the shape (O, C / groups, kH, kW) of the weight of a convolution between two shapes of images."""
+    size = windows_along(x_shape, kernel_size, stride, padding, dilation)
+    if tuple(out_shape[2:]) != size:
+        raise ValueError(f"a convolution of {tuple(x_shape)} has outputs of size {size}, got {tuple(out_shape)}")
     return (out_shape[1], x_shape[1] // groups, *kernel_size)
 
 

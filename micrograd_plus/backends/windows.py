@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy import ndarray, ndindex
 
-from .shapes import windows_along
+from .shapes import kernel_shape, windows_along
 
 __all__ = [
     "conv2d_input",
@@ -199,9 +199,10 @@ def conv2d_weight(
     arriving = group_images(np, upstream, groups)
     shape = (groups, arriving.shape[1], x.shape[1] // groups * prod(kernel_size))
     total = np.zeros(shape, np.result_type(x, upstream))
+    weight_shape = kernel_shape(x.shape, upstream.shape, kernel_size, stride, padding, dilation, groups)
     for places, columns in _column_blocks(np, x, kernel_size, stride, padding, dilation, groups):
         total += arriving[:, :, places] @ columns.swapaxes(-1, -2)
-    return total.reshape(upstream.shape[1], x.shape[1] // groups, *kernel_size)
+    return total.reshape(weight_shape)
 
 
 def conv2d_input(

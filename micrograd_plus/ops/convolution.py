@@ -196,7 +196,7 @@ def conv2d_weight(xp, x, sent, *, kernel_size, stride=(1, 1), padding=(0, 0), di
     columns = xp.group_columns(xp.unfold(x, kernel_size, stride, padding, dilation), groups=groups)
     return xp.reshape(
         xp.matmul(xp.group_images(sent, groups=groups), xp.mT(columns)),
-        xp.kernel_shape(xp.shape(x), xp.shape(sent), kernel_size, groups),
+        xp.kernel_shape(xp.shape(x), xp.shape(sent), kernel_size, stride, padding, dilation, groups),
     )
 
 

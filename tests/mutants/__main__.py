@@ -43,7 +43,7 @@ SECONDS = 400
 """Time for one mutant; one that needs more runs for ever, and counts as noticed."""
 
 REASONS = Path(__file__).with_name("survivors.json")
-"""Survivors that are accepted: file, function, before, after, and the reason."""
+"""Survivors that are accepted_reasons: file, function, before, after, and the reason."""
 
 
 class Outcome(NamedTuple):
@@ -129,15 +129,15 @@ def judge(job: tuple[str, Mutant]) -> Outcome:
     return Outcome(path, mutant, json.loads(text) if text else "crash or time", time.monotonic() - start)
 
 
-def accepted() -> dict[tuple[str, str, str, str], str]:
-    """Return the reasons of accepted survivors."""
+def accepted_reasons() -> dict[tuple[str, str, str, str], str]:
+    """Return the reasons of accepted_reasons survivors."""
     rows = json.loads(REASONS.read_text(encoding="utf-8")) if REASONS.exists() else []
     return {(row["file"], row["function"], row["before"], row["after"]): row["reason"] for row in rows}
 
 
 def report(outcomes: list[Outcome]) -> int:
     """Print how many mutants were noticed and each that was not; return the number without a reason."""
-    reasons, survivors = accepted(), [each for each in outcomes if each.noticed is None]
+    reasons, survivors = accepted_reasons(), [each for each in outcomes if each.noticed is None]
     by_file = Counter(each.path for each in outcomes)
     alive = Counter(each.path for each in survivors)
     for path, count in sorted(by_file.items()):

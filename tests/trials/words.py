@@ -124,7 +124,7 @@ MATRICES: dict[str, Callable[..., Any]] = {
     "padded": lambda s, x: s.F.pad(x, (1, 2)),
     "in a corner": lambda s, x: x[..., 1:, :-1],
 }
-"""Of shapes of two axes or more, each at least 2 long."""
+"""Lines for arrays with two or more axes of length at least 2."""
 
 
 class Side:
