@@ -39,7 +39,7 @@ def stubs() -> dict[str, str]:
             *(definition(each, getattr(module, each)) for each in module.__all__),
         ]
         written[f"{module.__name__.replace('.', '/')}{'/__init__' if is_package else ''}.pyi"] = "\n".join([*parts, ""])
-    for module in (mg.nn.functional.activations, mg.nn.activations):
+    for module in (mg.nn.functional.nonlinearities, mg.nn.activations):
         written[f"{module.__name__.replace('.', '/')}.pyi"] = activations(module)
     return written
 

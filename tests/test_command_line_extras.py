@@ -1,4 +1,4 @@
-"""What the command line does with the packages that draw, and with JupyterLab: as a program of its own."""
+"""The command line with drawing packages and JupyterLab, run in a new process."""
 
 import re
 

@@ -78,7 +78,7 @@ def test_a_rule_on_tensors_with_the_wrong_shape_is_an_error():
         narrow(mg.tensor([1.0, 2.0], requires_grad=True)).sum().gradients(create_graph=True)
 
 
-# Words that take another way where arrays are large -----------------------------------------------------------------
+# Functions with a fast path for large arrays ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keepdims", [True, False])
@@ -130,7 +130,7 @@ def test_the_product_of_others_divides_only_if_it_is_exact(planted):
         np.testing.assert_allclose(arrays.product_of_others(x, axis=1), others, rtol=1e-12)
 
 
-def test_einsum_of_large_arrays_equals_that_of_small_ones():
+def test_einsum_of_large_arrays_equals_matrix_products():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(120, 130)), random.normal(size=(130, 110))
     np.testing.assert_allclose(arrays.einsum("ij,jk->ik", a, b), a @ b, atol=1e-10)
@@ -138,7 +138,7 @@ def test_einsum_of_large_arrays_equals_that_of_small_ones():
     np.testing.assert_allclose(arrays.einsum("ij->ji", a), a.T)
 
 
-# Arrays in the walk's own memory ------------------------------------------------------------------------------------
+# Arrays that the walk owns ------------------------------------------------------------------------------------------
 
 
 def test_only_a_view_of_unshared_memory_is_not_copied():
@@ -204,7 +204,7 @@ def test_a_wider_local_derivative_does_not_widen_the_gradient():
     assert seen == [np.float32]
 
 
-# Images in memory ---------------------------------------------------------------------------------------------------
+# Memory layout of images --------------------------------------------------------------------------------------------
 
 
 def lie_with_images_last(x):

@@ -1,4 +1,4 @@
-"""Walks compared up to their first difference, and made again with a mistake."""
+"""Walks compared up to their first difference, and replayed with a mistake."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def gradients_by_name(trace):
 
 
 def diamond(make):
-    """Shared values at two levels: c is read by d and e."""
+    """Return a graph with shared values at two levels: d and e read c."""
     a, b = make(2.0), make(3.0)
     with mg.record() as trace:
         c = a * b

@@ -29,7 +29,7 @@ def check_round_trip(trace):
 
 
 def record_error(program, kind):
-    """The record of a program that an error of this kind ends."""
+    """Return the record of a program that ends with an error of this type."""
     kept = []
 
     def run():
@@ -168,7 +168,7 @@ def test_backward_from_an_array_is_a_walk_that_could_not_begin():
     assert "the walk ends here at multiply (y)" in repr(trace)
 
 
-def test_backward_from_a_changed_value_is_a_walk_that_could_not_begin():
+def test_backward_from_a_changed_value_is_a_walk_without_steps():
     v = Value(2.0)
 
     def program():
@@ -385,7 +385,7 @@ def test_looking_at_a_trace_gives_no_warnings():
     assert (stored["nan"], stored["inf"]) == (1, 1)
 
 
-# A long record --------------------------------------------------------------------------------------------------------
+# Long records ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_part_makes_only_its_own_steps_and_nodes(monkeypatch):

@@ -36,7 +36,7 @@ def test_one_result_returned_twice_adds_both_upstreams():
     assert x.grad.tolist() == [66]
 
 
-# Walks at the same time -------------------------------------------------------------------------------------
+# Concurrent walks -------------------------------------------------------------------------------------------
 
 
 def curious(while_walking):
@@ -196,7 +196,7 @@ def test_a_loss_can_have_auxiliary_outputs():
     assert (value.item(), told["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
 
 
-# The gradient is a graph ------------------------------------------------------------------------------------
+# Graphs of gradients ----------------------------------------------------------------------------------------
 
 
 def test_the_graph_of_a_gradient_can_be_recorded_and_walked():

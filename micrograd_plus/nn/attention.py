@@ -7,7 +7,7 @@ from typing import Any
 from .. import ops
 from ..tensor import Tensor
 from . import functional, init
-from .functional.attention import attention_bias, attention_weights
+from .functional.dot_product_attention import attention_bias, attention_weights
 from .functional.shapes import wants_probability
 from .linear import Linear
 from .module import Module

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from . import functional
-from .functional.convolution import plain_padding
+from .functional.conv import plain_padding
 from .functional.shapes import each_axis
 from .module import Module
 from .parameters import Generator, parameter, start_as_linear, wants_sizes

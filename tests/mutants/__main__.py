@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -42,7 +42,7 @@ FILES = (
 )  # fmt: skip
 """Files of tests, the quickest first, with one sample of each operation."""
 
-TOO_SLOW = ("interrupt", "forked", "thread", "deep_graph", "speed", "slows", "100_000", "no_operation_compares", "minimum")
+TOO_SLOW = ("interrupt", "forked", "thread", "deep_graph", "speed", "slows", "100_000", "no_operation_compares")
 """Tests whose names contain one of these words are left out, since one of them takes longer than all others."""
 
 RUN_AT_IMPORT = ("core/define", "core/rule", "core/operation", "core/composite", "core/fast/callers")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from small_program import OPS, Program, value
 
-from micrograd_plus_viz.trace_input import normalize
-
 
 def diamond() -> dict:
     """The diamond: a = 2, b = 3, each read more than once."""
@@ -147,9 +145,8 @@ def hostile() -> dict:
     for name in HOSTILE:
         last = p.apply("mul", last, p.leaf(name, 0.5), text=f"y = «y * {name}»")
     trace = p.walk(last)
-    for node in trace["nodes"]:
-        if node["site"]:
-            node["site"]["function"] = HOSTILE[3]
+    for site in trace["sites"]:
+        site["function"] = HOSTILE[3]
     for rule in trace["rules"].values():
         rule["source"], rule["file"], rule["reason"] = HOSTILE[3], HOSTILE[1], HOSTILE[0]
         rule["mathml"] = rule["mathml"].replace(
@@ -184,6 +181,9 @@ def forward() -> dict:
             steps.append(
                 {
                     "index": len(steps),
+                    "walk": 0,
+                    "formula": None,
+                    "earlier": False,
                     "node": node["id"],
                     "input": e["name"],
                     "target": node["id"],
@@ -202,9 +202,9 @@ def forward() -> dict:
                 }
             )
     return trace | {
-        "walk": {"direction": "forward", "root": 6, "seed": None},
+        "walks": [trace["walks"][0] | {"direction": "forward", "seed": None, "steps": len(steps), "leaves": []}],
         "steps": steps,
-        "gradients": [{"node": 6, "value": places[6]}],
+        "gradients": [],
     }
 
 
@@ -222,10 +222,12 @@ def one_of_several() -> dict:
     p = Program()
     x = p.leaf("x", np.array([0.5, -2.0]))
     trace = p.walk(p.apply("sum", p.apply("tanh", p.apply("exp", x))))
-    trace["nodes"][2] |= {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "site": None}
+    output = {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "name": "exp[0]", "lines": []}
+    trace["nodes"][2] |= output
     trace["steps"] = [step for step in trace["steps"] if step["node"] != 2]
     for index, step in enumerate(trace["steps"]):
         step["index"] = index
+    trace["walks"][0]["steps"] = len(trace["steps"])
     return trace
 
 
@@ -233,14 +235,14 @@ def backward_only() -> dict:
     """Return a walk of which only the contributions are known, as if only `backward` was recorded."""
     trace = diamond()
     for node in trace["nodes"]:
-        node |= {"value": None, "site": None}
+        node |= {"value": None, "lines": []}
     for step in trace["steps"]:
         step |= {"upstream": None, "raw": None, "before": None, "after": None}
         step["reads"] = dict.fromkeys(step["reads"])
     for rule in trace["rules"].values():
         rule |= {"text": None, "mathml": None, "source": None}
-    trace["walk"]["seed"] = None
-    return trace
+    trace["walks"][0] |= {"seed": None, "leaves": []}
+    return trace | {"sites": []}
 
 
 def engine_recording() -> dict:
@@ -255,7 +257,7 @@ def engine_recording() -> dict:
         largest, _ = mg.topk(mg.concatenate([weights, weights]), 2, -1)
         loss = -mg.log(largest).mean()
         loss.backward()
-    return normalize(trace.to_dict())
+    return trace.to_dict()
 
 
 def several_outputs() -> dict:
@@ -271,7 +273,7 @@ def several_outputs() -> dict:
         hidden, kept = cell(x, (h, c))
         loss = (hidden * hidden).sum() + kept.sum()
         loss.backward()
-    return normalize(trace.to_dict())
+    return trace.to_dict()
 
 
 EVERY = [

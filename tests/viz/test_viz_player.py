@@ -9,6 +9,7 @@ import sample_traces
 from playwright.sync_api import expect
 
 from micrograd_plus_viz import digits, layout, words
+from micrograd_plus_viz.trace_input import normalize
 
 pytestmark = pytest.mark.browser
 
@@ -76,7 +77,7 @@ def test_every_state_is_the_same_from_either_side_and_by_a_jump(open_player, mak
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 def test_the_panel_shows_the_numbers_of_the_trace(open_player, make):
     trace = make()
-    page, sentences = open_player(trace), words.sentences(trace)
+    page, sentences = open_player(trace), words.sentences(normalize(trace))
     _, *seen = look_at_steps(page, CARDS, ["ArrowRight"] * len(trace["steps"]))
     for i, (step, found) in enumerate(zip(trace["steps"], seen, strict=True)):
         assert " ".join(found["said"].split()) == " ".join(sentences[i].split())
@@ -429,7 +430,7 @@ def test_an_application_is_stepped_into_and_left_again(open_player):
     expect(page.locator(".trail")).to_contain_text("Backward walk›softmax_cross_entropy (error)")
     inside = trace["nodes"][12]["inside"]
     page.keyboard.press("End")
-    expect(inner.locator(".sentence")).to_have_text(words.sentences(inside)[-1])
+    expect(inner.locator(".sentence")).to_have_text(words.sentences(normalize(inside))[-1])
     expect(inner.locator(".quoted .title").first).to_contain_text("The line of this operation")
     page.keyboard.press("Escape")
     expect(inner).to_have_count(0)

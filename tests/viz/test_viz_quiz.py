@@ -361,7 +361,7 @@ def test_candidates_of_known_mistakes_answer_with_their_hints():
     x = trace.nodes[trace.steps[4].target].value
     wrong = trace.steps[4].upstream * (1 - x * x)
     assert says(asked, number(asked, wrong)) == "Your slope is negative somewhere. Is tanh ever falling?"
-    with pytest.raises(IndexError, match="the walk has 9 steps, which are called 1 to 9; got 10"):
+    with pytest.raises(IndexError, match="step must be between 1 and 9, got 10"):
         exercises.candidates(trace, 10)
 
 

@@ -39,7 +39,7 @@ def step_with_symbols(trace: Trace, step: Trace) -> str | None:
     It is the step's own formula if there is one, otherwise the rule's. If axes are summed, the sum is added.
     """
     mathml = _mathml_of(trace, step)
-    if step.get("formula") is not None or not step["summed_axes"]:
+    if step["formula"] is not None or not step["summed_axes"]:
         return with_symbols(mathml)
     tree = sanitize(mathml)
     if tree is None:
@@ -58,7 +58,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     tree = sanitize(_mathml_of(trace, step))
     if tree is None:
         return None
-    sums = bool(step["summed_axes"]) and step.get("formula") is None
+    sums = bool(step["summed_axes"]) and step["formula"] is None
     place = step["raw"] if sums and step["raw"] is not None else step["contribution"]
     places = step["reads"] | {name: step[name] for name in ("upstream", "local", "raw")}
     values = {name: trace["values"][place] for name, place in places.items() if place is not None}
@@ -101,7 +101,7 @@ def _equals_about(tree: ET.Element) -> None:
 
 def _mathml_of(trace: Trace, step: Trace) -> str | None:
     """Return the MathML of the step's own formula, or of its rule."""
-    own = step.get("formula")
+    own = step["formula"]
     return trace["rules"][step["rule"]]["mathml"] if own is None else trace["formulas"][own]["mathml"]
 
 

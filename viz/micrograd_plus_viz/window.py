@@ -159,7 +159,7 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         "error": trace["error"] and trace["error"] | {"node": numbers.get(trace["error"]["node"])},
         "walks": [_walk(each, numbers, values) for each in trace["walks"]],
         "not_finite": [
-            each | {"node": numbers[each["node"]]} for each in trace.get("not_finite", []) if each["node"] in numbers
+            each | {"node": numbers[each["node"]]} for each in trace["not_finite"] if each["node"] in numbers
         ],
         "walk": walk | {"root": numbers[walk["root"]], "seed": values.new(walk["seed"])},
         "nodes": nodes,

@@ -6,35 +6,35 @@ from typing import NoReturn
 
 from ...core.messages import missing_name, prefixes_errors
 from . import (
-    activations,
-    attention,
     classification,
-    convolution,
-    images,
-    losses,
+    conv,
+    dot_product_attention,
+    elementwise_losses,
     noise,
-    normalisation,
-    pooling,
+    nonlinearities,
+    norms,
+    pools,
     products,
-    recurrent,
+    recurrent_cells,
+    resizing,
     tables,
 )
-from .activations import *
-from .attention import *
 from .classification import *
-from .convolution import *
-from .images import *
-from .losses import *
+from .conv import *
+from .dot_product_attention import *
+from .elementwise_losses import *
 from .noise import *
-from .normalisation import *
-from .pooling import *
+from .nonlinearities import *
+from .norms import *
+from .pools import *
 from .products import *
-from .recurrent import *
+from .recurrent_cells import *
+from .resizing import *
 from .tables import *
 
 SUBJECTS = (
-    activations, attention, classification, convolution, images, losses, noise, normalisation, pooling, products,
-    recurrent, tables,
+    classification, conv, dot_product_attention, elementwise_losses, noise, nonlinearities, norms, pools, products,
+    recurrent_cells, resizing, tables,
 )  # fmt: skip
 
 __all__ = [name for subject in SUBJECTS for name in subject.__all__]

@@ -11,7 +11,7 @@ from typing import Any
 from ... import ops
 from ...backends.shapes import floating
 from ...tensor import Tensor
-from .losses import reduce_loss
+from .elementwise_losses import reduce_loss
 from .shapes import constant_like, plain
 
 __all__ = ["cross_entropy", "nll_loss"]

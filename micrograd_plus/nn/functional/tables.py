@@ -10,7 +10,7 @@ from ... import ops
 from ...backends import devices
 from ...core.runtime.blocks import no_grad
 from ...tensor import Tensor
-from .normalisation import length
+from .norms import length
 from .shapes import plain
 
 __all__ = ["embedding", "one_hot"]

@@ -144,7 +144,7 @@ class _Paper:
         if node["kind"] == "leaf":
             return "an input" if node["requires_grad"] else "a constant"
         inputs = [self.telling.node_names[each["node"]] for each in node["inputs"]]
-        node_names = node.get("called") or node["op"] or node["kind"]
+        node_names = node["called"] or node["op"] or node["kind"]
         return self.marks.text(f"{node_names} of {words.join_words(inputs)}" if inputs else node_names)
 
     def start(self, number: int) -> list[str]:
