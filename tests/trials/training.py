@@ -30,7 +30,7 @@ OPTIMISERS = [
 
 
 def train(case: int, recorded: bool) -> list[np.ndarray]:
-    """The losses and the weights after so many steps."""
+    """Return the losses and the weights after `steps` steps."""
     rng = dice("training", case)
     mg.random.seed(case)
     net = networks()[rng.integers(4)]()
@@ -59,7 +59,7 @@ def train(case: int, recorded: bool) -> list[np.ndarray]:
 
 
 def run(case: int) -> str:
-    """Whether a case gives the same numbers both ways."""
+    """Train with and without recording, and return whether the numbers are equal."""
     plain, told = train(case, False), train(case, True)
     if not all(np.isfinite(each).all() for each in plain):
         return "not finite"
