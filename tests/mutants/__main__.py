@@ -38,14 +38,14 @@ TARGETS = (
 
 FILES = (
     "test_walks", "test_engine", "test_composites", "test_writing", "test_in_place", "test_custom", "test_rules",
-    "test_checkpointing", "test_complex", "test_modes", "test_fast_paths",
+    "test_checkpointing", "test_complex", "test_modes", "test_fast_paths", "test_device", "test_names",
 )  # fmt: skip
 """Files of tests, the quickest first, with one sample of each operation."""
 
 TOO_SLOW = ("interrupt", "forked", "thread", "deep_graph", "speed", "slows", "100_000", "no_operation_compares")
 """Tests whose names contain one of these words are left out, since one of them takes longer than all others."""
 
-RUN_AT_IMPORT = ("core/define", "core/rule", "core/operation", "core/composite", "core/fast/callers")
+RUN_AT_IMPORT = ("core/define", "core/modes", "core/rule", "core/operation", "core/composite", "core/fast/callers")
 """Files with functions that run while the package is imported."""
 
 CPU_SECONDS = 120
