@@ -1,5 +1,7 @@
 """Fast paths give the same results: compiled walks, fast array functions, and arrays that are not copied."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -167,7 +169,8 @@ def test_contributions_that_share_memory_stay_separate():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_that_returns_a_saved_array_keeps_it_intact():
+@pytest.mark.parametrize("is_interpreted", [False, True])
+def test_a_rule_that_returns_a_saved_array_keeps_it_intact(is_interpreted):
     @mg.op
     def saved_values(xp, x, y):
         return xp.sum(x * y)
@@ -181,10 +184,24 @@ def test_a_rule_that_returns_a_saved_array_keeps_it_intact():
         return upstream * x
 
     x, y = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 4.0])
-    loss = saved_values(x, y) + x.sum() + (x * x).sum()
-    loss.backward()
+    with callers.interpret_all([saved_values.op]) if is_interpreted else nullcontext():
+        (x.sum() + (x * x).sum() + saved_values(x, y)).backward()  # the walk begins with the last operation
     assert x.grad.tolist() == [6, 9]
     assert y.tolist() == [3, 4]
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_wider_local_derivative_does_not_widen_the_gradient():
+    @mg.elementwise(a=lambda xp, b: xp.astype(b, np.float64), b=lambda a: a)
+    def product(xp, a, b):
+        return a * b
+
+    a, b = (mg.tensor(np.ones(2, np.float32), requires_grad=True) for _ in range(2))
+    seen = []
+    doubled = a * 2
+    doubled.register_hook(lambda gradient: seen.append(gradient.dtype))
+    product(doubled, b).sum().backward()
+    assert seen == [np.float32]
 
 
 # Memory layout of images --------------------------------------------------------------------------------------------

@@ -25,6 +25,17 @@ def wide_program(size):
     return [x, *ws], loss
 
 
+def test_one_result_returned_twice_adds_both_upstreams():
+    def twice(x):
+        square = x * x
+        return square, square
+
+    x = mg.tensor([3.0], requires_grad=True)
+    first, second = mg.checkpoint(twice, x)
+    (first + 10 * second).sum().backward()
+    assert x.grad.tolist() == [66]
+
+
 # Concurrent walks -------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from small_program import OPS, Program, value
 
 
 def diamond() -> dict:
-    """The diamond: a = 2, b = 3, each read more than once."""
+    """Return the diamond: a = 2, b = 3, each used more than once."""
     p = Program()
     a, b = p.leaf("a", 2.0), p.leaf("b", 3.0)
     c = p.apply("add", a, b, text="c = «a + b»")
@@ -18,7 +18,7 @@ def diamond() -> dict:
 
 
 def perceptron() -> dict:
-    """A two-layer network with softmax cross-entropy and a penalty on its weights: 22 nodes."""
+    """Return a two-layer network with softmax cross-entropy and a penalty on its weights: 22 nodes."""
     rng = np.random.default_rng(7)
     p = Program()
     x = p.leaf("X", rng.normal(size=(5, 4)), requires_grad=False)
@@ -62,7 +62,7 @@ def perceptron() -> dict:
 
 
 def softmax_inside(scores: np.ndarray, target: np.ndarray) -> dict:
-    """Cross-entropy in steps, as the trace of a small program."""
+    """Return the trace of a small program that computes cross-entropy in steps."""
     p = Program("losses.py")
     x, y = p.leaf("x", scores), p.leaf("target", target, requires_grad=False)
     weights = p.apply("exp", x)
@@ -72,7 +72,7 @@ def softmax_inside(scores: np.ndarray, target: np.ndarray) -> dict:
 
 
 def random_graph(applications: int, seed: int = 0, size: int = 3) -> dict:
-    """A program that applies random operations to what it made lately."""
+    """Return the trace of a program that applies random operations to recent results."""
     rng = np.random.default_rng(seed)
     p = Program()
     made = [p.leaf(f"x{i}", rng.normal(size=(size, size)) / 3) for i in range(max(2, applications // 16))]
@@ -87,7 +87,7 @@ def random_graph(applications: int, seed: int = 0, size: int = 3) -> dict:
 
 
 def chain(applications: int) -> dict:
-    """One long chain of additions."""
+    """Return a long chain of additions."""
     p = Program()
     one, last = p.leaf("one", 1.0, requires_grad=False), p.leaf("x", 0.5)
     for _ in range(applications):
@@ -96,7 +96,7 @@ def chain(applications: int) -> dict:
 
 
 def broadcast() -> dict:
-    """A bias that broadcasting repeats: its contribution is summed over axis 0; and one of shape (3, 1)."""
+    """Return a walk with broadcast inputs: a bias whose contribution is summed over axis 0, and a column."""
     p = Program()
     x, b = p.leaf("x", np.arange(6.0).reshape(2, 3)), p.leaf("b", np.array([1.0, -2.0, 0.5]))
     c = p.leaf("c", np.array([[2.0], [3.0]]))
@@ -104,7 +104,7 @@ def broadcast() -> dict:
 
 
 def strange() -> dict:
-    """Values that are not finite, complex, empty, large, boolean and integer."""
+    """Return a walk with infinite, complex, empty, large, boolean and integer values."""
     p = Program()
     x = p.leaf("x", np.array([0.0, -1.0, np.inf, np.nan, 1e-12]))
     logs = p.apply("sum", p.apply("log", x))
@@ -130,7 +130,7 @@ HOSTILE = [
 
 
 def broad() -> dict:
-    """Names in letters that are wider than digits."""
+    """Return a walk with names in letters that are wider than digits."""
     p = Program()
     last = p.leaf("Wärme", 1.5)
     for name in ("梯度" * 15, "ＷＩＤＥ", "MMMMWWWW@%", "🙂🙃🙂🙃🙂🙃", "ΩΣΦΨ ЩЖЮШ", "mmmwww" * 5, "ALL_CAPITALS"):
@@ -139,7 +139,7 @@ def broad() -> dict:
 
 
 def hostile() -> dict:
-    """Names with markup in every field that can have a name."""
+    """Return a walk with markup in every field that can have a name."""
     p = Program(file=HOSTILE[0])
     last = p.leaf("start", 1.5)
     for name in HOSTILE:
@@ -159,7 +159,7 @@ def hostile() -> dict:
 
 
 def forward() -> dict:
-    """A forward walk: tangents in the gradients' places."""
+    """Return a forward walk, with tangents instead of gradients."""
     trace = diamond()
     arrays = [np.array(trace["values"][n["value"]]["data"][0]) for n in trace["nodes"]]
     values = trace["values"]
@@ -218,7 +218,7 @@ def growing_gradient() -> dict:
 
 
 def one_of_several() -> dict:
-    """An application with one of its outputs between it and the rest."""
+    """Return a walk through one output of an application."""
     p = Program()
     x = p.leaf("x", np.array([0.5, -2.0]))
     trace = p.walk(p.apply("sum", p.apply("tanh", p.apply("exp", x))))
@@ -261,7 +261,7 @@ def engine_recording() -> dict:
 
 
 def several_outputs() -> dict:
-    """A walk back through an application with two outputs, recorded by the engine."""
+    """Return a recording of a backward walk through an application with two outputs."""
     import micrograd_plus as mg
     from micrograd_plus import nn
     from micrograd_plus.tracing import record

@@ -27,12 +27,12 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "player.md").read_text(en
 
 
 def mimebundle(trace):
-    """What a notebook gets."""
+    """Return the output of a trace in a notebook."""
     return viz.show(trace)._repr_mimebundle_()
 
 
 def inside_html(text):
-    """The payload that an HTML output or page carries."""
+    """Return the payload in an HTML output or page."""
     packed = re.findall(r'<script type="application/octet-stream"[^>]*>([^<]*)</script>', text)[-1]
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 
@@ -78,7 +78,7 @@ def test_the_payload_holds_the_numbers_of_the_trace_and_the_walk_inside():
 
 
 def check_values(data, trace):
-    """Every node and step of a page refers to the entries that the trace has, to four digits."""
+    """Check that a page's nodes and steps have the values of the trace, to four digits."""
     places = [(a["value"], b["value"]) for a, b in zip(data["nodes"], trace["nodes"], strict=True)]
     for shown_step, step in zip(data["steps"], trace["steps"], strict=True):
         places += [(shown_step[word], step[word]) for word in ("local", "raw", "contribution", "before", "after")]

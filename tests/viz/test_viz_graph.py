@@ -1,4 +1,4 @@
-"""The drawn graph: Graphviz's placing, our own, and the part that is shown of a long walk."""
+"""Tests of the graph: positions by Graphviz, our own positions, and parts of long walks."""
 
 import os
 import re
@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def parse_picture(trace):
-    """The still picture, parsed."""
+    """Return the parsed picture of a graph."""
     return ET.fromstring(picture.graph_svg(trace, layout.compute_placement(trace)))  # noqa: S314 - our own picture
 
 
@@ -80,11 +80,11 @@ def test_a_node_tells_its_value_and_the_gradient_it_ends_with():
 
 def test_nodes_reserve_a_line_for_later_gradients():
     trace = normalize(sample_traces.diamond())
-    told = [dot.labels(trace, steps)[0] for steps in range(11)]
+    labels_by_step = [dot.labels(trace, steps)[0] for steps in range(11)]
     arrivals = [i for i, step in enumerate(trace["steps"]) if step["target"] == 0]
-    assert [label.gradient == "" for label in told] == [steps <= arrivals[0] for steps in range(11)]
-    assert {len(label.lines()) for label in told} == {3}
-    assert told[-1].gradient == "grad 25"
+    assert [label.gradient == "" for label in labels_by_step] == [steps <= arrivals[0] for steps in range(11)]
+    assert {len(label.lines()) for label in labels_by_step} == {3}
+    assert labels_by_step[-1].gradient == "grad 25"
 
 
 def test_the_same_trace_gives_the_same_picture():

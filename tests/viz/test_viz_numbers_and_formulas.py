@@ -1,4 +1,4 @@
-"""Numbers, names, sentences and formulas, as the pictures spell them."""
+"""Tests of numbers, names, sentences and formulas in pictures."""
 
 import math
 import re
@@ -161,7 +161,7 @@ def test_every_kind_of_trace_has_its_names_sentences_and_formulas(make):
 
 
 def step_of(op: str, **shapes: object) -> tuple[dict, dict]:
-    """A trace with one application of `op` to the values given, and the step of its first rule."""
+    """Return a trace with one application of `op` to some values, and the step of its first rule."""
     program = sample_traces.Program()
     leaves = [program.leaf(name, x) for name, x in shapes.items()]
     trace = normalize(program.walk(program.apply(op, *leaves)))
@@ -268,7 +268,7 @@ def test_formulas_keep_only_allowed_elements(given, kept):
 
 
 def pieces(right: str) -> list[str]:
-    """The texts of the pieces between which the line of a formula may end."""
+    """Return the texts of the pieces between which a formula may break."""
     shown = formula.with_symbols(f"<math><mrow><mi>contribution</mi><mo>=</mo>{right}</mrow></math>")
     return ["".join(ET.fromstring(part).itertext()) for part in re.findall("<math.*?</math>", shown)]  # noqa: S314 - our own formula
 
@@ -430,10 +430,10 @@ def test_functions_in_formulas_are_numpys_or_have_a_tooltip():
     written = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()
                if line.startswith("contribution =")]  # fmt: skip
     named = {name.rstrip("ᵀ") for line in written for name in re.findall(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\(", line)}
-    told = set(re.findall(r"^  (\w+): \"", static_files.text("functions.js"), re.MULTILINE))
+    tooltips = set(re.findall(r"^  (\w+): \"", static_files.text("functions.js"), re.MULTILINE))
     known = {"Re", "Im", "mod", *dir(np), *dir(np.linalg), *dir(np.fft)}
     assert len(written) > 300
-    assert not {name for name in named - told - known if not re.fullmatch(r"[ijy][01vn]e?", name)}
+    assert not {name for name in named - tooltips - known if not re.fullmatch(r"[ijy][01vn]e?", name)}
 
 
 def test_operations_without_a_rule_refer_to_their_inner_walk():

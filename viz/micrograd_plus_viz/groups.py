@@ -232,16 +232,16 @@ def _count(group: Group) -> int:
 
 def _groups_open_at_first(root: Group) -> list[Group]:
     """Return the program and the largest groups that open until there is enough to see."""
-    opened, drawn = [root], len(root.parts)
+    opened, visible_count = [root], len(root.parts)
     closed = [part for part in root.parts if isinstance(part, Group)]
     while closed:
-        fitting = [group for group in closed if drawn - 1 + len(group.parts) <= MOST_AT_FIRST]
+        fitting = [group for group in closed if visible_count - 1 + len(group.parts) <= MOST_AT_FIRST]
         hides_much = any(2 * group.count > root.count for group in fitting)
-        if not fitting or (drawn >= ENOUGH and not hides_much):
+        if not fitting or (visible_count >= ENOUGH and not hides_much):
             break
         group = max(fitting, key=lambda each: each.count)
         closed.remove(group)
         closed += [part for part in group.parts if isinstance(part, Group)]
         opened.append(group)
-        drawn += len(group.parts) - 1
+        visible_count += len(group.parts) - 1
     return opened

@@ -115,10 +115,10 @@ def _walks(trace: Trace, page_place: Callable[[int | None], int | None]) -> list
 
 def _node(node: Trace, page_place: Callable[[int | None], int | None]) -> dict[str, Any]:
     """Return a node for the page, with the call stack of its line."""
-    shown = {k: node[k] for k in NODE} | {"value": page_place(node["value"])}
+    data_of_node = {k: node[k] for k in NODE} | {"value": page_place(node["value"])}
     if calls := [{"file": site["file"], "line": site["line"]} for site in node["lines"][1:4]]:
-        shown["calls"] = calls
-    return shown | ({"failed": True} if node["failed"] else {})
+        data_of_node["calls"] = calls
+    return data_of_node | ({"failed": True} if node["failed"] else {})
 
 
 def _rule(rule: Trace) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Input of traces: data, a JSON file, or an object with `to_dict()`.
 
 Everything else in this package works on the normalized form, in which a node's id is its index. Long walks can be
-loaded in part; names and numbers then remain those of the full walk.
+loaded in part, with the names and numbers of the full walk.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from .trace_input import Trace
 
 def single_line(text: str) -> str:
     """Return a text on one line, without the control characters that SVG and HTML forbid."""
-    shown = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(shown.split())
+    printable = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(printable.split())
 
 
 def truncate(text: str, longest: int) -> str:
