@@ -1,4 +1,4 @@
-"""Table of what the engine must differentiate; test_coverage.py checks each row.
+"""Table of functions and features that the engine must differentiate; test_coverage.py checks each row.
 
 A row names what covers it, under `mg`: operations, whose samples carry every check, and functions made of operations,
 which need a call here to be checked on. A row of features names the tests that hold it.

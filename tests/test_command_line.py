@@ -199,8 +199,8 @@ def test_walk_writes_json_without_the_drawing_package(tmp_path):
 
 @pytest.mark.needs("graphviz")
 def test_walk_options_select_step_film_and_solution(tmp_path):
-    told = ("-o", "step.svg", "--step", "4", "--dark", "--width", "700")
-    ran = run("walk", "--example", "neuron", *told, folder=tmp_path)
+    options = ("-o", "step.svg", "--step", "4", "--dark", "--width", "700")
+    ran = run("walk", "--example", "neuron", *options, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     drawn = (tmp_path / "step.svg").read_text(encoding="utf-8")
     assert re.search(r'<svg [^>]*width="700"', drawn)

@@ -93,8 +93,8 @@ def test_gelu_has_an_exact_and_an_approximate_form():
 
 def test_erf_needs_no_scipy_and_is_exact_to_twelve_digits():
     program = "import sys, micrograd_plus as mg; mg.erf(mg.tensor(1.0)); print('scipy' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True).stdout
-    assert told == "False\n"
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True).stdout
+    assert output == "False\n"
     for x in (-3.0, -0.4, 0.0, 0.7, 2.0, 5.0):
         assert math.isclose(mg.erf(mg.tensor(x)).item(), math.erf(x), rel_tol=1e-12)
         assert math.isclose(mg.erfc(mg.tensor(x)).item(), math.erfc(x), rel_tol=1e-12)

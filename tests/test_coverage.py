@@ -25,20 +25,20 @@ def lookup(path):
 
 def faults(row):
     """Return the gaps of a row's coverage, as sentences."""
-    told = []
+    messages = []
     for path in row.covers:
         try:
             covering = lookup(path)
         except AttributeError as error:
-            told.append(f"there is no mg.{path}: {error}")
+            messages.append(f"there is no mg.{path}: {error}")
             continue
         op = getattr(covering, "op", None)
         if op is None:
             if not row.tests and path not in {call.path for call in row.calls}:
-                told.append(f"mg.{path} is made of operations: give it a Call")
+                messages.append(f"mg.{path} is made of operations: give it a Call")
         elif op.kind != "non-differentiable" and op.rules:
-            told += unchecked_names(op, row.convention)
-    return told
+            messages += unchecked_names(op, row.convention)
+    return messages
 
 
 def unchecked_names(op, convention):

@@ -313,8 +313,8 @@ def test_a_trace_of_a_tensor_that_becomes_a_result_can_be_loaded():
         total = mg.zeros(2)
         total += x * x
         total.sum().backward()
-    told = mg.load_trace(trace.to_json())
-    added = next(node for node in told.nodes if node.op == "add")
-    before = told.nodes[dict(added.inputs)["a"]]
+    loaded = mg.load_trace(trace.to_json())
+    added = next(node for node in loaded.nodes if node.op == "add")
+    before = loaded.nodes[dict(added.inputs)["a"]]
     assert before.op is None
     assert before.value.numpy().tolist() == [0.0, 0.0]

@@ -47,8 +47,8 @@ def test_a_rule_of_solve_makes_no_inverse():
     with mg.record() as trace:
         a = mg.tensor([[2.0, 1.0], [0.0, 4.0]], requires_grad=True)
         mg.sum(la.solve(a, [1.0, 1.0])).backward()
-    (told,) = [rule for rule in trace.rules.values() if rule.op == "solve"]
-    assert told.text == "contribution = −solve(aᵀ, upstream) @ outᵀ"
+    (rule_of_solve,) = [rule for rule in trace.rules.values() if rule.op == "solve"]
+    assert rule_of_solve.text == "contribution = −solve(aᵀ, upstream) @ outᵀ"
     np.testing.assert_allclose(a.grad.numpy(), [[-0.1875, -0.125], [-0.046875, -0.03125]])
 
 
@@ -352,17 +352,17 @@ def test_single_precision_stays_single_precision():
 
 
 def test_a_library_with_a_check_for_singular_matrices_runs_it(monkeypatch):
-    told = []
+    events = []
 
     @contextmanager
     def errstate(**settings):
-        told.append(settings)
+        events.append(settings)
         yield
-        told.append("over")
+        events.append("over")
 
     monkeypatch.setitem(sys.modules, "cupyx", SimpleNamespace(errstate=errstate))
     library = SimpleNamespace(__name__="cupy", linalg=np.linalg, broadcast_to=np.broadcast_to)
     for word in (matrices.inv, matrices.cholesky, lambda np, a: matrices.solve(np, a, a)):
         word(library, np.eye(2))
-        assert told == [{"linalg": "raise"}, "over"]
-        told.clear()
+        assert events == [{"linalg": "raise"}, "over"]
+        events.clear()

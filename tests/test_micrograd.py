@@ -368,7 +368,7 @@ def test_micrograds_demo_reaches_its_published_losses():
         right = [(sign > 0) == (score.data > 0) for sign, score in zip(signs, scores, strict=True)]
         return sum(margins) * (1.0 / len(margins)) + penalty, 100 * sum(right) / len(right)
 
-    told = []
+    history = []
     for step in range(4):
         total, accuracy = loss()
         model.zero_grad()
@@ -376,10 +376,10 @@ def test_micrograds_demo_reaches_its_published_losses():
         rate = 1.0 - 0.9 * step / 100
         for p in model.parameters():
             p.data -= rate * p.grad
-        told.append((total.data, accuracy))
+        history.append((total.data, accuracy))
     published = [(0.8958441028683222, 50.0), (1.7235905336972022, 81.0),
                  (0.7429006313851131, 77.0), (0.7705641260584201, 82.0)]  # fmt: skip
-    for mine, theirs in zip(told, published, strict=True):
+    for mine, theirs in zip(history, published, strict=True):
         assert mine == pytest.approx(theirs, rel=1e-9)
 
 

@@ -23,22 +23,22 @@ LAZY = [pytest.param(each, id=each.title) for each in museum.exhibits if each.la
 @np.errstate(all="ignore")
 def complaints(exhibit):
     """Return the failures of the samples under the promise that the exhibit names."""
-    told = []
+    messages = []
     for sample in exhibit.samples:
         if exhibit.promise not in sample.excused:
             try:
                 check.promises[exhibit.promise](sample)
             except Exception as error:  # noqa: BLE001 - a wrong rule may raise anything
-                told.append(str(error))
-    return told
+                messages.append(str(error))
+    return messages
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
 def test_a_planted_rule_breaks_its_promise_until_it_is_removed(exhibit):
     with museum.planted(exhibit):
-        told = complaints(exhibit)
-    assert told
-    assert any(exhibit.samples[0].op.name in sentence for sentence in told), "the check names what it checked"
+        messages = complaints(exhibit)
+    assert messages
+    assert any(exhibit.samples[0].op.name in sentence for sentence in messages), "the check names what it checked"
     assert not complaints(exhibit)
 
 

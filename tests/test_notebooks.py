@@ -65,7 +65,7 @@ def output_text(cells: list[Any]) -> str:
 
 
 def figures(text: str) -> list[float]:
-    """Return the numbers written in digits, except those of progress bars, which show the time."""
+    """Return the numbers written in digits, except in progress bars, which show the time."""
     return [float(number) for number in NUMBER.findall(PROGRESS.sub(" ", text))]
 
 

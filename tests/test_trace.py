@@ -81,11 +81,11 @@ def test_nodes_are_in_order_of_creation_and_name_their_inputs(diamond):
 
 def test_steps_have_the_terms_of_the_walk(diamond):
     words = ["upstream", "local", "raw", "contribution", "before", "after"]
-    told = [{word: entries(diamond, step[word]) for word in words} for step in diamond["steps"]]
+    steps = [{word: entries(diamond, step[word]) for word in words} for step in diamond["steps"]]
     y, ones = [3.0, 6.0, 4.0, 8.0], [1.0] * 4
     twice = [6.0, 12.0, 8.0, 16.0]
     by_w, by_x = [18.0, 36.0, 32.0, 64.0], [6.0, 24.0, 8.0, 32.0]
-    assert told == [
+    assert steps == [
         dict(zip(words, [[1.0], None, ones, ones, None, ones], strict=True)),
         dict(zip(words, [ones, y, y, y, None, y], strict=True)),
         dict(zip(words, [ones, y, y, y, y, twice], strict=True)),

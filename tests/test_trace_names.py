@@ -150,10 +150,10 @@ def test_a_formula_has_the_names_of_the_program():
         c = a + b
         d = a * b
         (c * d).backward()
-    told = formulas(trace)
-    assert told["multiply", "a"] == "upstream · d"
-    assert told["multiply", "b"] == "upstream · c"
-    assert told["multiply (d)", "a"] == "upstream · b"
+    texts = formulas(trace)
+    assert texts["multiply", "a"] == "upstream · d"
+    assert texts["multiply", "b"] == "upstream · c"
+    assert texts["multiply (d)", "a"] == "upstream · b"
     step = next(step for step in trace.steps if trace.nodes[step.node].label == "d" and step.input == "a")
     assert '<mi data-name="b">b</mi>' in step.formula.mathml
     step = next(step for step in trace.steps if trace.nodes[step.node].name == "multiply" and step.input == "a")
@@ -194,10 +194,10 @@ def test_a_formula_has_the_sum_over_broadcast_axes():
     with mg.record() as trace:
         y = x * w
         (y * c).sum().backward()
-    told = formulas(trace)
-    assert told["multiply (y)", "a"] == "Σ[axis 1](upstream · w)"
-    assert told["multiply (y)", "b"] == "Σ[axes 0, 2](upstream · x)"
-    assert told["multiply", "b"] == "Σ(upstream · y)"
+    texts = formulas(trace)
+    assert texts["multiply (y)", "a"] == "Σ[axis 1](upstream · w)"
+    assert texts["multiply (y)", "b"] == "Σ[axes 0, 2](upstream · x)"
+    assert texts["multiply", "b"] == "Σ(upstream · y)"
     assert trace.rules["multiply.a"].text == "contribution = upstream · b", "the rule itself does not sum"
 
 
@@ -206,9 +206,9 @@ def test_formulas_of_sum_and_mean_use_numpys_terms():
     with mg.record() as trace:
         rows = x.mean(axis=1)
         rows.sum().backward()
-    told = formulas(trace)
-    assert told["sum", "x"] == "broadcast(upstream)"
-    assert told["mean (rows)", "x"] == "broadcast[axis 1](upstream / 3)"
+    texts = formulas(trace)
+    assert texts["sum", "x"] == "broadcast(upstream)"
+    assert texts["mean (rows)", "x"] == "broadcast[axis 1](upstream / 3)"
 
 
 def test_the_formula_of_cross_entropy_is_the_textbooks():
@@ -226,11 +226,11 @@ def test_formulas_of_matrix_products_show_transposes():
     x, net = leaf([[1.0, 2.0]]), nn.Linear(2, 3)
     with mg.record() as trace:
         net(x.T.T).sum().backward()
-    told = formulas(trace)
-    assert told["linear_layer (net)", "x"] == "upstream @ net.weight"
-    assert told["linear_layer (net)", "bias"] == "Σ[axis 0](upstream)"
-    assert told["linear_layer (net)", "weight"].startswith("upstreamᵀ @ ")
-    assert told["transpose #1", "x"] == "upstreamᵀ"
+    texts = formulas(trace)
+    assert texts["linear_layer (net)", "x"] == "upstream @ net.weight"
+    assert texts["linear_layer (net)", "bias"] == "Σ[axis 0](upstream)"
+    assert texts["linear_layer (net)", "weight"].startswith("upstreamᵀ @ ")
+    assert texts["transpose #1", "x"] == "upstreamᵀ"
 
 
 def test_a_rule_that_writes_or_loops_has_no_formula():
@@ -315,13 +315,13 @@ def test_a_custom_rule_gets_a_new_formula_in_every_record():
         """x, scale."""
         return x * factor[0]
 
-    told = []
+    texts = []
     for number in (2.0, 3.0):
         factor[0] = number
         with mg.record() as trace:
             scale(leaf([1.0])).sum().backward()
-        told.append(trace.steps[-1].formula.text)
-    assert told == ["contribution = upstream · 2", "contribution = upstream · 3"]
+        texts.append(trace.steps[-1].formula.text)
+    assert texts == ["contribution = upstream · 2", "contribution = upstream · 3"]
 
 
 @pytest.mark.parametrize(

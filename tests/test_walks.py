@@ -192,8 +192,8 @@ def test_a_loss_can_have_auxiliary_outputs():
     def loss(x):
         return (x * x).sum(), {"largest": x.max()}
 
-    (value, told), gradient = mg.value_and_grad(loss, has_aux=True)(np.array([1.0, 3.0]))
-    assert (value.item(), told["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
+    (value, extra), gradient = mg.value_and_grad(loss, has_aux=True)(np.array([1.0, 3.0]))
+    assert (value.item(), extra["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
 
 
 # Graphs of gradients ----------------------------------------------------------------------------------------

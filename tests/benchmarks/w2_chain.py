@@ -169,8 +169,8 @@ def memory(line: str) -> int:
     """
     status = Path("/proc/self/status")
     if status.exists():
-        told = dict(each.split(":", maxsplit=1) for each in status.read_text(encoding="utf-8").splitlines())
-        return int(told[line].split()[0]) * 1024
+        fields = dict(each.split(":", maxsplit=1) for each in status.read_text(encoding="utf-8").splitlines())
+        return int(fields[line].split()[0]) * 1024
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -171,9 +171,9 @@ def here(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
     if program.way == "recorded":
         with mg.record() as trace:
             found = take_walk(program, given, program.outcome(side, given))
-        told = mg.load_trace(trace.to_json()) if program.case % SEVERAL == 0 else trace
-        if len(told) != len(trace) or not len(trace):
-            raise AssertionError(f"{len(trace)} steps were recorded, {len(told)} read back")
+        loaded = mg.load_trace(trace.to_json()) if program.case % SEVERAL == 0 else trace
+        if len(loaded) != len(trace) or not len(trace):
+            raise AssertionError(f"{len(trace)} steps were recorded, {len(loaded)} read back")
         return found
     if program.way == "unfused":
         with mg.unfuse():

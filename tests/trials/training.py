@@ -60,8 +60,8 @@ def train(case: int, recorded: bool) -> list[np.ndarray]:
 
 def run(case: int) -> str:
     """Train with and without recording, and return whether the numbers are equal."""
-    plain, told = train(case, False), train(case, True)
+    plain, recorded = train(case, False), train(case, True)
     if not all(np.isfinite(each).all() for each in plain):
         return "not finite"
-    same = all(np.array_equal(one, other) for one, other in zip(plain, told, strict=True))
+    same = all(np.array_equal(one, other) for one, other in zip(plain, recorded, strict=True))
     return SAME if same else "recorded, the numbers are others"
