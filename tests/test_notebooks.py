@@ -179,7 +179,7 @@ def test_the_first_notebook_finds_the_gradients_that_a_hand_finds(first):
 def test_the_first_notebook_shows_the_error_messages_of_the_engine(first):
     text = output_text(first.book.cells)
     for words in (
-        "would put a result in the place of a leaf",
+        "would turn a leaf that requires a gradient into a result",
         "a result cannot be assigned to",
         "np.linalg.norm would lose the graph of a tensor",
         "the data of a Value was changed (to 10.0) after multiply had used it",
