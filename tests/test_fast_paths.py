@@ -102,6 +102,12 @@ def test_reductions_along_short_rows_keep_nan_and_infinity():
     assert arrays.sum(x, axis=-1)[[0, 5, 7]].tolist() == [10, np.inf, -np.inf]
 
 
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_the_variance_of_a_large_array_equals_numpys(ddof):
+    x = np.random.default_rng(0).normal(3, 2, (300, 16))
+    np.testing.assert_allclose(arrays.var(x, 0, ddof), np.var(x, axis=0, ddof=ddof), rtol=1e-12)
+
+
 @pytest.mark.parametrize("shape", [(40, 60), (8, 40, 60), (3, 60), (1, 60), (0, 60), (2, 3, 0)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
 def test_undoing_broadcasting_over_rows_sums_the_rows(shape, dtype):

@@ -38,14 +38,15 @@ TARGETS = (
 
 FILES = (
     "test_walks", "test_engine", "test_composites", "test_writing", "test_in_place", "test_custom", "test_rules",
-    "test_checkpointing", "test_complex", "test_modes", "test_fast_paths",
+    "test_checkpointing", "test_complex", "test_modes", "test_fast_paths", "test_device", "test_names",
+    "test_trace_groups",
 )  # fmt: skip
 """Files of tests, the quickest first, with one sample of each operation."""
 
 TOO_SLOW = ("interrupt", "forked", "thread", "deep_graph", "speed", "slows", "100_000", "no_operation_compares")
 """Tests whose names contain one of these words are left out, since one of them takes longer than all others."""
 
-RUN_AT_IMPORT = ("core/define", "core/rule", "core/operation", "core/composite", "core/fast/callers")
+RUN_AT_IMPORT = ("core/define", "core/modes", "core/rule", "core/operation", "core/composite", "core/fast/callers")
 """Files with functions that run while the package is imported."""
 
 CPU_SECONDS = 120
@@ -92,7 +93,7 @@ def functions_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def numbered(text: str, path: Path) -> dict[tuple[str, int], CodeType]:
-    """Return the code of each function in a text by its name and its number among those of that name."""
+    """Return the code of each function in a text, by its name and its index among functions of that name."""
     count: Counter[str] = Counter()
     named = {}
     for code in functions_in(compile(text, str(path), "exec")):
@@ -190,7 +191,7 @@ class Judge:
         return json.loads(text) if text else "crash or no end", time.monotonic() - start
 
     def first_failure(self, session: pytest.Session, change: tuple[Path, str] | None) -> str | None:
-        """Change the code, and return the first test that fails. Called in a process of its own."""
+        """Change the code, and return the first test that fails. Runs in a forked process."""
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
