@@ -18,8 +18,8 @@ Group = dict[str, Any]
 class Optimizer:
     """Base class of optimisers, which update parameters by their gradients.
 
-    A subclass computes the new values in `new_values(values, gradient, state, group)`, on arrays. `param_groups` is the list of
-    groups, dicts of parameters and settings, and `state` the state of each parameter. Values are replaced,
+    A subclass computes the new values in `new_values(values, gradient, state, group)`, on arrays. `param_groups` is the
+    list of groups, dicts of parameters and settings, and `state` the state of each parameter. Values are replaced and
     never overwritten: a graph that was computed with the old ones keeps them.
 
     Args:
