@@ -247,7 +247,7 @@ def test_a_class_is_graded_on_a_system_without_unix_functions(tmp_path):
     assert [each["score"] for each in marks] == [20, 20, 11, 0, 0, 0]
     reasons = [each["exercises"][0]["reason"] for each in marks[3:]]
     assert reasons[0] == "your program ended before it returned an answer"
-    assert reasons[1].startswith("your code process longer than")
+    assert reasons[1].startswith("your code ran longer than")
 
 
 def test_a_file_in_use_by_another_program_gives_an_error(tmp_path, monkeypatch, capsys):

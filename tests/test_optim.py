@@ -245,7 +245,7 @@ def test_optimiser_zero_grad_sets_none_or_zero(x):
         (
             lambda x: optim.Optimizer([x], {}).new_values(1, 1, {}, {}),
             NotImplementedError,
-            "Optimizer has no updated",
+            "Optimizer has no new_values",
         ),
     ],
 )
