@@ -33,8 +33,8 @@ input: a square matrix, an upstream of ones, numbers without ties. Each can be r
 ```python
 from micrograd_plus.checks import museum, promises as check
 
-exhibit = museum.named("tanh: rule on the input")
-with museum.planted(exhibit) as tanh:
+exhibit = museum.find_exhibit("tanh: rule on the input")
+with museum.replaced_rules(exhibit) as tanh:
     print(check.broken_promises(tanh))
 ```
 

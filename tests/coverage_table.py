@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from micrograd_plus.checks.samples import inner, positive, real, spaced
+from micrograd_plus.checks.samples import distinct, inner, positive, real
 
 
 class Call:
@@ -90,7 +90,7 @@ TABLES = {
         Row("prod", "prod",
             tests="test_conventions::test_a_product_with_zeros_has_exact_gradients"),
         Row("var, std, norm, logsumexp", "var std norm logsumexp"),
-        Row("running sums, products and extremes", "cumsum cumprod cummax", Call("cummax", spaced(3, 4), axis=1),
+        Row("running sums, products and extremes", "cumsum cumprod cummax", Call("cummax", distinct(3, 4), axis=1),
             tests="test_conventions::test_cumsum_takes_exclusive_and_reverse "
             "test_conventions::test_a_scan_costs_as_much_as_it_is_long"),
         Row("indices", "argmax argmin argsort"),

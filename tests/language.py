@@ -251,8 +251,8 @@ def functions_in(*places: Path) -> Iterator[tuple[Path, int, str]]:
 
 
 def _is_exhibit(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether a function is a wrong rule of the museum, which is named by its mistake."""
-    return any(ast.unparse(decorator).startswith("exhibit(") for decorator in node.decorator_list)
+    """Return whether a function is a wrong rule of the museum, which is named after its mistake."""
+    return any(ast.unparse(decorator).startswith("wrong(") for decorator in node.decorator_list)
 
 
 def find_gendered(*places: Path) -> Iterator[Sentence]:

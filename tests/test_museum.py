@@ -35,7 +35,7 @@ def complaints(exhibit):
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
 def test_a_planted_rule_breaks_its_promise_until_it_is_removed(exhibit):
-    with museum.planted(exhibit):
+    with museum.replaced_rules(exhibit):
         messages = complaints(exhibit)
     assert messages
     assert any(exhibit.samples[0].op.name in sentence for sentence in messages), "the check names what it checked"
@@ -44,7 +44,7 @@ def test_a_planted_rule_breaks_its_promise_until_it_is_removed(exhibit):
 
 @pytest.mark.parametrize("exhibit", [each for each in EXHIBITS if each.values[0].promise == museum.SECOND])
 def test_a_rule_wrong_in_second_order_keeps_the_first_promise(exhibit):
-    with museum.planted(exhibit):
+    with museum.replaced_rules(exhibit):
         assert "the gradient equals differences" not in check.broken_promises(exhibit.op)
 
 
@@ -66,7 +66,7 @@ def received_gradient(exhibit):
 @pytest.mark.parametrize("exhibit", LAZY)
 def test_on_its_lazy_call_the_wrong_rule_looks_right(exhibit):
     right = received_gradient(exhibit)
-    with museum.planted(exhibit):
+    with museum.replaced_rules(exhibit):
         wrong = received_gradient(exhibit)
     compared = [(a, b) for a, b in zip(right, wrong, strict=True) if a is not None]
     assert compared
@@ -87,7 +87,7 @@ def test_evidence_shows_a_difference_or_an_error(exhibit):
 def test_an_exhibit_explains_its_mistake_and_its_effect(exhibit):
     assert len(exhibit.story.split()) >= 10
     assert exhibit.story.endswith(".")
-    assert museum.named(exhibit.title) is exhibit
+    assert museum.find_exhibit(exhibit.title) is exhibit
 
 
 def test_the_mistakes_that_engines_shipped_are_all_here():
@@ -117,14 +117,15 @@ def rules_of_everything():
 def test_showing_the_whole_museum_changes_no_rule_of_the_engine():
     before = rules_of_everything()
     for exhibit in museum.exhibits:
-        with museum.planted(exhibit):
+        with museum.replaced_rules(exhibit):
             assert rules_of_everything() != before or exhibit.op.name not in operations
     assert rules_of_everything() == before
 
 
 def test_a_rule_is_restored_if_the_block_fails():
     before = rules_of_everything()
-    with pytest.raises(ZeroDivisionError), museum.planted(museum.named("dropout: gradient sent to the mask")):
+    exhibit = museum.find_exhibit("dropout: gradient sent to the mask")
+    with pytest.raises(ZeroDivisionError), museum.replaced_rules(exhibit):
         raise ZeroDivisionError
     assert rules_of_everything() == before
 
@@ -137,7 +138,7 @@ def test_rules_are_restored_when_planting_fails():
     museum.exhibits.remove(half_forbidden)
     half_forbidden.rule("b")(lambda upstream: upstream)
     before = rules_of_everything()
-    with pytest.raises(TypeError, match=r"multiply\.b may not read 'upstream'"), museum.planted(half_forbidden):
+    with pytest.raises(TypeError, match=r"multiply\.b may not read 'upstream'"), museum.replaced_rules(half_forbidden):
         pass
     assert rules_of_everything() == before
 
@@ -154,14 +155,14 @@ def leaf(number):
 
 
 def test_a_planted_rule_runs_only_inside_its_block():
-    with museum.planted(museum.named("multiply: own factor")):
+    with museum.replaced_rules(museum.find_exhibit("multiply: own factor")):
         during = five_times(leaf)
     assert (during, five_times(leaf), five_times(Value)) == (3.0, 5.0, 5.0)
 
 
 def test_an_unknown_exhibit_is_named_with_its_neighbours():
     with pytest.raises(KeyError, match="no exhibit 'tanh: rule on the inputs'; did you mean 'tanh: rule on the input'"):
-        museum.named("tanh: rule on the inputs")
+        museum.find_exhibit("tanh: rule on the inputs")
 
 
 def test_the_exhibits_of_one_operation_are_found():

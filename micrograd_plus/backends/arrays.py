@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import shared
-from .shapes import count_along, inverse_order, whole
+from .shapes import as_integers, count_along, inverse_order
 from .shared import rows
 
 composed: dict[str, Any] = {}
@@ -22,7 +22,7 @@ composed: dict[str, Any] = {}
 only for some arrays."""
 
 _here = sys.modules[__name__]
-globals().update(shared.bound_to(_here, np))
+globals().update(shared.bind_functions(_here, np))
 
 
 def __getattr__(name: str) -> Any:
@@ -78,13 +78,13 @@ def tril(x: Any, k: int = 0) -> Any:
     12 x 12: 2.5 µs, NumPy 9.
     """
     mask = _triangle(x, k)
-    return np.tril(x, whole(k)) if mask is None else np.where(mask, x, np.zeros(1, x.dtype))
+    return np.tril(x, as_integers(k)) if mask is None else np.where(mask, x, np.zeros(1, x.dtype))
 
 
 def triu(x: Any, k: int = 0) -> Any:
     """Return the upper triangle of each matrix, in the same way."""
     mask = _triangle(x, k - 1)
-    return np.triu(x, whole(k)) if mask is None else np.where(mask, np.zeros(1, x.dtype), x)
+    return np.triu(x, as_integers(k)) if mask is None else np.where(mask, np.zeros(1, x.dtype), x)
 
 
 def _triangle(x: Any, k: int) -> Any:
@@ -180,15 +180,15 @@ def power(base: Any, exponent: Any) -> Any:
     if type(base) in (int, float):
         return np.power(base, exponent)
     if type(exponent) in (int, float) and exponent in _BY_PRODUCTS and base.dtype.char in "fd":
-        return _multiplied_out(base if exponent > 0 else 1 / base, abs(int(exponent)))
+        return _power_by_products(base if exponent > 0 else 1 / base, abs(int(exponent)))
     return base**exponent
 
 
-def _multiplied_out(x: Any, exponent: int) -> Any:
+def _power_by_products(x: Any, exponent: int) -> Any:
     """Return `x` to a whole power of at least 1, by repeated squaring."""
     if exponent == 1:
         return x
-    half = _multiplied_out(x, exponent // 2)
+    half = _power_by_products(x, exponent // 2)
     return half * half * x if exponent % 2 else half * half
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from . import arrays, floats
-from .shared import bound_to
+from .shared import bind_functions
 
 _composites: dict[str, Any] = {}
 _kernels: list[ModuleType] = []
@@ -57,7 +57,7 @@ class Namespace:
     def __init__(self, library: Any):
         self.np = library
         self.composed: dict[str, Any] = {}
-        vars(self).update(bound_to(self, library))
+        vars(self).update(bind_functions(self, library))
 
     def __getattr__(self, name: str) -> Any:
         """Return the library's function of that name, and keep it for the next access."""

@@ -65,10 +65,10 @@ def erf(np: Any, x: Any) -> Any:
     Floats keep their dtype; integers and booleans become float64. Other dtypes, such as complex, raise TypeError.
     """
 
-    def elsewhere(far: Any) -> Any:
+    def far_from_zero(far: Any) -> Any:
         return np.copysign(1.0 - _erfc_of(np, far), far)
 
-    return _in_two_stretches(np, x, "erf", _erf_near_zero, elsewhere)
+    return _in_two_stretches(np, x, "erf", _erf_near_zero, far_from_zero)
 
 
 def erfc(np: Any, x: Any) -> Any:
@@ -77,11 +77,11 @@ def erfc(np: Any, x: Any) -> Any:
     def near_zero(near: Any) -> Any:
         return 1.0 - _erf_near_zero(near)
 
-    def elsewhere(far: Any) -> Any:
+    def far_from_zero(far: Any) -> Any:
         values = _erfc_of(np, far)
         return np.where(far < 0, 2.0 - values, values)
 
-    return _in_two_stretches(np, x, "erfc", near_zero, elsewhere)
+    return _in_two_stretches(np, x, "erfc", near_zero, far_from_zero)
 
 
 def _in_two_stretches(

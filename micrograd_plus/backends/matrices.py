@@ -12,7 +12,7 @@ from typing import Any
 from numpy import broadcast_shapes, errstate, ndarray
 from numpy.linalg import LinAlgError
 
-from .shapes import floating
+from .shapes import float_dtype
 
 __all__ = [
     "block_triangle",
@@ -265,7 +265,7 @@ def sqrtm(np: Any, a: Any) -> Any:
     Computation 2 (1976), pages 63-94; N. J. Higham, "Functions of Matrices", 2008, section 6.3.
     """
     _square(a)
-    n, dtype = max(a.shape[-1], 1), floating(a)
+    n, dtype = max(a.shape[-1], 1), float_dtype(a)
     root, other = a.astype(dtype), np.broadcast_to(np.eye(a.shape[-1], dtype=dtype), a.shape)
     least = 4 * float(np.finfo(dtype).eps)
     what = "a has no principal square root: it is singular, or has an eigenvalue below 0"
@@ -318,7 +318,7 @@ def expm(np: Any, a: Any) -> Any:
     _square(a)
     size = _largest(np, np.sum(np.abs(a), axis=-2, keepdims=True), -1)
     halvings = np.ceil(np.log2(np.maximum(size / LARGEST, 1)))
-    small = a * (0.5**halvings).astype(floating(size))
+    small = a * (0.5**halvings).astype(float_dtype(size))
     square = small @ small
     even = _polynomial(np, EVEN, square)
     odd = small @ _polynomial(np, ODD, square)

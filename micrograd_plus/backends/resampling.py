@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .placing import add_at
-from .shapes import floating
+from .shapes import float_dtype
 
 __all__ = ["resample", "unresample"]
 
@@ -69,7 +69,7 @@ def resample(
 ) -> Any:
     """Return `x` with another length along an axis."""
     into, places, weights = table(x.shape[axis], length, mode, step)
-    return _weighted(library, x, places, into, weights, length, axis)
+    return _add_weighted_entries(library, x, places, into, weights, length, axis)
 
 
 def unresample(
@@ -77,13 +77,13 @@ def unresample(
 ) -> Any:
     """Return the transpose of `resample` for an array of `shape`."""
     into, places, weights = table(shape[axis], x.shape[axis], mode, step)
-    return _weighted(library, x, into, places, weights, shape[axis], axis)
+    return _add_weighted_entries(library, x, into, places, weights, shape[axis], axis)
 
 
-def _weighted(library: Any, x: Any, source: Any, target: Any, weights: Any, length: int, axis: int) -> Any:
+def _add_weighted_entries(library: Any, x: Any, source: Any, target: Any, weights: Any, length: int, axis: int) -> Any:
     """Add up entries along an axis, each times its weight, at its new index."""
     first = library.moveaxis(x, axis, 0)
-    dtype = floating(x) if weights.dtype.kind == "f" else x.dtype
+    dtype = float_dtype(x) if weights.dtype.kind == "f" else x.dtype
     column = library.asarray(weights).astype(dtype).reshape(-1, *(1,) * (x.ndim - 1))
     out = library.zeros((length, *first.shape[1:]), dtype)
     add_at(library, out, library.asarray(target), first[library.asarray(source)] * column)

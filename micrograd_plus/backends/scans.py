@@ -12,7 +12,7 @@ from .shapes import one_axis
 __all__ = ["argsort", "cummax_with_indices", "cumprod", "cumsum", "logcumsumexp", "recurrence", "shift_by_one", "topk"]
 
 
-def _running(
+def _run_accumulation(
     np: Any, accumulate: Any, x: Any, first: Any, axis: int | None, exclusive: bool, reverse: bool
 ) -> Any:
     """Return a running sum or product from either end; `first` starts an exclusive one."""
@@ -29,12 +29,12 @@ def _running(
 
 def cumsum(np: Any, x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
     """Return running sums."""
-    return _running(np, np.cumsum, x, 0, axis, exclusive, reverse)
+    return _run_accumulation(np, np.cumsum, x, 0, axis, exclusive, reverse)
 
 
 def cumprod(np: Any, x: Any, axis: Any = None, exclusive: bool = False, reverse: bool = False) -> Any:
     """Return running products."""
-    return _running(np, np.cumprod, x, 1, axis, exclusive, reverse)
+    return _run_accumulation(np, np.cumprod, x, 1, axis, exclusive, reverse)
 
 
 def recurrence(np: Any, decay: Any, drive: Any, axis: int = -1, reverse: bool = False) -> Any:

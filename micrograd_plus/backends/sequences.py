@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .shapes import floating
+from .shapes import float_dtype
 
 __all__ = [
     "attention_mask", "expert_products", "gated_recurrence", "grouped_matmul", "matrix_recurrence", "rnn", "rope",
@@ -72,12 +72,12 @@ def rope(np: Any, x: Any, angles: Any, interleaved: bool = False) -> Any:
     pairs = angles.shape[-1]
     if 2 * pairs > x.shape[-1]:
         raise ValueError(f"{pairs} angles turn {2 * pairs} features, and x has {x.shape[-1]}")
-    cos, sin = np.cos(angles).astype(floating(x)), np.sin(angles).astype(floating(x))
+    cos, sin = np.cos(angles).astype(float_dtype(x)), np.sin(angles).astype(float_dtype(x))
     if interleaved:
         first, second = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)
     else:
         first, second = slice(pairs), slice(pairs, 2 * pairs)
-    out = x.astype(floating(x))
+    out = x.astype(float_dtype(x))
     out[..., first] = x[..., first] * cos - x[..., second] * sin
     out[..., second] = x[..., first] * sin + x[..., second] * cos
     return out
@@ -86,7 +86,7 @@ def rope(np: Any, x: Any, angles: Any, interleaved: bool = False) -> Any:
 def rope_angles(np: Any, x: Any, pairs: int, base: float = 10000.0, offset: int = 0) -> Any:
     """Return position times the speed of each pair: (T, pairs)."""
     positions = np.arange(offset, offset + x.shape[-2])
-    return (positions[:, None] / base ** (np.arange(pairs) / pairs)).astype(floating(x))
+    return (positions[:, None] / base ** (np.arange(pairs) / pairs)).astype(float_dtype(x))
 
 
 def attention_mask(
@@ -103,7 +103,7 @@ def attention_mask(
         hidden = hidden | (abs(ahead) >= window)
     if allowed is not None:
         hidden = hidden | ~allowed
-    return np.where(hidden, -np.inf, 0.0).astype(floating(query))
+    return np.where(hidden, -np.inf, 0.0).astype(float_dtype(query))
 
 
 def grouped_matmul(np: Any, x: Any, weights: Any, experts: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 __all__ = [
     "all_but_channels", "as_table", "attention_scale", "border_at_end", "by_channel", "channel_shape", "corner",
     "count_along", "cuts", "diagonal_shape", "fitting_bias", "group_shape", "heads_sharing", "image_size",
-    "inverse_order", "joined_last", "kernel_shape", "last_axes", "ndim", "opposite", "other_norm", "quantile_places",
-    "reduced", "shape", "shaped_like", "size", "size_before_windows", "turned", "windows_along",
+    "inverse_order", "join_last_axes", "kernel_shape", "last_axes", "ndim", "opposite", "other_norm", "quantile_places",
+    "reduced_shape", "shape", "shaped_like", "size", "size_before_windows", "transpose_weight", "windows_along",
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
@@ -58,7 +58,7 @@ def count_along(shape: Shape, axis: Axis) -> int:
     return prod(shape[i] for i in axes_of(shape, axis))
 
 
-def reduced(shape: Shape, axis: Axis, length_one: bool) -> Shape:
+def reduced_shape(shape: Shape, axis: Axis, length_one: bool) -> Shape:
     """Return the shape of a reduction, its axes kept with length 1 or removed."""
     gone = axes_of(shape, axis)
     if length_one:
@@ -74,7 +74,7 @@ def inverse_order(axes: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(positive.index(i) for i in range(len(axes)))
 
 
-def whole(value: Any) -> Any:
+def as_integers(value: Any) -> Any:
     """Return one or several whole numbers. Raise an error for a fraction, which NumPy would truncate."""
     return tuple(index(part) for part in value) if hasattr(value, "__iter__") else index(value)
 
@@ -161,14 +161,14 @@ def shaped_like(x: Any, other: Any) -> Any:
     return x
 
 
-def turned(weight: Any) -> Any:
+def transpose_weight(weight: Any) -> Any:
     """Return the transpose of a matrix. Raise ValueError for more axes, which would broadcast."""
     if weight.ndim != 2:
         raise ValueError(f"weight has shape {weight.shape} and is no matrix")
     return weight.T
 
 
-def floating(x: Any) -> Any:
+def float_dtype(x: Any) -> Any:
     """Return the floating dtype that fits an array: its own, or float64 for whole numbers."""
     return x.dtype if x.dtype.kind in "fc" else "float64"
 
@@ -246,7 +246,7 @@ def kernel_shape(
     return (out_shape[1], x_shape[1] // groups, *kernel_size)
 
 
-def joined_last(shape: Shape) -> Shape:
+def join_last_axes(shape: Shape) -> Shape:
     """Return the shape with the last two axes joined."""
     return (*shape[:-2], shape[-2] * shape[-1])
 

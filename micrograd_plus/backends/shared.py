@@ -1,7 +1,7 @@
 """Functions of the namespace of arrays that are the same for every array library: NumPy and CuPy.
 
 A function that needs the library takes the namespace first, as the forward of an operation does: `xp.zeros` is the
-library's own function. Other functions take only arrays. `bound_to` binds all of them to a namespace.
+library's own function. Other functions take only arrays. `bind_functions` binds all of them to a namespace.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from . import (
     windows,
 )
 from .shapes import (
+    as_integers,
     axes_of,
     border_mode,
     count_along,
-    floating,
+    float_dtype,
     inverse_order,
     is_sequence,
     one_axis,
-    reduced,
-    whole,
+    reduced_shape,
     whole_constant,
 )
 
 
-def bound_to(xp: Any, library: Any) -> dict[str, Any]:
+def bind_functions(xp: Any, library: Any) -> dict[str, Any]:
     """Return the functions that a namespace shares with others, by name.
 
     Those of other modules take only the library.
@@ -82,13 +82,13 @@ def mean_square(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> An
         return xp.mean(x * x, axis, keepdims)
     axes, all_axes = axes_of(x.shape, axis), range(x.ndim)
     total = xp.np.einsum(x, all_axes, x, all_axes, [i for i in all_axes if i not in axes]) / count
-    return total.reshape(reduced(x.shape, axis, length_one=True)) if keepdims else total
+    return total.reshape(reduced_shape(x.shape, axis, length_one=True)) if keepdims else total
 
 
 def finite_max(xp: Any, x: Any, axis: Any = -1) -> Any:
     """Return the largest entry, keeping the reduced axes with length 1; 0 if it is infinite or there are no entries."""
     if not x.size:
-        return xp.zeros(reduced(x.shape, axis, length_one=True), x.dtype)
+        return xp.zeros(reduced_shape(x.shape, axis, length_one=True), x.dtype)
     largest = xp.max(x, axis=axis, keepdims=True)
     return xp.where(xp.isfinite(largest), largest, 0)
 
@@ -165,7 +165,8 @@ def astype(x: Any, dtype: Any) -> Any:
 
 def unreduce(xp: Any, x: Any, shape: tuple[int, ...], axis: Any = None, keepdims: bool = False) -> Any:
     """Repeat the result of a reduction along the axes that it removed."""
-    return xp.broadcast_to(x if keepdims or axis is None else x.reshape(reduced(shape, axis, length_one=True)), shape)
+    is_kept = keepdims or axis is None
+    return xp.broadcast_to(x if is_kept else x.reshape(reduced_shape(shape, axis, length_one=True)), shape)
 
 
 def summed_axes(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
@@ -294,12 +295,12 @@ def axes_from_last(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
 
 def squeeze_axes(x: Any, axis: Any = None) -> Any:
     """Remove the axes that a reduction kept with length 1."""
-    return x.reshape(reduced(x.shape, axis, length_one=False))
+    return x.reshape(reduced_shape(x.shape, axis, length_one=False))
 
 
 def expand_axes(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
     """Insert, with length 1, the axes that a reduction of an array of `shape` removed."""
-    return x.reshape(reduced(shape, axis, length_one=True))
+    return x.reshape(reduced_shape(shape, axis, length_one=True))
 
 
 def expand_dims(xp: Any, x: Any, axis: Any) -> Any:
@@ -316,19 +317,19 @@ def unstack(xp: Any, x: Any, axis: int = 0) -> tuple[Any, ...]:
 
 def split(xp: Any, x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Any, ...]:
     """Split an array along an axis."""
-    places = whole(indices_or_sections)
+    places = as_integers(indices_or_sections)
     places = list(places) if is_sequence(places) else places
     return tuple(xp.np.split(x, places, axis=axis))
 
 
 def tril(xp: Any, x: Any, k: int = 0) -> Any:
     """Return the lower triangle of each matrix. NumPy would round a fractional diagonal."""
-    return xp.np.tril(x, whole(k))
+    return xp.np.tril(x, as_integers(k))
 
 
 def triu(xp: Any, x: Any, k: int = 0) -> Any:
     """Return the upper triangle of each matrix."""
-    return xp.np.triu(x, whole(k))
+    return xp.np.triu(x, as_integers(k))
 
 
 def argmax(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -343,17 +344,17 @@ def argmin(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def repeat(xp: Any, x: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat each entry several times."""
-    return xp.np.repeat(x, whole(repeats), axis)
+    return xp.np.repeat(x, as_integers(repeats), axis)
 
 
 def roll(xp: Any, x: Any, shift: Any, axis: Any = None) -> Any:
     """Shift entries cyclically along an axis."""
-    return xp.np.roll(x, whole(shift), axis)
+    return xp.np.roll(x, as_integers(shift), axis)
 
 
 def take(xp: Any, x: Any, indices: Any, axis: int | None = None) -> Any:
     """Return the slices with the given indices along an axis."""
-    return xp.np.take(x, whole(indices) if type(indices) is float else indices, axis)
+    return xp.np.take(x, as_integers(indices) if type(indices) is float else indices, axis)
 
 
 def pad(xp: Any, x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0.0) -> Any:
@@ -379,7 +380,7 @@ def new_ones(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
 
 def new_array(xp: Any, x: Any, numbers: Any) -> Any:
     """Return Python numbers as an array on the device of `x`."""
-    return xp.asarray(numbers, floating(x))
+    return xp.asarray(numbers, float_dtype(x))
 
 
 def new_eye(xp: Any, x: Any, n: int) -> Any:

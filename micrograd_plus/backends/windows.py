@@ -21,7 +21,7 @@ __all__ = [
     "group_columns",
     "group_images",
     "kernel_rows",
-    "max_pool2d_with_chosen",
+    "max_pool2d_and_choice",
     "split_columns",
     "unfold",
     "ungroup_columns",
@@ -215,19 +215,19 @@ def conv2d_input(
     kernel = weight.shape[2:]
     border = tuple(d * (k - 1) - p for d, k, p in zip(dilation, kernel, padding, strict=True))
     if stride == (1, 1) and min(border) >= 0:
-        return correlate2d(np, upstream, _turned(weight, groups), stride, border, dilation, groups)
+        return correlate2d(np, upstream, _turn_filters(weight, groups), stride, border, dilation, groups)
     columns = kernel_rows(np, weight, groups).swapaxes(-1, -2) @ group_images(np, upstream, groups)
     return fold(np, ungroup_columns(np, columns, upstream.shape[0]), size, kernel, stride, padding, dilation)
 
 
-def _turned(weight: Any, groups: int) -> Any:
+def _turn_filters(weight: Any, groups: int) -> Any:
     """Return filters turned by half a turn, inputs and outputs exchanged: (C, O / groups, kH, kW)."""
     outputs, inputs, kh, kw = weight.shape
     by_group = weight.reshape(groups, outputs // groups, inputs, kh, kw)[..., ::-1, ::-1]
     return by_group.swapaxes(1, 2).reshape(groups * inputs, outputs // groups, kh, kw)
 
 
-def max_pool2d_with_chosen(
+def max_pool2d_and_choice(
     np: Any, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Any, Any]:
     """Return the largest entry of each window, and its index in the window: (C, kernel, windows * N)."""

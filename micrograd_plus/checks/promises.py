@@ -364,7 +364,7 @@ def _(sample: Sample) -> None:
 
 @promise("the order of entries in memory does not matter")
 def _(sample: Sample) -> None:
-    def strided(value: Any) -> Any:
+    def with_strides(value: Any) -> Any:
         if not hasattr(value, "dtype") or value.ndim == 0:
             return value
         wide = np.zeros(tuple(2 * n for n in value.shape), value.dtype)
@@ -373,10 +373,10 @@ def _(sample: Sample) -> None:
         return view
 
     places = differentiable_inputs(sample)
-    leaves = [Tensor.of(strided(sample.inputs[i])) for i in places]
+    leaves = [Tensor.of(with_strides(sample.inputs[i])) for i in places]
     for leaf in leaves:
         leaf.requires_grad = True
-    full = [Tensor.of(strided(v)) if hasattr(v, "dtype") else v for v in sample.inputs]
+    full = [Tensor.of(with_strides(v)) if hasattr(v, "dtype") else v for v in sample.inputs]
     for place, leaf in zip(places, leaves, strict=True):
         full[place] = leaf
     scalar(sample, full).backward()

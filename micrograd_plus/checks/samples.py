@@ -40,7 +40,7 @@ class Sample:
 
     def fresh(self, rng: Any) -> Sample:
         """Return the same call with newly drawn inputs; inputs given as numbers stay."""
-        return Sample(self.op, [drawn(value, rng) for value in self.draws], self.params, self.excused, self.draws)
+        return Sample(self.op, [draw_input(value, rng) for value in self.draws], self.params, self.excused, self.draws)
 
     def __repr__(self) -> str:
         shown = [f"{tuple(x.shape)} {x.dtype}" if hasattr(x, "shape") else repr(x) for x in self.inputs]
@@ -62,12 +62,12 @@ def sample(call: Any, *inputs: Any, excused: dict[str, str] | None = None, **par
     if known and known[0].op is not op:  # defined again, as happens in a notebook
         known.clear()
     rng = np.random.default_rng(zlib.crc32(f"{op.name} {len(known)}".encode()))
-    made.inputs += [drawn(value, rng) for value in inputs]
+    made.inputs += [draw_input(value, rng) for value in inputs]
     known.append(made)
     return made
 
 
-def drawn(value: Any, rng: Any) -> Any:
+def draw_input(value: Any, rng: Any) -> Any:
     """Return an input as an array, drawn by a function or given."""
     found = value(rng) if callable(value) else value
     return np.array(found) if isinstance(found, list) else found
@@ -93,7 +93,7 @@ def inner(*shape: int) -> Any:
     return lambda rng: rng.uniform(0.1, 0.9, shape) * rng.choice([-1.0, 1.0], shape)
 
 
-def spaced(*shape: int) -> Any:
+def distinct(*shape: int) -> Any:
     """Draw numbers of both signs in random order, no two closer than 0.1, so that there are no ties."""
     count = int(np.prod(shape))
     return lambda rng: ((rng.permutation(count) - count / 2) / 4 + rng.uniform(0.01, 0.14, count)).reshape(shape)
@@ -117,13 +117,13 @@ def _samples_of_elementwise() -> None:
     for call in (ops.arcsin, ops.arccos, ops.arctanh, ops.tan):
         sample(call, inner(2, 3))
     sample(ops.hardtanh, real(2, 3))
-    sample(ops.hardtanh, spaced(2, 3), low=-0.37, high=0.61)
+    sample(ops.hardtanh, distinct(2, 3), low=-0.37, high=0.61)
     sample(ops.leaky_relu, real(4), slope=0.3)
     sample(ops.elu, real(4), alpha=0.7)
     sample(ops.celu, real(4), alpha=0.7)
-    sample(ops.clip, spaced(3, 4), -0.52, 0.77)
-    sample(ops.clip, spaced(3, 4), None, 0.31)
-    sample(ops.clip, spaced(3, 4), spaced(4), spaced(3, 1))
+    sample(ops.clip, distinct(3, 4), -0.52, 0.77)
+    sample(ops.clip, distinct(3, 4), None, 0.31)
+    sample(ops.clip, distinct(3, 4), distinct(4), distinct(3, 1))
     sample(ops.arccosh, lambda rng: 1 + positive(2, 3)(rng))
     for call in (ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.arctan2, ops.hypot, ops.logaddexp,
                  ops.copysign, ops.divide):  # fmt: skip
@@ -188,9 +188,9 @@ def _samples_of_reductions() -> None:
     for call in (
         ops.sum, ops.mean, ops.mean_square, ops.max, ops.min, ops.prod, ops.var, ops.std, ops.norm, ops.logsumexp,
     ):  # fmt: skip
-        sample(call, spaced(2, 3))
-        sample(call, spaced(2, 3, 4), axis=1)
-        sample(call, spaced(2, 3, 4), axis=(0, -1), keepdims=True)
+        sample(call, distinct(2, 3))
+        sample(call, distinct(2, 3, 4), axis=1)
+        sample(call, distinct(2, 3, 4), axis=(0, -1), keepdims=True)
     sample(ops.var, real(2, 5), axis=-1, ddof=1)
     sample(ops.std, real(2, 5), axis=-1, ddof=1)
     sample(ops.prod, [[0.0, 2.0, -1.5], [0.0, 0.0, 3.0]], axis=1)
@@ -219,17 +219,17 @@ def _samples_of_scans() -> None:
     sample(ops.logcumsumexp, lambda rng: 30 * real(4, 2)(rng), axis=0)
     sample(ops.shift_by_one, real(2, 4), axis=1)
     sample(ops.shift_by_one, real(2, 4), axis=0, reverse=True)
-    sample(ops.cummax_with_indices, spaced(3, 5), axis=1)
-    sample(ops.sort, spaced(3, 5), axis=1)
-    sample(ops.sort, spaced(3, 5), axis=0, descending=True)
-    sample(ops.sort, spaced(2, 3), axis=None)
-    sample(ops.topk, spaced(3, 5), k=2, axis=1)
-    sample(ops.quantile, spaced(3, 5), q=0.3, axis=1)
-    sample(ops.quantile, spaced(2, 5), q=0.8, keepdims=True)
-    sample(ops.quantile, spaced(3, 5), q=(0.8, 0.0, 0.3), axis=0)
-    sample(ops.quantile, spaced(2, 3, 4), q=(0.45,), axis=(0, 2), keepdims=True, method="hazen")
-    sample(ops.median, spaced(3, 4), axis=1)
-    sample(ops.median, spaced(5))
+    sample(ops.cummax_with_indices, distinct(3, 5), axis=1)
+    sample(ops.sort, distinct(3, 5), axis=1)
+    sample(ops.sort, distinct(3, 5), axis=0, descending=True)
+    sample(ops.sort, distinct(2, 3), axis=None)
+    sample(ops.topk, distinct(3, 5), k=2, axis=1)
+    sample(ops.quantile, distinct(3, 5), q=0.3, axis=1)
+    sample(ops.quantile, distinct(2, 5), q=0.8, keepdims=True)
+    sample(ops.quantile, distinct(3, 5), q=(0.8, 0.0, 0.3), axis=0)
+    sample(ops.quantile, distinct(2, 3, 4), q=(0.45,), axis=(0, 2), keepdims=True, method="hazen")
+    sample(ops.median, distinct(3, 4), axis=1)
+    sample(ops.median, distinct(5))
 
 
 def _samples_of_shape() -> None:
@@ -351,8 +351,8 @@ def _samples_of_convolution() -> None:
     sample(ops.group_images, real(2, 6, 3, 4), groups=2)
     sample(ops.ungroup_images, real(3, 2, 40), size=(4, 5), images=2)
     sample(ops.as_channels, real(3))
-    sample(ops.max_pool2d, spaced(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 0))
-    sample(ops.max_pool2d, spaced(1, 2, 5, 6), kernel_size=(2, 2), stride=(1, 2), dilation=(2, 1))
+    sample(ops.max_pool2d, distinct(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 0))
+    sample(ops.max_pool2d, distinct(1, 2, 5, 6), kernel_size=(2, 2), stride=(1, 2), dilation=(2, 1))
     sample(ops.avg_pool2d, real(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 1))
     sample(ops.avg_pool2d, real(2, 3, 5, 6), kernel_size=(3, 2), stride=(2, 1), padding=(1, 1), count_include_pad=False)
     sample(ops.window_sums, real(2, 12, 12), x_shape=(2, 3, 5, 4), kernel_size=(2, 2), stride=(1, 1), padding=(0, 0))
@@ -384,7 +384,7 @@ def _samples_of_images() -> None:
            output_padding=(1, 0), dilation=(1, 2))  # fmt: skip
     sample(ops.conv_transpose2d, real(1, 4, 2, 3), real(4, 1, 2, 2), groups=2)
     sample(ops.conv_transpose1d, real(2, 3, 4), real(3, 2, 3), real(2), stride=3, padding=1, output_padding=2)
-    sample(ops.max_pool1d, spaced(2, 3, 7), kernel_size=3, stride=2, padding=1)
+    sample(ops.max_pool1d, distinct(2, 3, 7), kernel_size=3, stride=2, padding=1)
     sample(ops.avg_pool1d, real(2, 3, 7), kernel_size=3, stride=2, padding=1, count_include_pad=False)
     sample(ops.avg_pool1d, real(2, 3, 6), kernel_size=3, stride=1)
     sample(ops.adaptive_avg_pool2d, real(2, 3, 5, 7), output_size=(3, 2))
@@ -466,7 +466,7 @@ def definite(*shape: int, entries: Any = real) -> Any:
     return draw
 
 
-def apart(*shape: int, entries: Any = real) -> Any:
+def with_gaps(*shape: int, entries: Any = real) -> Any:
     """Draw matrices with distinct singular values, none near 0."""
     rows, columns = shape[-2:]
     return lambda rng: 0.4 * entries(*shape)(rng) + np.eye(rows, columns) * np.arange(1.5, columns + 1.5)
@@ -474,22 +474,22 @@ def apart(*shape: int, entries: Any = real) -> Any:
 
 def _samples_of_linear_algebra() -> None:
     linalg = ops.linalg
-    sample(linalg.solve, apart(3, 3), real(3, 1))
-    sample(linalg.solve, apart(2, 3, 3), real(3, 4))
-    sample(linalg.solve, apart(3, 3), real(4, 1, 3, 2))
-    sample(linalg.inv, apart(2, 3, 3))
-    sample(linalg.det, apart(2, 3, 3))
-    sample(linalg.cofactors, apart(2, 3, 3))
-    sample(linalg.slogdet, apart(2, 3, 3))
+    sample(linalg.solve, with_gaps(3, 3), real(3, 1))
+    sample(linalg.solve, with_gaps(2, 3, 3), real(3, 4))
+    sample(linalg.solve, with_gaps(3, 3), real(4, 1, 3, 2))
+    sample(linalg.inv, with_gaps(2, 3, 3))
+    sample(linalg.det, with_gaps(2, 3, 3))
+    sample(linalg.cofactors, with_gaps(2, 3, 3))
+    sample(linalg.slogdet, with_gaps(2, 3, 3))
     sample(linalg.slogdet, [[0.3, 2.0], [1.1, 0.7]])
     sample(linalg.trace, real(2, 3, 4))
     sample(linalg.trace, real(4, 3), offset=-1)
     sample(linalg.block_triangle, real(2, 3, 3), real(2, 3, 3))
-    sample(linalg.matrix_power, apart(2, 3, 3), n=3)
-    sample(linalg.matrix_power, apart(3, 3), n=-2)
+    sample(linalg.matrix_power, with_gaps(2, 3, 3), n=3)
+    sample(linalg.matrix_power, with_gaps(3, 3), n=-2)
     sample(linalg.expm, real(2, 3, 3))
-    sample(linalg.solve_sylvester, apart(2, 3, 3), apart(2, 2), real(3, 2))
-    sample(linalg.solve_sylvester, apart(2, 2, entries=spectrum), apart(3, 3, entries=spectrum), spectrum(2, 3))
+    sample(linalg.solve_sylvester, with_gaps(2, 3, 3), with_gaps(2, 2), real(3, 2))
+    sample(linalg.solve_sylvester, with_gaps(2, 2, entries=spectrum), with_gaps(3, 3, entries=spectrum), spectrum(2, 3))
     sample(linalg.sqrtm, definite(2, 3, 3))
     sample(linalg.sqrtm, definite(3, 3, entries=spectrum))
     sample(linalg.expm, lambda rng: 4 * real(3, 3)(rng))
@@ -503,10 +503,10 @@ def _samples_of_linear_algebra() -> None:
 
 def _samples_of_factorisations() -> None:
     factors = ops.factorisations
-    sample(factors.check_independent, apart(2, 3, 3))
-    sample(factors.eig, apart(2, 3, 3))
+    sample(factors.check_independent, with_gaps(2, 3, 3))
+    sample(factors.eig, with_gaps(2, 3, 3))
     sample(factors.eig, [[0.3, 2.0], [-1.1, 0.7]])
-    sample(factors.eig, apart(3, 3, entries=spectrum))
+    sample(factors.eig, with_gaps(3, 3, entries=spectrum))
     sample(factors.hermitian_part, real(2, 3, 3))
     sample(factors.hermitian_part, spectrum(3, 3))
     sample(factors.pivots, real(2, 3, 2))
@@ -515,16 +515,16 @@ def _samples_of_factorisations() -> None:
     sample(factors.known_ratio, real(2, 3), real(3), 0.1)
     sample(factors.known_ratio, spectrum(2, 3), real(3), 0.1)
     sample(factors.eigh, [[1.0, 2.0], [1.5, -1.3]])
-    sample(factors.pinv, apart(2, 3), rtol=0.01)
+    sample(factors.pinv, with_gaps(2, 3), rtol=0.01)
     for entries in (real, spectrum):
         for call in (factors.cholesky, factors.eigh):
             sample(call, definite(2, 3, 3, entries=entries))
         for shape in ((2, 4, 3), (3, 3)):
-            sample(factors.qr, apart(*shape, entries=entries))
+            sample(factors.qr, with_gaps(*shape, entries=entries))
         for shape in ((2, 3, 3), (4, 3), (2, 4)):
-            sample(factors.svd, apart(*shape, entries=entries))
-        sample(factors.pinv, apart(2, 4, 3, entries=entries))
-    sample(factors.pinv, apart(2, 3, entries=spectrum))
+            sample(factors.svd, with_gaps(*shape, entries=entries))
+        sample(factors.pinv, with_gaps(2, 4, 3, entries=entries))
+    sample(factors.pinv, with_gaps(2, 3, entries=spectrum))
 
 
 def _samples_of_waves() -> None:

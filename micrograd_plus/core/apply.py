@@ -97,7 +97,7 @@ class Op(Definition):
         if rules:
             values = self.values_by_name(data, params, out, residuals)
             values |= {rule.saves[0]: rule({**values, "xp": xp}) for rule in rules if rule.in_forward}
-            needed = {name for rule in rules for name in rule.saves} | set(self.always_saved)
+            needed = {name for rule in rules for name in rule.saves} | set(self.unconditional_saves)
             saved = tuple(values[name] if name in needed else None for name in self.saves)
             node = make_node(self.vjp_for(out), nodes, saved, out)
         return output_variables(node, out) if self.outputs else Variable.public.of(out, node)

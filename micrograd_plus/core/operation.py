@@ -111,10 +111,10 @@ class Definition(Signature):
     @cached_property
     def saves(self) -> tuple[str, ...]:
         """The names that a node saves: everything that the rules read."""
-        return tuple(dict.fromkeys([*(name for rule in self.rules for name in rule.saves), *self.always_saved]))
+        return tuple(dict.fromkeys([*(name for rule in self.rules for name in rule.saves), *self.unconditional_saves]))
 
     @property
-    def always_saved(self) -> tuple[str, ...]:
+    def unconditional_saves(self) -> tuple[str, ...]:
         """The names that are always saved: a differentiable walk computes residuals again from them."""
         return (*self.inputs, *self.params) if set(self.residuals) - self.constants else ()
 

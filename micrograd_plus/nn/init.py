@@ -20,7 +20,7 @@ import numpy as np
 
 from .. import random
 from ..backends import devices
-from ..core.messages import missing_name, prefixes_errors, tensor_expected
+from ..core.messages import expected_tensor_error, missing_name, prefixes_errors
 from ..tensor import Tensor
 
 __all__ = [
@@ -53,7 +53,7 @@ def _of_a_tensor(function: Any) -> Any:
     @wraps(function)
     def call(tensor: Any, *args: Any, **options: Any) -> Tensor:
         if not isinstance(tensor, Tensor):
-            raise tensor_expected(function.__name__, tensor)
+            raise expected_tensor_error(function.__name__, tensor)
         return function(tensor, *args, **options)
 
     return call

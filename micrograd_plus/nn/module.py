@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from ..core.messages import MissingName, check_function, check_mapping, tensor_expected
+from ..core.messages import MissingName, check_function, check_mapping, expected_tensor_error
 from ..core.runtime.blocks import module_call, no_grad
 from ..core.runtime.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
@@ -113,7 +113,7 @@ class Module:
         except AttributeError as error:  # of a list, say, which has no shape: Python's sentence names no layer
             given = error.obj
             if isinstance(given, (list, *PLAIN)) and any(given is each for each in (*args, *kwargs.values())):
-                raise tensor_expected(type(self).__name__, given) from error
+                raise expected_tensor_error(type(self).__name__, given) from error
             raise
 
     def _with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

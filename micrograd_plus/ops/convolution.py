@@ -328,7 +328,7 @@ def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     >>> x.grad.tolist()
     [[[[0.0, 2.0, 0.0, 0.0]]]]
     See: torch.nn.functional.max_pool2d."""
-    return xp.max_pool2d_with_chosen(x, kernel_size, stride, padding, dilation)
+    return xp.max_pool2d_and_choice(x, kernel_size, stride, padding, dilation)
 
 
 @max_pool2d.rule("x")

@@ -27,7 +27,7 @@ INTEGER_OPERATIONS = frozenset(["bitwise_and", "bitwise_or", "bitwise_xor", "inv
 
 EXACT_FUNCTIONS = frozenset([
     "argsort", "ceil", "clip", "floor", "floor_divide", "fmax", "fmin", "fmod", "max", "max_pool2d",
-    "max_pool2d_with_chosen", "maximum", "min", "minimum", "nan_to_num", "pad", "remainder", "round", "sign",
+    "max_pool2d_and_choice", "maximum", "min", "minimum", "nan_to_num", "pad", "remainder", "round", "sign",
     "take_along_axis", "trunc", "expand_dims", "squeeze",
 ])  # fmt: skip
 """Functions of a namespace that return integers for integers."""

@@ -65,7 +65,7 @@ def conv3d(xp, x, weight, bias=None, *, stride=(1, 1, 1), padding=(0, 0, 0), dil
     See: torch.nn.functional.conv3d."""
     n, c, _, high, wide = xp.shape(x)
     o, each, deep, *kernel = xp.shape(weight)
-    slices = xp.reshape(x, xp.joined_last(xp.shape(x)))
+    slices = xp.reshape(x, xp.join_last_axes(xp.shape(x)))
     stacks = xp.unfold(slices, (deep, 1), (stride[0], 1), (padding[0], 0), (dilation[0], 1))
     depths = xp.shape(stacks)[-1] // (high * wide)
     stacks = xp.moveaxis(xp.reshape(stacks, (n, c * deep, depths, high, wide)), 2, 1)

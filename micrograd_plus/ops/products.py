@@ -102,7 +102,7 @@ def linear_layer(xp, x, weight, bias=None):
     >>> mg.linear_layer([1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]], [0.5, 0.5]).tolist()
     [11.5, 17.5]
     See: torch.nn.functional.linear; CS231n notes, "Neural Networks Part 1"."""
-    out = xp.matmul(x, xp.turned(weight))
+    out = xp.matmul(x, xp.transpose_weight(weight))
     if bias is not None:
         out += bias
     return out

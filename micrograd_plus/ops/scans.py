@@ -245,7 +245,7 @@ def _quantile(xp, x, *, q, axis=None, method="linear", keepdims=False):
     last = line[..., -1:] if xp.ndim(q) else line[..., -1]
     between = xp.where(xp.isnan(last), last, between)  # nan is sorted last
     between = xp.moveaxis(between, -1, 0) if xp.ndim(q) else between
-    return xp.reshape(between, (*xp.shape(q), *xp.reduced(xp.shape(x), axis, True))) if keepdims else between
+    return xp.reshape(between, (*xp.shape(q), *xp.reduced_shape(xp.shape(x), axis, True))) if keepdims else between
 
 
 @wraps_op(_quantile, namespace=True)

@@ -50,7 +50,7 @@ def zeros(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
     See: numpy.zeros, torch.zeros.
     """
     lengths, dtype = _shape_and_dtype(shape, dtype)
-    return _filled(lengths, 0, dtype or float, device, requires_grad)
+    return _fill(lengths, 0, dtype or float, device, requires_grad)
 
 
 @prefixes_errors
@@ -72,7 +72,7 @@ def ones(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     See: numpy.ones, torch.ones.
     """
     lengths, dtype = _shape_and_dtype(shape, dtype)
-    return _filled(lengths, 1, dtype or float, device, requires_grad)
+    return _fill(lengths, 1, dtype or float, device, requires_grad)
 
 
 @prefixes_errors
@@ -96,7 +96,7 @@ def empty(*shape: Any, dtype: Any = None, device: str = "cpu", requires_grad: bo
     See: numpy.empty, torch.empty.
     """
     lengths, dtype = _shape_and_dtype(shape, dtype)
-    return _filled(lengths, 0, dtype or float, device, requires_grad)
+    return _fill(lengths, 0, dtype or float, device, requires_grad)
 
 
 @prefixes_errors
@@ -120,7 +120,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", re
 
     See: numpy.full, torch.full.
     """
-    return _filled(_lengths((shape,)), fill_value, dtype, device, requires_grad)
+    return _fill(_lengths((shape,)), fill_value, dtype, device, requires_grad)
 
 
 @prefixes_errors
@@ -189,7 +189,7 @@ def zeros_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
 
     See: numpy.zeros_like, torch.zeros_like.
     """
-    return _filled_like(x, 0, dtype, device, requires_grad)
+    return _fill_like(x, 0, dtype, device, requires_grad)
 
 
 @prefixes_errors
@@ -209,7 +209,7 @@ def ones_like(x: Any, dtype: Any = None, device: str | None = None, requires_gra
 
     See: numpy.ones_like, torch.ones_like.
     """
-    return _filled_like(x, 1, dtype, device, requires_grad)
+    return _fill_like(x, 1, dtype, device, requires_grad)
 
 
 @prefixes_errors
@@ -229,7 +229,7 @@ def empty_like(x: Any, dtype: Any = None, device: str | None = None, requires_gr
 
     See: numpy.empty_like, torch.empty_like.
     """
-    return _filled_like(x, 0, dtype, device, requires_grad)
+    return _fill_like(x, 0, dtype, device, requires_grad)
 
 
 @prefixes_errors
@@ -253,7 +253,7 @@ def full_like(
 
     See: numpy.full_like, torch.full_like.
     """
-    return _filled_like(x, fill_value, dtype, device, requires_grad)
+    return _fill_like(x, fill_value, dtype, device, requires_grad)
 
 
 # Rows of numbers ------------
@@ -363,7 +363,7 @@ def array(values: Any, dtype: Any = None, device: str | None = None, requires_gr
         out = ops.positive(values) if _has_graph(values) else tensor(values, device=values.device)
     else:
         return _leaf(values, dtype, device or "cpu", requires_grad)
-    return _finished(out, dtype, device, requires_grad)
+    return _with_dtype(out, dtype, device, requires_grad)
 
 
 @prefixes_errors
@@ -384,7 +384,7 @@ def asarray(values: Any, dtype: Any = None, device: str | None = None) -> Tensor
 
     See: numpy.asarray, torch.as_tensor.
     """
-    return _finished(values, dtype, device) if isinstance(values, Tensor) else array(values, dtype, device)
+    return _with_dtype(values, dtype, device) if isinstance(values, Tensor) else array(values, dtype, device)
 
 
 @prefixes_errors
@@ -447,19 +447,19 @@ def _leaf(values: Any, dtype: Any, device: str, requires_grad: bool) -> Tensor:
     return tensor(values, requires_grad=requires_grad, dtype=dtype, device=device)
 
 
-def _filled(shape: tuple[int, ...], value: Any, dtype: Any, device: str, requires_grad: bool) -> Tensor:
+def _fill(shape: tuple[int, ...], value: Any, dtype: Any, device: str, requires_grad: bool) -> Tensor:
     """Return a tensor filled with one value; a value with a graph is broadcast by an operation."""
     if _has_graph(value) or holds_tensors(value):
-        return _finished(ops.positive(ops.broadcast_to(array(value), shape)), dtype, device)
+        return _with_dtype(ops.positive(ops.broadcast_to(array(value), shape)), dtype, device)
     return _leaf(np.broadcast_to(tensor(value).numpy(), shape), dtype, device, requires_grad)
 
 
-def _filled_like(x: Any, value: Any, dtype: Any, device: str | None, requires_grad: bool) -> Tensor:
+def _fill_like(x: Any, value: Any, dtype: Any, device: str | None, requires_grad: bool) -> Tensor:
     like = x if isinstance(x, Tensor) else array(x)
-    return _filled(like.shape, value, dtype or like.dtype, device or like.device, requires_grad)
+    return _fill(like.shape, value, dtype or like.dtype, device or like.device, requires_grad)
 
 
-def _finished(x: Tensor, dtype: Any, device: str | None, requires_grad: bool = False) -> Tensor:
+def _with_dtype(x: Tensor, dtype: Any, device: str | None, requires_grad: bool = False) -> Tensor:
     """Return a tensor with a given dtype and device."""
     x = x if dtype is None or x.dtype == np.dtype(dtype) else x.astype(dtype)
     x = x if device is None else x.to(device)

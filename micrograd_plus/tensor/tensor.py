@@ -280,7 +280,7 @@ class Tensor(Variable):
         found = getattr(self.node, "grad", None)
         if found is None or isinstance(found, Tensor):
             return found
-        kept = self._tracked("grad").grad = Tensor.of(found)
+        kept = self._require_node("grad").grad = Tensor.of(found)
         return kept
 
     @grad.setter
@@ -296,7 +296,7 @@ class Tensor(Variable):
             if value.dtype.kind == "c" and self.dtype.kind != "c":
                 raise TypeError(f"grad is {value.dtype}, the tensor {self.dtype}; take its real part")
             value = value.astype(self.dtype)
-        self._tracked("grad").grad = value
+        self._require_node("grad").grad = value
 
     @property
     def T(self) -> Tensor:
@@ -390,7 +390,7 @@ class Tensor(Variable):
         See: torch.Tensor.register_hook.
         """
         check_function("register_hook", hook)
-        return add_hook(self._tracked("register_hook"), "hooks", hook)
+        return add_hook(self._require_node("register_hook"), "hooks", hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Handle:
         """Have a function called each time this leaf's `.grad` has grown.
@@ -423,7 +423,7 @@ class Tensor(Variable):
             if tensor is not None:
                 hook(tensor)
 
-        return add_hook(self._tracked("register_post_accumulate_grad_hook"), "after_accumulation", call)
+        return add_hook(self._require_node("register_post_accumulate_grad_hook"), "after_accumulation", call)
 
     def retain_grad(self) -> Tensor:
         """Keep the gradient of this result in `.grad` as well, as leaves do.
@@ -439,7 +439,7 @@ class Tensor(Variable):
 
         See: torch.Tensor.retain_grad.
         """
-        node = self._tracked("retain_grad")
+        node = self._require_node("retain_grad")
         if not isinstance(node, Leaf) and not hasattr(node, "grad"):
             node.grad = None
             held = ref(node)
@@ -451,7 +451,7 @@ class Tensor(Variable):
             add_hook(node, "hooks", keep)
         return self
 
-    def _tracked(self, name: str) -> Node:
+    def _require_node(self, name: str) -> Node:
         if self.node is None:
             raise RuntimeError(f"{name}: this tensor does not require a gradient; make it with requires_grad=True")
         return self.node

@@ -32,7 +32,7 @@ class PushedApplication(NamedTuple):
         return node_of(self.op, self.results)
 
     @property
-    def named(self) -> dict[str, Any]:
+    def rule_values(self) -> dict[str, Any]:
         """Return the values that a rule may read, by name."""
         results = [part._data for part in self.results]
         out = tuple(results) if self.op.outputs else results[0]
@@ -119,7 +119,7 @@ class PushRule(ForwardRule):
 
 def report(application: PushedApplication, push_one: Callable[[int], Sequence[Any]], on_step: OnStep) -> None:
     """Report how much each input's tangent adds. `push_one` pushes one tangent, with zeros for the others."""
-    op, named = application.op, application.named
+    op, named = application.op, application.rule_values
     after: list[Any] = [None] * len(application.results)
     for place, tangent in enumerate(application.arriving):
         if tangent is None:

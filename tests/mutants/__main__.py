@@ -92,7 +92,7 @@ def functions_in(code: CodeType) -> Iterator[CodeType]:
             yield from functions_in(constant)
 
 
-def numbered(text: str, path: Path) -> dict[tuple[str, int], CodeType]:
+def number_keys(text: str, path: Path) -> dict[tuple[str, int], CodeType]:
     """Return the code of each function in a text, by its name and its index among functions of that name."""
     count: Counter[str] = Counter()
     named = {}
@@ -107,10 +107,10 @@ def change_functions(path: Path, text: str) -> None:
     from micrograd_plus.core.define import operations
     from micrograd_plus.core.fast.callers import uninstall
 
-    changed = numbered(text, path)
+    changed = number_keys(text, path)
     new_code = {
         (code.co_qualname, code.co_firstlineno): changed.get(key)
-        for key, code in numbered(path.read_text(encoding="utf-8"), path).items()
+        for key, code in number_keys(path.read_text(encoding="utf-8"), path).items()
     }
     for function in [each for each in gc.get_objects() if type(each) is FunctionType]:
         code = function.__code__
@@ -220,7 +220,7 @@ def previous_outcomes(output: Path | None, jobs: list[tuple[str, Mutant]]) -> li
     return [Outcome(key[0], mutants[tuple(key)], noticed, 0) for *key, noticed in rows if tuple(key) in mutants]
 
 
-def accepted() -> dict[tuple[str, str, str, str], str]:
+def accepted_reasons() -> dict[tuple[str, str, str, str], str]:
     """Return the reasons of accepted survivors."""
     rows = json.loads(REASONS.read_text(encoding="utf-8")) if REASONS.exists() else []
     return {(row["file"], row["function"], row["before"], row["after"]): row["reason"] for row in rows}
@@ -228,7 +228,7 @@ def accepted() -> dict[tuple[str, str, str, str], str]:
 
 def report(outcomes: list[Outcome]) -> int:
     """Print how many mutants were noticed and each that was not; return the number without a reason."""
-    reasons, survivors = accepted(), [each for each in outcomes if each.noticed is None]
+    reasons, survivors = accepted_reasons(), [each for each in outcomes if each.noticed is None]
     by_file = Counter(each.path for each in outcomes)
     alive = Counter(each.path for each in survivors)
     for path, count in sorted(by_file.items()):

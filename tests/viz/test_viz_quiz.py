@@ -385,7 +385,7 @@ def test_hints_and_their_answers_are_sealed_as_well():
 
 def test_the_page_does_not_reveal_the_planted_rule():
     trace = curve()
-    exhibit = museum.named("tanh: rule on the input")
+    exhibit = museum.find_exhibit("tanh: rule on the input")
     quiz = viz.quiz(trace, find="wrong rule", rule="tanh: rule on the input")
     text = readable(quiz)
     for telling in (exhibit.title, exhibit.name, exhibit.story[:20], "museum", "lambda", "activations.py", "x²", "x^2"):

@@ -1,8 +1,8 @@
 """Museum of wrong rules: each was shipped by an engine or submitted by a student, and can be run.
 
     >>> from micrograd_plus.checks import museum, promises as check
-    >>> exhibit = museum.named("tanh: rule on the input")
-    >>> with museum.planted(exhibit) as tanh:
+    >>> exhibit = museum.find_exhibit("tanh: rule on the input")
+    >>> with museum.replaced_rules(exhibit) as tanh:
     ...     exhibit.promise in check.broken_promises(tanh)
     True
 
@@ -29,11 +29,11 @@ from . import (
     windows,
 )
 from .evidence import Evidence, evidence, formulas
-from .exhibit import DIFFERENCES, SECOND, Exhibit, Lazy, exhibits, planted, wrong
+from .exhibit import DIFFERENCES, SECOND, Exhibit, Lazy, exhibits, replaced_rules, wrong
 
 __all__ = [
-    "DIFFERENCES", "SECOND", "WINGS", "Evidence", "Exhibit", "Lazy", "evidence", "exhibits", "formulas", "named", "of",
-    "planted", "wrong",
+    "DIFFERENCES", "SECOND", "WINGS", "Evidence", "Exhibit", "Lazy", "evidence", "exhibits", "find_exhibit",
+    "formulas", "of", "replaced_rules", "wrong",
 ]  # fmt: skip
 
 WINGS = {
@@ -53,7 +53,7 @@ WINGS = {
 """The modules of exhibits, by the headings of the page."""
 
 
-def named(name: str) -> Exhibit:
+def find_exhibit(name: str) -> Exhibit:
     """Return the exhibit of a name, "operation: mistake"; raise KeyError, with similar names, if there is none."""
     names = {each.title: each for each in exhibits}
     if name in names:

@@ -10,7 +10,7 @@ from ...tracing.formulas import formula_of_rule
 from ...transforms.reverse import grad
 from .. import promises as check
 from ..samples import Sample
-from .exhibit import SECOND, Exhibit, planted
+from .exhibit import SECOND, Exhibit, replaced_rules
 
 np = devices.device("cpu").library
 
@@ -30,10 +30,10 @@ class Evidence:
 def evidence(exhibit: Exhibit) -> Evidence:
     """Return the first sample on which the exhibit breaks its promise, with the gradients of its inputs."""
     sample = telling_sample(exhibit)
-    right = received(exhibit, sample)
+    right = input_gradients(exhibit, sample)
     try:
-        with planted(exhibit):
-            wrong = received(exhibit, sample)
+        with replaced_rules(exhibit):
+            wrong = input_gradients(exhibit, sample)
     except (RuntimeError, ValueError, IndexError) as error:
         served = next(iter(exhibit.rules))[0]
         return Evidence(sample, served, right.get(served), None, refusal(error))
@@ -45,7 +45,7 @@ def evidence(exhibit: Exhibit) -> Evidence:
 def telling_sample(exhibit: Exhibit) -> Sample:
     """Return the first real sample that breaks the promise; raise LookupError if there is none."""
     keep = check.promises[exhibit.promise]
-    with planted(exhibit):
+    with replaced_rules(exhibit):
         for sample in exhibit.samples:
             if _is_complex(sample) or exhibit.promise in sample.excused:
                 continue
@@ -56,7 +56,7 @@ def telling_sample(exhibit: Exhibit) -> Sample:
     raise LookupError(f"no sample gives {exhibit.title!r} away")
 
 
-def received(exhibit: Exhibit, sample: Sample) -> dict[str, Any]:
+def input_gradients(exhibit: Exhibit, sample: Sample) -> dict[str, Any]:
     """Return the gradient of each input, by name; second gradients if only they are wrong."""
     places = check.differentiable_inputs(sample)
     names = [sample.op.input_names(len(sample.inputs))[place] for place in places]

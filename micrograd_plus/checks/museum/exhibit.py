@@ -108,7 +108,7 @@ def wrong(
 
 
 @contextmanager
-def planted(exhibit: Exhibit) -> Iterator[Op]:
+def replaced_rules(exhibit: Exhibit) -> Iterator[Op]:
     """Context manager that replaces the right rule by the wrong one, for all threads."""
     op, right = exhibit.op, list(exhibit.op.rules)
     try:

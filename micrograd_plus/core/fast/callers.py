@@ -39,7 +39,7 @@ from .vjps import function_name, indent, vjp_text
 def public_function(op: Op) -> FunctionType:
     """Return the function that users call. Its first call compiles it."""
     namespace: dict[str, Any] = {"__name__": op.forward.__module__, "_op": op, "_first_call": first_call}
-    call = FunctionType(_uncompiled.__code__, namespace, op.name)
+    call = FunctionType(_compile_and_call.__code__, namespace, op.name)
     call.__doc__ = op.forward.__doc__
     call.__module__ = op.forward.__module__
     call.__qualname__ = op.name
@@ -75,7 +75,7 @@ class Source:
         return forward.replace(parameters=sorted(parameters, key=lambda p: p.default is not Parameter.empty))
 
 
-def _uncompiled(*args: Any, **params: Any) -> Any:
+def _compile_and_call(*args: Any, **params: Any) -> Any:
     return _first_call(_op, args, params)  # type: ignore[name-defined] # noqa: F821 - both are in its namespace
 
 
@@ -132,7 +132,7 @@ def _compile_vjp(op: Op) -> FunctionType:
 def uninstall(op: Op) -> None:
     """Remove the compiled code of an operation whose rules have changed; the next call compiles it again."""
     if op.call is not None:
-        op.call.__code__, op.call.__defaults__, op.is_compiled = _uncompiled.__code__, None, False
+        op.call.__code__, op.call.__defaults__, op.is_compiled = _compile_and_call.__code__, None, False
 
 
 Op.on_rules_changed.append(uninstall)
@@ -262,7 +262,7 @@ def _make_node(op: Op, tracked: list[str]) -> list[str]:
     """Return the lines that make the node."""
     inputs = ", ".join(f"_{name}_node" if name in tracked else "None" for name in op.inputs)
     parents = "tuple(_nodes)" if op.kind == "variadic" else f"({inputs},)"
-    saved = f"({''.join(f'{_saved(op, name, tracked)}, ' for name in op.saves).rstrip()})"
+    saved = f"({''.join(f'{_saved_value(op, name, tracked)}, ' for name in op.saves).rstrip()})"
     if op.outputs:
         return [f"_node = _make_node(_op.vjp_for(_out), {parents}, {saved}, _out)"]
     return [
@@ -272,11 +272,11 @@ def _make_node(op: Op, tracked: list[str]) -> list[str]:
     ]
 
 
-def _saved(op: Op, name: str, tracked: list[str]) -> str:
+def _saved_value(op: Op, name: str, tracked: list[str]) -> str:
     """Return the expression that is saved under a name: None if no rule that reads it will run."""
     readers = {reader for rule in op.rules if name in rule.saves for reader in rule.inputs}
     value = _expression(op, name)
-    if not readers or readers >= set(tracked) or op.kind == "variadic" or name in op.always_saved:
+    if not readers or readers >= set(tracked) or op.kind == "variadic" or name in op.unconditional_saves:
         return value
     unused = " and ".join(f"_{reader}_node is None" for reader in tracked if reader in readers)
     return f"None if {unused} else {value}"

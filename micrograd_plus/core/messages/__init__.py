@@ -5,7 +5,7 @@ functions in front of operations, `arguments` checks arguments, and `missing_nam
 does not exist here, from the table in `foreign_names`.
 """
 
-from .arguments import NONE_HINT, check_count, check_function, check_mapping, tensor_expected
+from .arguments import NONE_HINT, check_count, check_function, check_mapping, expected_tensor_error
 from .calls import prefixes_errors, suggests_keywords, unknown_keyword
 from .errors import (
     MIXED_GRAPH,
@@ -20,7 +20,22 @@ from .errors import (
 from .missing_names import MissingName, missing_name
 
 __all__ = [
-    "MIXED_GRAPH", "NONE_HINT", "MissingName", "annotate_rule_error", "check_count", "check_function", "check_mapping",
-    "explain_error", "explains", "freed_graph_error", "missing_name", "missing_rule_error", "prefixes_errors",
-    "rerun_interpreted", "suggests_keywords", "tensor_expected", "unknown_keyword", "whole_numbers",
+    "MIXED_GRAPH",
+    "NONE_HINT",
+    "MissingName",
+    "annotate_rule_error",
+    "check_count",
+    "check_function",
+    "check_mapping",
+    "expected_tensor_error",
+    "explain_error",
+    "explains",
+    "freed_graph_error",
+    "missing_name",
+    "missing_rule_error",
+    "prefixes_errors",
+    "rerun_interpreted",
+    "suggests_keywords",
+    "unknown_keyword",
+    "whole_numbers",
 ]  # fmt: skip

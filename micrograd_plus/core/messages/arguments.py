@@ -11,7 +11,7 @@ NONE_HINT = "got None; does the function that made it return its result?"
 """The usual reason why an argument is None instead of a tensor."""
 
 
-def tensor_expected(name: str, value: Any) -> TypeError:
+def expected_tensor_error(name: str, value: Any) -> TypeError:
     """Return the error for an argument that must be a tensor and is not."""
     if value is None:
         return TypeError(f"{name}: expected a tensor, {NONE_HINT}")

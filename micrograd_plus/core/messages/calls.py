@@ -8,7 +8,7 @@ from functools import wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
-from .arguments import tensor_expected
+from .arguments import expected_tensor_error
 from .values import builtin_kind, describe
 
 KEYWORD_ALIASES = {
@@ -87,7 +87,7 @@ def explain_call(function: Callable[..., Any], error: Exception, args: Any, opti
     values = dict(zip(parameters, args, strict=False)) | options
     first = next(iter(parameters.values()), None)
     if first is not None and first.default is first.empty and values.get(first.name, 0) is None:
-        return tensor_expected(f"{function.__name__}: {first.name}", None)
+        return expected_tensor_error(f"{function.__name__}: {first.name}", None)
     arguments = ", ".join(f"{name}={describe(value)}" for name, value in values.items())
     message = str(error).rstrip(".") or type(error).__name__
     if isinstance(error, AttributeError):

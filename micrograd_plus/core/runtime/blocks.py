@@ -221,11 +221,11 @@ def decorate(function: Callable[..., Any], block: Callable[[], UserBlock]) -> Ca
             return function(*args, **options)
 
     @wraps(function)
-    async def awaited(*args: Any, **options: Any) -> Any:
+    async def run_coroutine(*args: Any, **options: Any) -> Any:
         with block():
             return await function(*args, **options)
 
-    return awaited if inspect.iscoroutinefunction(function) else inside
+    return run_coroutine if inspect.iscoroutinefunction(function) else inside
 
 
 def _run_generator(steps: Generator[Any, Any, Any], block: Callable[[], UserBlock]) -> Generator[Any, Any, Any]:

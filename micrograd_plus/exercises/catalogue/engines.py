@@ -154,7 +154,7 @@ SEGMENTS = function_exercise(
             "weights": lambda rng: [float(real()(rng)) for _ in range(4)]},
     edges={"there is one segment": {"slopes": [0.7], "weights": [-1.3]},
            "a slope is 0": {"slopes": [0.5, 0.0, 0.7, 1.2]}},
-    mistakes=[exhibit_mistake(museum.named("two_checkpoints: cut between segments"), last_segment_only)],
+    mistakes=[exhibit_mistake(museum.find_exhibit("two_checkpoints: cut between segments"), last_segment_only)],
 )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ class PlantedWalks:
 
     def __init__(self, program: Program, inputs: Mapping[str, Any], exhibits: Sequence[str]):
         self.program, self.inputs = program, inputs
-        self.exhibits = [museum.named(each) for each in exhibits]
+        self.exhibits = [museum.find_exhibit(each) for each in exhibits]
         self._inspect = lru_cache(64)(self._compare)
 
     def walk(self, number: int, wrong: bool = True) -> Trace:
@@ -68,7 +68,7 @@ class PlantedWalks:
                 last = curve(last)
             return {"y": last}
 
-        with museum.planted(exhibit) if wrong else nullcontext():
+        with museum.replaced_rules(exhibit) if wrong else nullcontext():
             return record_walk(longer_program, inputs)
 
     def _compare(self, number: int) -> tuple[int, tuple[int, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...backends.shapes import floating
+from ...backends.shapes import float_dtype
 from ...backends.waves import cut_or_pad
 
 __all__ = ["convolve", "frames", "hann_window", "mel_filters", "overlap_add"]
@@ -54,7 +54,7 @@ def overlap_add(np: Any, x: Any, size: int, hop: int) -> Any:
 
 def hann_window(np: Any, x: Any, length: int) -> Any:
     """Return a periodic Hann window, sin² from 0 to π, in the dtype of `x`."""
-    return (np.sin(np.arange(length) * (math.pi / length)) ** 2).astype(floating(x.real))
+    return (np.sin(np.arange(length) * (math.pi / length)) ** 2).astype(float_dtype(x.real))
 
 
 def mel_filters(
@@ -75,4 +75,4 @@ def mel_filters(
     frequencies = np.arange(n_fft // 2 + 1) * (sample_rate / n_fft)
     left, peak, right = corners[:-2, None], corners[1:-1, None], corners[2:, None]
     rising, falling = (frequencies - left) / (peak - left), (right - frequencies) / (right - peak)
-    return np.maximum(0, np.minimum(rising, falling)).astype(floating(x.real))
+    return np.maximum(0, np.minimum(rising, falling)).astype(float_dtype(x.real))

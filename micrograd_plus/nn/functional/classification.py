@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops
-from ...backends.shapes import floating
+from ...backends.shapes import float_dtype
 from ...tensor import Tensor
 from .elementwise_losses import reduce_loss
 from .shapes import constant_like, plain
@@ -138,8 +138,8 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
     if wrong.size:
         raise IndexError(f"{name}: class {wrong[0].item()} is out of range: there are {count}, from 0 to {count - 1}")
     if weight is None:
-        return counts.astype(floating(input))
-    return (counts * _class_weights(name, weight, count)[classes * counts]).astype(floating(input))
+        return counts.astype(float_dtype(input))
+    return (counts * _class_weights(name, weight, count)[classes * counts]).astype(float_dtype(input))
 
 
 def _class_weights(name: str, weight: Any, count: int) -> Any:

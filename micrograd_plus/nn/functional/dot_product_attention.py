@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import ops
 from ...backends import devices
-from ...backends.shapes import floating
+from ...backends.shapes import float_dtype
 from ...tensor import Tensor
 from .noise import dropout
 from .shapes import constant_like, plain
@@ -82,7 +82,7 @@ def attention_bias(query: Any, key: Any, attn_mask: Any, is_causal: bool) -> Any
         return None
     if attn_mask.dtype.kind == "b":
         return constant_like(library.where(plain(attn_mask), 0.0, -inf), query)
-    return attn_mask if attn_mask.dtype == query.dtype else attn_mask.astype(floating(query))
+    return attn_mask if attn_mask.dtype == query.dtype else attn_mask.astype(float_dtype(query))
 
 
 def _shared_heads(query: Any, shared: Any) -> Any:

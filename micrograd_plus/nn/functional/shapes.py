@@ -8,8 +8,8 @@ from typing import Any
 
 from ... import ops
 from ...backends import devices
-from ...backends.shapes import floating
-from ...core.messages import tensor_expected
+from ...backends.shapes import float_dtype
+from ...core.messages import expected_tensor_error
 from ...core.variable import shape_of
 from ...tensor import Tensor
 
@@ -32,7 +32,7 @@ def refuse_places(name: str, axes: int, input: Any) -> None:
     """Raise ValueError unless the input is a batch of lines, images or volumes."""
     shape = getattr(input, "shape", None)
     if shape is None:
-        raise tensor_expected(name, input)
+        raise expected_tensor_error(name, input)
     if len(shape) != axes + 2:
         wanted = f"({EXAMPLES[axes]}, channels, {PLACES[axes]})"
         raise ValueError(f"{name}: input has shape {tuple(shape)}, expected {wanted}")
@@ -125,7 +125,7 @@ def one_or_many(axes: int) -> Callable[[Any], Any]:
 def constant_like(values: Any, x: Any) -> Tensor:
     """Return an array as a tensor without a graph, on the device of `x` and in its floating dtype."""
     library = devices.device_of(getattr(x, "_data", x)).library
-    return Tensor.of(library.asarray(values).astype(floating(x), copy=False))
+    return Tensor.of(library.asarray(values).astype(float_dtype(x), copy=False))
 
 
 def plain(x: Any) -> Any:
