@@ -47,7 +47,7 @@ def start_browser(executable: str) -> Any:
 
 @pytest.fixture(scope="session")
 def chromium() -> Any:
-    """The browser. Without one the tests are skipped, but fail where CI is set."""
+    """Return the browser. Skip the tests if none is installed, but fail in CI."""
     found = find_browser()
     if found is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(MISSING)

@@ -1,4 +1,4 @@
-"""The command line as a program of its own, for the tests."""
+"""Helpers that run the command line in a new process."""
 
 import os
 import shutil
@@ -18,18 +18,18 @@ x = mg.tensor(3.0, requires_grad=True)
 
 
 def environment(packages=HOUSE, columns="100"):
-    """This process's environment, with the packages in a folder importable."""
+    """Return this process's environment, with the packages of a folder importable."""
     path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
     return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": columns}
 
 
 def run(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
-    """`python -m micrograd_plus ...`, run in a folder."""
+    """Run `python -m micrograd_plus ...` in a folder, and return the finished process."""
     return run_python("-m", "micrograd_plus", *map(str, arguments), folder=folder, packages=packages, columns=columns)
 
 
 def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
-    """A Python of its own."""
+    """Run a program in a new Python process."""
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
@@ -41,6 +41,6 @@ def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
 
 
 def copy_package(folder):
-    """The engine's package in another folder, as it lies where it was installed without its source."""
+    """Copy the engine's package into another folder, as an installation without its source."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(HOUSE / "micrograd_plus", folder / "micrograd_plus", ignore=ignored)

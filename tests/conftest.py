@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the plug-ins' marks where the plug-ins are not installed; run nothing on a GPU that is not there."""
+    """Register the marks of plug-ins that are not installed, and check that the GPU exists."""
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs together")
     if config.getoption("--device") == "cuda" and on_device.missing_parts():
         raise pytest.UsageError(on_device.missing_parts())
@@ -42,7 +42,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 LEFT_OUT: dict[str, list[str]] = {}
-"""Files of tests, folders and single tests that were left out, by the package that is missing."""
+"""Test files, folders and single tests that were omitted, by the missing package."""
 
 
 QUICK = (
@@ -50,12 +50,12 @@ QUICK = (
     "test_engine", "test_fast_paths", "test_guide", "test_in_place", "test_memory", "test_modes", "test_rules",
     "test_trace", "test_trace_recording", "test_transforms", "test_walks", "test_writing",
 )  # fmt: skip
-"""The files of tests that `--quick` runs: what whoever changes the core wants to know within a minute."""
+"""Test files that `--quick` runs within a minute, for changes of the core."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With `--quick`, leave out all other files. On a GPU machine, which has the environment it has, leave out the
-    files whose packages are missing, and the folders whose fixtures need one."""
+    """With `--quick`, omit all other files. On a GPU machine, whose packages are fixed, omit files whose packages are
+    missing, and the folders whose fixtures need a missing package."""
     if config.getoption("--quick") and collection_path.suffix == ".py" and collection_path.stem not in QUICK:
         return True
     file = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
@@ -74,8 +74,8 @@ PARCEL = 50
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The same for single tests, by their sample, and by what they are marked to need. Then the workers' order: what
-    takes long comes first and alone, so that nobody waits for it at the end; the many small ones follow in parcels."""
+    """Omit single tests by their sample and their marks, then order the tests for the workers: slow tests start first
+    and separately, so that no worker waits at the end; the many small ones follow in batches."""
     left_out_here(config, items)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: (not item.get_closest_marker("slow"), not item.get_closest_marker("browser")))
@@ -129,7 +129,7 @@ def device(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def called_on_the_device(device: str) -> Iterator[str]:
-    """While a test runs, samples are called on the device that was chosen."""
+    """Call samples on the chosen device while a test runs."""
     token = check.where.set(device)
     yield device
     check.where.reset(token)

@@ -1,4 +1,4 @@
-"""What the engine must differentiate, as data: the rows that test_coverage.py holds it to.
+"""Table of functions and features that the engine must differentiate; test_coverage.py checks each row.
 
 A row names what covers it, under `mg`: operations, whose samples carry every check, and functions made of operations,
 which need a call here to be checked on. A row of features names the tests that hold it.
@@ -12,8 +12,10 @@ from micrograd_plus.checks.samples import inner, positive, real, spaced
 
 
 class Call:
-    """A call of a function that is made of operations. What is a draw among the inputs is drawn, and must have the
-    right gradient; all else is passed as it is."""
+    """A call of a function composed of operations.
+
+    Callable inputs are drawn and must have the right gradient; other inputs are passed unchanged.
+    """
 
     def __init__(self, path: str, *inputs: Any, **params: Any):
         self.path, self.inputs, self.params = path, inputs, params
@@ -24,9 +26,10 @@ class Call:
 
 
 class Row:
-    """A row of a table: its name, what covers it (paths under `mg`, in one string), and calls of what has no sample.
-    `convention` says of a row that its gradient is one by convention, which differences do not see; `tests` name those
-    that hold it beside the checks, as file::test."""
+    """A row of a table: its name, functions that cover it (paths under `mg`), and calls of functions without samples.
+
+    `convention` states why differences cannot check the gradient; `tests` names further tests, as file::test.
+    """
 
     def __init__(self, name: str, covers: str = "", *calls: Call, convention: str = "", tests: str = ""):
         self.name, self.covers, self.calls = name, covers.split(), calls
@@ -36,7 +39,7 @@ class Row:
         return self.name
 
 
-STRAIGHT_THROUGH = "rounding is taken for the identity going back"
+STRAIGHT_THROUGH = "rounding counts as the identity in the backward walk"
 
 TABLES = {
     "Elementwise, one argument": [
@@ -53,7 +56,7 @@ TABLES = {
         Row("gelu, silu", "gelu silu", Call("gelu", real(2, 3)), Call("gelu", real(2, 3), approximate="tanh"),
             tests="test_conventions::test_gelu_has_an_exact_and_an_approximate_form"),
         Row("erf, erfc", "erf erfc",
-            tests="test_conventions::test_the_error_function_needs_no_scipy_and_is_exact_to_twelve_digits"),
+            tests="test_conventions::test_erf_needs_no_scipy_and_is_exact_to_twelve_digits"),
         Row("rounding and sign", "floor ceil round trunc sign",
             tests="test_conventions::test_a_step_sends_0_and_the_walk_says_so"),
         Row("clip", "clip",
@@ -62,10 +65,10 @@ TABLES = {
     ],
     "Elementwise, two or more arguments": [
         Row("arithmetic", "add subtract multiply divide",
-            tests="test_conventions::test_a_number_is_a_constant_and_leaves_single_precision_as_it_is"),
+            tests="test_conventions::test_numbers_are_constants_and_keep_single_precision"),
         Row("power", "power",
             tests="test_conventions::test_powers_of_0_have_the_slope_they_have_in_the_limit "
-            "test_conventions::test_powers_of_a_negative_base_have_a_gradient_of_the_base_only"),
+            "test_conventions::test_powers_of_a_negative_base_have_only_its_gradient"),
         Row("affine", "affine"),
         Row("maximum, minimum", "maximum minimum",
             tests="test_conventions::test_entries_that_tie_receive_half_of_the_gradient"),
@@ -83,9 +86,9 @@ TABLES = {
     "Reductions and scans": [
         Row("sum, mean", "sum mean"),
         Row("max, min", "max min",
-            tests="test_conventions::test_entries_that_tie_for_an_extreme_share_its_gradient_and_count_once"),
+            tests="test_conventions::test_tied_extreme_entries_share_the_gradient"),
         Row("prod", "prod",
-            tests="test_conventions::test_a_product_with_zeros_has_the_product_of_the_others_as_its_slope"),
+            tests="test_conventions::test_a_product_with_zeros_has_exact_gradients"),
         Row("var, std, norm, logsumexp", "var std norm logsumexp"),
         Row("running sums, products and extremes", "cumsum cumprod cummax", Call("cummax", spaced(3, 4), axis=1),
             tests="test_conventions::test_cumsum_takes_exclusive_and_reverse "
@@ -160,7 +163,7 @@ TABLES = {
     ],
     "Softmax, losses, regularisation": [
         Row("softmax, log_softmax", "softmax log_softmax",
-            tests="test_conventions::test_a_softmax_is_safe_with_large_entries_and_ignores_minus_infinity"),
+            tests="test_conventions::test_softmax_is_finite_for_large_entries_and_minus_infinity"),
         Row("cross_entropy", "nn.functional.cross_entropy",
             Call("nn.functional.cross_entropy", real(3, 4), [2, 0, 2]),
             Call("nn.functional.cross_entropy", real(3, 4), [2, -100, 1], label_smoothing=0.1),
@@ -196,18 +199,18 @@ TABLES = {
     ],
     "Control flow": [
         Row("scan", "scan",
-            tests="test_control::test_scan_does_what_a_loop_does_with_and_without_checkpoints "
+            tests="test_control::test_scan_equals_a_loop_with_and_without_checkpoints "
             "test_control::test_scan_can_be_differentiated_twice "
-            "test_control::test_with_outputs_last_only_the_last_output_is_kept "
+            "test_control::test_scan_with_outputs_last_returns_only_the_last_output "
             "test_control::test_memory_of_a_checkpointed_scan_grows_as_a_square_root"),
-        Row("cond", "cond", tests="test_control::test_cond_computes_only_the_branch_that_is_taken"),
+        Row("cond", "cond", tests="test_control::test_cond_computes_only_the_chosen_branch"),
         Row("while_loop", "while_loop",
             tests="test_control::test_a_while_loop_has_the_gradient_of_the_steps_it_took"),
         Row("checkpoint, checkpoint_sequential", "checkpoint checkpoint_sequential",
             tests="test_checkpointing::test_a_checkpoint_gives_the_gradients_of_the_function "
             "test_checkpointing::test_the_inside_of_a_checkpoint_is_freed "
             "test_checkpointing::test_the_second_run_draws_the_same_random_numbers "
-            "test_checkpointing::test_segments_give_the_same_result_and_all_but_one_run_again "
+            "test_checkpointing::test_segments_match_and_all_except_the_last_run_again "
             "test_checkpointing::test_the_gradient_through_a_checkpoint_has_a_gradient"),
     ],
     "Quantisation": [
@@ -248,10 +251,11 @@ FEATURES = [
     Row("hooks, and errors that name a wrong rule", "Tensor.register_hook",
         tests="test_engine::test_the_result_of_a_hook_replaces_the_gradient "
         "test_engine::test_a_hook_after_accumulation_sees_the_new_grad "
-        "test_rules::test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes "
+        "test_rules::test_a_gradient_of_the_wrong_shape_is_an_error_with_both_shapes "
         "test_rules::test_an_error_names_the_rule_with_too_few_contributions"),
-    Row("rules are inspectable, with named saved values", "tanh.source", tests="test_checks::test_the_promise_is_held"),
-    Row("a change in place of what a rule still needs cannot be silent", "Tensor.assign",
+    Row("rules are inspectable, with named saved values", "tanh.source",
+        tests="test_checks::test_each_sample_keeps_each_promise"),
+    Row("a change in place of a value that a rule still needs cannot be silent", "Tensor.assign",
         tests="test_writing::test_a_write_after_the_forward_never_changes_the_gradient"),
     Row("recording keeps no dead intermediate alive", "Tensor",
         tests="test_memory::test_an_intermediate_array_that_no_rule_reads_is_freed"),
@@ -262,13 +266,13 @@ FEATURES = [
         tests="test_walks::test_the_graph_of_a_gradient_can_be_recorded_and_walked "
         "test_transforms::test_grad_nests_to_any_order"),
     Row("forward mode", "jvp", tests="test_transforms::test_forward_mode_is_the_transpose_of_reverse_mode"),
-    Row("custom functions with rules of their own", "custom_vjp custom_jvp op",
+    Row("custom functions with user-defined rules", "custom_vjp custom_jvp op",
         tests="test_custom::test_a_custom_rule_takes_the_place_of_what_would_be_derived "
         "test_custom::test_a_tangent_rule_gives_the_way_back_by_its_transpose "
         "test_rules::test_an_operation_without_a_rule_says_how_to_give_one "
         "test_checks::test_an_operation_can_be_redefined_in_a_notebook_cell"),
     Row("composites run as one rule, or unfused, and can be stepped into", "unfuse",
-        tests="test_checks::test_the_promise_is_held "
+        tests="test_checks::test_each_sample_keeps_each_promise "
         "test_trace_recording::test_the_inside_of_a_composite_has_the_same_gradient"),
     Row("unbroadcasting is the engine's work, and is recorded", "ops.sum_to_shape",
         tests="test_engine::test_broadcast_axes_are_summed "

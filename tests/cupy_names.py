@@ -1,10 +1,10 @@
-"""Writes `cupy_names.json`: what CuPy has, and with which arguments, for the stand-in to have no more than that.
+"""Writes `cupy_names.json`: the names and arguments of CuPy, so that the fake device has no others.
 
     python tests/cupy_names.py          where CuPy is installed; no GPU is needed
 
-`functions` and `methods` say the arguments as Python does (defaults are only "there is one"), `ufuncs` their loops in
-NumPy's letters, in the order in which CuPy tries them, `attributes` what an array has besides methods, `values` the
-constants and types of the library.
+`functions` and `methods` contain the arguments (only whether there is a default, not its value). `ufuncs` contains the
+loops in NumPy's letters, in the order in which CuPy tries them. `attributes` lists attributes of an array that are not
+methods, and `values` the constants and types of the library.
 """
 
 import inspect
@@ -17,13 +17,13 @@ from typing import Any
 FILE = Path(__file__).with_name("cupy_names.json")
 
 ROOMS = ("", "fft", "linalg", "lib.stride_tricks")
-"""The modules of CuPy's whose names are kept."""
+"""The modules of CuPy whose names the file contains."""
 
 AS_DOCUMENTED = {
     "einsum": "*operands, dtype=None, optimize=None",
     "pad": "array, pad_width, mode=None, *, constant_values=None, end_values=None, reflect_type=None, stat_length=None",
 }
-"""Where a signature says `**kwargs`, what the description says."""
+"""Documented arguments of functions whose signature has only `**kwargs`."""
 
 
 def main() -> None:
@@ -48,12 +48,12 @@ def main() -> None:
 
 
 def public(owner: Any) -> list[str]:
-    """Names that do not begin with an underscore."""
+    """Return the names that do not begin with an underscore."""
     return [name for name in dir(owner) if not name.startswith("_")]
 
 
 def sort_in(found: dict[str, Any], name: str, part: Any, ufunc: type) -> None:
-    """Put one name of the library where it belongs."""
+    """Add one name of the library to its section."""
     if isinstance(part, ufunc):
         found["ufuncs"][name] = part.types
     elif isinstance(part, types.ModuleType):
@@ -65,7 +65,7 @@ def sort_in(found: dict[str, Any], name: str, part: Any, ufunc: type) -> None:
 
 
 def arguments(function: Any) -> str:
-    """The arguments of a function, without types. What is compiled says them in the first line of its description."""
+    """Return the arguments of a function without types; compiled functions list them in their docstring."""
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -78,7 +78,7 @@ def arguments(function: Any) -> str:
 
 
 def said_without_types(signature: inspect.Signature) -> list[str]:
-    """Each argument as it is written, and the marks between those of different kinds."""
+    """Yield each argument without its type, and the separators `/` and `*`."""
     kinds = [each.kind for each in signature.parameters.values()]
     words: list[str] = []
     for each in signature.parameters.values():

@@ -1,4 +1,4 @@
-"""Names that programs for PyTorch, NumPy, JAX and autograd use: where the engine has not one, it says what to write."""
+"""Names from PyTorch, NumPy, JAX and autograd that this engine lacks, each with its replacement."""
 
 TENSOR = """
     zero_ fill_ copy_ add_ sub_ mul_ div_ pow_ addcmul_ addcdiv_ lerp_ neg_ exp_ sqrt_ abs_ tanh_ sigmoid_ relu_
@@ -82,4 +82,4 @@ MATRICES = "inv det slogdet solve svd qr cholesky eigh norm pinv matrix_power ls
 NOWHERE = {
     "nextafter": "the next number of a dtype: nothing that has a gradient",
 }
-"""Names that nobody here has a line for, each with the reason."""
+"""Names without a hint, each with the reason."""

@@ -1,7 +1,7 @@
-"""The browser that the tests drive: found on this machine, or installed where that takes one command.
+"""Finds the browser that the tests use, or installs it if one command is enough.
 
-`make test` runs this file first. On Debian and its relatives, where apt-get may be used without a password, a
-missing Chromium is installed; elsewhere one line says what is missing. With CI set it must be there.
+`make test` runs this file first. On Debian and its relatives, it installs a missing Chromium
+if apt-get needs no password; on other systems it prints the missing package. In CI, Chromium is required.
 """
 
 import os
@@ -41,7 +41,7 @@ def find_browser() -> str | None:
 
 
 def apt_get() -> list[str] | None:
-    """The words that start apt-get with the rights to install, or None where that would need a password."""
+    """Return the command that starts apt-get with the right to install, or None if it needs a password."""
     if not shutil.which("apt-get"):
         return None
     if os.geteuid() == 0:
@@ -52,7 +52,7 @@ def apt_get() -> list[str] | None:
 
 
 def install(words: list[str]) -> bool:
-    """Install the package chromium; a second attempt forgives a mirror that did not answer."""
+    """Install the package chromium; try twice, because a mirror may not answer the first time."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     update, package = [*words, "update"], [*words, "install", "--yes", "--no-install-recommends", "chromium"]
     for _ in range(2):
@@ -63,7 +63,7 @@ def install(words: list[str]) -> bool:
 
 
 def succeeds(command: list[str]) -> bool:
-    """Whether a command ends well within a minute, its output kept quiet."""
+    """Return whether a command succeeds within a minute; its output is hidden."""
     try:
         return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -71,7 +71,7 @@ def succeeds(command: list[str]) -> bool:
 
 
 def main() -> int:
-    """0 when a browser is there, or when nobody insists on one; 1 when CI does."""
+    """Return 0 if a browser is installed or optional, and 1 if CI requires one."""
     if find_browser():
         return 0
     words = apt_get()

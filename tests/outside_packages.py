@@ -1,4 +1,4 @@
-"""Packages that a file of tests imports and that are not installed here."""
+"""Packages that a test file imports and that are not installed."""
 
 import ast
 import importlib
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def missing_packages(path: Path) -> list[str]:
-    """The packages that a file imports at its top, or that those import, and that are not installed."""
+    """Return the packages that a file needs, directly or through its helpers, and that are not installed."""
     body = ast.parse(path.read_text(encoding="utf-8")).body
     names = [alias.name for node in body if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level]

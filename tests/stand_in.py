@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 copies: Counter[str] = Counter()
-"""How often each way home was taken."""
+"""Number of copies to the host, by the method that made them."""
 
 CUPY = json.loads(Path(__file__).with_name("cupy_names.json").read_text(encoding="utf-8"))
 
@@ -44,7 +44,7 @@ class Array:
 
     @property
     def flags(self) -> Any:
-        """The memory layout; CuPy has no flag for writing."""
+        """Return the memory layout; CuPy has no flag for writing."""
         flags = self._values.flags
         return SimpleNamespace(
             c_contiguous=flags.c_contiguous, f_contiguous=flags.f_contiguous, owndata=self.base is None
@@ -95,7 +95,7 @@ for _name in ("__array__", "__bool__", "__buffer__", "__complex__", "__float__",
     setattr(Array, _name, refusal(_name))
 
 
-# Between the library and NumPy --------------------------------------------------------------------
+# Conversion between the fake library and NumPy ----------------------------------------------------
 
 
 def at_home(value: Any) -> Any:
@@ -158,7 +158,7 @@ def arguments(said: str) -> inspect.Signature:
 
 
 ARRAY_FIRST = {"a", "A", "M", "array", "ary", "condition", "m", "prototype", "v", "val", "x", "z"}
-"""What CuPy calls a first argument that has to be an array of its own, and no number."""
+"""CuPy's names for a first argument that must be an array, not a number."""
 
 
 def device_function(function: Any, said: str, owner: Array | None = None) -> Any:

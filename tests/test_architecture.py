@@ -145,7 +145,7 @@ def package_of(path: Path) -> str:
 
 
 def package_in(name: str, packages: set[str]) -> str | None:
-    """The package a dotted name leads to; `__init__` for the public face; None for other packages."""
+    """Return the package that a dotted name leads to; `__init__` for the top level; None for other packages."""
     first, *rest = name.split(".")
     if first != "micrograd_plus":
         return None

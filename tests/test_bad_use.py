@@ -1,7 +1,7 @@
-"""Every operation, and every function in front of operations, is called wrongly in many ways: one thing at a time.
+"""Every operation, and every function in front of operations, called wrongly in many ways.
 
-Each call either works, or raises an error of Python's plain kinds that names what was called. What must not work, since
-it would be a wrong number, is in `REFUSED` and in `test_errors.py`.
+Each call either works, or raises a built-in exception whose message names the called function. Calls that must fail,
+because their result would be a wrong number, are in `REFUSED` and in `test_errors.py`.
 """
 
 import inspect
@@ -25,15 +25,15 @@ STRANGE = [99, -99, (0, 0), 1.5, "x", -1, 0, None, (), (1.5,), [0], {}, True, fl
            (1, 2, 3, 4, 5), [[1, 2], [3]], len]  # fmt: skip
 
 
-def as_given(value):
-    """What a sample holds, as a user would give it."""
+def as_argument(value):
+    """Return a sample's value as a user would pass it."""
     if not isinstance(value, np.ndarray):
         return value
     return mg.tensor(value, requires_grad=value.dtype.kind in "fc")
 
 
 def misshapen(x):
-    """The same numbers with an axis too many, one too few, and axes that are longer and empty."""
+    """Yield the same numbers with one axis too many or too few, and with longer and empty axes."""
     array = x.numpy()
     yield "an axis in front", array[None]
     yield "an axis at the end", array[..., None]
@@ -45,11 +45,11 @@ def misshapen(x):
 
 
 def wrong_calls(call, inputs, params):
-    """A good call with one thing made wrong, each as what is wrong and the function that calls."""
+    """Yield a good call with one thing made wrong: a label, and the function that calls."""
     for i, value in enumerate(inputs):
         wrongs = [(repr(wrong), wrong) for wrong in STRANGE]
         if isinstance(value, mg.Tensor):
-            wrongs = [*NO_NUMBERS.items(), *((what, as_given(array)) for what, array in misshapen(value))]
+            wrongs = [*NO_NUMBERS.items(), *((what, as_argument(array)) for what, array in misshapen(value))]
         for what, wrong in wrongs:
             yield f"input {i}: {what}", lambda i=i, wrong=wrong: call([*inputs[:i], wrong, *inputs[i + 1 :]], params)
     for name in params:
@@ -61,7 +61,7 @@ def wrong_calls(call, inputs, params):
 
 
 def faults(name, calls):
-    """The wrong calls that ended otherwise than they may."""
+    """Yield the wrong calls that neither work nor raise an accepted error."""
     for what, call in calls:
         try:
             with warnings.catch_warnings():
@@ -72,13 +72,13 @@ def faults(name, calls):
             if not plain or not type(error).__module__.startswith(("builtins", "micrograd_plus")):
                 yield f"{what}: a {type(error).__name__}: {error}"
             elif name not in str(error):
-                yield f"{what}: nobody is named: {error}"
+                yield f"{what}: the message names no function: {error}"
 
 
 @pytest.mark.parametrize("name", samples)
 def test_an_operation_that_is_called_wrongly_is_named(name):
     sample = samples[name][0]
-    inputs, params = [as_given(value) for value in sample.inputs], {**sample.op.params, **sample.params}
+    inputs, params = [as_argument(value) for value in sample.inputs], {**sample.op.params, **sample.params}
     found = list(faults(name, wrong_calls(sample.op.call_with, inputs, params)))
     assert not found, "\n".join(found)
 
@@ -93,7 +93,7 @@ AFTERWARDS = {"sum_repeats"}
 def test_an_axis_that_is_not_there_is_refused(name, wrong):
     sample = samples[name][0]
     with pytest.raises((IndexError, TypeError, ValueError), match=name) as raised:
-        sample.op.call_with([as_given(value) for value in sample.inputs], {**sample.params, "axis": wrong})
+        sample.op.call_with([as_argument(value) for value in sample.inputs], {**sample.params, "axis": wrong})
     assert "axis" in str(raised.value)
 
 
@@ -189,7 +189,8 @@ def test_a_function_that_is_called_wrongly_is_named(function, inputs, params):
     def call(inputs, params):
         return function(*inputs, **params)
 
-    inputs, params = [as_given(value) for value in inputs], {name: as_given(value) for name, value in params.items()}
+    inputs = [as_argument(value) for value in inputs]
+    params = {name: as_argument(value) for name, value in params.items()}
     call(inputs, params)
     found = list(faults(function.__name__, wrong_calls(call, inputs, params)))
     assert not found, "\n".join(found)
@@ -200,7 +201,7 @@ def test_prefixes_errors_keeps_signature_and_docstring():
     assert (F.conv2d.__name__, F.conv2d.__doc__) == ("conv2d", F.convolution.conv2d.__doc__)
 
 
-# What would be a wrong number ---------------------------------------------------------------------------------
+# Calls that would give a wrong number -------------------------------------------------------------------------
 
 BOX = mg.tensor(draw(1, 1, 6, 6))
 KERNEL = mg.tensor(draw(1, 1, 2, 2))
@@ -244,6 +245,6 @@ def test_numpy_functions_accept_tensors_without_gradients():
     assert np.sum(x) == 3.0
     assert np.concatenate([x, x]).tolist() == [1.0, 2.0, 1.0, 2.0]
     assert np.linalg.norm(mg.tensor([3.0, 4.0])) == 5.0
-    assert np.shape(as_given(draw(2, 3))) == (2, 3)
+    assert np.shape(as_argument(draw(2, 3))) == (2, 3)
     with pytest.raises(TypeError, match=r"np\.mean would lose the graph .* use the mg function of that name"):
         np.mean(mg.tensor([1.0], requires_grad=True))

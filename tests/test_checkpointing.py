@@ -365,7 +365,7 @@ def test_integers_and_complex_numbers_pass_through():
 @pytest.mark.parametrize(
     ("segments", "runs"), [(1, [1, 1, 1, 1, 1]), (2, [2, 2, 1, 1, 1]), (3, [2, 2, 2, 1, 1]), (5, [2, 2, 2, 2, 1])]
 )
-def test_segments_give_the_same_result_and_all_but_one_run_again(segments, runs):
+def test_segments_match_and_all_except_the_last_run_again(segments, runs):
     counts = [0] * 5
 
     def count_calls(i, f):

@@ -1,4 +1,4 @@
-"""Every promise of `micrograd_plus.checks`, held on every sample, and by operations of one's own."""
+"""Every promise of `micrograd_plus.checks`, checked on every sample and on user-defined operations."""
 
 
 import pytest
@@ -24,11 +24,11 @@ EXCUSED = {
     ("quantized_conv2d", "the gradient equals differences"): 1,
     ("quantized_conv2d", "the gradient has a gradient"): 1,
 }
-"""How often an operation may be excused from a promise. To excuse one more, write it here too."""
+"""Number of operations excused from each promise. Increase it to excuse another."""
 
 
 @pytest.mark.parametrize(("sample", "sentence"), HELD, ids=[f"{each[0]}: {each[1]}" for each in HELD])
-def test_the_promise_is_held(sample, sentence):
+def test_each_sample_keeps_each_promise(sample, sentence):
     promises[sentence](sample)
 
 
@@ -58,14 +58,14 @@ def test_every_rule_of_every_operation_is_applied_by_some_sample():
 
 
 def input_as(kinds, sample):
-    """The names of the inputs that a sample gives as arrays of these kinds of numbers."""
+    """Return the names of the inputs that a sample gives as arrays of these kinds of numbers."""
     names = sample.op.input_names(len(sample.inputs))
     given = dict(zip(names, sample.inputs, strict=False))
     return {name.partition("[")[0] for name, value in given.items() if getattr(value, "dtype", Other).kind in kinds}
 
 
 class Other:
-    """What is no array."""
+    """An object that is not an array."""
 
     kind = "-"
 
@@ -96,7 +96,7 @@ def test_without_the_written_out_code_everything_is_the_same():
     assert count > 200
 
 
-# Operations of one's own ------------------------------------------------------------------------------------
+# User-defined operations ------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("own_operations")

@@ -1,4 +1,4 @@
-"""Every command, run as a program of its own: what it prints, what it writes, and its exit code."""
+"""Every command, run in a new process: its output, its files, and its exit code."""
 
 import json
 import os
@@ -41,7 +41,7 @@ for name in operations:
 
 @pytest.fixture
 def script(tmp_path):
-    """Writes a program, and gives its path."""
+    """Return a function that writes a program and returns its path."""
 
     def write(text, name="program.py"):
         path = tmp_path / name
@@ -81,7 +81,7 @@ def test_an_unknown_argument_without_a_command_is_named_too():
 
 
 @pytest.mark.parametrize("asked", ["version", "--version"])
-def test_version_names_what_is_in_use(asked):
+def test_version_names_micrograd_plus_and_numpy(asked):
     ran = run(asked)
     assert ran.returncode == 0
     assert ran.stdout.startswith(f"micrograd_plus {mg.__version__} (NumPy ")
@@ -110,7 +110,7 @@ def test_a_script_becomes_the_format_that_the_suffix_names(script, tmp_path):
     )
 
 
-def test_without_a_file_to_write_the_walk_is_told_in_words(script):
+def test_walk_without_an_output_file_prints_its_steps(script):
     path = script(SQUARE)
     ran = run("walk", path)
     assert ran.returncode == 0, ran.stderr
@@ -118,7 +118,7 @@ def test_without_a_file_to_write_the_walk_is_told_in_words(script):
     assert "2. multiply adds 3 to x (b)" in ran.stdout
 
 
-def test_every_walk_of_a_script_is_kept_one_after_the_other(script):
+def test_walks_of_a_script_are_numbered_on(script):
     path = script(SQUARE + "mg.sin(x).backward()\n")
     ran = run("walk", path)
     assert "2. multiply adds 3 to x (b)" in ran.stdout
@@ -137,7 +137,7 @@ def test_a_script_runs_as_python_would_run_it(script, tmp_path):
     assert "exp sends" in ran.stdout
 
 
-def test_a_script_without_a_walk_is_told_what_is_missing(script, tmp_path):
+def test_a_script_without_a_walk_fails_with_a_hint(script, tmp_path):
     path = script(SQUARE.replace(".backward()", ""))
     ran = run("walk", path.name, "-o", "walk.json", folder=tmp_path)
     assert ran.returncode == 1
@@ -175,13 +175,13 @@ def test_a_script_that_leaves_with_an_error_code_fails(script):
         (["other.json"], "other.json holds no walk: "),
     ],
 )
-def test_what_cannot_be_walked_is_said_in_a_sentence(arguments, sentence, tmp_path):
+def test_invalid_arguments_of_walk_fail_before_the_script_runs(arguments, sentence, tmp_path):
     for other in ("book.ipynb", "other.json"):
         (tmp_path / other).write_text("{}", encoding="utf-8")
     ran = run("walk", *arguments, folder=tmp_path)
     assert ran.returncode == 1
     assert f"micrograd-plus walk: {sentence}" in ran.stderr
-    assert ran.stdout == "", "what cannot be written is said before the script is run"
+    assert ran.stdout == "", "the error comes before the script runs"
     assert "Traceback" not in ran.stderr
 
 
@@ -194,13 +194,13 @@ def test_walk_writes_json_without_the_drawing_package(tmp_path):
     ran = run("walk", "--example", "diamond", "-o", "walk.html", folder=tmp_path, packages=tmp_path)
     assert ran.returncode == 1
     assert 'cannot draw walk.html: No module named graphviz: pip install "micrograd_plus[viz]"' in ran.stderr
-    assert ran.stdout == "", "what cannot be drawn is said before the script is run"
+    assert ran.stdout == "", "the error comes before the script runs"
 
 
 @pytest.mark.needs("graphviz")
 def test_walk_options_select_step_film_and_solution(tmp_path):
-    told = ("-o", "step.svg", "--step", "4", "--dark", "--width", "700")
-    ran = run("walk", "--example", "neuron", *told, folder=tmp_path)
+    options = ("-o", "step.svg", "--step", "4", "--dark", "--width", "700")
+    ran = run("walk", "--example", "neuron", *options, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
     drawn = (tmp_path / "step.svg").read_text(encoding="utf-8")
     assert re.search(r'<svg [^>]*width="700"', drawn)
@@ -213,7 +213,7 @@ def test_walk_options_select_step_film_and_solution(tmp_path):
 
 
 @pytest.mark.needs("graphviz")
-def test_a_step_that_there_is_none_of_is_said_in_a_sentence(tmp_path):
+def test_a_step_out_of_range_is_an_error_with_the_valid_range(tmp_path):
     ran = run("walk", "--example", "neuron", "-o", "step.svg", "--step", "40", folder=tmp_path)
     assert ran.returncode == 1
     assert "walk: cannot draw step.svg: there is no step 40: steps are numbered 1 to 12, and 0 is" in ran.stderr
@@ -229,7 +229,7 @@ def test_ops_lists_every_operation_under_its_subject():
     assert ran.stdout.startswith("Arithmetic\n----------\n  negative ")
     listed = set(re.findall(r"^  (\w+) ", ran.stdout, re.MULTILINE))
     places = ("micrograd_plus.ops.", "micrograd_plus.extras.")
-    ours = [op for op in operations.values() if op.forward.__module__.startswith(places)]
+    ours = [op for op in operations.values() if op.forward.__module__.startswith(places) and op.call.public]
     assert listed == {op.name for op in ours}
 
 
@@ -274,7 +274,7 @@ def test_text_keeps_within_a_narrow_terminal():
     assert max(map(len, run("ops", "power").stdout.partition("\nExample:")[0].splitlines())) > 50
 
 
-def test_the_sections_of_a_docstring_are_told_in_their_order():
+def test_ops_prints_the_sections_of_a_docstring_in_order():
     said = run("ops", "softmax").stdout
     headings = ("Shapes: ", "Args:\n", "Returns: ", "Raises: ", "Example:\n", "See: ")
     places = [said.index(f"\n{heading}") for heading in headings]
@@ -315,7 +315,7 @@ def test_check_names_the_promise_that_a_wrong_rule_breaks(script):
     assert "of 1 operations, 1 broke a promise" in ran.stderr
 
 
-def test_an_operation_without_a_sample_is_asked_for_one(script):
+def test_check_asks_for_a_sample_if_an_operation_has_none(script):
     ran = run("check", script(BELL.replace("sample(bell, real(2, 3))", "")))
     assert ran.returncode == 1
     assert "✗ has no sample; give it one: mg.samples.sample(bell, ...)" in ran.stdout
@@ -334,7 +334,7 @@ def test_an_operation_of_a_known_name_is_checked_in_its_new_form(script):
     assert ran.stdout.startswith("tanh\n  ✗ the gradient equals differences")
 
 
-def test_a_file_that_defines_no_operation_is_told_how_one_begins(script):
+def test_check_of_a_file_without_operations_shows_how_to_begin(script):
     ran = run("check", script("x = 1\n"))
     assert ran.returncode == 1
     assert "defines no operation; one begins with @mg.elementwise" in ran.stderr

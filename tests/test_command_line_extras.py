@@ -1,4 +1,4 @@
-"""What the command line does with the packages that draw, and with JupyterLab: as a program of its own."""
+"""The command line with drawing packages and JupyterLab, run in a new process."""
 
 import re
 
@@ -34,8 +34,8 @@ def test_an_example_becomes_a_page_that_needs_nothing_else(name, tmp_path):
 def test_a_saved_walk_is_printed_and_drawn_like_a_new_one(tmp_path):
     (tmp_path / "program.py").write_text(SQUARE, encoding="utf-8")
     run("walk", "program.py", "-o", "kept.json", folder=tmp_path)
-    told = run("walk", "kept.json", folder=tmp_path)
-    assert "1. multiply sends 3 to x (a)" in told.stdout, told.stderr
+    ran = run("walk", "kept.json", folder=tmp_path)
+    assert "1. multiply sends 3 to x (a)" in ran.stdout, ran.stderr
     drawn = run("walk", "kept.json", "-o", "walk.html", folder=tmp_path)
     assert drawn.returncode == 0, drawn.stderr
     assert "<title>kept.json" in (tmp_path / "walk.html").read_text(encoding="utf-8")

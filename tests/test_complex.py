@@ -146,3 +146,10 @@ def test_a_composite_of_real_only_operations_is_real_only():
     with pytest.raises(TypeError, match=r"bent\(x: \(2,\) complex128\): the inputs must be real"):
         bent(Z)
     assert bent(mg.tensor([0.0])).tolist() == [0.0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_real_input_receives_the_real_part_without_a_warning():
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    mg.real(x * np.array([2 + 1j, 3 - 1j])).sum().backward()
+    assert x.grad.tolist() == [2, 3]

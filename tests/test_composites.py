@@ -1,4 +1,4 @@
-"""Composites: one application and one rule outside, many inside, and the same gradient."""
+"""Composites: one application with one rule outside, many operations inside, and the same gradient."""
 
 import numpy as np
 import pytest
@@ -103,7 +103,7 @@ def test_an_input_without_influence_receives_zeros():
     del operations["first_input"]
 
 
-def test_retain_graph_false_frees_what_a_composite_saved():
+def test_retain_graph_false_frees_saved_values_of_a_composite():
     x = draw(2, 3, requires_grad=True)
     y = mg.residual_rms_norm(x, x)
     y.backward(mg.tensor(np.ones((2, 3))), retain_graph=False)
@@ -125,7 +125,7 @@ def test_adding_a_rule_to_a_composite_is_an_error():
 def test_a_user_composite_keeps_every_promise():
     @mg.composite
     def log_distance(xp, a, b, *, shift=1.0):
-        """The logarithm of a squared distance, shifted."""
+        """Return the logarithm of a squared distance, shifted."""
         return xp.log(shift + xp.sum(xp.square(a - b), axis=-1))
 
     rng = np.random.default_rng(5)

@@ -7,7 +7,7 @@ import micrograd_plus as mg
 
 
 def same(ours, theirs):
-    """Equal entries, in the same shape and dtype."""
+    """Check that entries, shape and dtype are equal."""
     assert isinstance(ours, mg.Tensor)
     assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
     np.testing.assert_array_equal(ours.numpy(), theirs)
@@ -132,7 +132,7 @@ def test_rand_and_randn_use_the_seeded_generator():
     assert set(mg.randint(1, 7, 600).tolist()) == {1, 2, 3, 4, 5, 6}
 
 
-def test_constants_and_dtypes_are_those_of_numpy():
+def test_constants_and_dtypes_equal_numpys():
     assert (mg.pi, mg.e, mg.inf, mg.newaxis) == (np.pi, np.e, np.inf, None)
     assert np.isnan(mg.nan)
     assert mg.tensor([1, 2], dtype=mg.float32).dtype == np.float32

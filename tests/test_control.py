@@ -25,7 +25,7 @@ def step(w):
 
 
 def by_hand(w, carry, xs, reverse=False):
-    """The same loop, written out."""
+    """Return the result of the same loop, written out."""
     outputs = [None] * xs.shape[0]
     order = range(xs.shape[0])
     for t in reversed(order) if reverse else order:
@@ -37,7 +37,7 @@ def by_hand(w, carry, xs, reverse=False):
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("checkpoint_every", [None, 1, 3, 7, 100])
 @pytest.mark.parametrize("length", [1, 2, 7])
-def test_scan_does_what_a_loop_does_with_and_without_checkpoints(length, checkpoint_every, reverse, outputs):
+def test_scan_equals_a_loop_with_and_without_checkpoints(length, checkpoint_every, reverse, outputs):
     w, carry, xs = leaf(W), leaf(RNG.normal(size=3)), leaf(RNG.normal(size=(length, 3)))
     weights = mg.tensor(RNG.normal(size=length))
 
@@ -75,7 +75,7 @@ RNG_XS = RNG.normal(size=(5, 3))
 
 
 @pytest.mark.parametrize("checkpoint_every", [None, 2])
-def test_with_outputs_last_only_the_last_output_is_kept(checkpoint_every):
+def test_scan_with_outputs_last_returns_only_the_last_output(checkpoint_every):
     every = mg.scan(step(mg.tensor(W)), np.zeros(3), RNG_XS)[1]
     last = mg.scan(step(mg.tensor(W)), np.zeros(3), RNG_XS, outputs="last", checkpoint_every=checkpoint_every)[1]
     assert last.shape == ()
@@ -115,7 +115,7 @@ def test_outputs_may_be_plain_numbers():
 
 
 def test_a_long_scan_walks_and_each_step_costs_the_same():
-    """What a quadratic cost would come from: every step's gradient as large as all the inputs."""
+    """A quadratic cost would come from a gradient as large as all inputs in every step."""
     xs = leaf(np.ones(20_000))
     total, _ = mg.scan(lambda carry, x: (carry + x, None), 0.0, xs)
     tracemalloc.start()
@@ -127,7 +127,7 @@ def test_a_long_scan_walks_and_each_step_costs_the_same():
 
 
 def peak_of_scan(length, checkpoint_every):
-    """Bytes at the most while a scan of so many steps, each making 80 kB, runs and is walked back."""
+    """Return the peak memory in bytes of a scan and its walk; each step makes 80 kB."""
     w = leaf(RNG.normal(size=(100, 100)) / 10)
 
     def forward(carry, x):
@@ -157,7 +157,7 @@ def test_memory_of_a_checkpointed_scan_grows_as_a_square_root():
     (lambda f: mg.scan(f, 0.0, np.ones(3), checkpoint_every=0), "checkpoint_every must be a whole number of at"),
     (lambda f: mg.scan(f, np.ones(2), np.ones((3, 4, 1))), r"went in as \(2,\) and came out as \(4, 2\)"),
 ])  # fmt: skip
-def test_a_wrong_scan_says_what_is_wrong(call, sentence):
+def test_a_wrong_scan_raises_an_error_that_explains(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(lambda carry, x: (carry + x, x))
 
@@ -187,7 +187,7 @@ def test_scan_with_outputs_last_keeps_one_y(every):
 # cond and while_loop ----------------------------------------------------------------------------------------
 
 
-def test_cond_computes_only_the_branch_that_is_taken():
+def test_cond_computes_only_the_chosen_branch():
     taken = []
 
     def branch(name):
@@ -205,7 +205,7 @@ def test_both_branches_may_read_tensors_from_outside(sign, received):
     assert (x.grad.item(), w.grad.item()) == pytest.approx(received)
 
 
-def test_nothing_leaks_from_the_branch_that_is_not_taken():
+def test_no_gradient_leaks_from_the_other_branch():
     safe = mg.grad(lambda x: mg.cond(x == 0, lambda x: x * 0, mg.log, x))
     with np.errstate(all="raise"):
         assert safe(0.0).item() == 0.0

@@ -1,4 +1,4 @@
-"""Convolutions multiplied in blocks of windows, and comparisons along rows, equal what they stand for."""
+"""Convolutions in blocks of windows, and comparisons along rows, equal the direct computation."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Convolution of signals, beside SciPy's and autograd's."""
+"""Convolution of signals, compared with SciPy's and autograd's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every row of the coverage table has what covers it, samples or calls of it, and checks that hold."""
+"""Every row of the coverage table has samples, calls or tests that cover it."""
 
 import ast
 from functools import reduce
@@ -19,30 +19,30 @@ EVERY_ROW = [*ROWS, *(pytest.param(row, id=row.name) for row in FEATURES)]
 
 
 def lookup(path):
-    """What a path under `mg` leads to; an AttributeError names the part that is missing."""
+    """Return the object at a path under `mg`; an AttributeError names the missing part."""
     return reduce(getattr, path.split("."), mg)
 
 
 def faults(row):
-    """What a row still misses, as sentences."""
-    told = []
+    """Return the gaps of a row's coverage, as sentences."""
+    messages = []
     for path in row.covers:
         try:
             covering = lookup(path)
         except AttributeError as error:
-            told.append(f"there is no mg.{path}: {error}")
+            messages.append(f"there is no mg.{path}: {error}")
             continue
         op = getattr(covering, "op", None)
         if op is None:
             if not row.tests and path not in {call.path for call in row.calls}:
-                told.append(f"mg.{path} is made of operations: give it a Call")
+                messages.append(f"mg.{path} is made of operations: give it a Call")
         elif op.kind != "non-differentiable" and op.rules:
-            told += unchecked_names(op, row.convention)
-    return told
+            messages += unchecked_names(op, row.convention)
+    return messages
 
 
 def unchecked_names(op, convention):
-    """The promises that no sample of an operation is held to."""
+    """Return the promises that no sample of an operation checks, as sentences."""
     if op.name not in samples:
         return [f"{op.name} has no sample"]
     free = [sentence for sentence in promises if all(sentence in sample.excused for sample in samples[op.name])]
@@ -71,7 +71,7 @@ def test_every_feature_exists_and_has_a_test(row):
 
 
 def draw(call):
-    """The inputs of a call, and the places of those that move."""
+    """Return the inputs of a call, and the indices of the drawn ones."""
     rng = np.random.default_rng(7)
     moving = [place for place, value in enumerate(call.inputs) if callable(value)]
     inputs = [value(rng) if callable(value) else np.array(value) if isinstance(value, list) else value
@@ -80,7 +80,7 @@ def draw(call):
 
 
 def weighted_sum(call):
-    """A call as a function of its moving inputs: outputs weighted_sum by numbers of both signs, and added up."""
+    """Return a function of the drawn inputs that sums the outputs with weights of both signs; and the inputs."""
     inputs, moving = draw(call)
     function = lookup(call.path)
 
@@ -113,7 +113,7 @@ def test_functions_of_operations_have_right_gradients_of_all_kinds(call):
 
 
 def slope(gradients):
-    """Gradients, weighted_sum and added up."""
+    """Return the weighted sum of the gradients."""
     rng = np.random.default_rng(11)
     return sum((each * mg.tensor(rng.uniform(0.5, 1.5, each.shape))).sum() for each in gradients)
 

@@ -1,4 +1,4 @@
-"""Rules of one's own for functions of tensors."""
+"""User-defined rules for functions of tensors."""
 
 import numpy as np
 import pytest
@@ -12,11 +12,11 @@ WEIGHTS = mg.tensor([1.0, -2.0, 0.5])
 
 @pytest.fixture
 def product():
-    """sin(x) y k, with the rules that would be derived."""
+    """Return sin(x) y k, with rules equal to the derived ones."""
 
     @mg.custom_vjp
     def sine_times(x, y, *, k=2.0):
-        """A sine, scale."""
+        """Return a scaled sine."""
         return mg.sin(x) * y * k
 
     @sine_times.rule("x", "y")
@@ -28,7 +28,7 @@ def product():
 
 @pytest.fixture
 def pair():
-    """sin(x) y and cos(x), by a tangent rule alone."""
+    """Return sin(x) y and cos(x), with only a tangent rule."""
 
     @mg.custom_jvp(outputs=("sine", "cosine"))
     def wave(x, y):
@@ -222,7 +222,7 @@ def test_the_record_shows_a_custom_rule_with_its_source():
 @pytest.mark.parametrize(("rule", "sentence"), [
     (lambda upstream, z: upstream, "the rule f.x reads 'z'; it may read"),
 ])  # fmt: skip
-def test_a_rule_that_reads_what_nobody_has_is_refused(rule, sentence):
+def test_a_rule_with_an_unknown_argument_is_an_error(rule, sentence):
     @mg.custom_vjp
     def f(x):
         return x * 1
@@ -231,7 +231,7 @@ def test_a_rule_that_reads_what_nobody_has_is_refused(rule, sentence):
         f.rule("x")(rule)
 
 
-def test_a_tangent_rule_that_reads_what_nobody_has_is_refused():
+def test_a_tangent_rule_with_an_unknown_argument_is_an_error():
     @mg.custom_jvp
     def f(x):
         return x * 1

@@ -1,4 +1,4 @@
-"""Every operation with a sample, call_sample again with its axes cut to one entry, to none, and in one input alone."""
+"""Every operation with a sample, called with its axes cut to one entry and to none, together and in one input."""
 
 from functools import partial
 
@@ -20,8 +20,8 @@ NO_WAY_BACK = {
 }
 """Operations that compute something of nothing, and cannot tell what it receives."""
 
-SHAPED = "a parameter says the shape, which is then not that of the entries that are left"
-STRAIGHT = "its gradient goes straight through a rounding, and is not that of differences"
+SHAPED = "a parameter states the shape, which does not fit the remaining entries"
+STRAIGHT = "its straight-through gradient of a rounding does not equal differences"
 TRANSPOSES = (
     "unreduce", "expand_axes", "axes_from_last", "sum_tiles", "put_add", "unpad", "put_diagonal", "undiag",
     "window_sums",
@@ -32,7 +32,7 @@ NOT_CUT = {**dict.fromkeys(TRANSPOSES, SHAPED), **dict.fromkeys(ROUNDED, STRAIGH
 
 
 def cut(value, length, kept):
-    """An input whose axes of that length keep only their first entries."""
+    """Return an input with all axes of one length cut to their first entries."""
     for axis, n in enumerate(getattr(value, "shape", ())):
         if n == length:
             value = np.take(value, range(kept), axis)
@@ -40,7 +40,7 @@ def cut(value, length, kept):
 
 
 def cuts(name, kept):
-    """The samples of an operation with all axes of one length cut, for each length in turn."""
+    """Yield samples of an operation with all axes of one length cut, for each length."""
     for each in samples[name]:
         lengths = {n for value in each.inputs for n in getattr(value, "shape", ()) if n > 1}
         for length in sorted(lengths):
@@ -48,8 +48,8 @@ def cuts(name, kept):
             yield Sample(each.op, inputs, each.params, each.excused)
 
 
-def cut_alone(name):
-    """The samples of an operation of several inputs with one axis of one of them cut to one entry, for each in turn."""
+def cut_one_input(name):
+    """Yield samples of an operation of several inputs, with one axis of one input cut to one entry."""
     for each in samples[name]:
         for place in differentiable_inputs(each) if len(each.inputs) > 1 else []:
             value = each.inputs[place]
@@ -59,7 +59,7 @@ def cut_alone(name):
 
 
 def result_or_refusal(compute, sample):
-    """What is computed of a sample; None where it is refused, by an error that names the operation."""
+    """Return the result for a sample; None if an error that names the operation rejects it."""
     try:
         return compute(sample)
     except (ValueError, TypeError, IndexError, RuntimeError) as error:
@@ -69,14 +69,14 @@ def result_or_refusal(compute, sample):
 
 
 def call_sample(sample):
-    """The results of the call, as arrays."""
+    """Return the results of the call, as arrays."""
     inputs = [mg.tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
     out = sample.op.call_with(inputs, sample.params)
     return [part.numpy() for part in (out if isinstance(out, tuple) else (out,))]
 
 
 def results(sample):
-    """The same; None where it is refused."""
+    """Return the results of the call, as arrays; None if the call is rejected."""
     return result_or_refusal(call_sample, sample)
 
 
@@ -95,10 +95,10 @@ def test_gradients_are_right_along_axes_of_length_one(name):
     assert (held > 0) == (has_axes and name not in NOT_CUT)
 
 
-@pytest.mark.parametrize("name", [name for name in samples if name not in NOT_CUT and any(cut_alone(name))])
+@pytest.mark.parametrize("name", [name for name in samples if name not in NOT_CUT and any(cut_one_input(name))])
 def test_an_input_with_an_axis_of_length_one_broadcasts_or_raises(name):
     refused = compared = 0
-    for sample in cut_alone(name):
+    for sample in cut_one_input(name):
         if result_or_refusal(gradients, sample) is None:
             refused += 1
         elif "the gradient equals differences" not in sample.excused:
@@ -126,7 +126,7 @@ def test_of_nothing_the_exponentials_add_up_to_nothing():
 
 
 @pytest.mark.parametrize("call", [mg.softmax, mg.log_softmax, F.softmin, F.gumbel_softmax])
-def test_of_nothing_a_softmax_makes_nothing_and_still_knows_its_axes(call):
+def test_softmax_of_an_empty_array_keeps_its_shape(call):
     for shape, axis in (((2, 0), 1), ((0, 3), 0), ((2, 0, 3), -2)):
         word = {"axis" if call in (mg.softmax, mg.log_softmax) else "dim": axis}
         nothing = mg.tensor(np.zeros(shape), requires_grad=True)
@@ -151,7 +151,7 @@ def test_a_batch_without_images_goes_through_a_network_and_back():
     assert not kernel.grad.numpy().any()
 
 
-def test_indices_broadcast_along_the_other_axes_and_so_does_what_they_receive():
+def test_take_along_axis_broadcasts_indices_and_gradients():
     x = np.arange(12.0).reshape(3, 4) ** 1.5
     for indices in ([[0, 2, 2]], [[3], [1], [1]], [[1]]):
         place = np.array(indices)
@@ -167,7 +167,7 @@ def test_a_smaller_index_scatters_into_the_corner():
     assert mg.gradcheck(lambda x, source: mg.scatter_add(x, 1, index, source), [x, source])
 
 
-def test_what_is_no_number_stays_none():
+def test_nan_propagates():
     x = np.array([[1.0, np.nan, 3.0], [2.0, 1.0, np.inf]])
     assert mg.cummax(x).tolist()[1] == [2, 2, np.inf]
     assert np.isnan(mg.cummax(x).numpy()[0, 1:]).all()
@@ -195,7 +195,7 @@ def test_an_error_says_which_shape_would_do(call, sentence):
         call()
 
 
-# Whole numbers ----------------------------------------------------------------------------------------------------
+# Integers ---------------------------------------------------------------------------------------------------------
 
 
 REFUSE_WHOLE_NUMBERS = {
@@ -206,7 +206,7 @@ REFUSE_WHOLE_NUMBERS = {
 
 
 @pytest.mark.parametrize("name", sorted(samples.keys() - {"pad"}))  # which cuts off a fraction, as NumPy's does
-def test_whole_numbers_give_what_the_same_numbers_as_fractions_give(name):
+def test_integers_give_the_same_results_as_equal_floats(name):
     for sample in samples[name]:
         fractions = [i for i, x in enumerate(sample.inputs) if hasattr(x, "dtype") and x.dtype.kind == "f"]
         for places in [fractions, *([i] for i in fractions)] if fractions else ():

@@ -27,7 +27,7 @@ VERBS = frozenset([
     "Reverse", "Rotate", "Round", "Separate", "Set", "Shift", "Solve", "Sort", "Split", "Square", "Stack",
     "Subtract", "Sum", "Take", "Transpose", "Truncate", "Write",
 ])  # fmt: skip
-"""What the first line of an operation's docstring begins with, as in NumPy."""
+"""Verbs that begin the first line of an operation's docstring, as in NumPy."""
 
 
 def functions():
@@ -82,7 +82,7 @@ def only_result(out):
     return out[0] if isinstance(out, tuple) else out
 
 
-# What the sections say ------------------------------------------------------------------------------------------------
+# Sections -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", names_with(documentation.shapes, "any -> the same"))
@@ -221,7 +221,7 @@ def test_a_section_in_the_source_replaces_the_derived_one():
     ]  # fmt: skip
 
 
-# What the source says -------------------------------------------------------------------------------------------------
+# Source files ---------------------------------------------------------------------------------------------------------
 
 
 def docstrings_in(path):
@@ -231,7 +231,7 @@ def docstrings_in(path):
             yield ast.get_docstring(node)
 
 
-def test_a_file_of_elementwise_rules_shows_ten_operations_on_two_screens():
+def test_files_of_elementwise_rules_show_five_operations_a_screen():
     screens = operations = 0
     for path in (path for path in FILES if path.stem in ELEMENTWISE):
         source = path.read_text(encoding="utf-8")
@@ -259,7 +259,7 @@ def test_help_shows_the_derived_sections(capsys):
     assert all(f"{heading}:" in shown for heading in ("Shapes", "Args", "Returns", "Raises", "Example", "See"))
 
 
-def test_the_docstrings_of_all_operations_are_among_those_that_are_checked():
+def test_the_docstrings_of_all_operations_are_checked():
     assert {id(f) for f in FUNCTIONS.values()} <= {id(value) for value in PUBLIC.values()}
 
 

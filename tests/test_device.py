@@ -15,7 +15,7 @@ SAMPLES = [each for name, group in samples.items() if name != "to_device" for ea
 
 @pytest.fixture(autouse=True, scope="module")
 def device():
-    """Register the stand-in for the tests of this file."""
+    """Register the fake device for the tests of this file."""
     yield devices.add_device(DEVICE, stand_in.library)
     del devices._devices[DEVICE]
 
@@ -60,7 +60,7 @@ IMPLICIT = {
 
 
 @pytest.mark.parametrize("imply", IMPLICIT.values(), ids=IMPLICIT)
-def test_the_stand_in_rejects_implicit_copies_to_the_host(imply):
+def test_the_fake_device_rejects_implicit_copies_to_the_host(imply):
     with pytest.raises((TypeError, AttributeError)):
         imply(stand_in.library.ones(1))
 
@@ -81,12 +81,12 @@ UNLIKE_CUPY = {
 
 
 @pytest.mark.parametrize("use", UNLIKE_CUPY.values(), ids=UNLIKE_CUPY)
-def test_the_stand_in_rejects_functions_that_cupy_lacks(use):
+def test_the_fake_device_rejects_functions_that_cupy_lacks(use):
     with pytest.raises((TypeError, AttributeError, NotImplementedError)):
         use(stand_in.library, stand_in.library.ones(2))
 
 
-def test_ufuncs_of_the_stand_in_return_cupys_dtypes():
+def test_ufuncs_of_the_fake_device_return_cupys_dtypes():
     small = stand_in.library.ones(2, "float32")
     assert (small + 1).dtype == (1.5 * small).dtype == "float32"
     assert (small + np.float64(1)).dtype == (small + stand_in.library.ones((), "float64")).dtype == "float64"
@@ -94,7 +94,7 @@ def test_ufuncs_of_the_stand_in_return_cupys_dtypes():
     assert (stand_in.library.ones(2, "int8") / 2).dtype == "float64"
 
 
-def test_a_view_on_the_stand_in_has_its_base():
+def test_a_view_on_the_fake_device_has_its_base():
     library = stand_in.library
     whole = library.ones((2, 3))
     assert whole.base is None
@@ -103,7 +103,7 @@ def test_a_view_on_the_stand_in_has_its_base():
     assert library.moveaxis(whole, 0, 0) is whole, "as in CuPy: nothing moves"
 
 
-def test_the_stand_in_counts_explicit_copies_to_the_host():
+def test_the_fake_device_counts_explicit_copies_to_the_host():
     stand_in.copies.clear()
     x = mg.tensor([2.0], device=DEVICE)
     assert (x.numpy().tolist(), x.item(), x.tolist()) == ([2.0], 2.0, [2.0])

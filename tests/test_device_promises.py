@@ -11,10 +11,10 @@ from micrograd_plus.core.define import operations
 from micrograd_plus.transforms.gradcheck import GradientError
 
 AT_HOME = {"numbers and arrays agree"}
-"""Promises about Python's numbers, which are on no device."""
+"""Promises about Python numbers, which are not on a device."""
 BY_DIFFERENCES = {"the gradient equals differences", "the gradient has a gradient"}
-"""Promises that call an operation for every entry. The stand-in computes with the numbers of the host: there, gradients
-(in `test_device.py`) and second gradients are compared with those of the host, which are held to differences."""
+"""Promises that call an operation for every entry. The fake device computes with NumPy, so tests compare its gradients
+(in `test_device.py`) and second gradients with the ones on the host, which other tests compare with differences."""
 SAMPLES = [each for name, group in samples.items() if name != "to_device" for each in group]
 
 
@@ -38,7 +38,7 @@ def second_gradients(sample):
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if "the gradient has a gradient" not in s.excused], ids=str)
-def test_second_gradients_equal_those_of_the_host(sample, device):
+def test_second_gradients_equal_the_ones_of_the_host(sample, device):
     here = second_gradients(sample)
     token = where.set(device)
     there = second_gradients(sample)
@@ -110,7 +110,7 @@ def test_a_result_without_a_gradient_is_the_same_on_the_device(device, name):
     assert_equal(there.numpy(), here.numpy(), name)
 
 
-# What is asked on the host -------------------------------------------------------------------------------------------
+# Questions that the host answers -------------------------------------------------------------------------------------
 
 
 def test_a_tensor_on_the_device_converts_to_bool_and_float(device):
@@ -181,7 +181,7 @@ def test_draws_on_the_device_repeat_with_the_state(device, draw):
     state = mg.random.state()
     stand_in.copies.clear()
     first = draw(device)
-    assert set(stand_in.copies) <= {"item"}, "a truth may be asked for, an array not"
+    assert set(stand_in.copies) <= {"item"}, "only truth values may be copied to the host, no arrays"
     assert first.device == device
     assert not first.requires_grad
     other = draw(device)

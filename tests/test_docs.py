@@ -1,4 +1,4 @@
-"""The pages say what is so: they are written from the code, and their examples are run."""
+"""The pages of docs match the code, and their examples run."""
 
 import ast
 import doctest
@@ -59,7 +59,7 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)")
 
 
 def written_by_make_reference():
-    """The pages of the reference, as docs/make_reference.py would write them now."""
+    """Return the pages of the reference that docs/make_reference.py would write now."""
     spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -81,7 +81,7 @@ def test_the_reference_is_written_the_same_in_every_process():
 
 
 def run_program(code, folder=None, packages=HOUSE, **variables):
-    """A program in a Python of its own, with the packages of a house, of this one, importable."""
+    """Run a program in a new process, with only this package importable."""
     path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
     environment = {**os.environ, "PYTHONPATH": path, **variables}
     command = [sys.executable, "-X", "utf8", "-c", code]
@@ -213,7 +213,7 @@ def test_the_guide_names_every_package_and_core_module():
 
 
 def lines_of(path, names):
-    """How many lines a file has, or what is named in it, decorators included."""
+    """Return the number of lines of a file, or of a name in it with its decorators."""
     text = path.read_text(encoding="utf-8")
     defined = {each.name: each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef)}
     lines = 0 if names else len(text.splitlines())
@@ -238,7 +238,7 @@ def test_the_guide_shows_the_compiled_code_of_tanh():
     assert repr(mg.tanh.source).partition("\n\ndef vjp_tanh_on_tensors")[0] in guide
 
 
-def test_the_levels_in_the_guide_are_those_of_the_imports():
+def test_the_levels_in_the_guide_match_the_imports():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     drawn = re.findall(r"^   (\d)  (.{39})", guide, re.MULTILINE)
     levels = {name: int(level) for level, names in drawn for name in names.split()}
@@ -268,7 +268,7 @@ def test_the_example_of_an_operation_prints_what_it_shows(op):
     assert outcome.failed == 0
 
 
-def test_the_session_on_the_page_about_writing_prints_what_it_shows():
+def test_the_session_of_the_page_about_writing_prints_as_shown():
     blocks = re.findall(r"```pycon\n(.*?)```", (DOCS / "writing.md").read_text(encoding="utf-8"), re.DOTALL)
     session = doctest.DocTestParser().get_doctest("\n".join(blocks), {"mg": mg, "np": np}, "writing.md", None, 0)
     with np.printoptions(precision=8, suppress=False, linewidth=75, threshold=1000):
@@ -278,13 +278,13 @@ def test_the_session_on_the_page_about_writing_prints_what_it_shows():
 
 
 @pytest.mark.parametrize(("program", "output"), PROGRAMS)
-def test_a_program_in_the_readme_prints_what_is_shown_under_it(program, output):
+def test_programs_in_the_readme_print_the_shown_output(program, output):
     ran = run_program(program)
     assert ran.stdout == output, ran.stderr
 
 
 @pytest.mark.parametrize("program", RUN)
-def test_a_program_on_a_page_runs_as_it_stands(program, tmp_path):
+def test_programs_on_pages_run_unchanged(program, tmp_path):
     ran = run_program(program, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
 
@@ -329,7 +329,7 @@ def test_readme_programs_and_convention_tables_exist():
 
 
 def headings(path):
-    """The anchors of a page's headings, as GitHub and mkdocs make them."""
+    """Return the anchors of a page's headings, as GitHub and mkdocs make them."""
     found = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in found}
 

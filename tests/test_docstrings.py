@@ -1,4 +1,4 @@
-"""The docstring of everything public has one form: what it is, what it computes, then its sections in one order."""
+"""Docstrings of public names have one form: a summary, a description, and sections in a fixed order."""
 
 import inspect
 import re
@@ -22,7 +22,7 @@ WITHOUT_ARGUMENTS = {mg.Tensor, mg.Trace}          # made by mg.tensor and mg.re
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """Every public function and class with the name by which users know it, each once."""
+    """Return every public function and class, under its user-facing name, once."""
     met: set[int] = set()
     for namespace in NAMESPACES:
         for name in getattr(namespace, "__all__", dir(namespace)):
@@ -33,7 +33,7 @@ def public() -> Iterator[tuple[str, Any]]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a docstring in their order, under their headings; what stands before them is under ""."""
+    """Return the sections of a docstring by heading; the text before them has the key ""."""
     found: dict[str, list[str]] = {"": []}
     here = ""
     for line in text.splitlines():
@@ -47,7 +47,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def parameters(value: Any) -> list[str]:
-    """What its caller may give it."""
+    """Return the parameters that a caller can pass."""
     if value in WITHOUT_ARGUMENTS:
         return []
     try:
@@ -58,14 +58,14 @@ def parameters(value: Any) -> list[str]:
 
 
 def handles_tensors(value: Any) -> bool:
-    """Whether shapes are a matter of it."""
+    """Return whether a docstring must describe shapes."""
     of_layers = getattr(value, "__module__", "").startswith(("micrograd_plus.nn.functional", "micrograd_plus.nn.init"))
     is_layer = inspect.isclass(value) and issubclass(value, mg.nn.Module)
     return hasattr(value, "op") or of_layers or is_layer
 
 
 def faults(value: Any) -> list[str]:
-    """What the docstring lacks, as sentences."""
+    """Return the gaps of a docstring, as sentences."""
     text = inspect.getdoc(value) or ""
     lines, found = text.splitlines() or [""], sections(text)
     wrong = []
@@ -106,7 +106,7 @@ METHODS = [
 
 @pytest.mark.parametrize(("kind", "name"), METHODS, ids=lambda part: getattr(part, "__name__", part))
 def test_the_docstring_of_a_method_has_the_form(kind, name):
-    asked = {"there is no Example:", "there is no See:"}       # what a method leaves to its class
+    asked = {"there is no Example:", "there is no See:"}       # optional for methods: the class has them
     assert set(faults(getattr(kind, name))) <= asked
 
 

@@ -1,4 +1,4 @@
-"""The examples in docstrings print what they show."""
+"""The examples in docstrings print the output they show."""
 
 import doctest
 import importlib
@@ -35,7 +35,7 @@ FIRST_MET = [
 
 
 def examples_of(module):
-    """The examples of a module, and of the operations defined in it, whose public functions hide theirs."""
+    """Return the examples of a module and of its operations, which hide behind public functions."""
     finder = doctest.DocTestFinder(exclude_empty=True)
     yield from (found for found in finder.find(module, extraglobs=ASSUMED) if found.examples)
     for op in operations.values():
@@ -63,5 +63,5 @@ def test_public_functions_have_examples(name):
 
 
 @pytest.mark.parametrize(("module", "name"), [(module, name) for module, names in FIRST_MET for name in names])
-def test_what_a_student_meets_first_has_an_example(module, name):
+def test_names_that_beginners_use_have_an_example(module, name):
     assert ">>>" in (getattr(module, name).__doc__ or ""), f"{name} has no example"

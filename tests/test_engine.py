@@ -1,4 +1,4 @@
-"""The walk on tensors: which gradients arrive where, in which order, and what remains."""
+"""Backward walks on tensors: where gradients arrive, in which order, and what remains."""
 
 import threading
 
@@ -19,7 +19,7 @@ def numbers(x):
     return x.tolist()
 
 
-# What arrives -----------------------------------------------------------------------------------------------
+# Arriving gradients -----------------------------------------------------------------------------------------
 
 
 def test_a_value_that_is_used_twice_receives_both_contributions():

@@ -1,4 +1,4 @@
-"""Bad uses, each with its error: the operation, the argument, the shape, and what to write instead."""
+"""Invalid calls, each with its error message: operation, argument, shape and cure."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTo
 
 
 def leaf(*shape):
-    """Numbers from 1 in a shape, with a gradient wanted."""
+    """Return the numbers from 1 in a shape, as a leaf."""
     return mg.tensor(np.arange(1.0, 1 + np.prod(shape)).reshape(shape), requires_grad=True)
 
 
@@ -46,7 +46,7 @@ CASES = {
         (lambda: mg.astype(leaf(1), dtype="U3"), TypeError, "astype", "<U3 is no dtype of numbers", "'float32'"),
         (lambda: mg.astype(leaf(1), dtype=object), TypeError, "astype", "object is no dtype of numbers"),
     ],
-    "nothing where something is asked for": [
+    "an empty argument where one entry is required": [
         (lambda: mg.max(leaf(0)), ValueError, "max", "x is empty (shape (0,)); the max of an empty array"),
         (lambda: mg.argmin(leaf(0)), ValueError, "argmin", "x is empty (shape (0,)); the argmin of"),
         (lambda: mg.min(leaf(2, 0), axis=1), ValueError, "min", "x is empty (shape (2, 0)); the min of"),
@@ -90,7 +90,7 @@ CASES = {
         (lambda: leaf(2, 3).sum(axis="rows"), TypeError, "sum", "axis='rows'", "a whole number"),
         (lambda: leaf(2, 3).sum(axis=1.0), TypeError, "sum", "axis=1.0", "a whole number"),
     ],
-    "what is put back in another shape than it was picked in": [
+    "replaced values with another shape than the selection": [
         (lambda: ops.put_take(leaf(2, 3), [0, 2, 2], shape=(4,), axis=0), ValueError, "put_take", "(2, 3) and (3,)",
          "x as returned by `take`"),
         (lambda: ops.put_take(leaf(1), [0, 2, 2], shape=(4,), axis=0), ValueError, "put_take", "(1,) and (3,)"),
@@ -203,7 +203,7 @@ CASES = {
         (lambda: mg.tanh.rule("y")(lambda upstream: upstream), TypeError, "tanh has no input 'y'", "it has x"),
         (lambda: mg.tanh.rule("x")(lambda uptream: uptream), TypeError, "tanh.x reads 'uptream'", "upstream"),
     ],
-    "what is no tensor, given to a layer": [
+    "a layer called without a tensor": [
         (lambda: nn.Unflatten(1, (1, 2))([[1.0, 2.0]]), TypeError, "Unflatten: expected a tensor, got list",
          "mg.tensor(...)"),
         (lambda: nn.BatchNorm1d(2)([[1.0, 2.0]]), TypeError, "BatchNorm1d: expected a tensor, got list"),
@@ -384,7 +384,7 @@ TABLE = [
 
 @pytest.fixture(autouse=True, scope="module")
 def device():
-    """Another device, for what must not be mixed."""
+    """Return a second device, for errors about mixed devices."""
     yield devices.add_device("stand-in", stand_in.library)
     del devices._devices["stand-in"]
 

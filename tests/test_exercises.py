@@ -148,7 +148,7 @@ def test_every_wrong_answer_names_something_that_exists():
 
 
 def test_hints_and_prompts_are_written_in_plain_english():
-    """The test of the language reads Python files only; these texts come from a table, or are put together."""
+    """tests/test_language.py reads only files; these texts are built from tables."""
     texts = [text for row in catalogue().values() for text in (row.title, *row.hints)]
     texts += [text for exercise in ALL for text in (exercise.title, exercise.prompt)]
     sentences = [sentence for text in texts for _, sentence in language.split_sentences(text)]
@@ -957,7 +957,7 @@ def test_an_impossible_question_raises(trace):
         exercises.ask(trace, (0, "grade"), 1.0)
 
 
-# What a student's code can reach --------------------------------------------------------------------------------------
+# Isolation of a student's code ----------------------------------------------------------------------------------------
 
 
 def test_xp_leads_to_no_operation_and_no_rule():

@@ -14,7 +14,7 @@ from micrograd_plus.exercises.registry import own_exercises
 
 pytestmark = pytest.mark.usefixtures("own_exercises")
 
-HINTS = ("How fast does 2 x grow?", "Twice as fast as x does.", "Twice what arrives is sent.")
+HINTS = ("How fast does 2 x grow?", "Twice as fast as x does.", "The rule sends twice the upstream gradient.")
 INPUTS = {"x": mg.samples.real(2, 3), "upstream": mg.samples.real(2, 3)}
 CANARY = "canary_7f3a9"
 

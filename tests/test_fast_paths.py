@@ -1,5 +1,7 @@
 """Fast paths give the same results: compiled walks, fast array functions, and arrays that are not copied."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -76,7 +78,7 @@ def test_a_rule_on_tensors_with_the_wrong_shape_is_an_error():
         narrow(mg.tensor([1.0, 2.0], requires_grad=True)).sum().gradients(create_graph=True)
 
 
-# Words that take another way where arrays are large -----------------------------------------------------------------
+# Functions with a fast path for large arrays ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keepdims", [True, False])
@@ -98,6 +100,12 @@ def test_reductions_along_short_rows_keep_nan_and_infinity():
     assert arrays.max(x, axis=-1)[5] == np.inf
     assert np.isnan(arrays.sum(x, axis=-1)[3])
     assert arrays.sum(x, axis=-1)[[0, 5, 7]].tolist() == [10, np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_the_variance_of_a_large_array_equals_numpys(ddof):
+    x = np.random.default_rng(0).normal(3, 2, (300, 16))
+    np.testing.assert_allclose(arrays.var(x, 0, ddof), np.var(x, axis=0, ddof=ddof), rtol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(40, 60), (8, 40, 60), (3, 60), (1, 60), (0, 60), (2, 3, 0)])
@@ -128,7 +136,7 @@ def test_the_product_of_others_divides_only_if_it_is_exact(planted):
         np.testing.assert_allclose(arrays.product_of_others(x, axis=1), others, rtol=1e-12)
 
 
-def test_einsum_of_large_arrays_equals_that_of_small_ones():
+def test_einsum_of_large_arrays_equals_matrix_products():
     random = np.random.default_rng(0)
     a, b = random.normal(size=(120, 130)), random.normal(size=(130, 110))
     np.testing.assert_allclose(arrays.einsum("ij,jk->ik", a, b), a @ b, atol=1e-10)
@@ -136,7 +144,7 @@ def test_einsum_of_large_arrays_equals_that_of_small_ones():
     np.testing.assert_allclose(arrays.einsum("ij->ji", a), a.T)
 
 
-# Arrays in the walk's own memory ------------------------------------------------------------------------------------
+# Arrays that the walk owns ------------------------------------------------------------------------------------------
 
 
 def test_only_a_view_of_unshared_memory_is_not_copied():
@@ -167,7 +175,8 @@ def test_contributions_that_share_memory_stay_separate():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_that_returns_a_saved_array_keeps_it_intact():
+@pytest.mark.parametrize("is_interpreted", [False, True])
+def test_a_rule_that_returns_a_saved_array_keeps_it_intact(is_interpreted):
     @mg.op
     def saved_values(xp, x, y):
         return xp.sum(x * y)
@@ -181,13 +190,27 @@ def test_a_rule_that_returns_a_saved_array_keeps_it_intact():
         return upstream * x
 
     x, y = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 4.0])
-    loss = saved_values(x, y) + x.sum() + (x * x).sum()
-    loss.backward()
+    with callers.interpret_all([saved_values.op]) if is_interpreted else nullcontext():
+        (x.sum() + (x * x).sum() + saved_values(x, y)).backward()  # the walk begins with the last operation
     assert x.grad.tolist() == [6, 9]
     assert y.tolist() == [3, 4]
 
 
-# Images in memory ---------------------------------------------------------------------------------------------------
+@pytest.mark.usefixtures("own_operations")
+def test_a_wider_local_derivative_does_not_widen_the_gradient():
+    @mg.elementwise(a=lambda xp, b: xp.astype(b, np.float64), b=lambda a: a)
+    def product(xp, a, b):
+        return a * b
+
+    a, b = (mg.tensor(np.ones(2, np.float32), requires_grad=True) for _ in range(2))
+    seen = []
+    doubled = a * 2
+    doubled.register_hook(lambda gradient: seen.append(gradient.dtype))
+    product(doubled, b).sum().backward()
+    assert seen == [np.float32]
+
+
+# Memory layout of images --------------------------------------------------------------------------------------------
 
 
 def lie_with_images_last(x):

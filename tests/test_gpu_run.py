@@ -1,4 +1,4 @@
-"""`make test-cuda` and `make bench-cuda`, as far as they can be tested without a GPU."""
+"""`make test-cuda` and `make bench-cuda`, as far as they run without a GPU."""
 
 import sys
 from types import SimpleNamespace
@@ -73,7 +73,7 @@ def test_a_training_step_on_the_device_copies_nothing_to_the_host(device, name):
         before = contender.contender.parameters[0].numpy()
         stand_in.copies.clear()
         contender.step()
-        assert set(stand_in.copies) <= {"item"}, "a truth may be asked for, an array not"
+        assert set(stand_in.copies) <= {"item"}, "only truth values may be copied to the host, no arrays"
         assert not np.array_equal(contender.contender.parameters[0].numpy(), before)
 
 

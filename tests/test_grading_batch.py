@@ -109,7 +109,7 @@ def test_exercises_do_not_see_changes_of_each_other(sandbox, tmp_path):
     assert marks_of(source, sandbox, tmp_path)["score"] == 20
 
 
-def test_points_of_the_assignment_replace_those_of_the_exercise(tmp_path):
+def test_points_of_the_assignment_replace_the_exercises_points(tmp_path):
     with Sandbox() as sandbox:
         path = assignment(tmp_path)
         path.write_text(path.read_text(encoding="utf-8") + '[points]\n"tanh.x" = 3\n', encoding="utf-8")
@@ -247,7 +247,7 @@ def test_a_class_is_graded_on_a_system_without_unix_functions(tmp_path):
     assert [each["score"] for each in marks] == [20, 20, 11, 0, 0, 0]
     reasons = [each["exercises"][0]["reason"] for each in marks[3:]]
     assert reasons[0] == "your program ended before it returned an answer"
-    assert reasons[1].startswith("your code process longer than")
+    assert reasons[1].startswith("your code ran longer than")
 
 
 def test_a_file_in_use_by_another_program_gives_an_error(tmp_path, monkeypatch, capsys):
@@ -411,7 +411,7 @@ def test_a_dask_cluster_gives_the_same_marks(tmp_path):
     (["grade"], "name the assignment"), (["grade", "--assignment", "none.toml", "x"], "no submission 'x'"),
     (["grade", "--assignment", "none.toml", "."], "no assignment"),
 ])  # fmt: skip
-def test_the_command_reports_what_is_missing(arguments, message, capsys, tmp_path, monkeypatch):
+def test_the_command_reports_missing_files(arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 1
     assert message in capsys.readouterr().err

@@ -38,7 +38,7 @@ def schema(name: str) -> dict:
 
 @pytest.fixture(scope="module")
 def marks(tmp_path_factory):
-    """Marks of a right answer, a wrong one, an unreadable one, and one with hostile text everywhere."""
+    """Return marks of a right answer, a wrong one, an unreadable one, and one with hostile text."""
     loaded = load_assignment(assignment(tmp_path_factory.mktemp("formats")))
     with Sandbox() as sandbox:
         right, wrong = (grade.grade_submission(submission_of(name, source), loaded, sandbox)
@@ -168,7 +168,7 @@ def test_characters_invalid_in_xml_are_shown_as_escapes():
 
 @pytest.fixture
 def release_folder(tmp_path, monkeypatch):
-    """A folder with an assignment and the files to hand out."""
+    """Return a folder with an assignment and the files to release."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     path = assignment(tmp_path)

@@ -45,7 +45,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def store(tmp_path):
-    """Marks of three students: one right, one wrong, one with hostile text everywhere."""
+    """Return marks of three students: one right, one wrong, one with hostile text."""
     loaded = load_assignment(assignment(tmp_path))
     results = Store(tmp_path / "out")
     walks = {}

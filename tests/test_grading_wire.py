@@ -53,7 +53,7 @@ class Array(np.ndarray):
     (2**70, "type"), (b"x", "type"),
     (np.broadcast_to(1.0, (1000, 1000, 1000)), "large"), ([[[[[[[[1]]]]]]]], None), (list(range(100_000)), "deep"),
 ])  # fmt: skip
-def test_a_value_that_cannot_be_sent_becomes_a_placeholder(value, why):
+def test_an_unsupported_value_becomes_a_placeholder(value, why):
     decoded = wire.decode(wire.encode(value, 1 << 20))
     while isinstance(decoded, list) and decoded:
         decoded = decoded[0]

@@ -127,7 +127,7 @@ def test_gradients_wait_in_the_dictionary_of_one_walk():
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_what_the_walk_may_not_own_is_copied(monkeypatch):
+def test_the_walk_copies_gradients_that_it_does_not_own(monkeypatch):
     copies = []
     monkeypatch.setattr(backward.arrays, "owned_copy", lambda x, upstream=None: copies.append(x) or x.copy())
 

@@ -65,20 +65,20 @@ STATE = """(player) => JSON.stringify([
 
 
 class Lab(NamedTuple):
-    """A running JupyterLab: its address, the word that opens it, and the folder it shows."""
+    """A running JupyterLab: its address, its token, and its folder."""
 
     address: str
     token: str
     folder: Path
 
     def url(self, path: str) -> str:
-        """Where a path is answered."""
+        """Return the address of a path."""
         return f"{self.address}/{path}?token={self.token}"
 
 
 @contextmanager
 def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
-    """A JupyterLab on a folder, with all that it remembers in `home`; gone when the block ends."""
+    """Run a JupyterLab on a folder, with its settings in `home`; stop it when the block ends."""
     lab = Lab(f"http://127.0.0.1:{free_port()}", secrets.token_hex(16), folder)
     command = [
         sys.executable, "-m", "micrograd_plus", "lab", "--no-browser", "--ip=127.0.0.1",
@@ -103,14 +103,14 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on just now."""
+    """Return a port that no other process uses."""
     with socket.socket() as tried:
         tried.bind(("127.0.0.1", 0))
         return tried.getsockname()[1]
 
 
 def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait up to two minutes until the server answers; where it does not, fail with what it wrote."""
+    """Wait up to two minutes for the server; if it does not answer, fail with its output."""
     for _ in range(600):
         if server.poll() is not None:
             break
@@ -134,15 +134,15 @@ class Opened(NamedTuple):
         return self.page.evaluate(COMMAND, [name, values])
 
     def players(self) -> Locator:
-        """The players, in the order of the notebook."""
+        """Return the players, in the order of the notebook."""
         return self.page.locator(".jp-OutputArea .player")
 
     def errors(self) -> list[str]:
-        """The errors that cells ended in."""
+        """Return the errors that ended cells."""
         return self.page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_text_contents()
 
     def pictures(self) -> Locator:
-        """The pictures that stand where no script may run."""
+        """Return the pictures shown where scripts are forbidden."""
         return self.page.locator(".jp-OutputArea img[src^='data:image/svg+xml']")
 
 
@@ -165,14 +165,14 @@ def open_notebook(context: BrowserContext, lab: Lab, name: str) -> Iterator[Open
 
 
 def outside(url: str) -> bool:
-    """Whether a request goes to another machine."""
+    """Return whether a request goes to another machine."""
     parts = urlsplit(url)
     return parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1"
 
 
 @pytest.fixture(scope="module")
 def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """One JupyterLab for both notebooks: it takes longer to start than to run them."""
+    """Return one JupyterLab for both notebooks, because it takes longer to start than they take to run."""
     folder = tmp_path_factory.mktemp("course") / "notebooks"
     folder.mkdir()
     for name in WALKS:
@@ -183,14 +183,14 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def context(chromium: Any) -> Iterator[BrowserContext]:  # noqa: F811 - pytest hands the fixture in by its name
-    """One browser, which remembers the programs of JupyterLab from one page to the next."""
+    """Return one browser context, which keeps JupyterLab's scripts from page to page."""
     with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
         yield context
 
 
 @pytest.fixture(scope="module", params=WALKS)
 def ran(request: pytest.FixtureRequest, lab_server: Lab, context: BrowserContext) -> Iterator[Opened]:
-    """Each notebook in turn, run from its first cell to its last and saved, and still open."""
+    """Return each notebook, run to its last cell, saved, and still open."""
     with open_notebook(context, lab_server, request.param) as notebook:
         assert notebook.command("notebook:run-all-cells"), notebook.errors()
         expect(notebook.players()).to_have_count(WALKS[request.param], timeout=PATIENCE)
@@ -199,11 +199,11 @@ def ran(request: pytest.FixtureRequest, lab_server: Lab, context: BrowserContext
 
 
 def each(found: Locator) -> list[Locator]:
-    """The players, or the pictures, one by one."""
+    """Yield the players, or the pictures, one by one."""
     return [found.nth(k) for k in range(found.count())]
 
 
-# What a reader does -----------------------------------------------------------------------------------------
+# Actions of a reader ----------------------------------------------------------------------------------------
 
 
 def test_every_player_steps_forward_and_back_by_mouse(ran):
@@ -255,7 +255,7 @@ def test_player_follows_the_theme_and_figures_stay_light(ran):
         expect(ran.page.locator("#jupyterlab-splash")).to_have_count(0)
 
 
-def test_every_plot_has_words_for_who_cannot_see_it(ran):
+def test_every_plot_has_alternative_text(ran):
     plots = ran.page.locator(".jp-OutputArea img[src^='data:image/png']")
     expect(plots).to_have_count(PLOTS[ran.file.name])
     for plot in each(plots):
@@ -276,7 +276,7 @@ def test_a_composite_is_opened_stepped_and_left(ran):
     expect(player).to_be_focused()
 
 
-def test_untrusted_notebooks_show_pictures_and_trusted_ones_players(ran, context):
+def test_untrusted_notebooks_show_pictures_trusted_ones_players(ran, context):
     name, walks = ran.file.name, WALKS[ran.file.name]
     from_elsewhere = json.loads(ran.file.read_text(encoding="utf-8"))
     from_elsewhere["metadata"]["written_by"] = "somebody else"  # so that the signature is not one that was made here
@@ -295,12 +295,12 @@ def test_untrusted_notebooks_show_pictures_and_trusted_ones_players(ran, context
             expect(player.locator(".sentence")).to_contain_text("Step 1 of")
 
 
-def test_no_news_lie_over_the_cells(ran):
+def test_no_jupyter_news_covers_the_cells(ran):
     expect(ran.page.get_by_text("Jupyter news")).to_have_count(0)
 
 
 def test_keys_with_a_modifier_belong_to_the_notebook(ran):
-    """The last of the tests, since it runs cells again, when their variables have gone on."""
+    """This test must be the last one, because it runs cells a second time."""
     active = "window.jupyterapp.shell.currentWidget.content.activeCellIndex"
     for player in (ran.players().last, ran.players().first):
         player.click(position={"x": 5, "y": 5})

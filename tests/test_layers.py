@@ -14,12 +14,12 @@ F = nn.functional
 
 
 def leaf(*shape):
-    """A leaf of whole numbers in order."""
+    """Return a leaf of consecutive integers."""
     return mg.tensor(np.arange(float(np.prod(shape))).reshape(shape), requires_grad=True)
 
 
 def gradient(f, *values):
-    """The gradient of a sum, as lists."""
+    """Return the gradient of a sum, as lists."""
     leaves = [mg.tensor(value, requires_grad=True) for value in values]
     f(*leaves).sum().backward()
     return [each.grad.tolist() for each in leaves]
@@ -40,7 +40,7 @@ def test_a_transposed_convolution_places_the_kernel_at_the_entry():
     assert F.conv_transpose1d(line, kernel, stride=2, padding=1, output_padding=1).shape == (1, 1, 4)
 
 
-def test_a_transposed_convolution_is_the_transpose_of_the_convolution():
+def test_conv_transpose_is_the_adjoint_of_the_convolution():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 3, 7, 6)), rng.normal(size=(2, 4, 4, 2))
     weight, settings = rng.normal(size=(4, 3, 3, 2)), {"stride": (2, 3), "padding": 1, "dilation": (1, 2)}
@@ -130,7 +130,7 @@ def test_flatten_and_unflatten_accept_negative_axes(layer, shape):
     assert layer(x).tolist() == x.numpy().reshape(shape).tolist()
 
 
-# Another size ---------------------------------------------------------------------------------------------------------
+# Resizing -------------------------------------------------------------------------------------------------------------
 
 
 def test_nearest_upsampling_adds_gradients_of_all_copies():
@@ -256,12 +256,12 @@ def test_a_row_of_zeros_stays_finite():
     np.testing.assert_allclose(received, [[100.0, 100.0]])
 
 
-# Another device -------------------------------------------------------------------------------------------------------
+# Devices --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def device():
-    """A device whose arrays cannot be read."""
+    """Return a device whose arrays cannot be read."""
     yield devices.add_device("stand-in", stand_in.library).name
     del devices._devices["stand-in"]
 

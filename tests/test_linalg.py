@@ -1,4 +1,4 @@
-"""Linear algebra: values by hand, conventions where a matrix is degenerate, and what errors say."""
+"""Linear algebra: values by hand, conventions for degenerate matrices, and error messages."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ def adjoint(a):
     return a.conj().swapaxes(-1, -2)
 
 
-# Equations and determinants ---------------------------------------------------------------------------------
+# Solving and determinants -----------------------------------------------------------------------------------
 
 
 def test_solve_undoes_a_product_for_vectors_matrices_and_stacks():
@@ -47,8 +47,8 @@ def test_a_rule_of_solve_makes_no_inverse():
     with mg.record() as trace:
         a = mg.tensor([[2.0, 1.0], [0.0, 4.0]], requires_grad=True)
         mg.sum(la.solve(a, [1.0, 1.0])).backward()
-    (told,) = [rule for rule in trace.rules.values() if rule.op == "solve"]
-    assert told.text == "contribution = −solve(aᵀ, upstream) @ outᵀ"
+    (rule_of_solve,) = [rule for rule in trace.rules.values() if rule.op == "solve"]
+    assert rule_of_solve.text == "contribution = −solve(aᵀ, upstream) @ outᵀ"
     np.testing.assert_allclose(a.grad.numpy(), [[-0.1875, -0.125], [-0.046875, -0.03125]])
 
 
@@ -95,7 +95,7 @@ def test_slogdet_goes_on_where_the_determinant_overflows():
     (lambda: la.vector_norm([1.0], ord="fro"), "vector_norm: ord must be a number, got 'fro'"),
     (lambda: la.norm(np.ones((2, 2, 2)), 2), r"with ord=2, axis must be one axis .* or two \(a matrix\), got 3"),
 ])  # fmt: skip
-def test_an_error_says_what_is_asked_of_a_matrix(call, sentence):
+def test_errors_state_the_requirement_on_the_matrix(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
 
@@ -125,7 +125,7 @@ def test_factors_multiply_to_what_they_were_made_of(entries):
 @pytest.mark.parametrize("a", [
     complex_numbers(3, 3), [[1, 1j], [-1j, 1]], [[2, 0], [0, 1j]], [[3, 1 + 1j, 0], [1 - 1j, 3, 0], [0, 0, 5]],
 ])  # fmt: skip
-def test_the_first_large_entry_of_a_complex_vector_is_real_and_positive(a):
+def test_the_first_large_entry_of_a_complex_vector_is_positive(a):
     for columns in (la.eigh(np.array(a) + 0j)[1].numpy(), la.svd(np.array(a) + 0j)[0].numpy()):
         size = abs(columns)
         pivots = columns[np.argmax(size >= size.max(axis=0) / 2, axis=0), range(len(columns))]
@@ -140,7 +140,7 @@ def test_the_adjoint_is_the_conjugate_transpose():
     assert mg.gradcheck(lambda a: a.mH @ a, [a])
 
 
-def test_the_sign_of_a_complex_determinant_turns_and_its_size_grows():
+def test_slogdet_of_a_complex_matrix_has_the_gradient_of_det():
     a = complex_numbers(3, 3)
     sign, size = la.slogdet(a)
     assert sign.item() * math.exp(size.item()) == pytest.approx(np.linalg.det(a))
@@ -148,8 +148,8 @@ def test_the_sign_of_a_complex_determinant_turns_and_its_size_grows():
     np.testing.assert_allclose(received, gradient(lambda a: mg.real(la.det(a)), a))
 
 
-def test_products_of_complex_factors_have_the_gradient_of_the_matrix():
-    """A function of the matrix itself, by way of its factors: no angle is left in it."""
+def test_complex_factors_give_the_gradient_of_their_product():
+    """The product does not depend on the free phase of its factors."""
     weights, a = mg.tensor(complex_numbers(3, 3)), complex_numbers(4, 3)
     square = adjoint(a) @ a
 
@@ -167,7 +167,7 @@ def test_products_of_complex_factors_have_the_gradient_of_the_matrix():
     np.testing.assert_allclose(gradient(root, a), exact, rtol=1e-9)
 
 
-def test_complex_singular_values_have_their_gradient_where_they_are_equal():
+def test_equal_complex_singular_values_have_a_gradient():
     a = np.linalg.qr(complex_numbers(4, 2))[0] * 2
     exact = gradient(lambda a: mg.real(mg.sum(mg.square(mg.abs(a @ mg.mH(a))))), a)
     with np.errstate(invalid="ignore"):
@@ -194,7 +194,7 @@ def test_with_a_triangle_named_nothing_goes_to_the_other(entries):
 
 
 def rotate(values):
-    """A symmetric matrix with these eigenvalues, equal ones up to rounding."""
+    """Return a symmetric matrix with these eigenvalues, up to rounding."""
     q = np.linalg.qr(draw(len(values), len(values)))[0]
     return q * values @ q.T
 
@@ -208,7 +208,7 @@ def test_only_vectors_of_equal_eigenvalues_have_no_gradient(values):
         assert np.isnan(gradient(lambda a: mg.sum(la.eigh(a)[1] * draw(3, 3)), matrix)).any()
 
 
-def test_near_to_equal_eigenvalues_the_vectors_still_have_their_gradient():
+def test_eigenvectors_of_close_eigenvalues_have_a_gradient():
     def cube(a):
         values, vectors = la.eigh(a)
         return mg.sum((vectors * values**3) @ mg.mT(vectors) * weights)
@@ -220,7 +220,7 @@ def test_near_to_equal_eigenvalues_the_vectors_still_have_their_gradient():
 
 @pytest.mark.parametrize("s", [[2.0, 2.0], [3.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
 @pytest.mark.parametrize("shape", [(2, 2), (3, 2), (2, 4)])
-def test_singular_values_have_their_gradient_where_they_are_equal_or_0(s, shape):
+def test_equal_or_zero_singular_values_have_a_gradient(s, shape):
     a = np.linalg.qr(draw(shape[0], 2))[0] * s @ np.linalg.qr(draw(shape[1], 2))[0].T
     exact = gradient(lambda a: mg.sum(mg.square(a @ mg.mT(a))), a)
     np.testing.assert_allclose(gradient(lambda a: mg.sum(la.svdvals(a) ** 4), a), exact, atol=1e-12)
@@ -252,7 +252,7 @@ def test_a_pseudoinverse_counts_small_singular_values_as_0():
     assert la.pinv(np.zeros((2, 3))).tolist() == np.zeros((3, 2)).tolist()
 
 
-def test_the_gradient_of_a_pseudoinverse_holds_where_singular_values_are_equal():
+def test_pinv_has_a_gradient_at_equal_singular_values():
     columns = np.linalg.qr(draw(4, 2))[0]
     assert mg.gradcheck(lambda a: mg.sum(la.pinv(a) * draw(2, 4)), [columns])
 
@@ -261,7 +261,7 @@ def test_the_gradient_of_a_pseudoinverse_holds_where_singular_values_are_equal()
 
 
 @pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 5, 8])
-def test_a_power_is_the_product_and_its_gradient_that_of_the_product(n):
+def test_matrix_power_equals_the_product_with_its_gradient(n):
     def product(a):
         factor, out = (a if n >= 0 else la.inv(a)), mg.tensor(np.eye(3))
         for _ in range(abs(n)):
@@ -331,7 +331,7 @@ def test_at_the_origin_a_norm_sends_nothing(order):
     assert not gradient(lambda x: la.norm(x, order, axis), x).any()
 
 
-def test_an_entry_of_0_receives_nothing_from_the_norm_of_its_vector():
+def test_a_zero_entry_has_a_zero_gradient_of_the_norm():
     for order in (0.5, 1, 1.5, 3):
         received = gradient(lambda x, order=order: la.norm(x, order), [3.0, 0.0, -4.0])
         assert received[1] == 0
@@ -352,17 +352,17 @@ def test_single_precision_stays_single_precision():
 
 
 def test_a_library_with_a_check_for_singular_matrices_runs_it(monkeypatch):
-    told = []
+    events = []
 
     @contextmanager
     def errstate(**settings):
-        told.append(settings)
+        events.append(settings)
         yield
-        told.append("over")
+        events.append("over")
 
     monkeypatch.setitem(sys.modules, "cupyx", SimpleNamespace(errstate=errstate))
     library = SimpleNamespace(__name__="cupy", linalg=np.linalg, broadcast_to=np.broadcast_to)
     for word in (matrices.inv, matrices.cholesky, lambda np, a: matrices.solve(np, a, a)):
         word(library, np.eye(2))
-        assert told == [{"linalg": "raise"}, "over"]
-        told.clear()
+        assert events == [{"linalg": "raise"}, "over"]
+        events.clear()

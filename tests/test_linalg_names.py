@@ -1,4 +1,4 @@
-"""Fourier transforms over several axes, and the rest of linear algebra: beside NumPy, differences and definitions."""
+"""Fourier transforms over several axes and further linear algebra, compared with NumPy and differences."""
 
 import numpy as np
 import pytest
@@ -119,14 +119,14 @@ def test_backward_raises_without_enough_eigenvectors():
         mg.linalg.eig([[np.nan, 1.0], [1.0, 2.0]])
 
 
-# Equations ----------------------------------------------------------------------------------------------------------
+# Solving ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.needs("scipy")
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("unit_diagonal", [False, True])
 @pytest.mark.parametrize("trans", [0, 1, 2])
-def test_a_triangle_is_solved_as_in_scipy_and_the_other_one_is_not_read(lower, unit_diagonal, trans):
+def test_solve_triangular_matches_scipy_and_ignores_the_other_half(lower, unit_diagonal, trans):
     import scipy.linalg
 
     a, b = real(4, 4) + 3 * np.eye(4), real(4, 2)

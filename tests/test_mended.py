@@ -1,4 +1,4 @@
-"""What once gave a wrong number, or an error of another library, and now is right or is refused by name."""
+"""Former bugs: wrong numbers and errors of other libraries, now right or rejected with a clear message."""
 
 import io
 
@@ -168,7 +168,7 @@ UNBATCHED = {
 
 
 @pytest.mark.parametrize("name", UNBATCHED)
-def test_one_line_or_image_alone_is_taken_as_a_batch_of_one(name):
+def test_one_unbatched_item_equals_a_batch_of_one(name):
     shape, call = UNBATCHED[name]
     x = np.random.default_rng(5).normal(size=shape)
     alone, among = call(mg.tensor(x)), call(mg.tensor(x[None]))

@@ -1,4 +1,4 @@
-"""Value as a drop-in for micrograd: everything that its programs rely on, and the differences."""
+"""Value as a drop-in for micrograd: everything that its programs use, and the differences."""
 
 import copy
 import math
@@ -17,7 +17,7 @@ import micrograd_plus as mg
 from micrograd_plus.engine import Value
 from micrograd_plus.nn import MLP, Layer, Module, Neuron
 
-# Results, gradients, and what a node shows ------------------------------------------------------------------
+# Results, gradients, and the display of nodes ---------------------------------------------------------------
 
 
 def test_micrograds_first_expression_has_its_published_gradient():
@@ -140,7 +140,7 @@ def test_a_formatted_number_is_its_data():
     assert float(x) == 2.0
 
 
-# Better than micrograd --------------------------------------------------------------------------------------
+# Improvements on micrograd ----------------------------------------------------------------------------------
 
 
 def test_backward_twice_adds_the_same_gradient_again():
@@ -212,7 +212,7 @@ def test_a_value_can_be_the_exponent():
 
 
 @pytest.mark.parametrize("wrong", [None, "a", [1.0], np.ones(2), object()])
-def test_a_value_of_anything_but_a_number_is_an_error(wrong):
+def test_a_value_that_is_not_a_number_is_an_error(wrong):
     with pytest.raises(TypeError, match=r"a Value must hold one number, got .*mg\.tensor"):
         Value(wrong)
 
@@ -230,7 +230,7 @@ def test_depth_has_no_limit():
     lambda v: v(1000.0).exp(), lambda v: v(-1.0).sqrt(), lambda v: v(0.0).log(), lambda v: v(-1.0).log(),
     lambda v: v(0.0) ** -1, lambda v: v(-8.0) ** 0.5, lambda v: v(1e200) ** 2, lambda v: v(-1e200) ** 3,
 ])  # fmt: skip
-def test_numbers_outside_a_domain_equal_those_of_arrays(call):
+def test_values_outside_a_domain_equal_the_results_of_arrays(call):
     with np.errstate(all="ignore"):
         expected = call(mg.tensor).item()
     assert repr(call(Value).data) == repr(expected)
@@ -272,7 +272,7 @@ def test_a_leaf_can_be_copied_and_pickled_but_not_a_result():
 
 
 def forms(x, y):
-    """A formula of two numbers, for `Value`s and for tensors."""
+    """Return a formula of two numbers for `Value`s and for tensors."""
     return [x + y, x * y, x - y, x / (y * y + 1), (x * y).tanh(), (x * 0.1).exp() + y, x**3, x.sigmoid() * y,
             (x * x + 1).log(), (x * x + 1).sqrt() * y.sin() + x.cos(), (x - y).relu() * 2]  # fmt: skip
 
@@ -368,7 +368,7 @@ def test_micrograds_demo_reaches_its_published_losses():
         right = [(sign > 0) == (score.data > 0) for sign, score in zip(signs, scores, strict=True)]
         return sum(margins) * (1.0 / len(margins)) + penalty, 100 * sum(right) / len(right)
 
-    told = []
+    history = []
     for step in range(4):
         total, accuracy = loss()
         model.zero_grad()
@@ -376,10 +376,10 @@ def test_micrograds_demo_reaches_its_published_losses():
         rate = 1.0 - 0.9 * step / 100
         for p in model.parameters():
             p.data -= rate * p.grad
-        told.append((total.data, accuracy))
+        history.append((total.data, accuracy))
     published = [(0.8958441028683222, 50.0), (1.7235905336972022, 81.0),
                  (0.7429006313851131, 77.0), (0.7705641260584201, 82.0)]  # fmt: skip
-    for mine, theirs in zip(told, published, strict=True):
+    for mine, theirs in zip(history, published, strict=True):
         assert mine == pytest.approx(theirs, rel=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Modes end with their blocks: in any order, however a block is left, and in a forked child."""
+"""Modes end with their blocks: in any order, after any exit, and in a forked child."""
 
 import asyncio
 import os
@@ -180,7 +180,7 @@ class Network:
         return found[self.w.node].tobytes()
 
     def busy(self):
-        """Use every mode, so that a signal may interrupt each."""
+        """Use every mode, so that a signal can interrupt each."""
         with mg.record():
             loss = (mg.softmax(self.x @ self.w) ** 2).sum()
             loss.backward()
@@ -237,7 +237,7 @@ def test_no_mode_stays_active_after_any_of_6000_interrupts():
     assert shortest(network.busy) < 3 * undisturbed, "and none is slower for it"
 
 
-# Children ---------------------------------------------------------------------------------------------------
+# Child processes --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows starts no child by forking")
@@ -251,7 +251,7 @@ def test_a_child_forked_during_a_walk_of_a_thread_can_walk(checkpointed):
         w = leaf(np.ones((4, 3)))
         while not stop.is_set():
             with mg.no_grad(), mg.enable_grad():
-                f = lambda w: mg.tanh(network.x * w).sum()  # no product: BLAS has locks of its own, lost in a fork
+                f = lambda w: mg.tanh(network.x * w).sum()  # no matrix product: a fork loses the locks of BLAS
                 (mg.checkpoint(f, w) if checkpointed else f(w)).backward()
             with mg.no_grad():
                 w -= 0.01 * w.grad

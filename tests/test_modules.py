@@ -1,4 +1,4 @@
-"""Modules: what they hold, how it is found, kept and printed, and what they say when they cannot."""
+"""Modules: contents, lookup, saving, printing, and error messages."""
 
 import copy
 import pickle
@@ -12,7 +12,7 @@ from micrograd_plus.nn import functional as F  # noqa: N812 - the name that PyTo
 
 
 class Block(nn.Module):
-    """A module with everything: a parameter, a buffer, a child, and settings that are nothing of the kind."""
+    """A module with a parameter, a buffer, a child, and plain settings."""
 
     def __init__(self):
         self.scale = nn.Parameter([1.0, 2.0])
@@ -168,7 +168,7 @@ def test_loading_a_state_keeps_dtypes_and_recorded_graphs():
     assert net.weight.grad.tolist() == [[1.0, 1.0]]
 
 
-def test_to_another_dtype_moves_floats_and_keeps_shared_parameters_shared():
+def test_to_a_dtype_converts_floats_and_keeps_parameters_shared():
     net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     net[1].weight = net[0].weight
     net.register_buffer("count", mg.tensor([1, 2]))

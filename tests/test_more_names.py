@@ -81,7 +81,7 @@ def test_gathered_entries_are_torchs_with_their_gradients(reduce, zeros, include
         np.testing.assert_allclose(here.numpy(), there.grad.numpy(), rtol=1e-13)
 
 
-def test_entries_that_tie_share_what_is_sent_to_the_largest():
+def test_tied_entries_share_the_gradient_of_the_maximum():
     slopes = mg.grad(lambda x, src: mg.scatter_reduce(x, 0, [0, 0], src, "amax").sum(), (0, 1))
     assert [each.tolist() for each in slopes(np.array([2.0, 1.0]), np.array([2.0, 0.0]))] == [[0.5, 1.0], [0.5, 0.0]]
     with pytest.raises(ValueError, match="reduce must be 'sum', 'prod', 'mean', 'amax' or 'amin', got 'median'"):
@@ -177,7 +177,7 @@ def test_pools_of_volumes_are_torchs(options):
 
 
 @pytest.mark.parity
-def test_a_divisor_may_be_asked_for():
+def test_average_pooling_takes_a_divisor():
     import torch
 
     x = real(2, 3, 5, 6)

@@ -1,4 +1,4 @@
-"""The museum of wrong rules: every exhibit is caught, by the promise it names, and leaves no trace behind.
+"""The museum of wrong rules: checks catch every exhibit by its promise, and the exhibit leaves no trace.
 
 The checks would prove nothing about the rules that pass them if they could not tell these apart.
 """
@@ -22,23 +22,23 @@ LAZY = [pytest.param(each, id=each.title) for each in museum.exhibits if each.la
 
 @np.errstate(all="ignore")
 def complaints(exhibit):
-    """What the samples say that break the promise which the exhibit names."""
-    told = []
+    """Return the failures of the samples under the promise that the exhibit names."""
+    messages = []
     for sample in exhibit.samples:
         if exhibit.promise not in sample.excused:
             try:
                 check.promises[exhibit.promise](sample)
             except Exception as error:  # noqa: BLE001 - a wrong rule may raise anything
-                told.append(str(error))
-    return told
+                messages.append(str(error))
+    return messages
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
 def test_a_planted_rule_breaks_its_promise_until_it_is_removed(exhibit):
     with museum.planted(exhibit):
-        told = complaints(exhibit)
-    assert told
-    assert any(exhibit.samples[0].op.name in sentence for sentence in told), "the check names what it checked"
+        messages = complaints(exhibit)
+    assert messages
+    assert any(exhibit.samples[0].op.name in sentence for sentence in messages), "the check names what it checked"
     assert not complaints(exhibit)
 
 
@@ -49,7 +49,7 @@ def test_a_rule_wrong_in_second_order_keeps_the_first_promise(exhibit):
 
 
 def received_gradient(exhibit):
-    """What the inputs that have a right rule receive on the lazy call."""
+    """Return the gradients of the inputs with a right rule, on the exhibit's call."""
     sample = exhibit.lazy.sample(exhibit.op)
     leaves = [
         mg.tensor(value, requires_grad=value.dtype.kind == "f") if hasattr(value, "dtype") else value
@@ -84,7 +84,7 @@ def test_evidence_shows_a_difference_or_an_error(exhibit):
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS)
-def test_an_exhibit_says_what_is_wrong_and_how_it_shows(exhibit):
+def test_an_exhibit_explains_its_mistake_and_its_effect(exhibit):
     assert len(exhibit.story.split()) >= 10
     assert exhibit.story.endswith(".")
     assert museum.named(exhibit.title) is exhibit
@@ -122,7 +122,7 @@ def test_showing_the_whole_museum_changes_no_rule_of_the_engine():
     assert rules_of_everything() == before
 
 
-def test_a_rule_is_put_back_when_the_block_fails():
+def test_a_rule_is_restored_if_the_block_fails():
     before = rules_of_everything()
     with pytest.raises(ZeroDivisionError), museum.planted(museum.named("dropout: gradient sent to the mask")):
         raise ZeroDivisionError
@@ -143,7 +143,7 @@ def test_rules_are_restored_when_planting_fails():
 
 
 def five_times(kind):
-    """The gradient of 5 x at x = 3, by a class with micrograd's names."""
+    """Return the gradient of 5 x at x = 3, by a class with micrograd's names."""
     x = kind(3.0)
     (x * 5.0).backward()
     return float(x.grad)
@@ -168,7 +168,7 @@ def test_the_exhibits_of_one_operation_are_found():
     assert {each.name for each in museum.of(mg.sort)} == {"not moved back"}
 
 
-# What a difference looks like ----------------------------------------------------------------------------------------
+# Descriptions of differences -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("right", "wrong", "sentence"), [
@@ -180,14 +180,14 @@ def test_the_exhibits_of_one_operation_are_found():
     ([1.0, 0.0], [1.0, 5.0], "1 of 2 entries differ: something arrives where 0 is due"),
     ([1.0, -4.0], [3.0, -4.0], "1 of 2 entries differ, by up to 0.5 times the largest right one"),
 ])  # fmt: skip
-def test_a_difference_is_told_by_its_signature(right, wrong, sentence):
+def test_a_difference_is_described_by_its_pattern(right, wrong, sentence):
     assert difference(np.array(right), np.array(wrong)) == sentence
 
 
 # The page ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_page_is_what_the_museum_holds():
+def test_the_page_of_the_museum_is_up_to_date():
     spec = importlib.util.spec_from_file_location("make_museum", DOCS / "make_museum.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

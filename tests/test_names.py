@@ -1,4 +1,4 @@
-"""The names that operations and their parameters go by: NumPy's, and PyTorch's for networks."""
+"""Names of operations and parameters: NumPy's, and PyTorch's for networks."""
 
 import ast
 import copy
@@ -66,7 +66,7 @@ BEYOND_NUMPY = {
     "argsort": {"descending"},
     "pad": {"constant_values"},
 }
-"""Parameters that NumPy's function of the same name has not, or has among its keywords for other modes."""
+"""Parameters that NumPy's function of the same name lacks, or has only as keywords for other modes."""
 NAMED_OTHERWISE = {"where": "NumPy takes the three by their places alone", "einsum": "NumPy takes anything"}
 NUMPYS = [name for name in sorted(mg.ops.__all__) if inspect.isroutine(getattr(np, name, None))]
 
@@ -138,7 +138,7 @@ FOREIGN = [(owner, name) for owner, names in OWNERS.items() for name in names.sp
 
 
 def message_about(owner, name):
-    """The message for a name of another library; None if the owner has it."""
+    """Return the message for a name of another library; None if the owner has it."""
     try:
         getattr(owner, name)
     except AttributeError as error:

@@ -1,4 +1,4 @@
-"""Layers, and networks of them: what they promise, and what they say when they cannot."""
+"""Layers, networks of layers, and their error messages."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_layer_norm_leaves_mean_0_and_variance_1(draw):
         nn.LayerNorm(4)(mg.tensor(np.ones((2, 3))))
 
 
-def test_the_padding_row_of_an_embedding_starts_as_0_and_learns_nothing():
+def test_the_padding_row_of_an_embedding_stays_0():
     table = nn.Embedding(4, 2, padding_idx=-1)
     assert table.weight.numpy()[3].tolist() == [0.0, 0.0]
     table([0, 3, 3, 0]).sum().backward()
@@ -153,7 +153,7 @@ def test_multihead_attention_rejects_silent_broadcasting(shapes, masks, sentence
         layer(*(mg.tensor(np.ones(shape)) for shape in shapes), **given)
 
 
-def test_attention_of_one_item_without_a_batch_agrees_with_a_batch_of_one(draw):
+def test_unbatched_attention_equals_a_batch_of_one(draw):
     layer = nn.MultiheadAttention(4, 2, batch_first=True)
     x = mg.tensor(draw.normal(size=(3, 4)))
     batched, weights = layer(*[x.reshape(1, 3, 4)] * 3)
@@ -215,7 +215,7 @@ def test_attention_dropout_uses_the_generator_of_the_layer(need_weights, draw):
     assert not np.allclose(attend(0.5), attend(0.0))
 
 
-def test_attention_drops_weights_after_the_softmax_and_before_the_values(draw):
+def test_attention_drops_weights_after_the_softmax(draw):
     q, k, v = (draw.normal(size=(2, 3, 4)) for _ in range(3))
     out = F.scaled_dot_product_attention(
         *map(mg.tensor, (q, k, v)), dropout_p=0.5, scale=0.7, rng=np.random.default_rng(1)
@@ -258,7 +258,7 @@ def test_attention_explains_masks_and_shapes_that_do_not_fit(draw):
         F.scaled_dot_product_attention(*heads, enable_gqa=True)
 
 
-# All together -----------------------------------------------------------------------------------------------
+# Networks ---------------------------------------------------------------------------------------------------
 
 
 def test_a_small_network_learns_xor():

@@ -1,4 +1,4 @@
-"""Layers, losses and optimisers on a device whose arrays refuse to be looked into: the same numbers."""
+"""Layers, losses and optimisers on a device whose arrays cannot be read: the same numbers."""
 
 import numpy as np
 import pytest
@@ -14,13 +14,13 @@ DEVICE = "stand-in"
 
 @pytest.fixture(autouse=True, scope="module")
 def device():
-    """The stand-in, for the tests of this file."""
+    """Register the fake device for the tests of this file."""
     yield devices.add_device(DEVICE, stand_in.library)
     del devices._devices[DEVICE]
 
 
 class Reader(nn.Module):
-    """Words to two classes, by way of attention."""
+    """A classifier of words into two classes, with attention."""
 
     def __init__(self, rng):
         self.table = nn.Embedding(7, 4, padding_idx=0, rng=rng)
@@ -44,7 +44,7 @@ OPTIMIZERS = {
 
 
 def train_and_reload(where, make, path):
-    """A reader that is trained on a device for three steps, stored, and read back."""
+    """Return a reader that was trained on a device for three steps, saved and reloaded."""
     net = Reader(np.random.default_rng(2)).to(where)
     words = mg.tensor([[1, 2, 0], [3, 4, 5], [6, 0, 0]], device=where)
     classes = mg.tensor([0, 1, -100], device=where)
@@ -70,7 +70,7 @@ def test_a_network_learns_on_the_device_what_it_learns_on_the_cpu(tmp_path, name
 
 
 def images(x):
-    """A small network of images; `x` is (N, 3, 6, 6)."""
+    """Return a small network of images; `x` is (N, 3, 6, 6)."""
     weight = x[:2, :, :3, :3]
     x = F.max_pool2d(F.conv2d(x, weight, padding="same"), 2, padding=1)
     return F.fold(F.unfold(F.avg_pool2d(F.pad(x, (1, 1, 0, 1), mode="reflect"), 2), 2), (2, 3), 2) * 0.1
@@ -98,7 +98,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_a_function_gives_the_same_value_and_gradient_on_the_device(name):
+def test_a_loss_has_the_same_value_and_gradient_on_the_device(name):
     draw = np.random.default_rng(4)
     x, y = draw.normal(size=(3, 2)), draw.uniform(0.5, 4.5, size=(3, 2)) * draw.choice([-1, 1], size=(3, 2))
     outcomes = []

@@ -1,4 +1,4 @@
-"""How formulas are written: one line, LaTeX and MathML, all from the same tree."""
+"""Notation of formulas: one line, LaTeX and MathML, all from the same tree."""
 
 import random
 import re
@@ -16,7 +16,7 @@ upstream, out, x, y, a, b, axis = map(Symbol, ["upstream", "out", "x", "y", "a",
 
 
 def parse(formula):
-    """The element that `mathml` writes for a formula."""
+    """Return the element that `mathml` writes for a formula."""
     return ET.fromstring(mathml(formula))  # noqa: S314 - a formula of our own
 
 
@@ -158,7 +158,7 @@ def test_sharing_keeps_a_formula_short_that_would_fill_books():
     assert len(text(formula)) < 20_000
 
 
-def test_a_shape_is_named_until_it_is_taken_apart():
+def test_a_whole_shape_is_written_by_name():
     shape = Shape((2, 3), "x")
     assert text(symbols.reshape(upstream, shape)) == "reshape(upstream, shape of x)"
     assert text(symbols.reshape(upstream, shape[:1] * 2)) == "reshape(upstream, (2, 2))"
@@ -175,7 +175,7 @@ def test_a_deep_formula_can_be_written():
 
 
 class Exact:
-    """A 2 x 2 matrix of fractions, in the order of reading."""
+    """A 2 x 2 matrix of fractions, row by row."""
 
     def __init__(self, entries):
         self.entries = [Fraction(entry) for entry in entries]

@@ -1,4 +1,4 @@
-"""The notebooks: stored clean, run from first cell to last, and every figure in their text is printed."""
+"""Notebooks: stored without outputs, run from first cell to last, and every figure in their text is printed."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ PROGRESS = re.compile(r"\r[^\r\n]*")
 
 
 class Run:
-    """A notebook that was run in a folder of its own."""
+    """A notebook that was run in an empty folder."""
 
     def __init__(self, name: str, folder: Path):
         self.folder, self.book = folder, nbformat.reads(NOTEBOOKS[name], as_version=4)
         NotebookClient(self.book, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
 
     def outputs(self) -> list[Any]:
-        """What every cell showed, in order."""
+        """Return the outputs of all cells, in order."""
         return [output for cell in self.book.cells for output in outputs_of(cell)]
 
     def sections(self) -> list[list[Any]]:
-        """The cells from each heading to the next."""
+        """Return the cells from each heading to the next."""
         parts: list[list[Any]] = []
         for cell in self.book.cells:
             if not parts or (cell.cell_type == "markdown" and cell.source.startswith("#")):
@@ -46,12 +46,12 @@ class Run:
 
 
 def outputs_of(cell: Any) -> list[Any]:
-    """What a cell showed; cells of text show nothing."""
+    """Return the outputs of a cell; text cells have none."""
     return cell.get("outputs", [])
 
 
 def html_of(cell: Any) -> list[str]:
-    """What a cell shows as HTML."""
+    """Return the HTML outputs of a cell."""
     return [output.data["text/html"] for output in outputs_of(cell) if "text/html" in output.get("data", {})]
 
 
@@ -65,12 +65,12 @@ def output_text(cells: list[Any]) -> str:
 
 
 def figures(text: str) -> list[float]:
-    """The numbers that are written in figures; a progress bar, which tells the time, has none that count."""
+    """Return the numbers written in digits, except in progress bars, which show the time."""
     return [float(number) for number in NUMBER.findall(PROGRESS.sub(" ", text))]
 
 
 def figures_in_text(cells: list[Any]) -> list[float]:
-    """The same, of the cells of text, without the code in them."""
+    """Return the numbers written in digits in text cells, without their code."""
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return figures(NOT_TEXT.sub(" ", text))
 
@@ -179,7 +179,7 @@ def test_the_first_notebook_finds_the_gradients_that_a_hand_finds(first):
 def test_the_first_notebook_shows_the_error_messages_of_the_engine(first):
     text = output_text(first.book.cells)
     for words in (
-        "would put a result in the place of a leaf",
+        "would turn a leaf that requires a gradient into a result",
         "a result cannot be assigned to",
         "np.linalg.norm would lose the graph of a tensor",
         "the data of a Value was changed (to 10.0) after multiply had used it",
@@ -210,7 +210,7 @@ def test_both_trainings_show_a_full_progress_bar_and_a_loss_curve(second):
         assert re.fullmatch(r'<img alt="Two plots\. [^"]+" .*src="data:image/png;base64,[^"]+">', html_of(cell)[0])
 
 
-def test_every_picture_has_words_for_who_cannot_see_it(run):
+def test_every_picture_has_alternative_text(run):
     assert [output.data for output in run.outputs() if "image/png" in output.get("data", {})] == []
     words = [re.search(r'alt="([^"]*)"', html)[1]
              for cell in run.book.cells for html in html_of(cell) if html.startswith("<img")]  # fmt: skip

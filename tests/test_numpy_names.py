@@ -1,4 +1,4 @@
-"""Functions made of operations, under NumPy's names: values beside NumPy's, gradients beside differences."""
+"""Functions composed of operations, under NumPy's names: values match NumPy's, gradients match differences."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def weigh(out):
 
 
 def agree(ours, theirs):
-    """Equal, part by part."""
+    """Check that results are equal, part by part."""
     parts = ours if isinstance(ours, tuple) else (ours,)
     others = theirs if isinstance(theirs, (tuple, list)) else (theirs,)
     assert len(parts) == len(others)
@@ -79,7 +79,7 @@ def agree(ours, theirs):
 
 
 def has_the_right_gradients(call, *values):
-    """First and second, and forward mode, beside differences."""
+    """Check first and second derivatives and forward mode against differences."""
 
     def f(*given):
         return weigh(call(*given))
@@ -90,7 +90,7 @@ def has_the_right_gradients(call, *values):
 
 
 def spread(*shape):
-    """Numbers that do not tie, and are nowhere near a whole one."""
+    """Return numbers that do not tie and are not close to an integer."""
     count = int(np.prod(shape))
     return (DRAW.permutation(count) - count / 2 + DRAW.uniform(0.2, 0.4, count)).reshape(shape)
 
@@ -126,7 +126,7 @@ def test_several_arrays_at_once_come_back_as_a_tuple():
     assert [x.shape for x in mg.atleast_2d(1.0, [1.0, 2.0])] == [(1, 1), (1, 2)]
 
 
-def test_the_sum_of_the_weights_comes_back_where_it_is_asked_for():
+def test_average_returns_the_sum_of_the_weights_on_request():
     x, weights = real(2, 3), np.array([1.0, 2.0, 0.5])
     for options in ({}, {"axis": 0}, {"axis": 1, "weights": weights}):
         agree(mg.average(x, returned=True, **options), np.average(x, returned=True, **options))
@@ -141,7 +141,7 @@ def test_vectors_in_the_plane_have_one_number_as_their_product():
     has_the_right_gradients(mg.cross, a, c)
 
 
-def test_the_first_choice_whose_condition_holds_is_taken():
+def test_select_takes_the_first_choice_whose_condition_holds():
     x = np.array([-2.0, 0.5, 1.5, 4.0])
     conditions, choices = [x < 0, x < 1, x < 2], [x, x * x, x**3]
     agree(mg.select(conditions, choices, -7.0), np.select(conditions, choices, -7.0))
@@ -149,7 +149,7 @@ def test_the_first_choice_whose_condition_holds_is_taken():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_is_no_number_is_passed_by_in_extremes_and_replaced():
+def test_fmax_and_fmin_skip_nan_and_nan_to_num_replaces_it():
     nan, inf = np.nan, np.inf
     a, b = np.array([1.0, nan, 3.0, nan, 2.0]), np.array([nan, 2.0, 1.0, nan, 2.0])
     for ours, theirs in ((mg.fmax, np.fmax), (mg.fmin, np.fmin)):
@@ -219,6 +219,6 @@ def test_floor_division_moves_in_steps_and_sends_nothing():
     (lambda: mg.fabs([1 + 1j]), TypeError, "fabs takes real numbers"),
     (lambda: mg.nonzero(3.0), ValueError, "no axes"),
 ])  # fmt: skip
-def test_what_cannot_be_done_is_said(call, error, said):
+def test_invalid_calls_raise_errors_that_explain(call, error, said):
     with pytest.raises(error, match=said):
         call()

@@ -1,4 +1,4 @@
-"""Optimisers, schedules and clipping: what they do to parameters, and what they refuse."""
+"""Optimisers, schedules and clipping: their effect on parameters, and their error messages."""
 
 import copy
 
@@ -25,7 +25,7 @@ def x():
 
 
 def downhill(optimizer, *parameters, steps=1):
-    """Steps down a bowl whose lowest point is 0."""
+    """Take steps down a parabola with minimum 0."""
     for _ in range(steps):
         optimizer.zero_grad()
         sum((parameter * parameter).sum() for parameter in parameters).backward()
@@ -245,7 +245,7 @@ def test_optimiser_zero_grad_sets_none_or_zero(x):
         (
             lambda x: optim.Optimizer([x], {}).new_values(1, 1, {}, {}),
             NotImplementedError,
-            "Optimizer has no updated",
+            "Optimizer has no new_values",
         ),
     ],
 )
@@ -491,7 +491,7 @@ def test_one_cycle_works_inside_sequential_lr(x):
 # Clipping ---------------------------------------------------------------------------------------------------
 
 
-def test_clipping_shortens_long_gradients_by_one_factor_and_leaves_short_ones(x):
+def test_clipping_scales_long_gradients_and_leaves_short_ones(x):
     y = mg.tensor(0.0, requires_grad=True)
     x.grad, y.grad = [3.0, 0.0], 4.0
     assert nn.utils.clip_grad_norm_([x, y], 1.0).item() == 5.0

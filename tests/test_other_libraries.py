@@ -1,4 +1,4 @@
-"""What transforms return is taken by SciPy, NumPy and matplotlib as it is."""
+"""SciPy, NumPy, pandas and matplotlib accept the results of transforms directly."""
 
 import json
 
@@ -51,7 +51,7 @@ def test_solvers_take_a_jacobian():
     assert one == pytest.approx(2.0)
 
 
-def test_numbers_that_were_collected_are_numbers_to_numpy_and_matplotlib():
+def test_collected_losses_are_numbers_to_numpy_and_matplotlib():
     w, losses, slopes = np.zeros(5), [], []
     for _ in range(5):
         value, gradient = mg.value_and_grad(loss)(w)
@@ -99,7 +99,7 @@ def test_results_of_transforms_can_be_sorted_summed_and_printed():
 
 
 @pytest.mark.needs("pandas")
-def test_pandas_takes_gradients_as_numbers_and_lists_of_values_as_an_array():
+def test_pandas_reads_values_and_gradients_as_numbers():
     import pandas as pd
 
     found = [mg.value_and_grad(loss)(scale * np.ones(5)) for scale in (0.0, 0.5, 1.0)]

@@ -1,4 +1,4 @@
-"""Mistakes that are not wrong formulas: the checks catch each, or it raises. (The museum has the wrong formulas.)"""
+"""Mistakes other than wrong formulas: the checks catch each, or it raises. (The museum has the wrong formulas.)"""
 
 import numpy as np
 import pytest

@@ -22,19 +22,19 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 def draw_array(shape, seed):
-    """Numbers of both signs, none of them near 0, no two alike."""
+    """Return numbers of both signs, not close to 0 and pairwise different."""
     rng = np.random.default_rng(seed)
     return np.asarray(rng.uniform(0.5, 2.0, shape) * rng.choice([-1.0, 1.0], shape))
 
 
 def with_specials(shape, seed):
-    """The same, with some entries not numbers, infinite, or 0."""
+    """Return numbers of both signs, with some NaN, infinite or 0."""
     rng = np.random.default_rng(seed)
     return np.where(rng.random(shape) < 0.4, rng.choice(SPECIAL, shape), draw_array(shape, seed))
 
 
 def same(ours, expected):
-    """Equal in shape, dtype, and every entry up to rounding."""
+    """Check that shape, dtype and every entry are equal, up to rounding."""
     expected = np.asarray(expected)
     assert ours.shape == expected.shape
     assert ours.dtype == expected.dtype
@@ -42,7 +42,7 @@ def same(ours, expected):
 
 
 def must_be_adjoint(move, x, seed=7):
-    """For a linear operation A and its gradient Aᵀ, the products A x · y and x · Aᵀ y are equal."""
+    """Check that A x · y equals x · Aᵀ y for a linear operation A and its gradient Aᵀ."""
     leaf = mg.tensor(x, requires_grad=True)
     out = move(leaf)
     y = draw_array(out.shape, seed)
@@ -52,7 +52,7 @@ def must_be_adjoint(move, x, seed=7):
 
 
 def outcome(function, *args, **kwargs):
-    """What a call gives, or that it refuses its arguments."""
+    """Return the result of a call, or the type of its error."""
     try:
         return function(*args, **kwargs)
     except (ValueError, IndexError, TypeError) as error:
@@ -60,14 +60,14 @@ def outcome(function, *args, **kwargs):
 
 
 def axes_of(shape):
-    """No axis, one, or several, counted from either end."""
+    """Return a strategy for no axis, one, or several, counted from either end."""
     if not shape:
         return st.none()
     several = hnp.valid_tuple_axes(len(shape), min_size=1)
     return st.none() | st.integers(-len(shape), len(shape) - 1) | several
 
 
-# Entry by entry --------------------------------------------------------------------------------------------
+# Elementwise operations ------------------------------------------------------------------------------------
 
 ONE = (
     "abs", "absolute", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cbrt", "ceil",
@@ -102,7 +102,7 @@ def test_a_function_of_two_broadcasts_as_numpys_does(name, broadcast, seed):
 @few
 @given(broadcast=two_shapes, seed=seeds)
 def test_a_broadcast_input_receives_the_sum_over_its_copies(name, broadcast, seed):
-    """Written out to the whole shape, every copy has a gradient of its own."""
+    """In the full shape, every copy has a separate gradient."""
     small = [draw_array(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes)]
     whole = [np.broadcast_to(each, broadcast.result_shape) for each in small]
     weights = draw_array(broadcast.result_shape, seed + 2)
@@ -154,7 +154,7 @@ def test_a_reduction_takes_numpys_axes_and_gives_its_values(name, data, shape, s
 @pytest.mark.parametrize("name", sorted(REDUCTIONS.keys() - {"any", "all", "count_nonzero"}))
 @few
 @given(data=st.data(), shape=filled_shapes, seed=seeds, keepdims=st.booleans())
-def test_the_gradient_of_a_reduction_is_that_of_differences(name, data, shape, seed, keepdims):
+def test_the_gradient_of_a_reduction_equals_differences(name, data, shape, seed, keepdims):
     x, axis = draw_array(shape, seed), data.draw(axes_of(shape))
     assert mg.gradcheck(lambda x: getattr(mg, name)(x, axis=axis, keepdims=keepdims), [x])
 
@@ -209,7 +209,7 @@ def test_scans_and_sorting_are_numpys_along_any_axis(data, shape, seed):
 
 @few
 @given(data=st.data(), shape=long_shapes, seed=seeds)
-def test_the_largest_so_far_and_the_largest_few_are_found_along_any_axis(data, shape, seed):
+def test_cummax_and_topk_work_along_any_axis(data, shape, seed):
     x, axis = draw_array(shape, seed), data.draw(st.integers(-len(shape), len(shape) - 1))
     k = data.draw(st.integers(0, shape[axis]))
     same(mg.cummax(mg.tensor(x), axis), np.maximum.accumulate(x, axis))
@@ -251,7 +251,7 @@ def test_quantiles_of_nan_and_of_infinities(data, shape, seed):
 
 
 def agree(name, x, *args, **kwargs):
-    """The same call of NumPy's and of ours: equal values, and a gradient that is the adjoint."""
+    """Check that a call equals NumPy's, and that its gradient is the adjoint."""
     same(getattr(mg, name)(mg.tensor(x), *args, **kwargs), getattr(np, name)(x, *args, **kwargs))
     must_be_adjoint(lambda x: getattr(mg, name)(x, *args, **kwargs), x)
 
@@ -390,7 +390,7 @@ def test_axis_none_flattens_the_input(data, shape, seed):
     ),
     seed=seeds,
 )
-def test_the_matrix_product_takes_vectors_matrices_and_batches_that_broadcast(broadcast, seed):
+def test_matmul_broadcasts_batches_of_vectors_and_matrices(broadcast, seed):
     a, b = (draw_array(shape, seed + i) for i, shape in enumerate(broadcast.input_shapes))
     same(mg.matmul(mg.tensor(a), mg.tensor(b)), np.matmul(a, b))
     must_be_adjoint(lambda a: mg.matmul(a, b), a)

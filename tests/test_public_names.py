@@ -126,7 +126,7 @@ def test_no_name_of_ours_is_numpys_or_pytorchs():
 
 
 @pytest.mark.parity
-def test_pytorch_has_the_names_that_are_said_to_be_its_own():
+def test_pytorch_has_the_names_listed_as_pytorchs():
     pytest.importorskip("torch")
     modules = {path: pkgutil.resolve_name(path) for path in PYTORCH}
     missing = [name for path in PYTORCH for name in PYTORCH[path].split() if not hasattr(modules[path], name)]

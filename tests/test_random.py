@@ -1,4 +1,4 @@
-"""Random draws: the same from the same state, and as likely as they should be."""
+"""Random draws: the same from the same state, and with the right frequencies."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What random programs, hostile use and long runs had broken, each by itself."""
+"""Bugs that random programs, hostile use and long runs found, one test for each."""
 
 import gc
 import threading
@@ -17,7 +17,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def test_each_leaf_has_a_gradient_of_its_own():
+def test_leaves_do_not_share_gradients():
     x, y, up = leaf([1.0, 2.0]), leaf([3.0, 4.0]), mg.tensor([1.0, 1.0])
     (x + y).backward(up, create_graph=True)
     up.data[...] = 7.0
@@ -49,7 +49,7 @@ def test_the_gradient_of_a_single_number_has_its_dtype(name, create_graph):
     assert np.isclose(found.item(), x.grad.item())
 
 
-def test_a_hook_that_speaks_of_its_own_tensor_goes_with_it():
+def test_a_hook_that_refers_to_its_tensor_does_not_leak():
     x, alive = leaf(np.ones(100)), []
     for _ in range(20):
         y = x * 2
@@ -76,7 +76,7 @@ def test_to_divide_by_nothing_gives_what_numpy_gives():
 
 
 @pytest.mark.parametrize("depth", [20, 200])
-def test_checkpoints_may_lie_inside_each_other(depth):
+def test_checkpoints_can_be_nested(depth):
     def inside(levels):
         return lambda x: mg.checkpoint(inside(levels - 1), x) * 1.01 if levels else x * x
 
@@ -139,7 +139,7 @@ def test_a_long_run_keeps_nothing():
 
 
 class Named(Value):
-    """A number with a name of its own, as a student may write it."""
+    """A number with a name, as a student may write it."""
 
     def __init__(self, data, name="w"):
         super().__init__(data)
@@ -229,7 +229,7 @@ def test_std_of_equal_entries_has_zero_gradient(dtype):
     x = leaf(np.repeat(entries[:, None], 3, 1), dtype=dtype)
     mg.std(x, axis=1).sum().backward()
     assert np.abs(x.grad.numpy()).max() < 1e-4
-    assert mg.std(np.array([0.1, 0.1, 0.1])).item() != 0, "no longer the case that this is held by"
+    assert mg.std(np.array([0.1, 0.1, 0.1])).item() != 0, "this example no longer tests the rounding"
 
 
 def test_xlogy_has_a_gradient_where_x_is_0():

@@ -1,4 +1,4 @@
-"""Rules that break their word: refused when they are defined, or named when they are applied."""
+"""Invalid rules: rejected at their definition, or named in the error when they are applied."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def numbers(x):
 
 @pytest.mark.usefixtures("own_operations")
 @pytest.mark.parametrize("watched", [False, True])
-def test_a_rule_that_sends_the_wrong_shape_is_named_with_both_shapes(watched):
+def test_a_gradient_of_the_wrong_shape_is_an_error_with_both_shapes(watched):
     @mg.op
     def shorten(xp, x):
         return x * 2
@@ -67,7 +67,7 @@ def test_an_error_names_the_variadic_rule_that_skips_a_part():
 
 @pytest.mark.usefixtures("own_operations")
 @pytest.mark.parametrize("watched", [False, True])
-def test_a_rule_that_raises_in_the_middle_of_a_walk_leaves_nothing_behind(watched):
+def test_a_rule_that_raises_leaves_no_partial_gradients(watched):
     @mg.op
     def stubborn(xp, x):
         return x * 2
@@ -117,7 +117,7 @@ def test_a_rule_that_reads_a_forbidden_name_raises(kind, promise, rule, reads):
 
 
 @pytest.mark.usefixtures("own_operations")
-def test_a_rule_that_reads_what_nobody_gives_it_is_refused_with_what_there_is():
+def test_the_error_about_an_unknown_argument_lists_the_known_ones():
     def unclear_rule(xp, x):
         return x * 2
 

@@ -1,4 +1,4 @@
-"""Keeping values in files: both formats, other programs' files, and files made to do harm."""
+"""Saving values in files: both formats, files of other programs, and malicious files."""
 
 import io
 import json
@@ -20,7 +20,7 @@ NUMBERS = ["bool", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "
 
 
 def equal(one, other):
-    """Nested states with the same keys in the same places, the same dtypes and the same values."""
+    """Return whether nested states have the same keys, dtypes and values."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
     if hasattr(one, "dtype"):
@@ -170,11 +170,11 @@ def test_save_rejects_other_file_suffixes(tmp_path):
         mg.load(tmp_path / "model.pkl")
 
 
-# Files made to do harm --------------------------------------------------------------------------------------
+# Malicious files --------------------------------------------------------------------------------------------
 
 
 def pack(header, data=b"", length=None):
-    """A .safetensors file with any header."""
+    """Return a .safetensors file with any header."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return (len(text) if length is None else length).to_bytes(8, "little") + text + data
 
@@ -224,7 +224,7 @@ def test_a_hostile_safetensors_file_is_rejected_with_a_reason(tmp_path, content,
 
 
 def npy(header, data=b"", version=(1, 0)):
-    """A .npy entry with any header."""
+    """Return an .npy entry with any header."""
     text = header.encode() + b"\n"
     return b"\x93NUMPY" + bytes(version) + len(text).to_bytes(2, "little") + text + data
 
@@ -245,7 +245,7 @@ def npz_with_pickle():
 
 
 def flip_bit(content, mark):
-    """Flip one bit just before a mark."""
+    """Flip one bit just before a marker."""
     place = content.index(mark) - 1
     return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
@@ -376,7 +376,7 @@ def test_a_file_with_changed_bytes_is_read_or_rejected(tmp_path, suffix):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are Unix's")
-def test_load_rejects_anything_but_regular_files(tmp_path):
+def test_load_rejects_folders_pipes_and_devices(tmp_path):
     os.mkfifo(tmp_path / "pipe.npz")
     (tmp_path / "folder.npz").mkdir()
     (tmp_path / "zero.safetensors").symlink_to("/dev/zero")

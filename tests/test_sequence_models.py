@@ -1,4 +1,4 @@
-"""Transformers and models along a sequence: values by hand, and what they may see."""
+"""Transformers and sequence models: values by hand, and masks."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ F = nn.functional
 
 
 def leaf(*shape):
-    """A leaf of whole numbers in order."""
+    """Return a leaf of consecutive integers."""
     return mg.tensor(np.arange(float(np.prod(shape))).reshape(shape), requires_grad=True)
 
 
@@ -34,7 +34,7 @@ def test_scores_after_rope_depend_only_on_distance():
         np.testing.assert_allclose(np.ptp(np.diag(scores, distance)), 0, atol=1e-12)
 
 
-def test_angles_grow_with_the_position_and_shrink_from_pair_to_pair():
+def test_rope_angles_grow_with_position_and_shrink_by_pair():
     angles = mg.rope_angles(mg.tensor(np.zeros((3, 4))), pairs=2, base=100.0, offset=5)
     np.testing.assert_allclose(angles.numpy(), [[5.0, 0.5], [6.0, 0.6], [7.0, 0.7]])
 
@@ -80,7 +80,7 @@ def test_an_attention_bias_of_the_wrong_shape_raises():
 
 
 @pytest.mark.parametrize("soft_cap", [None, 3.0])
-def test_a_query_that_may_look_nowhere_gathers_nothing_and_learns_nothing(soft_cap):
+def test_a_fully_masked_query_has_zero_output_and_gradient(soft_cap):
     x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     bias = mg.tensor([[-np.inf, -np.inf], [0.0, -np.inf]])
     out = mg.attention(x, x, mg.tensor([[5.0], [7.0]]), bias, soft_cap=soft_cap)
@@ -203,7 +203,7 @@ def test_dropout_between_layers_is_off_after_training():
     np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
 
 
-def test_a_single_sequence_has_its_time_first_also_where_batches_come_first():
+def test_an_unbatched_sequence_is_time_first_despite_batch_first():
     layer = nn.GRU(2, 3)
     x = mg.tensor(np.random.default_rng(0).normal(size=(4, 2)))
     alone, last = layer(x)
@@ -213,7 +213,7 @@ def test_a_single_sequence_has_its_time_first_also_where_batches_come_first():
     assert (in_batch[0].tolist(), last_in_batch[:, 0].tolist()) == (alone.tolist(), last.tolist())
 
 
-def test_dropout_falls_between_layers_alone_and_is_drawn_by_the_layers_own_rng():
+def test_dropout_applies_only_between_layers_with_the_layers_rng():
     x = mg.tensor(np.random.default_rng(0).normal(size=(4, 1, 2)))
 
     def outputs(layers, dropout):
@@ -236,7 +236,7 @@ def test_a_causal_transformer_layer_never_looks_ahead():
     assert not x.grad.numpy()[0, 3:].any()
 
 
-def test_a_transformer_layer_draws_by_its_own_rng_alone_and_takes_any_function():
+def test_a_transformer_layer_uses_its_rng_and_any_activation():
     x = mg.tensor(np.random.default_rng(0).normal(size=(2, 5, 4)))
 
     def layer(activation):
@@ -247,7 +247,7 @@ def test_a_transformer_layer_draws_by_its_own_rng_alone_and_takes_any_function()
     assert layer(mg.tanh)(x).tolist() != expected
 
 
-def test_the_transformer_layer_as_an_operation_and_as_a_module_agree():
+def test_the_transformer_operation_equals_the_module():
     mg.random.seed(0)
     x = mg.tensor(np.random.default_rng(0).normal(size=(2, 5, 4)))
     for norm_first in (False, True):

@@ -1,4 +1,4 @@
-"""The error function and its complement, against Python's own."""
+"""The error function and its complement, compared with Python's."""
 
 import math
 
@@ -55,7 +55,7 @@ def test_zero_keeps_its_sign():
 
 @pytest.mark.parametrize("function", [erf, erfc])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_floating_dtypes_are_kept_and_rounded_well(function, dtype):
+def test_floating_dtypes_stay_and_round_correctly(function, dtype):
     entries = np.linspace(-4, 4, 101).astype(dtype)
     values = function(np, entries)
     assert values.dtype == dtype
@@ -72,7 +72,7 @@ def test_integers_and_booleans_become_float64(function):
 
 
 @pytest.mark.parametrize("function", [erf, erfc])
-def test_shapes_are_kept_whatever_the_layout(function):
+def test_shapes_stay_the_same_for_every_memory_layout(function):
     square = np.linspace(-5, 5, 60).reshape(3, 4, 5)
     for entries in (square, square[:, ::-2], square.T, square[:0], np.array(0.3), np.float32(2.5)):
         values = function(np, entries)

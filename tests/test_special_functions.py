@@ -1,4 +1,4 @@
-"""Special functions: beside SciPy where it is installed, tables of mpmath's everywhere, and their gradients."""
+"""Special functions compared with SciPy if installed and with tables of mpmath, and their gradients."""
 
 import math
 

@@ -11,7 +11,7 @@ CAMERA = splat.Camera(width=7, height=5, focal=(8.0, 9.0), rotation=TURNED, tran
 
 
 def scene(count, seed=0, spread=0.8):
-    """Gaussians of both thin and round shapes, before the camera."""
+    """Return thin and round Gaussians in front of the camera."""
     rng = np.random.default_rng(seed)
     positions = rng.normal(size=(count, 3)) * spread + [0.0, 0.0, 3.5]
     scales = rng.uniform(0.1, 0.5, (count, 3))
@@ -20,7 +20,7 @@ def scene(count, seed=0, spread=0.8):
 
 
 def by_hand(positions, scales, rotations, opacities, colours, camera, background):
-    """The same picture, one pixel and one Gaussian at a time, straight from the papers."""
+    """Return the same picture, one pixel and one Gaussian at a time, directly from the papers."""
     turned, moved = np.array(camera.rotation), np.array(camera.translation)
     middle = camera.centre or (camera.width / 2, camera.height / 2)
     image = np.zeros((camera.height, camera.width, 3))

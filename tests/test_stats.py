@@ -1,4 +1,4 @@
-"""Distributions compared with SciPy's and autograd's: values, gradients, and the outside of the support."""
+"""Distributions compared with SciPy's and autograd's: values, gradients, and points outside the support."""
 
 import math
 

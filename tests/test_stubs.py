@@ -1,4 +1,4 @@
-"""What editors and type checkers are told about the public modules is what Python finds there."""
+"""Stubs of public modules match the runtime, for editors and type checkers."""
 
 import ast
 import importlib.util
@@ -14,7 +14,7 @@ HOUSE = Path(__file__).resolve().parent.parent
 
 
 def written_by_make_stubs():
-    """The stubs, as docs/make_stubs.py would write them now."""
+    """Return the stubs that docs/make_stubs.py would write now."""
     spec = importlib.util.spec_from_file_location("make_stubs", HOUSE / "docs" / "make_stubs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -44,7 +44,7 @@ def test_every_public_name_is_in_the_stubs():
         for statement in face.body
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
-        if alias.asname == alias.name  # what a stub imports otherwise is its own affair
+        if alias.asname == alias.name  # other imports of a stub are private
     }
     assigned = [statement.targets for statement in face.body if isinstance(statement, ast.Assign)]
     renamed = {target.id for targets in assigned for target in targets}

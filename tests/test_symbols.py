@@ -1,4 +1,4 @@
-"""The namespace of symbols: formulas spelled by the code that computes."""
+"""The namespace of symbols: rules that compute arrays also build formulas."""
 
 import numpy as np
 import pytest
@@ -132,7 +132,7 @@ def cells_rule(xp, upstream, x):
 
 
 @pytest.mark.parametrize("rule", [softmax_rule, layer_norm_rule, power_rule, cells_rule])
-def test_a_formula_evaluated_gives_what_the_rule_itself_computes(rule):
+def test_an_evaluated_formula_equals_the_result_of_its_rule(rule):
     numbers = np.random.default_rng(0)
     names = rule.__code__.co_varnames[1 : rule.__code__.co_argcount]
     values = {name: -1 if name == "axis" else numbers.uniform(0.5, 3, size=(4, 5)) for name in names}

@@ -30,18 +30,18 @@ def leaf(values, **options):
 
 
 def record_program(program):
-    """The trace of a function that computes a loss and walks back from it, as plain data."""
+    """Return the trace of a function that computes a loss and walks back from it, as plain data."""
     with mg.record() as trace:
         program().backward()
     return trace.to_dict()
 
 
-# Every word -----------------------------------------------------------------------------------------------------------
+# Fields ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def diamond():
-    """x (2,) times w (2, 1), squared by multiplying it with itself, added up."""
+    """Return the sum of a square: x (2,) times w (2, 1), multiplied by itself."""
     x, w = leaf([1.0, 2.0]), leaf([[3.0], [4.0]])
     with mg.record() as trace:
         y = x * w
@@ -81,11 +81,11 @@ def test_nodes_are_in_order_of_creation_and_name_their_inputs(diamond):
 
 def test_steps_have_the_terms_of_the_walk(diamond):
     words = ["upstream", "local", "raw", "contribution", "before", "after"]
-    told = [{word: entries(diamond, step[word]) for word in words} for step in diamond["steps"]]
+    steps = [{word: entries(diamond, step[word]) for word in words} for step in diamond["steps"]]
     y, ones = [3.0, 6.0, 4.0, 8.0], [1.0] * 4
     twice = [6.0, 12.0, 8.0, 16.0]
     by_w, by_x = [18.0, 36.0, 32.0, 64.0], [6.0, 24.0, 8.0, 32.0]
-    assert told == [
+    assert steps == [
         dict(zip(words, [[1.0], None, ones, ones, None, ones], strict=True)),
         dict(zip(words, [ones, y, y, y, None, y], strict=True)),
         dict(zip(words, [ones, y, y, y, y, twice], strict=True)),
@@ -123,7 +123,7 @@ def test_rules_have_their_source_and_a_derived_formula(diamond):
     assert '<mi data-name="b">' in rule["mathml"]
 
 
-def test_formulas_of_complex_numbers_have_the_conjugates_of_the_engine():
+def test_formulas_of_complex_numbers_show_the_conjugates():
     z, w = mg.tensor([1 + 2j, -3j], requires_grad=True), mg.tensor([[2 - 1j, 1j]], requires_grad=True)
     with mg.record() as trace:
         mg.abs(w @ (z * z)).sum().backward()
@@ -228,7 +228,7 @@ def test_the_schema_rejects_a_missing_or_additional_field(diamond):
     assert VALIDATOR.is_valid(change_field((), lambda place: None))
 
 
-# The same in every process --------------------------------------------------------------------------------------------
+# Reproducibility ------------------------------------------------------------------------------------------------------
 
 PROGRAM = """
 import micrograd_plus as mg
@@ -273,7 +273,7 @@ def test_the_same_program_writes_the_same_bytes_in_20_processes(tmp_path):
     assert len(json.loads(numbers)["steps"]) == 83  # products, tanhs, the sum from 0, the power and the last sum
 
 
-# Odd values -----------------------------------------------------------------------------------------------------------
+# Unusual values -------------------------------------------------------------------------------------------------------
 
 
 def stored_value(values):
@@ -293,7 +293,7 @@ def test_nan_and_infinity_are_text_and_no_part_of_statistics():
     assert stored_value([np.nan])["statistics"] is None
 
 
-def test_complex_numbers_are_pairs_with_statistics_of_absolute_values():
+def test_complex_numbers_are_stored_as_pairs():
     value = stored_value([3 + 4j, complex(0, np.inf)])
     assert value["data"] == [[3.0, 4.0], [0.0, "inf"]]
     assert value["statistics"] == {"min": 5.0, "max": 5.0, "mean": 5.0, "norm": 5.0}
@@ -312,7 +312,7 @@ def test_an_empty_value_has_no_entries_and_no_statistics():
         assert (value["shape"], value["data"], value["statistics"]) == (shape, [], None)
 
 
-def test_a_value_of_65_entries_is_summarised_by_corner_and_thumbnail():
+def test_a_value_of_65_entries_is_stored_as_corner_and_thumbnail():
     assert len(stored_value(np.arange(64.0))["data"]) == 64
     value = stored_value(np.arange(65.0).reshape(5, 13))
     assert value["data"] is None

@@ -25,14 +25,14 @@ def check_round_trip(trace):
 
 
 def record_push(f, primals, tangents):
-    """The record of a walk forward, and the tangent that it came to."""
+    """Return the record of a forward walk, and its final tangent."""
     with mg.record() as trace:
         _, tangent = mg.jvp(f, primals, tangents)
     return check_round_trip(trace), tangent
 
 
 def edge_of(trace, step):
-    """A step in names: from where, to where."""
+    """Return the names of a step's start and end."""
     sender = next(at for name, at in trace.nodes[step.node].inputs if name == step.input)
     return trace.nodes[sender].name, trace.nodes[step.target].name
 
@@ -67,7 +67,7 @@ def test_each_step_has_upstream_contribution_and_accumulator():
     assert "2. w adds 30 to multiply (h) (b)" in repr(trace)
 
 
-def test_a_result_without_tangents_has_no_step_and_a_summary_says_so():
+def test_a_result_without_tangents_has_no_forward_step():
     trace, _ = record_push(lambda x: mg.tensor(2.0) * 3.0, (1.0,), (1.0,))
     assert [(walk.direction, walk.steps) for walk in trace.walks] == [("forward", 0)]
     assert "nothing that moves was used" in repr(trace)
@@ -163,7 +163,7 @@ def test_a_custom_jvp_is_the_rule_of_its_step():
     assert rule.reason == "As it is taught."
 
 
-# Walks in walks -------------------------------------------------------------------------------------------------------
+# Nested walks ---------------------------------------------------------------------------------------------------------
 
 
 def test_forward_over_reverse_is_a_backward_then_a_forward_walk():
@@ -256,7 +256,7 @@ def test_a_walk_that_creates_a_graph_runs_once_a_round():
     assert {group.rounds for group in trace.groups} == {3}
 
 
-# Beside walks back ----------------------------------------------------------------------------------------------------
+# Together with backward walks -----------------------------------------------------------------------------------------
 
 
 def test_a_comparison_distinguishes_the_directions_of_walks():

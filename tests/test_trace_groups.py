@@ -1,4 +1,4 @@
-"""Which module, scope, function and round of a loop an application belongs to, and the lines that led there."""
+"""Module, scope, function and loop round of each application, and the lines that led there."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def leaf(values, **options):
 
 
 def group_names(trace, node):
-    """The names of the groups round a node, the outermost first."""
+    """Return the names of the groups around a node, outermost first."""
     names, group = [], node.group
     while group is not None:
         names.insert(0, trace.groups[group].name)

@@ -1,4 +1,4 @@
-"""What values are called, and the formula of each step in those names."""
+"""Names of values, and the formula of each step in those names."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def leaf(values, **options):
 
 
 def formulas(trace):
-    """The formula of each step, by where it starts and where it leads."""
+    """Return the formula of each step, by its start and end."""
     return {
         (trace.nodes[step.node].name, step.input): step.formula and step.formula.text.removeprefix("contribution = ")
         for step in trace.steps
@@ -84,7 +84,7 @@ def test_a_tensor_that_becomes_another_result_is_two_nodes():
 
 
 def several_rounds():
-    """Numbers and arrays, a network's parameters, constants, and names that come again, in a loop."""
+    """Use numbers, arrays, parameters, constants and repeated names in a loop."""
     net, w = nn.MLP(2, [3, 1]), leaf([[0.5, 0.25], [1.0, 2.0]])
     with mg.record() as trace:
         for k in range(3):
@@ -130,7 +130,7 @@ def test_names_are_unique_except_for_constants():
     assert all(trace.nodes[step.target].name in printed for step in trace.steps[:20])
 
 
-def test_a_node_has_the_name_of_the_function_that_was_called_if_it_differs():
+def test_a_node_is_named_after_the_function_that_was_called():
     scores, y = leaf([[1.0, 2.0, 0.5]]), mg.tensor([1])
     with mg.record() as trace:
         nn.functional.cross_entropy(scores, y).backward()
@@ -150,10 +150,10 @@ def test_a_formula_has_the_names_of_the_program():
         c = a + b
         d = a * b
         (c * d).backward()
-    told = formulas(trace)
-    assert told["multiply", "a"] == "upstream · d"
-    assert told["multiply", "b"] == "upstream · c"
-    assert told["multiply (d)", "a"] == "upstream · b"
+    texts = formulas(trace)
+    assert texts["multiply", "a"] == "upstream · d"
+    assert texts["multiply", "b"] == "upstream · c"
+    assert texts["multiply (d)", "a"] == "upstream · b"
     step = next(step for step in trace.steps if trace.nodes[step.node].label == "d" and step.input == "a")
     assert '<mi data-name="b">b</mi>' in step.formula.mathml
     step = next(step for step in trace.steps if trace.nodes[step.node].name == "multiply" and step.input == "a")
@@ -194,10 +194,10 @@ def test_a_formula_has_the_sum_over_broadcast_axes():
     with mg.record() as trace:
         y = x * w
         (y * c).sum().backward()
-    told = formulas(trace)
-    assert told["multiply (y)", "a"] == "Σ[axis 1](upstream · w)"
-    assert told["multiply (y)", "b"] == "Σ[axes 0, 2](upstream · x)"
-    assert told["multiply", "b"] == "Σ(upstream · y)"
+    texts = formulas(trace)
+    assert texts["multiply (y)", "a"] == "Σ[axis 1](upstream · w)"
+    assert texts["multiply (y)", "b"] == "Σ[axes 0, 2](upstream · x)"
+    assert texts["multiply", "b"] == "Σ(upstream · y)"
     assert trace.rules["multiply.a"].text == "contribution = upstream · b", "the rule itself does not sum"
 
 
@@ -206,9 +206,9 @@ def test_formulas_of_sum_and_mean_use_numpys_terms():
     with mg.record() as trace:
         rows = x.mean(axis=1)
         rows.sum().backward()
-    told = formulas(trace)
-    assert told["sum", "x"] == "broadcast(upstream)"
-    assert told["mean (rows)", "x"] == "broadcast[axis 1](upstream / 3)"
+    texts = formulas(trace)
+    assert texts["sum", "x"] == "broadcast(upstream)"
+    assert texts["mean (rows)", "x"] == "broadcast[axis 1](upstream / 3)"
 
 
 def test_the_formula_of_cross_entropy_is_the_textbooks():
@@ -226,11 +226,11 @@ def test_formulas_of_matrix_products_show_transposes():
     x, net = leaf([[1.0, 2.0]]), nn.Linear(2, 3)
     with mg.record() as trace:
         net(x.T.T).sum().backward()
-    told = formulas(trace)
-    assert told["linear_layer (net)", "x"] == "upstream @ net.weight"
-    assert told["linear_layer (net)", "bias"] == "Σ[axis 0](upstream)"
-    assert told["linear_layer (net)", "weight"].startswith("upstreamᵀ @ ")
-    assert told["transpose #1", "x"] == "upstreamᵀ"
+    texts = formulas(trace)
+    assert texts["linear_layer (net)", "x"] == "upstream @ net.weight"
+    assert texts["linear_layer (net)", "bias"] == "Σ[axis 0](upstream)"
+    assert texts["linear_layer (net)", "weight"].startswith("upstreamᵀ @ ")
+    assert texts["transpose #1", "x"] == "upstreamᵀ"
 
 
 def test_a_rule_that_writes_or_loops_has_no_formula():
@@ -279,7 +279,7 @@ def test_each_step_of_every_sample_has_a_formula_if_its_rule_has(name):
 
 
 def every_step(op_samples):
-    """The formulas of all steps, of samples applied in one record to the same leaves under the same names."""
+    """Return the formulas of all steps of samples recorded together on the same leaves."""
     with mg.record() as trace:
         for sample in op_samples:
             places = differentiable_inputs(sample)
@@ -298,7 +298,7 @@ def test_the_formula_of_a_step_does_not_depend_on_earlier_steps(name, monkeypatc
     assert every_step(samples[name]) == alone
 
 
-def test_applications_with_different_numbers_have_different_formulas():
+def test_applications_with_other_constants_have_other_formulas():
     x = leaf([1.0, -2.0])
     with mg.record() as trace:
         (mg.leaky_relu(x, 0.1) + mg.leaky_relu(x, 0.25)).sum().backward()
@@ -315,13 +315,13 @@ def test_a_custom_rule_gets_a_new_formula_in_every_record():
         """x, scale."""
         return x * factor[0]
 
-    told = []
+    texts = []
     for number in (2.0, 3.0):
         factor[0] = number
         with mg.record() as trace:
             scale(leaf([1.0])).sum().backward()
-        told.append(trace.steps[-1].formula.text)
-    assert told == ["contribution = upstream · 2", "contribution = upstream · 3"]
+        texts.append(trace.steps[-1].formula.text)
+    assert texts == ["contribution = upstream · 2", "contribution = upstream · 3"]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_a_custom_rule_gets_a_new_formula_in_every_record():
         (lambda x: Name("log")(0) + x, "log(0) + x"), (lambda x: x * (1 / Name("sqrt")(4)), "x / 2"),
     ],
 )  # fmt: skip
-def test_simplified_formulas_compute_numbers_and_drop_neutral_terms(written, simple):
+def test_simplify_folds_constants_and_drops_neutral_terms(written, simple):
     from micrograd_plus.formulas import notation
 
     assert notation.text(simplify(written(Symbol("x")))) == simple
@@ -347,11 +347,11 @@ def test_a_first_operation_that_fails_has_its_inputs_and_line():
     assert "weight * scale" in trace.nodes[-1].site.text
 
 
-# Formulas in words that a reader knows --------------------------------------------------------------------------------
+# Formulas with readable names -----------------------------------------------------------------------------------------
 
 
 def formulas_of(program):
-    """The formulas of the steps of a program's walk."""
+    """Return the formulas of the steps of a program's walk."""
     with mg.record() as trace:
         program().sum().backward()
     return [str(step.formula).removeprefix("contribution = ") for step in trace.steps][1:]

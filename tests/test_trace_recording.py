@@ -308,7 +308,7 @@ def test_recording_works_for_second_derivatives():
     assert trace.steps[-1].after.item() == 48.0
 
 
-# Being shown ----------------------------------------------------------------------------------------------------------
+# Display --------------------------------------------------------------------------------------------------------------
 
 
 def test_the_summary_has_a_sentence_for_each_step():

@@ -1,4 +1,4 @@
-"""Walks compared up to their first difference, and made again with a mistake."""
+"""Walks compared up to their first difference, and replayed with a mistake."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def gradients_by_name(trace):
 
 
 def diamond(make):
-    """Shared values at two levels: c is read by d and e."""
+    """Return a graph with shared values at two levels: d and e read c."""
     a, b = make(2.0), make(3.0)
     with mg.record() as trace:
         c = a * b
@@ -239,10 +239,10 @@ def test_rounding_is_no_difference_of_steps_but_of_gradients():
     assert not tracing.compare(one, other, rtol=1e-12, atol=0).same
     place = next(iter(other.gradients))
     other.gradients[place] = other.gradients[place] + 1e-12
-    told = {each.name: each for each in tracing.compare(one, other).gradients}
-    assert (told["a"].exact, told["a"].close) == (False, True)
-    assert told["a"].largest == pytest.approx(1e-12, rel=1e-3)
-    assert (told["b"].exact, told["b"].largest) == (True, 0.0)
+    by_name = {each.name: each for each in tracing.compare(one, other).gradients}
+    assert (by_name["a"].exact, by_name["a"].close) == (False, True)
+    assert by_name["a"].largest == pytest.approx(1e-12, rel=1e-3)
+    assert (by_name["b"].exact, by_name["b"].largest) == (True, 0.0)
 
 
 def test_nan_equals_nan_and_shapes_count():

@@ -15,13 +15,13 @@ def leaf(values, **options):
 
 
 def record_program(program):
-    """The trace of a function that computes a loss and walks back from it, as plain data."""
+    """Return the trace of a function that computes a loss and walks back from it, as plain data."""
     with mg.record() as trace:
         program().backward()
     return trace.to_dict()
 
 
-# Where it was written -------------------------------------------------------------------------------------------------
+# Source locations -----------------------------------------------------------------------------------------------------
 
 
 def site_of(trace, op):
@@ -71,7 +71,7 @@ def test_columns_count_characters_not_bytes():
 
 
 def test_columns_are_right_in_marimos_indented_cells(tmp_path):
-    """marimo's cells are functions of a file; each is compiled without that indentation, under its lines."""
+    """marimo compiles each indented cell without its indentation."""
     cell = "def loss(x):\n    return mg.sin(\n        x * 2\n    )\n\ny = loss(x).sum()\ny.backward()\n"
     path = tmp_path / "app.py"
     path.write_text("@app.cell\ndef _(mg, x):\n" + textwrap.indent(cell, "    "), encoding="utf-8")

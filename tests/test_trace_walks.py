@@ -29,7 +29,7 @@ def check_round_trip(trace):
 
 
 def record_error(program, kind):
-    """The record of a program that an error of this kind ends."""
+    """Return the record of a program that ends with an error of this type."""
     kept = []
 
     def run():
@@ -59,12 +59,12 @@ def test_each_walk_has_its_steps_and_starts_from_earlier_gradients(make):
     assert next((walk.first, walk.steps) for walk in trace.walks) == (0, trace.walks[0].steps)
     assert sum(walk.steps for walk in trace.walks) == len(trace.steps)
     to_x = [step for step in trace.steps if trace.nodes[step.target].label == "x"]
-    told = [(step.walk, step.before, float(step.contribution), float(step.after), step.earlier) for step in to_x]
-    assert told == [(0, None, 2.0, 2.0, False), (1, 2.0, 3.0, 5.0, True), (1, 5.0, 3.0, 8.0, True)]
+    arrivals = [(step.walk, step.before, float(step.contribution), float(step.after), step.earlier) for step in to_x]
+    assert arrivals == [(0, None, 2.0, 2.0, False), (1, 2.0, 3.0, 5.0, True), (1, 5.0, 3.0, 8.0, True)]
     place = to_x[0].target
     held = [next(each for each in walk.leaves if each.node == place) for walk in trace.walks]
-    told = [(each.before, float(each.received), float(each.after)) for each in held]
-    assert told == [(None, 2.0, 2.0), (2.0, 6.0, 8.0)]
+    additions = [(each.before, float(each.received), float(each.after)) for each in held]
+    assert additions == [(None, 2.0, 2.0), (2.0, 6.0, 8.0)]
     assert float(trace.gradients[place]) == float(x.grad if make is Value else x.grad.item()) == 8.0
 
 
@@ -75,8 +75,8 @@ def test_an_accumulator_starts_with_the_leafs_earlier_gradient(make):
     with mg.record() as trace:
         (a * 3.0).backward()
     step = next(step for step in check_round_trip(trace).steps if trace.nodes[step.target].label == "a")
-    told = float(step.before), float(step.contribution), float(step.after), step.accumulates, step.earlier
-    assert told == (4.0, 3.0, 7.0, True, True)
+    fields = float(step.before), float(step.contribution), float(step.after), step.accumulates, step.earlier
+    assert fields == (4.0, 3.0, 7.0, True, True)
     assert "adds 3 to a (a) to what an earlier walk left" in repr(trace)
 
 
@@ -168,7 +168,7 @@ def test_backward_from_an_array_is_a_walk_that_could_not_begin():
     assert "the walk ends here at multiply (y)" in repr(trace)
 
 
-def test_backward_from_a_changed_value_is_a_walk_that_could_not_begin():
+def test_backward_from_a_changed_value_is_a_walk_without_steps():
     v = Value(2.0)
 
     def program():
@@ -385,7 +385,7 @@ def test_looking_at_a_trace_gives_no_warnings():
     assert (stored["nan"], stored["inf"]) == (1, 1)
 
 
-# A long record --------------------------------------------------------------------------------------------------------
+# Long records ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_part_makes_only_its_own_steps_and_nodes(monkeypatch):
@@ -447,13 +447,13 @@ def test_a_part_makes_only_its_own_leaves():
             h = h * factor
         h.backward()
     part, (walk,) = trace.to_dict(4, 3), trace.walks
-    told = part["walks"][0]["leaves"]
+    leaves = part["walks"][0]["leaves"]
     assert len(walk.leaves) == 51
-    assert len(walk.leaves._entries) == len(told) < 5
+    assert len(walk.leaves._entries) == len(leaves) < 5
     whole = {leaf["node"]: leaf for leaf in trace.to_dict()["walks"][0]["leaves"]}
     assert list(whole) == walk.leaves.nodes
     assert walk.leaves[0].received == factors[-1].grad
-    for leaf in told:
+    for leaf in leaves:
         assert part["values"][leaf["received"]]["data"] == [trace.gradients[leaf["node"]]]
 
 

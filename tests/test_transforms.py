@@ -1,4 +1,4 @@
-"""Functions of functions: gradients, products with Jacobians, whole Jacobians, nested in each other."""
+"""Transforms of functions: gradients, Jacobian products and whole Jacobians, also nested."""
 
 import re
 from typing import NamedTuple
@@ -139,7 +139,7 @@ def test_single_precision_stays_single_precision():
     assert mg.jvp(lambda x: x**3, (x,), (np.array([1.0, 0.0]),))[1].dtype == np.float32
 
 
-# Products with Jacobians ------------------------------------------------------------------------------------
+# Jacobian products ------------------------------------------------------------------------------------------
 
 
 def test_vjp_takes_an_upstream_back_to_every_argument():
@@ -230,7 +230,7 @@ def test_a_tangent_has_the_shape_and_the_precision_of_its_result():
 def test_a_result_whose_rule_reads_no_upstream_does_not_move(own_operations):
     @mg.op
     def still(xp, x):
-        """A constant in disguise."""
+        """Return a constant that depends on its input in form only."""
         return x * 1
 
     @still.rule("x")
@@ -295,7 +295,7 @@ def test_a_leaf_made_inside_a_function_has_zero_tangent():
     assert mg.jvp(f, (3.0,), (1.0,))[1].item() == 3.0
 
 
-# Whole matrices ---------------------------------------------------------------------------------------------
+# Jacobians and Hessians -------------------------------------------------------------------------------------
 
 
 def test_the_jacobian_of_a_linear_map_is_its_matrix():
@@ -353,7 +353,7 @@ def test_jacobian_of_a_transposed_result_is_the_same():
     close(mg.hessian(lambda x: (x.T**3).sum())(MATRIX), np.diag(6 * MATRIX.ravel()).reshape(2, 3, 2, 3))
 
 
-def test_what_is_infinite_leaves_the_zeros_of_others_alone():
+def test_infinite_values_leave_zero_gradients_of_others_at_0():
     far = mg.tensor([np.inf, 0.0])
     close(mg.jacobian(lambda x: x + far)(np.array([1.0, 2.0])), np.eye(2))
     close(mg.grad(lambda a, b: a * a, argnums=(0, 1))(2.0, np.inf)[1], 0.0)

@@ -1,4 +1,4 @@
-"""A few of each kind of trial, and that a trial sees what it looks for."""
+"""A few cases of each kind of trial, and a check that trials detect planted bugs."""
 
 import subprocess
 import sys

@@ -25,7 +25,18 @@ def wide_program(size):
     return [x, *ws], loss
 
 
-# Walks at the same time -------------------------------------------------------------------------------------
+def test_one_result_returned_twice_adds_both_upstreams():
+    def twice(x):
+        square = x * x
+        return square, square
+
+    x = mg.tensor([3.0], requires_grad=True)
+    first, second = mg.checkpoint(twice, x)
+    (first + 10 * second).sum().backward()
+    assert x.grad.tolist() == [66]
+
+
+# Concurrent walks -------------------------------------------------------------------------------------------
 
 
 def curious(while_walking):
@@ -181,11 +192,11 @@ def test_a_loss_can_have_auxiliary_outputs():
     def loss(x):
         return (x * x).sum(), {"largest": x.max()}
 
-    (value, told), gradient = mg.value_and_grad(loss, has_aux=True)(np.array([1.0, 3.0]))
-    assert (value.item(), told["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
+    (value, extra), gradient = mg.value_and_grad(loss, has_aux=True)(np.array([1.0, 3.0]))
+    assert (value.item(), extra["largest"].item(), gradient.tolist()) == (10.0, 3.0, [2.0, 6.0])
 
 
-# The gradient is a graph ------------------------------------------------------------------------------------
+# Graphs of gradients ----------------------------------------------------------------------------------------
 
 
 def test_the_graph_of_a_gradient_can_be_recorded_and_walked():

@@ -1,4 +1,4 @@
-"""Fourier transforms and spectrograms: values by hand, the adjoint of each, and what errors say."""
+"""Fourier transforms and spectrograms: values by hand, adjoints, and error messages."""
 
 import cmath
 import math
@@ -46,7 +46,7 @@ def test_fft_accepts_lists():
 
 
 def test_rfft_is_half_of_the_spectrum():
-    """Energy in time is energy in frequency, with each mirrored frequency counted twice."""
+    """Energy is equal in time and frequency, with mirrored frequencies counted twice."""
     for n in (6, 7):
         x = random_array(n)
 

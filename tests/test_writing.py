@@ -373,7 +373,7 @@ def test_detach_leaves_the_graph_and_clone_joins_it():
     assert numbers(x) == [1.0, 2.0]
 
 
-# NumPy on the left ------------------------------------------------------------------------------------------
+# NumPy arrays on the left -----------------------------------------------------------------------------------
 
 LEFT_OPERANDS = {
     "array": np.array([2.0, 3.0]), "float64": np.float64(2.0), "float32": np.float32(2.0),

@@ -22,19 +22,19 @@ def leaf(values):
 
 
 def chain():
-    """A chain of elementwise operations."""
+    """Run a chain of elementwise operations."""
     x = leaf([0.5, 1.0])
     mg.sin(mg.tanh(x) * 2.0).sum().backward()
 
 
 def broadcast_sum():
-    """A row added to a matrix."""
+    """Add a row to a matrix."""
     rows, row = leaf(np.arange(6.0).reshape(2, 3)), leaf([1.0, 2.0, 3.0])
     ((rows + row) * row).mean().backward()
 
 
 def loop():
-    """A loop of three rounds, each one application."""
+    """Run a loop of three rounds, each with one application."""
     h = leaf(1.0)
     for _ in range(3):
         h = h * 2.0
@@ -42,7 +42,7 @@ def loop():
 
 
 def nested_loops():
-    """A loop in a loop, with an application before the inner one."""
+    """Run a loop in a loop, with an application before the inner one."""
     x = leaf(1.0)
     total = x * 0.0
     for _ in range(2):
@@ -101,13 +101,13 @@ def scopes():
 
 
 def single_numbers():
-    """A neuron of micrograd's own values."""
+    """Run a neuron of `Value`s."""
     inputs, weights = [Value(0.5), Value(-1.0)], [Value(2.0), Value(0.25)]
     sum((x * w for x, w in zip(inputs, weights, strict=True)), Value(0.1)).tanh().backward()
 
 
 def gradients_of_functions():
-    """A user's function called by a transform, in a loop, with operations of the transform's own around it."""
+    """Call a user's function by a transform in a loop; the transform applies operations around it."""
     x = mg.tensor([0.3, 0.7])
     for _ in range(2):
         x = x - 0.5 * mg.grad(lambda values: (mg.sin(values) * values).sum())(x)
@@ -120,7 +120,7 @@ def forward_walk():
 
 
 def caught_errors():
-    """A loop in which an operation fails in each round and the program goes on."""
+    """Run a loop in which an operation fails in each round and the program continues."""
     x = leaf(np.ones((2, 3)))
     for _ in range(2):
         with suppress(ValueError):

@@ -1,15 +1,15 @@
-"""What tests of walks through functions share."""
+"""Shared helpers for tests of walks through functions."""
 
 import micrograd_plus as mg
 
 
 def leaf(values):
-    """A tensor that wants a gradient."""
+    """Return a tensor that requires a gradient."""
     return mg.tensor(values, requires_grad=True)
 
 
 def gradients_of(loss, *inputs):
-    """The gradients that one walk leaves in these leaves."""
+    """Return the gradients that one walk leaves in these leaves."""
     for each in inputs:
         each.grad = None
     loss().backward()

@@ -18,8 +18,8 @@ Group = dict[str, Any]
 class Optimizer:
     """Base class of optimisers, which update parameters by their gradients.
 
-    A kind of optimiser says how in `updated(values, gradient, state, group)`, on arrays. `param_groups` is the list of
-    groups, dicts of parameters and settings, and `state` the state of each parameter. Values are replaced,
+    A subclass computes the new values in `new_values(values, gradient, state, group)`, on arrays. `param_groups` is the
+    list of groups, dicts of parameters and settings, and `state` the state of each parameter. Values are replaced and
     never overwritten: a graph that was computed with the old ones keeps them.
 
     Args:
@@ -27,10 +27,10 @@ class Optimizer:
         defaults: a dict of the settings that a group has unless it says otherwise, such as {"lr": 0.1}.
     Raises: TypeError for a single tensor or anything that is not a tensor; ValueError for no parameters, one given
         twice, a result instead of a leaf, an unknown setting, and a negative lr, weight_decay, momentum or eps;
-        NotImplementedError in `step` where there is no `updated`.
+        NotImplementedError in `step` if `new_values` is missing.
     Example:
         >>> class Signs(optim.Optimizer):
-        ...     def updated(self, values, gradient, state, group):
+        ...     def new_values(self, values, gradient, state, group):
         ...         return values - group["lr"] * np.sign(gradient)
         >>> x = mg.tensor([1.0, -200.0], requires_grad=True)
         >>> signs = Signs([x], {"lr": 0.5})
@@ -128,7 +128,7 @@ class Optimizer:
 
     def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return the new values of one parameter in a new array. Only `state` may be written."""
-        raise NotImplementedError(f"{type(self).__name__} has no updated(values, gradient, state, group)")
+        raise NotImplementedError(f"{type(self).__name__} has no new_values(values, gradient, state, group)")
 
     # State ------------------
 

@@ -26,7 +26,7 @@ INDEX_OR_NONE = (int, type(None))
 
 TRACE_FIELDS = (
     "format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "gradients", "sites",
-    "values", "part",
+    "values", "caught", "not_finite", "part",
 )  # fmt: skip
 WALK_FIELDS = ("direction", "root", "seed", "first", "steps", "lines", "leaves", "error")
 NODE_FIELDS = (
@@ -169,13 +169,11 @@ def _read_trace(data: Any, where: str, depth: int, check: bool) -> Trace:
     version = head.get("version")
     if type(version) is not int or version != VERSION:
         raise TraceError(f"{where} has version {shorten(version)}; this program reads version {VERSION}")
-    caught = data.get("caught", [])
-    data = {name: each for name, each in data.items() if name not in ("caught", "not_finite")}
     _check_fields(data, where, TRACE_FIELDS)
     trace = Trace()
     reader = Reader(trace, where)
     reader.read_all(data, depth, check)
-    for i, each in enumerate(_check_type(caught, list, f"{where}: caught")):
+    for i, each in enumerate(_check_type(data["caught"], list, f"{where}: caught")):
         error = reader.read_failure(each, f"{where}: caught {i}")
         trace.caught += [] if error is None else [error]
     if check:

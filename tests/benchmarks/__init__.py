@@ -1,4 +1,4 @@
-"""How fast the engine is, beside its peers and beside what can be written by hand.
+"""Benchmarks of the engine, compared with other libraries and with code by hand.
 
 Run with `make bench`, or `python -m benchmarks` with tests/ on the path. Everything is measured on one
 thread, and the libraries behind NumPy read these variables when they are loaded: hence here, before NumPy is.

@@ -46,12 +46,12 @@ WORKLOADS = {
 
 
 def names(text: str) -> list[str]:
-    """A list separated by commas."""
+    """Return the names in a list separated by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def workloads(text: str) -> list[str]:
-    """The same, of workloads; argparse turns the error into its own."""
+    """Return the workloads in a list separated by commas; argparse reports the error."""
     unknown = [name for name in names(text) if name not in WORKLOADS]
     if unknown:
         there = ", ".join(WORKLOADS)

@@ -1,7 +1,7 @@
-"""How time and memory grow: a scan with its number of steps, attention with the length of its sequence, and the way
-back through operations along an axis, beside their forward.
+"""Growth of time and memory: scans with more steps, attention over longer sequences, and the backward of operations
+along an axis relative to their forward.
 
-Memory is what a run allocates at most at once, beyond what is there before it, as tracemalloc is told by NumPy.
+Memory is the peak of allocations during a run, above the level before it, as NumPy reports them to tracemalloc.
 """
 
 import gc
@@ -27,7 +27,7 @@ SIDE = 1000
 
 
 def peak(run: Callable[[], object]) -> int:
-    """Bytes allocated at most at once while something runs for the second time."""
+    """Return the peak of allocated bytes while a function runs for the second time."""
     run()
     gc.collect()
     tracemalloc.start()
@@ -39,7 +39,7 @@ def peak(run: Callable[[], object]) -> int:
 
 
 def quickest(run: Callable[[], object], times: int) -> float:
-    """Seconds of CPU time of the quickest run: others on the machine only ever add to it."""
+    """Return the CPU seconds of the quickest run, because other processes only add time."""
     seconds = []
     for _ in range(times + 1):
         gc.collect()
@@ -72,7 +72,7 @@ def run_scan(steps: int, carried: int, checkpoint_every: int | None = None) -> C
 
 
 def attention_by_hand(query: np.ndarray, key: np.ndarray, value: np.ndarray, upstream: np.ndarray) -> list[np.ndarray]:
-    """The gradients of attention, with no more than two matrices of all pairs at once."""
+    """Return the gradients of attention, with at most two matrices of all pairs in memory."""
     scale = query.shape[-1] ** -0.5
     weights = query @ key.T
     weights *= scale
@@ -88,7 +88,7 @@ def attention_by_hand(query: np.ndarray, key: np.ndarray, value: np.ndarray, ups
 
 
 def attention_memory() -> tuple[int, int]:
-    """Bytes at most, ours and by hand; both give the same gradients."""
+    """Return the peak bytes, ours and by hand, after checking that the gradients agree."""
     import micrograd_plus as mg
 
     random = np.random.default_rng(0)
@@ -107,7 +107,7 @@ def attention_memory() -> tuple[int, int]:
 
 
 def along_an_axis() -> dict[str, Callable[[Any, Any], Any]]:
-    """Operations whose way back could cost more than it should. All are given two matrices; most use one."""
+    """Yield operations whose backward could cost too much. Each gets two matrices; most use one."""
     import micrograd_plus as mg
 
     return {
@@ -141,7 +141,7 @@ def back_over_forward(operation: Callable[[Any, Any], Any], times: int) -> float
 
 
 def splat() -> Callable[[], None]:
-    """A run that draws 500 Gaussians on 64 x 64 pixels, forward and backward."""
+    """Return a run that draws 500 Gaussians on 64 x 64 pixels, forward and backward."""
     import micrograd_plus as mg
 
     random = np.random.default_rng(0)
@@ -161,7 +161,7 @@ def splat() -> Callable[[], None]:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Measure, and hold the goals."""
+    """Measure, and check the goals."""
     settle_allocator()
     times = 3 if effort.quick else 9
     more = MANY // FEW

@@ -1,8 +1,8 @@
-"""Fair comparison: contenders checked against each other, then timed in turns, in one process.
+"""Fair comparison: check that contenders agree, then time them in turns, in one process.
 
-What makes the numbers repeat on a busy machine: CPU time instead of time on the wall; every round runs every
-contender once, in an order drawn anew; ratios are taken within a round, and their median is reported; garbage
-of one contender is collected before the next one's turn; the allocator is in the same state for all.
+Measures for repeatable numbers on a busy machine: CPU time instead of wall-clock time; every round runs every
+contender once, in a new random order; the reported ratio is the median of the ratios within rounds; garbage
+of one contender is collected before the next one starts; the allocator is in the same state for all.
 """
 
 import gc
@@ -22,12 +22,12 @@ import numpy as np
 
 
 class Contender(Protocol):
-    """One way of computing a workload. Making one raises ImportError where its library is not installed."""
+    """One way of computing a workload. The constructor raises ImportError if its library is not installed."""
 
     name: str
 
     def gradients(self) -> list[np.ndarray]:
-        """The gradients, in the order and the shapes that all contenders share. Nothing is updated."""
+        """Return the gradients in the common order and shapes, without an update."""
         ...
 
     def step(self) -> object:
@@ -37,7 +37,7 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Call:
-    """A contender that is one line of code. `around` holds while it is timed, and is not timed itself."""
+    """A contender that is one line of code. `around` is active during the timing, but is not timed."""
 
     name: str
     step: Callable[[], object]
@@ -47,7 +47,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: seconds for one sample and for one workload, and between how many rounds."""
+    """Duration of measurements: seconds for each sample and workload, and bounds for the number of rounds."""
 
     sample: float = 0.03
     workload: float = 20.0
@@ -61,18 +61,17 @@ QUICK = Effort(sample=0.01, workload=4.0, fewest=3, most=11, quick=True)
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of CPU time for one step: a list for each contender, with one entry for each round; and why others are
-    missing."""
+    """CPU seconds of one step: a list for each contender with one entry per round, and the reasons of missing ones."""
 
     rounds: dict[str, list[float]]
     missing: dict[str, str] = field(default_factory=dict)
 
     def medians(self, scale: float) -> dict[str, float | str]:
-        """Each contender's median, `scale` to a second; and why the missing ones are missing."""
+        """Return each contender's median, multiplied by `scale`, and the reasons of missing ones."""
         return {name: statistics.median(each) * scale for name, each in self.rounds.items()} | self.missing
 
     def ratio(self, above: str, below: str) -> float | None:
-        """The median of the ratios within each round; None when one of the two did not run."""
+        """Return the median of the ratios within each round; None if one of the two did not run."""
         if above not in self.rounds or below not in self.rounds:
             return None
         return statistics.median(a / b for a, b in zip(self.rounds[above], self.rounds[below], strict=True))
@@ -94,7 +93,7 @@ def gather(kinds: Iterable[type], without: set[str], *given: object
 
 
 def gather_calls(makers: dict[str, Callable[[], list[Call]]], without: set[str]) -> list[Call]:
-    """The calls of each library that is there and not left out."""
+    """Return the calls of each library that is installed and not excluded."""
     found = []
     for library, make in makers.items():
         if library not in without:
@@ -138,7 +137,7 @@ def settle_allocator() -> None:
 
 
 def sample(contender: Contender, repeats: int) -> float:
-    """Seconds of CPU time for one step, the mean over `repeats` of them."""
+    """Return the CPU seconds of one step, as the mean over `repeats` of them."""
     gc.collect()
     step = contender.step
     with getattr(contender, "around", nullcontext)():
@@ -150,7 +149,7 @@ def sample(contender: Contender, repeats: int) -> float:
 
 
 def race(title: str, kinds: Iterable[type], tolerance: float, effort: Effort, without: set[str]) -> Times:
-    """Make the contenders of a workload, hold their gradients against each other, and time them in turns."""
+    """Create the contenders of a workload, compare their gradients, and time them in turns."""
     contenders, missing = gather(kinds, without)
     agree(contenders, tolerance)
     return Times(compare(contenders, effort, title).rounds, missing)

@@ -16,7 +16,7 @@ LEFT, RIGHT = _random.normal(size=(2, SIDE, SIDE))
 
 
 def applications() -> list[Call]:
-    """Single operations on matrices of 8 x 8, with gradients wanted and without."""
+    """Return single operations on 8 x 8 matrices, with and without gradients."""
     import micrograd_plus as mg
 
     x, y, lent = (mg.tensor(each, requires_grad=True) for each in (LEFT, RIGHT, LEFT))
@@ -28,7 +28,7 @@ def applications() -> list[Call]:
 
 
 def networks(nn: Any, of: Any) -> tuple[Any, Any]:
-    """The network of W3 as a `Sequential` of a library's layers, and its inputs."""
+    """Return the network of W3 as a library's `Sequential`, and its inputs."""
     layers = [nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1)]
     for place, layer in enumerate(layers[::2]):
         layer.weight, layer.bias = (nn.Parameter(of(each)) for each in w3.PARAMETERS[2 * place:][:2])
@@ -36,7 +36,7 @@ def networks(nn: Any, of: Any) -> tuple[Any, Any]:
 
 
 def inference() -> list[Call]:
-    """This engine's."""
+    """Return the calls of this engine."""
     import micrograd_plus as mg
 
     model, inputs = networks(mg.nn, mg.tensor)
@@ -46,7 +46,7 @@ def inference() -> list[Call]:
 
 
 def inference_of_torch() -> list[Call]:
-    """torch's."""
+    """Return the calls of torch."""
     import torch
 
     torch.set_num_threads(1)
@@ -57,7 +57,7 @@ def inference_of_torch() -> list[Call]:
 
 
 def nodes_with_hooks() -> list[Call]:
-    """A step of W3 with no hook in the process, with one on its own first weight, and with one on another model's."""
+    """Return steps of W3 without a hook, with one on a weight, and with one on another model's weight."""
     ours, other = w3.Ours(), w3.Ours()
 
     def add_hook(contender: w3.Ours) -> Any:
@@ -68,7 +68,7 @@ def nodes_with_hooks() -> list[Call]:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Measure, and hold the goals."""
+    """Measure, and check the goals."""
     single = compare(gather_calls({"micrograd_plus": applications}, without), effort, "no_grad")
     whole = gather_calls({"micrograd_plus": inference, "torch": inference_of_torch}, without)
     agree(whole, 1e-12)
@@ -80,7 +80,7 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
         Row("no_grad", "x > y with gradients wanted, time over x * y", single.ratio("x > y", "x * y"), at_most=1.5),
         Row("no_grad", "x > y, time over x * y with gradients wanted", single.ratio("x > y, no_grad", "x * y"),
             at_most=1.5),
-        Row("data", "tanh(p) while p.data is held, over tanh(p)", single.ratio("tanh(p), p.data held", "tanh"),
+        Row("data", "tanh(p) while p.data is alive, over tanh(p)", single.ratio("tanh(p), p.data held", "tanh"),
             at_most=1.3),
         Row("no_grad", "nn.Sequential, time over the same with gradients wanted",
             inferred.ratio("micrograd_plus, no_grad", "micrograd_plus"), at_most=1.1),

@@ -1,10 +1,10 @@
-"""W4 to W7 on a GPU: this engine and torch on the same one, from the same numbers.
+"""W4 to W7 on a GPU: this engine and torch on the same GPU, with the same numbers.
 
     make bench-cuda          or           PYTHONPATH=tests python -m benchmarks.on_device
 
-Work on a GPU is only asked for when a call returns, so what is timed lies between two events that the device itself
-notes: after a warm-up, which also fills both libraries' pools of memory, contenders in turns, many steps in each turn.
-Gradients must agree with those of NumPy by hand before anything is timed. Both compute in single precision to the last
+A call returns before the GPU has finished, so times are measured between two events of the device: after a warm-up,
+which also fills both libraries' memory pools, contenders run in turns, many steps in each turn.
+Gradients must agree with NumPy by hand before the timing. Both compute in single precision to the last
 bit: TF32, which torch otherwise takes for convolutions, keeps 10 bits of 23.
 """
 
@@ -44,27 +44,27 @@ class OnDevice:
             contender.optimizer = contender.mg.optim.SGD(contender.parameters, lr=rate)
 
     def gradients(self) -> list[np.ndarray]:
-        """As all contenders give them: on the host."""
+        """Return the gradients on the host."""
         self.contender.fresh_backward()
         return [on_the_host(each.grad) for each in self.contender.parameters]
 
     def step(self) -> None:
-        """What is timed."""
+        """Run the timed step."""
         self.contender.step()
 
 
 def leaf_on(tensor: Any, device: str, *, wanted: bool) -> Any:
-    """A leaf on a device, of this engine or of torch."""
+    """Return a leaf on a device, of this engine or of torch."""
     return tensor.detach().to(device).requires_grad_(wanted)
 
 
 def on_the_host(tensor: Any) -> np.ndarray:
-    """Its numbers, as an array of NumPy's."""
+    """Return the numbers of a tensor as a NumPy array."""
     return (tensor.cpu() if hasattr(tensor, "cpu") else tensor).numpy().copy()
 
 
 def timed_by_torch(step: Callable[[], None], steps: int) -> float:
-    """Milliseconds for one step, between two events of torch's."""
+    """Return the milliseconds of one step, between two events of torch."""
     import torch
 
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -78,7 +78,7 @@ def timed_by_torch(step: Callable[[], None], steps: int) -> float:
 
 
 def timed_by_cupy(step: Callable[[], None], steps: int) -> float:
-    """Milliseconds for one step, between two events of CuPy's."""
+    """Return the milliseconds of one step, between two events of CuPy."""
     import cupy
 
     start, end = cupy.cuda.Event(), cupy.cuda.Event()
@@ -92,7 +92,7 @@ def timed_by_cupy(step: Callable[[], None], steps: int) -> float:
 
 
 def measure(contenders: list[OnDevice]) -> dict[str, float]:
-    """The median time of each, in milliseconds for one step."""
+    """Return the median time of each contender, in milliseconds for one step."""
     timers = [timed_by_torch if each.name == "torch" else timed_by_cupy for each in contenders]
     for contender, timer in zip(contenders, timers, strict=True):
         timer(contender.step, WARM_UP)
@@ -105,7 +105,7 @@ def measure(contenders: list[OnDevice]) -> dict[str, float]:
 
 
 def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[OnDevice]:
-    """This engine in all its ways, and torch."""
+    """Return this engine in all its forms, and torch."""
     kinds = [workload.Ours, *([workload.OursAtOnce] if hasattr(workload, "OursAtOnce") else [])]
     kinds += [workload.Torch] if with_torch else []
     return [OnDevice(kind(), device) for kind in kinds]
@@ -121,7 +121,7 @@ def missing_parts() -> str:
 
 
 def torch_sees_the_gpu() -> bool:
-    """Whether torch is installed, and finds the GPU."""
+    """Return whether torch is installed and finds the GPU."""
     try:
         import torch
     except ImportError:
@@ -130,7 +130,7 @@ def torch_sees_the_gpu() -> bool:
 
 
 def full_precision(*, with_torch: bool) -> None:
-    """No TF32, in either library."""
+    """Turn TF32 off in both libraries."""
     os.environ["CUPY_TF32"] = "0"
     if with_torch:
         import torch
@@ -139,7 +139,7 @@ def full_precision(*, with_torch: bool) -> None:
 
 
 def hardware(*, with_torch: bool) -> str:
-    """The GPU and the versions, to be written beside the figures."""
+    """Return the names of the GPU and the versions, for the report."""
     import cupy
 
     runtime = cupy.cuda.runtime

@@ -1,7 +1,7 @@
 """Shared code of the array workloads: each library's parameters, gradients and update.
 
 A workload derives its contenders from these and adds the loss. Parameters are in the order of a workload's
-list; `rate` is that of gradient descent, None where a workload updates nothing.
+list; `rate` is the learning rate, None if a workload updates nothing.
 """
 
 import numpy as np

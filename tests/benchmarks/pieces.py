@@ -1,6 +1,4 @@
-"""Single operations that are easily much slower than they need to be: whole powers, products of many matrices with one,
-a look at an array, rows of a table picked by number.
-"""
+"""Single operations that are easily too slow: powers, many matrices times one, access to arrays, and lookups."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +25,7 @@ WORDS = _random.integers(0, len(TABLE), size=(32, 64))
 
 
 def forward_and_backward(f: Callable[..., Any], parameters: list[Any], upstream: Any) -> Callable[[], list[Any]]:
-    """One run of a function, there and back, that gives the gradients of its parameters."""
+    """Return a function that runs forward and backward, and returns the gradients of its parameters."""
 
     def step() -> list[Any]:
         for each in parameters:
@@ -39,13 +37,13 @@ def forward_and_backward(f: Callable[..., Any], parameters: list[Any], upstream:
 
 
 def call(name: str, f: Callable[..., Any], parameters: list[Any], upstream: Any) -> Call:
-    """The same as a contender."""
+    """Return the forward and backward run as a contender."""
     step = forward_and_backward(f, parameters, upstream)
     return Call(name, step, lambda: [each.numpy().copy() for each in step()])
 
 
 def powers() -> list[Call]:
-    """Powers, and what they stand for, as operations of this engine."""
+    """Return powers, and the equivalent products, as operations of this engine."""
     import micrograd_plus as mg
 
     calls = []
@@ -58,7 +56,7 @@ def powers() -> list[Call]:
 
 
 def ours() -> list[Call]:
-    """This engine's products and lookups."""
+    """Return this engine's products and lookups."""
     import micrograd_plus as mg
 
     rows, weight, table = (mg.tensor(each, requires_grad=True) for each in (ROWS, WEIGHT, TABLE))
@@ -71,7 +69,7 @@ def ours() -> list[Call]:
 
 
 def torchs() -> list[Call]:
-    """torch's."""
+    """Return torch's products and lookups."""
     import torch
 
     torch.set_num_threads(1)
@@ -88,11 +86,11 @@ class Empty:
     """An object with a method that does nothing."""
 
     def nothing(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def looks() -> list[Call]:
-    """Two megabytes without their graph, and a method that does nothing."""
+    """Return calls of `detach` on an array of two megabytes, and of an empty method."""
     import micrograd_plus as mg
 
     large = mg.tensor(_random.normal(size=(512, 512)), requires_grad=True)
@@ -107,7 +105,7 @@ def check_agreement(calls: list[Call], pairs: int) -> list[Call]:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Measure, and hold the goals."""
+    """Measure, and check the goals."""
     of_powers = compare(check_agreement(gather_calls({"micrograd_plus": powers}, without), 2), effort, "powers")
     both = gather_calls({"micrograd_plus": ours, "torch": torchs}, without)
     both = check_agreement(

@@ -1,7 +1,7 @@
-"""Numbers that hold the player to what it promises, measured in a real browser: `python -m benchmarks.player`.
+"""Goals of the player, measured in a real browser: `python -m benchmarks.player`.
 
-Each is printed with its bound, and the exit status says whether all were reached. Times by the clock depend on what
-else the machine does; the least of several is told, and the machine's load beside it.
+Each number is printed with its bound, and the exit status is 0 if all are reached. Wall-clock times depend on other
+processes; the output shows the least of several, and the load of the machine.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ NEGATIVES = ROOT + """
 
 
 class Pages:
-    """The programs' pages, each made once, and a browser to look at them."""
+    """The programs' pages, each built once, and a browser that opens them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.made = folder, {}
@@ -103,7 +103,7 @@ class Pages:
         self.browser = start_browser(found)
 
     def trace(self, name: str) -> Any:
-        """A program's record."""
+        """Return a program's record."""
         if name not in self.made:
             self.made[name] = programs.PROGRAMS[name]()
         return self.made[name]
@@ -129,7 +129,7 @@ class Pages:
 
 
 def negatives(pages: Pages) -> float:
-    """How many negative numbers each row of the digits' gradient shows; it has one."""
+    """Return the number of negative numbers that each row of the digits' gradient shows; it has one."""
     page = pages.open(pages.trace("digits"))
     page.keyboard.press("ArrowRight")
     most, rows = page.evaluate(f"() => {{ {NEGATIVES} }}")
@@ -138,7 +138,7 @@ def negatives(pages: Pages) -> float:
 
 
 def smallest_text(pages: Pages) -> float:
-    """The smallest text in any of the programs' pages, in pixels, in a broad window and in a narrow one."""
+    """Return the smallest font size of all pages, in pixels, in a broad and in a narrow window."""
     sizes = ((1280, 720), (420, 800))
     return min(
         min(pages.at_steps(name, TEXTS, 6, width=w, height=h)) for name in programs.PROGRAMS for w, h in sizes
@@ -146,7 +146,7 @@ def smallest_text(pages: Pages) -> float:
 
 
 def tallest(pages: Pages) -> float:
-    """The greatest height of any page's player at 1280 by 720; where it changes while one steps, infinite."""
+    """Return the largest height of a player at 1280 by 720; infinite if it changes during stepping."""
     look = ROOT + 'return root.querySelector(".player").offsetHeight;'
     heights = {name: pages.at_steps(name, look, 12) for name in programs.PROGRAMS}
     steady = all(len(set(seen)) == 1 for seen in heights.values())
@@ -154,7 +154,7 @@ def tallest(pages: Pages) -> float:
 
 
 def off_screen(pages: Pages) -> float:
-    """How many steps, of all programs and of the gallery's walks, need scrolling at 1280 by 720."""
+    """Return the number of steps that need scrolling at 1280 by 720, over all programs and gallery walks."""
     gallery = runpy.run_path(str(GALLERY))["recorded"]()
     walks = [pages.trace(name) for name in programs.PROGRAMS] + [trace for _, _, trace in gallery]
     found = 0
@@ -166,28 +166,28 @@ def off_screen(pages: Pages) -> float:
 
 
 def in_view(pages: Pages) -> float:
-    """In how many of a hundred steps sender and receiver are both in view, in a recurrent network of 60 rounds."""
+    """Return in how many of 100 steps sender and receiver are both visible, in a recurrent network of 60 rounds."""
     seen = pages.at_steps("RNN of 60", IN_VIEW, 482)[1:]
     return 100 * sum(seen) / len(seen)
 
 
 def gpt_cell(pages: Pages) -> float:
-    """How many kilobytes a notebook's cell holds for a GPT of six layers."""
+    """Return the kilobytes of a notebook cell for a GPT of six layers."""
     return _cell(pages.trace("GPT"))
 
 
 def numbers_cell(pages: Pages) -> float:
-    """How many kilobytes a notebook's cell holds for 19 nodes of one number."""
+    """Return the kilobytes of a notebook cell for 19 nodes of one number."""
     return _cell(programs.two_layers())
 
 
 def tensors_cell(pages: Pages) -> float:
-    """How many kilobytes a notebook's cell holds for 19 nodes of arrays: attention over eight places."""
+    """Return the kilobytes of a notebook cell for 19 nodes of arrays: attention over eight places."""
     return _cell(pages.trace("attention"))
 
 
 def network_cell(pages: Pages) -> float:
-    """How many kilobytes a notebook's cell holds for 984 nodes."""
+    """Return the kilobytes of a notebook cell for 984 nodes."""
     return _cell(pages.trace("MLP of 984"))
 
 
@@ -196,12 +196,12 @@ def _cell(trace: Any) -> float:
 
 
 def redraw_same(pages: Pages) -> float:
-    """How many milliseconds of CPU a new record of 19 nodes takes till a notebook shows it, as a cell is run again."""
+    """Return the CPU milliseconds until a notebook shows a new record of 19 nodes, when a cell runs again."""
     return _time_drawing(lambda k: programs.two_layers())
 
 
 def redraw_with_changes(pages: Pages) -> float:
-    """The same after others of the same program with other numbers, whose nodes are as broad as these need."""
+    """Return the same after records of the same program with other numbers and equally wide nodes."""
     return _time_drawing(lambda k: programs.two_layers(k / 128))
 
 
@@ -212,7 +212,7 @@ def _time_drawing(make: Callable[[int], Any]) -> float:
 
 
 def beside_torchviz() -> str:
-    """What torchviz takes for the same network: its graph of functions, drawn by the same Graphviz, without numbers."""
+    """Return the time of torchviz for the same network: its graph of functions, without numbers."""
     try:
         import torch
         import torchviz
@@ -234,7 +234,7 @@ def beside_torchviz() -> str:
 
 
 def time_slider(pages: Pages) -> float:
-    """How many milliseconds of CPU it takes to record and to send a walk of 18 nodes anew as a slider moves."""
+    """Return the CPU milliseconds to record and send a walk of 18 nodes again when a slider moves."""
 
     def program(a: Any, b: Any, c: Any) -> Any:
         return mg.tanh(a * b + c) * a + mg.sin(b) * (c - a) + mg.exp(a * 0.1) * b + a * c
@@ -244,7 +244,7 @@ def time_slider(pages: Pages) -> float:
 
 
 def slowest_png(pages: Pages) -> float:
-    """How many seconds of CPU the slowest of all PNGs takes, of the ten programs and of 65,000 nodes."""
+    """Return the CPU seconds of the slowest PNG, of the ten programs and of 65,000 nodes."""
     walks = [*map(pages.trace, programs.PROGRAMS), programs.moons()]
     return max(_time_of(lambda trace=trace: viz.save(trace, pages.folder / "walk.png")) for trace in walks)
 
@@ -256,7 +256,7 @@ def _time_of(work: Callable[[], Any]) -> float:
 
 
 def slowest_step(pages: Pages) -> float:
-    """The slowest step over arrays, in milliseconds, layout included: of each step the best of eight."""
+    """Return the milliseconds of the slowest step over arrays, with layout: for each step the best of eight."""
     return max(_step_times(pages, name) for name in ("digits", "attention", "transformer layer", "GPT"))
 
 
@@ -268,7 +268,7 @@ def _step_times(pages: Pages, name: str) -> float:
 
 
 def moons_page(pages: Pages) -> float:
-    """How many seconds of CPU it takes from the end of the record to the page, for 65,000 nodes."""
+    """Return the CPU seconds from the end of the record to the page, for 65,000 nodes."""
     trace = programs.moons()
     begun = time.process_time()
     viz.save(trace, pages.folder / "moons.html")
@@ -276,7 +276,7 @@ def moons_page(pages: Pages) -> float:
 
 
 def first_sight(pages: Pages) -> float:
-    """How many of a hundred drawn parts of the GPT are in view at first; no more than 40 may be drawn."""
+    """Return how many of 100 drawn parts of the GPT are visible at first; at most 40 may be drawn."""
     page = pages.open(pages.trace("GPT"))
     seen, drawn = page.evaluate(f"() => {{ {ALL_IN_VIEW} }}")
     page.close()
@@ -284,7 +284,7 @@ def first_sight(pages: Pages) -> float:
 
 
 def count_numbered_names(pages: Pages) -> float:
-    """How many parameters of micrograd's network, of 337, the page calls by a number."""
+    """Return how many of the 337 parameters of micrograd's network the page names by a number."""
     net = nn.MLP(2, [16, 16, 1])
     with mg.record() as trace:
         net([Value(0.5), Value(-1.2)]).backward()
@@ -299,7 +299,7 @@ def count_numbered_names(pages: Pages) -> float:
 
 
 def contradictions(pages: Pages) -> float:
-    """How many sentences about a leaf say something else than its .grad."""
+    """Return the number of sentences about a leaf that contradict its .grad."""
     trace, a = programs.accumulated_gradients()
     page = pages.open(trace)
     said = []
@@ -337,12 +337,12 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
 
 
 def is_reached(value: float, kind: str, bound: float) -> bool:
-    """Whether a number is within its bound."""
+    """Return whether a number is within its bound."""
     return {"is": value == bound, "at most": value <= bound, "at least": value >= bound}[kind]
 
 
 def main() -> int:
-    """Print the numbers; how many of them are not reached."""
+    """Print the numbers; return how many goals are missed."""
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         pages = Pages(Path(folder))

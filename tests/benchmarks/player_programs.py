@@ -1,4 +1,4 @@
-"""Programs that the player is measured by: from a neuron to a small GPT, each recorded with its walk."""
+"""Programs that measure the player: from a neuron to a small GPT, each recorded with its walk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .w1_scalar_mlp import POINTS_AS_FLOATS, SIDES_AS_FLOATS
 
 
 def neuron() -> Any:
-    """One neuron of micrograd's first lesson."""
+    """Record the neuron of micrograd's first lesson."""
     x1, x2, w1, w2, b = Value(2.0), Value(0.0), Value(-3.0), Value(1.0), Value(6.8813735870195432)
     with mg.record() as trace:
         n = x1 * w1 + x2 * w2 + b
@@ -25,7 +25,7 @@ def neuron() -> Any:
 
 
 def two_layers(moved: float = 0.0) -> Any:
-    """A network of two neurons and one behind them: 19 nodes of one number; moved, the same with other numbers."""
+    """Record two neurons and one behind them: 19 nodes of one number; `moved` changes the numbers."""
     x, w = [Value(0.5 + moved), Value(-1.2)], [Value(0.3 + 0.1 * k + moved) for k in range(6)]
     with mg.record() as trace:
         left = (x[0] * w[0] + x[1] * w[1]).tanh()
@@ -36,7 +36,7 @@ def two_layers(moved: float = 0.0) -> Any:
 
 
 def digits() -> Any:
-    """A small network for digits, 32 at once."""
+    """Record a small network for digits, batch 32."""
     rng = np.random.default_rng(0)
     x, y = mg.tensor(rng.integers(0, 17, (32, 64)) / 16), mg.tensor(rng.integers(0, 10, 32))
     net = nn.Sequential(nn.Linear(64, 32, rng=rng), nn.ReLU(), nn.Linear(32, 10, rng=rng))
@@ -48,7 +48,7 @@ def digits() -> Any:
 
 
 def attention() -> Any:
-    """Attention over eight places, each seeing those before it."""
+    """Record causal attention over eight places."""
     rng = np.random.default_rng(1)
     x, wq, wk, wv, wo = (_parameter(rng, *shape) for shape in [(8, 16)] + [(16, 16)] * 4)
     mask = mg.tensor(np.triu(np.full((8, 8), -np.inf), 1))
@@ -65,7 +65,7 @@ def attention() -> Any:
 
 
 def transformer_layer() -> Any:
-    """One layer of a transformer."""
+    """Record one transformer layer."""
     rng = np.random.default_rng(2)
     layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=True, rng=rng)
     x = mg.tensor(rng.normal(size=(2, 8, 16)), requires_grad=True)
@@ -77,7 +77,7 @@ def transformer_layer() -> Any:
 
 
 def rnn(rounds: int = 60) -> Any:
-    """A recurrent network, whose weights are used in every round."""
+    """Record a recurrent network, which uses its weights in every round."""
     rng = np.random.default_rng(3)
     wx, wh, b = _parameter(rng, 4, 8), _parameter(rng, 8, 8), _parameter(rng, 8)
     h, steps = mg.tensor(np.zeros((1, 8))), [mg.tensor(rng.normal(size=(1, 4))) for _ in range(rounds)]
@@ -90,7 +90,7 @@ def rnn(rounds: int = 60) -> Any:
 
 
 def mlp() -> Any:
-    """micrograd's own network of single numbers."""
+    """Record micrograd's network of single numbers."""
     random.seed(1)
     net = nn.MLP(2, [16, 16, 1])
     with mg.record() as trace:
@@ -101,7 +101,7 @@ def mlp() -> Any:
 
 
 def broadcast_shapes() -> Any:
-    """Three shapes that are repeated to meet."""
+    """Record three shapes that broadcast together."""
     rng = np.random.default_rng(4)
     a, b, c = (_parameter(rng, *shape) for shape in ((4, 1, 3), (5, 1), ()))
     with mg.record() as trace:
@@ -111,7 +111,7 @@ def broadcast_shapes() -> Any:
 
 
 def failing_walk() -> Any:
-    """A walk that cannot begin: what it starts from is not one number."""
+    """Record a walk that cannot begin, because its output has several entries."""
     a = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     try:
         with mg.record() as trace:
@@ -123,7 +123,7 @@ def failing_walk() -> Any:
 
 
 def nan_gradient() -> Any:
-    """A gradient that becomes nan on its way."""
+    """Record a gradient that becomes nan on its way."""
     x = mg.tensor([1.0, 0.0, 4.0], requires_grad=True)
     with np.errstate(all="ignore"), mg.record() as trace:
         y = (mg.log(x) * x / mg.sqrt(x)).sum()
@@ -132,7 +132,7 @@ def nan_gradient() -> Any:
 
 
 def gpt(layers: int = 6) -> Any:
-    """A small GPT."""
+    """Record a small GPT."""
     rng = np.random.default_rng(5)
 
     class GPT(nn.Module):
@@ -155,7 +155,7 @@ def gpt(layers: int = 6) -> Any:
 
 
 def moons() -> Any:
-    """micrograd's demo: the same network on a hundred points, some 65,000 nodes of one number."""
+    """Record micrograd's demo: the same network on 100 points, about 65,000 nodes of one number."""
     random.seed(1)
     net = nn.MLP(2, [16, 16, 1])
     with mg.record() as trace:

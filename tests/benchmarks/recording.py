@@ -1,4 +1,4 @@
-"""Cost of an ended recording: nothing, if recording is switched off afterwards."""
+"""Cost of recording after it has ended: nothing."""
 
 import importlib
 import json
@@ -11,7 +11,7 @@ from .harness import Effort, in_fresh_process, sample, settle_allocator
 
 
 def off_again(module: str, effort: Effort) -> float:
-    """The time of a step after a recording has ended, over the time in a process that never recorded."""
+    """Return the time of a step after a recording, divided by the time in a process that never recorded."""
     pairs = 3 if effort.quick else 9
     ratios = []
     for _ in trange(pairs, desc="recording off", leave=False):

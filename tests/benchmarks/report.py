@@ -11,7 +11,7 @@ PEERS = ("numpy", "micrograd_plus", "micrograd", "autograd", "torch")
 
 @dataclass(frozen=True)
 class Row:
-    """One number, and its goal if there is one.
+    """One number, and its goal if it has one.
 
     `reached` is None where something needed for it is not installed, or was left out.
     """
@@ -25,7 +25,7 @@ class Row:
 
     @property
     def goal(self) -> str:
-        """The goal as it is printed: `<= 1.5 x`."""
+        """Return the goal as text: `<= 1.5 x`."""
         if self.at_most is not None:
             return f"<= {number(self.at_most)} {self.unit}"
         return f">= {number(self.at_least)} {self.unit}" if self.at_least is not None else "-"
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one workload has to say: its rows, and by name what each contender took, or why it did not run."""
+    """Result of a workload: its rows, and for each contender its time or the reason why it did not run."""
 
     title: str
     unit: str
@@ -53,7 +53,7 @@ class Outcome:
 
 
 def version(distribution: str) -> str:
-    """The version installed, or `not installed`."""
+    """Return the installed version, or `not installed`."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
@@ -61,7 +61,7 @@ def version(distribution: str) -> str:
 
 
 def processor() -> str:
-    """The processor's name, as Linux or Python tells it."""
+    """Return the processor's name, from Linux or Python."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text(encoding="utf-8").splitlines():
@@ -82,14 +82,14 @@ def machine() -> dict[str, str]:
 
 
 def number(value: float | None) -> str:
-    """Three digits that matter, without exponents."""
+    """Return a number with three significant digits, without an exponent."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def table(heads: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
-    """Columns as wide as they need to be."""
+    """Return rows as text, with columns of the necessary width."""
     widths = [max(len(line[place]) for line in [heads, *lines]) for place in range(len(heads))]
     ruled = [heads, tuple("-" * width for width in widths), *lines]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -97,7 +97,7 @@ def table(heads: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
 
 
 def text(outcomes: list[Outcome]) -> str:
-    """Everything for a reader: the machine, what each contender took, and the goals."""
+    """Return the report for a reader: the machine, the times, and the goals."""
     about = "\n".join(f"{name:18} {value}" for name, value in machine().items())
     taken = [(each.title if place == 0 else "", name,
               taken if isinstance(taken, str) else f"{number(taken)} {each.unit}")
@@ -110,7 +110,7 @@ def text(outcomes: list[Outcome]) -> str:
 
 
 def data(outcomes: list[Outcome]) -> dict[str, object]:
-    """The same for a program."""
+    """Return the report as data for programs."""
     return {"machine": machine(),
             "outcomes": [{**asdict(each), "rows": [{**asdict(row), "goal": row.goal, "verdict": row.verdict}
                                                    for row in each.rows]} for each in outcomes]}

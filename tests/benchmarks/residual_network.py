@@ -111,7 +111,7 @@ GOALS = {
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare with torch, and hold the goals."""
+    """Compare with torch, and check the goals."""
     calls = gather_calls({"micrograd_plus": ours, "torch": torchs}, without)
     agree([call for call in calls if call.name.endswith("residual network")], 2e-3)
     times = compare(calls, effort, "W5, residual network")

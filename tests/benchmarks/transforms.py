@@ -1,6 +1,6 @@
-"""Functions of functions beside `backward()`: the same gradient of a function of three operations on 8 x 8 numbers.
+"""Transforms compared with `backward()`: the gradient of a function of three operations on 8 x 8 numbers.
 
-`backward()` here makes its leaf anew each time, as a transform must.
+`backward()` creates its leaf each time, as a transform must.
 """
 
 from typing import Any
@@ -15,12 +15,12 @@ POINT, DIRECTION = _random.normal(size=(2, 8, 8))
 
 
 def function(library: Any) -> Any:
-    """tanh, a product, a sum."""
+    """Return the sum of a product with tanh."""
     return lambda x: library.sum(library.tanh(x) * x)
 
 
 def ours() -> list[Call]:
-    """This engine's transforms, called with tensors that ask for nothing."""
+    """Return the calls of this engine's transforms, on tensors without gradients."""
     import micrograd_plus as mg
 
     f = function(mg)
@@ -55,7 +55,7 @@ def autograds() -> list[Call]:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Measure, and hold the goals."""
+    """Measure, and check the goals."""
     calls = gather_calls({"micrograd_plus": ours, "autograd": autograds}, without)
     agree([call for call in calls if call.gradients is not list], 1e-12)
     times = compare(calls, effort, "transforms")

@@ -1,6 +1,6 @@
-"""The training step of W3, with the update written in every way that people write it.
+"""The training step of W3, with the update written in all common forms.
 
-Beside each stands the same loop in torch.
+Each form is compared with the same loop in torch.
 """
 
 from collections.abc import Callable
@@ -52,7 +52,7 @@ BY_DATA: dict[str, Callable[[list[Any], Any], None]] = {
 
 
 def steps(made: Any, library: Any, name: str) -> list[Call]:
-    """The step of one library in all forms; parameters move on from form to form, which costs nothing."""
+    """Return the step of one library in all forms, which share their parameters."""
     optimiser = library.optim.SGD(made.parameters, lr=RATE)
 
     def with_optimiser() -> None:
@@ -73,14 +73,14 @@ def steps(made: Any, library: Any, name: str) -> list[Call]:
 
 
 def ours() -> list[Call]:
-    """This engine's."""
+    """Return the steps of this engine."""
     import micrograd_plus as mg
 
     return steps(w3.Ours(), mg, "micrograd_plus")
 
 
 def torchs() -> list[Call]:
-    """torch's."""
+    """Return the steps of torch."""
     made = w3.Torch()
     return steps(made, made.torch, "torch")
 
@@ -112,7 +112,7 @@ def torchs_single_update() -> list[Call]:
 
 
 def fails(call: Call) -> str | None:
-    """The name of the error, where this way of writing the update is refused."""
+    """Return the name of the error if this form of the update is rejected."""
     try:
         call.step()
     except (TypeError, ValueError, RuntimeError) as error:
@@ -121,7 +121,7 @@ def fails(call: Call) -> str | None:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Measure, and hold the goals."""
+    """Measure, and check the goals."""
     calls = gather_calls({"micrograd_plus": ours, "torch": torchs}, without)
     refused = {call.name: why for call in calls if (why := fails(call))}
     times = compare([call for call in calls if call.name not in refused], effort, "updates")

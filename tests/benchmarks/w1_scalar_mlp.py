@@ -17,7 +17,7 @@ _random = np.random.default_rng(1)
 
 
 def moons() -> tuple[np.ndarray, np.ndarray]:
-    """Two interleaving half circles with a little noise, and the side of each point: -1 or 1."""
+    """Return two interleaving half circles with some noise, and the class of each point: -1 or 1."""
     angle = np.linspace(0, np.pi, MOONS // 2)
     outer = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     inner = np.stack([1 - np.cos(angle), 0.5 - np.sin(angle)], axis=1)
@@ -32,12 +32,12 @@ LAYERS = [_random.uniform(-1, 1, size=(wide, deep + 1)) for deep, wide in pairwi
 
 
 def flat(layers: list[np.ndarray]) -> np.ndarray:
-    """All parameters in a row."""
+    """Return all parameters as one list."""
     return np.concatenate([layer.ravel() for layer in layers])
 
 
 class NumpyByHand(ByHand):
-    """The whole batch at once: the demo's cost without a path for each number."""
+    """The whole batch at once: the cost of the demo without a graph of numbers."""
 
     def __init__(self) -> None:
         super().__init__(LAYERS, RATE)
@@ -86,7 +86,7 @@ class PythonByHand:
         self.layers = [layer.tolist() for layer in LAYERS]
 
     def loss_and_sums(self) -> tuple[float, list]:
-        """The loss, and the gradient in the shape of the layers."""
+        """Return the loss, and the gradient in the shape of the layers."""
         sums = [[[2 * DECAY * w for w in neuron] for neuron in layer] for layer in self.layers]
         loss = DECAY * sum(w * w for layer in self.layers for neuron in layer for w in neuron)
         last = len(self.layers) - 1
@@ -114,7 +114,7 @@ class PythonByHand:
 
 
 def forward(neuron: list[float], inputs: list[float], bends: bool) -> float:
-    """What a neuron answers; a negative answer becomes zero where the layer bends."""
+    """Return a neuron's output; layers with relu replace negative outputs by zero."""
     total = neuron[-1]
     for w, x in zip(neuron, inputs, strict=False):
         total += w * x
@@ -134,7 +134,7 @@ def backward(layer: list, sums: list, inputs: list[float], upstream: list[float]
 
 
 def demo_loss(model: object, points: list, parameters: list) -> object:
-    """The demo's loss, as its notebook writes it, for any kind of scalar."""
+    """Return the demo's loss, as in its notebook, for any kind of scalar."""
     scores = [model(point) for point in points]
     losses = [(1 + -side * score).relu() for side, score in zip(SIDES_AS_FLOATS, scores, strict=True)]
     return sum(losses) * (1.0 / len(losses)) + DECAY * sum(p * p for p in parameters)
@@ -184,7 +184,7 @@ class Ours(OfValues):
 
 
 class OursRecorded(Ours):
-    """The whole step is in a recording."""
+    """The step inside a recording."""
 
     name = "micrograd_plus recording"
 
@@ -239,7 +239,7 @@ class Torch:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     kinds = (NumpyByHand, PythonByHand, Ours, OursRecorded, Micrograd, Torch)
     times = race("W1", kinds, 1e-10, effort, without)
     rows = [

@@ -1,7 +1,7 @@
 """W2: a chain of N scalar operations, x = x * a and x = x + b in turns: time and memory per node, and depth.
 
-Run as a program with the name of a contender and N, it measures that one in a process of its own: a million
-nodes leave no process as they found it.
+Run as a program with the name of a contender and N, it measures that contender in a new process, because a million
+nodes change the memory of a process.
 """
 
 import gc
@@ -23,7 +23,7 @@ MILLION = 1_000_000
 
 
 class Chain:
-    """A chain of `length` nodes. A library says what its leaves are."""
+    """A chain of `length` nodes. A library defines its leaves."""
 
     name: str
 
@@ -31,7 +31,7 @@ class Chain:
         self.length = length
 
     def leaves(self) -> tuple:
-        """Fresh leaves: the start, the factor, the term."""
+        """Return new leaves: the start, the factor, the term."""
         raise TypeError(f"{type(self).__name__} must say what its leaves are")
 
     def step(self) -> None:
@@ -146,7 +146,7 @@ KINDS = (PythonByHand, Ours, Micrograd, Torch, Autograd)
 
 @contextmanager
 def deep_enough(length: int) -> Iterator[None]:
-    """Python's recursion limit, raised for a walk that recurses over `length` nodes."""
+    """Raise Python's recursion limit for a walk that recurses over `length` nodes."""
     usual = sys.getrecursionlimit()
     sys.setrecursionlimit(usual + 2 * length)
     try:
@@ -156,21 +156,21 @@ def deep_enough(length: int) -> Iterator[None]:
 
 
 def at_length(length: int, left_out: set[str], effort: Effort) -> tuple[Times, dict[str, str]]:
-    """All contenders in turns, at one length."""
+    """Time all contenders in turns, at one length."""
     made, missing = gather(KINDS, left_out, length)
     agree(made, 1e-9)
     return compare(made, effort, f"W2 {length:,}"), missing
 
 
 def memory(line: str) -> int:
-    """Bytes that this process holds, as the kernel counts them: now (VmRSS), or at most so far (VmHWM).
+    """Return the resident bytes of this process, as Linux counts them: now (VmRSS), or at most so far (VmHWM).
 
     Without /proc, both are the maximum so far.
     """
     status = Path("/proc/self/status")
     if status.exists():
-        told = dict(each.split(":", maxsplit=1) for each in status.read_text(encoding="utf-8").splitlines())
-        return int(told[line].split()[0]) * 1024
+        fields = dict(each.split(":", maxsplit=1) for each in status.read_text(encoding="utf-8").splitlines())
+        return int(fields[line].split()[0]) * 1024
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -182,7 +182,7 @@ def measure_in_process(name: str, length: int) -> dict[str, float]:
 
 
 def measure_here(name: str, length: int) -> dict[str, float]:
-    """What `alone` reports, measured in this process."""
+    """Return the numbers that `alone` reports, measured in this process."""
     settle_allocator()
     chain = next(kind for kind in KINDS if kind.name == name)(length)
     gc.collect()
@@ -195,7 +195,7 @@ def measure_here(name: str, length: int) -> dict[str, float]:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare at a thousand and at a hundred thousand in turns; at a million, one process each."""
+    """Compare at a thousand and a hundred thousand nodes in turns; at a million, in one process each."""
     outcomes, rows = [], []
     for length, goal in ((1_000, 1.7), (100_000, 5)):
         slow = {Autograd.name} if effort.quick and length > 1_000 else set()

@@ -104,7 +104,7 @@ OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     kinds = (NumpyByHand, Ours, OursApart, OursRecorded, Torch, Autograd)
     times = race("W3", kinds, 1e-10, effort, without)
     rows = [

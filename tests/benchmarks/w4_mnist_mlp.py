@@ -96,7 +96,7 @@ OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     times = race("W4", (NumpyByHand, Ours, OursRecorded, Torch, Autograd), 1e-5, effort, without)
     rows = [
         Row("W4", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.04),

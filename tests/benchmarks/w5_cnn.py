@@ -1,7 +1,7 @@
 """W5: a convolutional network on 32 images of 28 x 28, float32, SGD.
 
 Twice a 3 x 3 convolution (1 to 8 channels, 8 to 16), relu and 2 x 2 pooling, then one linear layer and the
-cross-entropy. Its time is that of moving windows; what is measured is the order in which memory is walked.
+cross-entropy. Most of its time goes to moving windows, so it measures the order of memory accesses.
 """
 
 from itertools import product
@@ -19,7 +19,7 @@ _random = np.random.default_rng(5)
 
 
 def _weights(*shape: int) -> np.ndarray:
-    """Numbers of a size that keeps a signal as large as it was."""
+    """Return weights that preserve the size of the signal."""
     return (_random.normal(size=shape) * np.sqrt(2 / np.prod(shape[1:]))).astype(np.float32)
 
 
@@ -37,7 +37,7 @@ FOUR = list(product(range(2), range(2)))
 
 
 class NumpyByHand(ByHand):
-    """Images lie in memory as (channel, row, column, image), so that windows and pooling cells are slices with long
+    """Images have the layout (channel, row, column, image), so that windows and pooling cells are slices with long
     runs, and a convolution is one product of matrices. Relu and pooling are one."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class NumpyByHand(ByHand):
         return out.reshape(-1, high, wide, images), seen
 
     def back_to_images(self, upstream: np.ndarray, weight: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """What each entry of the images receives from the windows that saw it."""
+        """Return the gradient of the images from the gradient of their windows."""
         channels, high, wide, images = shape
         sent = weight.reshape(len(weight), -1).T.dot(upstream).reshape(channels, 9, high, wide, images)
         framed = np.zeros((channels, high + 2, wide + 2, images), np.float32)
@@ -67,14 +67,14 @@ class NumpyByHand(ByHand):
         return framed[:, 1:-1, 1:-1]
 
     def pool(self, x: np.ndarray) -> np.ndarray:
-        """The largest of each cell of 2 x 2, or 0."""
+        """Return the largest entry of each 2 x 2 cell, or 0."""
         out = np.maximum(x[:, ::2, ::2], x[:, ::2, 1::2])
         np.maximum(out, x[:, 1::2, ::2], out=out)
         np.maximum(out, x[:, 1::2, 1::2], out=out)
         return np.maximum(out, 0, out=out)
 
     def back_to_cells(self, upstream: np.ndarray, x: np.ndarray, largest: np.ndarray) -> np.ndarray:
-        """The gradient at the first entry of a cell that was the largest, if it was above 0."""
+        """Return the gradient of the cells: it arrives at the first largest entry, if that is positive."""
         out = np.empty_like(x)
         free = largest > 0
         for i, j in FOUR:
@@ -122,7 +122,7 @@ class Torch(OnTorch):
 
 
 class Autograd(OnAutograd):
-    """A convolution is nine slices: its own `convolve` takes twice as long."""
+    """A convolution in nine slices, because autograd's `convolve` takes twice as long."""
 
     def __init__(self) -> None:
         super().__init__(PARAMETERS, RATE)
@@ -165,7 +165,7 @@ OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     times = race("W5", (NumpyByHand, Ours, OursRecorded, Torch, Autograd), 1e-4, effort, without)
     rows = [
         Row("W5", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.4),

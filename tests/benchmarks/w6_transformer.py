@@ -37,13 +37,13 @@ TOKENS = BATCH * LENGTH
 
 
 class NumpyByHand(ByHand):
-    """All tokens in one matrix; attention alone sees sequences and heads."""
+    """All tokens in one matrix; only attention separates sequences and heads."""
 
     def __init__(self) -> None:
         super().__init__(PARAMETERS, RATE)
 
     def normalize(self, x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The norm of each row, the row before weight and bias, and what it was divided by."""
+        """Return each row's norm, the row before weight and bias, and its divisor."""
         unit = x - x.mean(axis=1, keepdims=True)
         scale = np.einsum("ij,ij->i", unit, unit)[:, None]
         scale /= WIDTH
@@ -56,7 +56,7 @@ class NumpyByHand(ByHand):
 
     def back_through_norm(self, upstream: np.ndarray, weight: np.ndarray, unit: np.ndarray, scale: np.ndarray
                           ) -> tuple[np.ndarray, ...]:
-        """The gradients of the rows, the weight and the bias; `upstream` is overwritten."""
+        """Return the gradients of the rows, the weight and the bias; `upstream` is overwritten."""
         to_weight, to_bias = np.einsum("ij,ij->j", upstream, unit), upstream.sum(axis=0)
         upstream *= weight
         along_unit = np.einsum("ij,ij->i", upstream, unit)[:, None]
@@ -177,7 +177,7 @@ OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     times = race("W6", (NumpyByHand, Ours, OursRecorded, Torch, Autograd), 1e-4, effort, without)
     rows = [
         Row("W6", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.08),

@@ -1,6 +1,6 @@
 """W7: a recurrent network, tanh, 64 numbers carried along 200 steps, batch 16, float32, SGD.
 
-Each step is small, and waits for the one before. What the inputs drive is computed for all steps at once; then
+Each step is small and depends on the previous one. Products with the inputs are computed for all steps at once; then
 either a Python loop applies two operations to each step, or the `rnn` operation carries the state by itself.
 """
 
@@ -25,13 +25,13 @@ PARAMETERS = [_normal(WIDTH, WIDTH, scale=WIDTH**-0.5), _normal(WIDTH, scale=0.1
               _normal(WIDTH, WIDTH, scale=1.5 * WIDTH**-0.5)]
 """Of the inputs the weight and the bias; of the state the weight. A weight is (out, in), as in PyTorch.
 
-With 1 in the place of 1.5 a gradient falls to 1e-45 on its way through 200 steps; numbers below 1e-38 are denormal, and
+With 1 instead of 1.5 a gradient falls to 1e-45 on its way through 200 steps; numbers below 1e-38 are denormal, and
 some processors take a hundred times as long for them as for others. With 1.5 it stays above 1e-17.
 """
 
 
 class NumpyByHand(ByHand):
-    """The gradients of both weights are taken out of the loop: one product each, for all steps."""
+    """NumPy; the gradients of both weights need one product each for all steps, outside the loop."""
 
     def __init__(self) -> None:
         super().__init__(PARAMETERS, RATE)
@@ -61,7 +61,7 @@ class NumpyByHand(ByHand):
 
 
 class Torch(OnTorch):
-    """Its best: a loop over `addmm`. `nn.RNN` is no faster here, and has one bias more."""
+    """torch's fastest form: a loop over `addmm`. `nn.RNN` is no faster here, and has one more bias."""
 
     def __init__(self) -> None:
         super().__init__(PARAMETERS, RATE)
@@ -117,7 +117,7 @@ OursRecorded = with_recording(Ours)
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     times = race("W7", (NumpyByHand, Ours, OursAtOnce, OursRecorded, Torch, Autograd), 1e-4, effort, without)
     rows = [
         Row("W7", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.75),

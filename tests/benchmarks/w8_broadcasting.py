@@ -1,7 +1,7 @@
 """W8: twenty elementwise operations on a (1000, 1000) matrix with rows and columns, float32.
 
-Five times: times a row, plus a column, relu, times a number. Most of its time goes to memory; what is measured is
-how often an engine writes a matrix down, and how many it keeps.
+Five times: times a row, plus a column, relu, times a number. Most of its time goes to memory; it measures
+how many matrices an engine writes, and how many it keeps.
 """
 
 import gc
@@ -105,7 +105,7 @@ def peak(contender: Contender) -> float:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     contenders, missing = gather((NumpyByHand, Ours, Torch, Autograd), without)
     agree(contenders, 1e-4)
     times = compare(contenders, effort, "W8")

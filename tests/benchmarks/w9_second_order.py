@@ -9,7 +9,7 @@ from .report import Outcome, Row
 
 
 class NumpyByHand(ByHand):
-    """Twice the Hessian times the gradient: the gradient, and how it moves when the parameters move along it."""
+    """Twice the Hessian times the gradient, as the derivative of the gradient along itself."""
 
     def __init__(self) -> None:
         super().__init__(w3.PARAMETERS, None)
@@ -114,7 +114,7 @@ class Ours(OnOurs):
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare them all, and hold the goals."""
+    """Compare all contenders, and check the goals."""
     times = race("W9", (NumpyByHand, Ours, Torch, Autograd), 1e-10, effort, without)
     rows = [
         Row("W9", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=2.6),

@@ -1,5 +1,5 @@
-"""Whole programs as students write them (tests/programs), each beside the same in torch: training loops, samplers,
-a minimiser. What is timed is all of a run, with whatever stands around its steps.
+"""Whole programs as students write them (tests/programs), compared with torch: training loops, samplers, a minimiser.
+The time of a whole run counts, not only its steps.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from .report import Outcome, Row
 
 
 def calls(library: str, kind: type) -> Callable[[], list[Call]]:
-    """Every program on one side."""
+    """Return every program of one side as a call."""
 
     def make() -> list[Call]:
         here = side(kind)
@@ -28,7 +28,7 @@ def calls(library: str, kind: type) -> Callable[[], list[Call]]:
 
 
 def call(library: str, program: Callable[[Any], Any], here: Any) -> Call:
-    """One of them; its gradients are the numbers that it prints."""
+    """Return one program as a call; its gradients are the numbers that it prints."""
 
     def print_results() -> list[np.ndarray]:
         return [np.array([float(number) for number in program(here)])]
@@ -37,7 +37,7 @@ def call(library: str, program: Callable[[Any], Any], here: Any) -> Call:
 
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
-    """Compare each with its twin, and hold the goals."""
+    """Compare each with torch's version, and check the goals."""
     both = gather_calls({"micrograd_plus": calls("micrograd_plus", Here), "torch": calls("torch", Torch)}, without)
     rows, taken = [], {}
     for program in PROGRAMS:

@@ -25,7 +25,7 @@ RIGHT = '\n\n@exercises.answer("tanh.x")\ndef tanh_x(out):\n    return 1 - out**
 
 @dataclass
 class Case:
-    """One case: the submission, and its expected marks."""
+    """A submission and its expected marks."""
 
     number: int
     title: str

@@ -15,7 +15,7 @@ LEVELS_HERE = [level for level in HELD if is_available(level)]
 
 @pytest.fixture(scope="session", params=list(HELD))
 def sandbox(request):
-    """A sandbox of one level. If the machine does not support it, its tests are skipped."""
+    """Return a sandbox of one level; skip the tests if the machine does not support it."""
     if request.param not in LEVELS_HERE:
         pytest.skip(f"this machine has no isolation of level {request.param!r}")
     with Sandbox(request.param) as sandbox:
@@ -24,13 +24,13 @@ def sandbox(request):
 
 @pytest.fixture(scope="session")
 def small_limits():
-    """Limits that are reached quickly."""
+    """Return limits that are reached quickly."""
     return lambda exercise: Limits(cpu=2.0, wall=6.0, memory=256 << 20)
 
 
 @pytest.fixture(autouse=True)
 def canary(tmp_path, monkeypatch):
-    """A secret text in the grader's environment, folder and memory, for attacks to find."""
+    """Return a secret text that attacks search for in the grader's environment, folder and memory."""
     canary = "CANARY-" + "of-the-grader"
     monkeypatch.setenv("CANARY", canary)
     (tmp_path / "canary.txt").write_text(canary, encoding="utf-8")

@@ -24,7 +24,7 @@ HONEST = HEAD + RIGHT + OTHER
 
 
 def read_case(path: Path) -> submissions.Submission:
-    """Read a submission, always with the same student ID."""
+    """Return a submission that was read with the same student ID each time."""
     return submissions.read_submission(path, "student")
 
 
@@ -36,7 +36,7 @@ def honest_marks(sandbox, limits) -> str:
 
 @pytest.fixture(scope="module")
 def marks_before(sandbox, small_limits):
-    """The marks of the honest submission before any attack."""
+    """Return the marks of the honest submission before any attack."""
     return honest_marks(sandbox, small_limits)
 
 

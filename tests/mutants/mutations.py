@@ -12,7 +12,7 @@ SWAPS: dict[type[ast.AST], str] = {
     ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in", ast.And: "or", ast.Or: "and", ast.BitAnd: "|",
     ast.BitOr: "&",
 }  # fmt: skip
-"""An operator, and what a mutant writes instead."""
+"""Replacements of operators."""
 
 ANNOTATIONS = ("annotation", "returns", "decorator_list")
 
@@ -100,7 +100,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[Place, Place, str]]:
 
 
 def _replacement(node: ast.AST) -> str | None:
-    """Return what a mutant writes in place of a whole node; None for nodes that stay."""
+    """Return the replacement of a whole node; None for nodes that stay."""
     match node:
         case ast.UnaryOp(op=ast.Not() | ast.USub()):
             return f"({ast.unparse(node.operand)})"

@@ -1,4 +1,4 @@
-"""Comparisons with PyTorch are collected where it is installed: `make parity` installs it, `make test` needs none."""
+"""Collects the comparisons with PyTorch if it is installed: `make parity` installs it, `make test` does not need it."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""Lines that programs for PyTorch and NumPy are made of, and what becomes of each here.
+"""Common lines of PyTorch and NumPy programs, with the result of each here.
 
 A line is run on both sides with the same numbers: `m` is torch or mg, `F` their functional, `nn` their layers. What it
 leaves in `out` must be equal, and so must the gradients of its sum (with weights) by `x`, `y`, `v` and `s`.
@@ -450,7 +450,7 @@ with m.no_grad():\\n    with m.enable_grad(): out = x * y
 with m.set_grad_enabled(False): a = x * 2\\nout = a * y
 with m.set_grad_enabled(True): out = x * y
 """
-"""Statements that mean the same; what is compared is `out`."""
+"""Statements with the same meaning; the test compares `out`."""
 
 LAYERS = """
 F.relu(x)

@@ -1,4 +1,4 @@
-"""The operations of layers and sequence models in PyTorch's words: see `torch_words`."""
+"""PyTorch versions of layers and sequence models: see `torch_words`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NONE = {
 
 
 def layer_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
-    """Functions of torch tensors, by the name that the operation has here."""
+    """Return functions of torch tensors by the name of the operation here."""
     return {
         **window_words(torch, F), **normalisation_words(torch, F), **transformer_words(torch, F),
         **attention_words(torch, F), **recurrence_words(torch, F), **state_words(torch, F),
@@ -49,7 +49,7 @@ def normalisation_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return x if bias is None else x + channels(bias, x)
 
     def inference(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-        """Written out, because PyTorch sends running statistics no gradient."""
+        """Write the formula out, because PyTorch sends no gradient to running statistics."""
         return scale_and_shift((x - channels(mean, x)) / torch.sqrt(channels(variance, x) + eps), weight, bias)
 
     def rms_norm(x: Any, weight: Any = None, axes: int = 1, eps: float = 1e-6) -> Any:
@@ -74,7 +74,7 @@ def normalisation_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 def transformer_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def rope(x: Any, angles: Any, interleaved: bool = False) -> Any:
-        """Pairs as complex numbers, turned by multiplying."""
+        """Rotate pairs by multiplying complex numbers."""
         pairs = angles.shape[-1]
         turned, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
         apart = turned.unflatten(-1, (pairs, 2) if interleaved else (2, pairs))
@@ -119,7 +119,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return soft_cap_attention(query, key, value, mask if bias is None else mask + bias, **params)
 
     def block(x: Any, *parameters: Any, heads: int, causal: bool) -> Any:
-        """Use the module, whose rows come first in time."""
+        """Use PyTorch's module, whose input is time first."""
         names = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
         module = torch.nn.MultiheadAttention(x.shape[-1], heads, batch_first=True, dtype=x.dtype)
         hidden = torch.ones(x.shape[1], x.shape[1], dtype=bool).triu(1) if causal else None
@@ -128,7 +128,7 @@ def attention_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.func.functional_call(module, given, (x, x, x), settings)[0]
 
     def transformer_layer(x: Any, *parameters: Any, heads: int, norm_first: bool) -> Any:
-        """Use the module, in parts whose second derivatives PyTorch has."""
+        """Compose PyTorch's module from parts that have second derivatives."""
         gathering, (w1, b1, w2, b2), norms = parameters[:4], parameters[4:8], parameters[8:]
 
         def norm(x: Any, place: int) -> Any:
@@ -184,13 +184,13 @@ def recurrence_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 def state_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
     def lstm_cell(gates: Any, cell: Any) -> Any:
-        """PyTorch's own cell, with the identity as its weight."""
+        """Use PyTorch's cell, with the identity as its weight."""
         width = gates.shape[-1]
         same, none = torch.eye(width, dtype=gates.dtype), gates.new_zeros(width, width // 4)
         return torch.lstm_cell(gates, (torch.zeros_like(cell), cell), same, none)
 
     def gru_cell(drive: Any, recall: Any, hidden: Any) -> Any:
-        """PyTorch's own cell, with the identity as its weight, and what is recalled as its bias."""
+        """Use PyTorch's cell, with the identity as its weight and the recurrent part as its bias."""
         width = drive.shape[-1]
         same, none = torch.eye(width, dtype=drive.dtype), drive.new_zeros(width, width // 3)
         rows = zip(drive.split(1), hidden.split(1), recall, strict=True)
@@ -206,7 +206,7 @@ def state_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.stack(shown, -2)
 
     def gated_delta_net(query: Any, key: Any, value: Any, decay: Any, rate: Any) -> Any:
-        """Step by step, as a correction of what the memory recalls."""
+        """Update the memory step by step by the error of its prediction."""
         state, shown = value.new_zeros(*value.shape[:-2], value.shape[-1], key.shape[-1]), []
         for t in range(key.shape[-2]):
             faded = decay[..., t, None, None] * state

@@ -1,4 +1,4 @@
-"""Every function that autograd differentiates, by its name: here under the same, or with what does its work here."""
+"""Each function that autograd differentiates exists here, under the same name or a listed replacement."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ HERE = (mg, mg.linalg, mg.fft, mg.special, mg.signal, mg.numpy.integrate)
 
 
 def primitives():
-    """The names of all functions with a gradient in autograd, with the modules that they come from."""
+    """Return the names of autograd's differentiable functions, with their modules."""
     import autograd.numpy
     import autograd.scipy.integrate
     import autograd.scipy.linalg
@@ -51,7 +51,7 @@ def primitives():
 
 
 def distributions():
-    """Each distribution of autograd's, with its methods that have a gradient."""
+    """Return autograd's distributions, with their differentiable methods."""
     from autograd.core import primitive_vjps
     from autograd.scipy import stats
 
@@ -67,10 +67,10 @@ def distributions():
 
 def test_every_function_of_autograd_is_here():
     known = primitives()
-    assert len(known) > 150, "autograd registers its functions otherwise than it did"
+    assert len(known) > 150, "autograd registers its functions in a different way"
     missing = {name for name in known - INTERNAL.keys() if not any(hasattr(face, name) for face in HERE)}
     assert not missing
-    assert INTERNAL.keys() <= known, "what is excused is there"
+    assert INTERNAL.keys() <= known, "an excused name does not exist in autograd"
 
 
 def test_every_method_of_autograds_distributions_is_here():
@@ -147,7 +147,7 @@ def test_equations_have_autograds_gradients(name, place):
     np.testing.assert_allclose(*slopes((mg.linalg, autograd.scipy.linalg), name, given, place), rtol=1e-10)
 
 
-def test_the_fourier_transforms_over_several_axes_have_autograds_gradients():
+def test_fourier_transforms_over_several_axes_match_autograd():
     import autograd
 
     x = np.random.default_rng(5).normal(size=(4, 6))

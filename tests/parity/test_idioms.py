@@ -1,4 +1,4 @@
-"""The table of idioms, run on both sides: different results raise an error here or are on the list of differences."""
+"""The table of idioms, run on both sides: results that differ raise an error here or are listed as differences."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ def rows(table):
 
 
 def environment(library):
-    """The names that a line speaks of, on one side."""
+    """Return the names that a line can use on one side."""
     if library is torch:
         leaves = {name: torch.tensor(value, requires_grad=True) for name, value in LEAVES.items()}
         rest = {"m": torch, "F": torch.nn.functional, "nn": torch.nn, "optim": torch.optim}
@@ -40,7 +40,7 @@ def environment(library):
 
 
 def run(line, library):
-    """What a line leaves in `out`, and the gradients behind it, as arrays."""
+    """Return the arrays that a line leaves in `out`, and the gradients of its inputs."""
     names = environment(library)
     statement = "\n" in line or re.match(r"[\w., ]+ = |with |np\.random", line)
     exec(line if statement else f"out = {line}", names)  # noqa: S102 - a line of the table

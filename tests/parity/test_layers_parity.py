@@ -1,4 +1,4 @@
-"""Functions and modules over lines, volumes, channels and sequences against PyTorch's of the same name, in float64.
+"""Functions and modules over lines, volumes, channels and sequences, compared with PyTorch in float64.
 
 The operations themselves are compared in `test_ops_parity`, with the words of `layer_words`.
 """
@@ -30,7 +30,7 @@ def draw():
 
 
 class Pair:
-    """The same arrays as leaves of both libraries; whole numbers and booleans want no gradient."""
+    """The same arrays as leaves of both libraries; integers and booleans do not require gradients."""
 
     def __init__(self, torch, *arrays):
         self.torch = torch
@@ -40,7 +40,7 @@ class Pair:
         self.theirs = [each if each is None else torch.tensor(each, requires_grad=want) for each, want in both]
 
     def must_agree(self, ours, theirs, draw):
-        """Results are equal, and so are the gradients of the leaves for random upstreams."""
+        """Check that results are equal, and the gradients of the leaves for random upstreams."""
         for mine, other in zip(ours, theirs, strict=True):
             assert mine.shape == tuple(other.shape)
             np.testing.assert_allclose(mine.numpy(), other.numpy(force=True), **CLOSE)
@@ -54,7 +54,7 @@ class Pair:
 
 
 def compare(torch, draw, name, *arrays, **settings):
-    """A function of both libraries."""
+    """Check that a function gives the same results in both libraries."""
     pair = Pair(torch, *arrays)
     theirs = getattr(torch.nn.functional, name, None) or getattr(torch, name)
     pair.must_agree([getattr(F, name)(*pair.ours, **settings)], [theirs(*pair.theirs, **settings)], draw)
@@ -128,7 +128,7 @@ def test_rms_norm_agrees_with_torch(torch, draw, eps):
 
 
 def twins(torch, name, *args, **settings):
-    """A module of both libraries with the same values, which PyTorch drew."""
+    """Return one module of each library with the same values, which PyTorch drew."""
     theirs = getattr(torch.nn, name)(*args, dtype=torch.float64, **settings)
     with torch.no_grad():
         for each in theirs.parameters():
@@ -139,7 +139,7 @@ def twins(torch, name, *args, **settings):
 
 
 def modules_agree(torch, draw, ours, theirs, *arrays, **settings):
-    """The results of two modules, and all gradients."""
+    """Check that two modules have the same results and gradients."""
     pair = Pair(torch, *arrays)
     mine, others = ours(*pair.ours, **settings), theirs(*pair.theirs, **settings)
     pair.must_agree(*[[each] if hasattr(each, "shape") else flat(each) for each in (mine, others)], draw)
@@ -149,7 +149,7 @@ def modules_agree(torch, draw, ours, theirs, *arrays, **settings):
 
 
 def flat(results):
-    """The tensors in nested tuples."""
+    """Yield the tensors in nested tuples."""
     return [part for each in results for part in (flat(each) if isinstance(each, tuple) else [each])]
 
 
@@ -257,7 +257,7 @@ def test_a_stack_of_transformer_layers_agrees_with_torch(torch, draw):
 @pytest.mark.parametrize("settings", [
     {"kdim": 3, "vdim": 5}, {"vdim": 6, "batch_first": True, "bias": False}, {"kdim": 4, "vdim": 4},
 ])  # fmt: skip
-def test_attention_to_keys_and_values_of_other_widths_agrees_with_torch(torch, draw, settings):
+def test_attention_with_other_widths_of_keys_and_values_matches_torch(torch, draw, settings):
     ours, theirs = twins(torch, "MultiheadAttention", 4, 2, **settings)
     widths = (4, settings.get("kdim", 4), settings["vdim"])
     arrays = [draw.normal(size=(3, 3, width)) for width in widths]

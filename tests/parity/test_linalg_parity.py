@@ -31,7 +31,7 @@ def weighted_sum(parts, tensor):
 
 
 def agree(ours, theirs, *inputs):
-    """Value, gradient, and the gradient of the gradient."""
+    """Check the value, the gradient, and the gradient of the gradient."""
     import torch
 
     def close(a, b, what):

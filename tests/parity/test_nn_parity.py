@@ -1,4 +1,4 @@
-"""The functions, layers, optimisers and schedules against PyTorch's of the same name, in float64."""
+"""Functions, layers, optimisers and schedules, compared with PyTorch in float64."""
 
 import inspect
 
@@ -24,7 +24,7 @@ def draw():
 
 
 def both(*arrays):
-    """The same arrays as leaves of both libraries; whole numbers and booleans want no gradient."""
+    """Return the same arrays as leaves of both libraries; integers and booleans do not require gradients."""
     ours, theirs = [], []
     for array in arrays:
         wanted = array is not None and array.dtype.kind == "f"
@@ -34,7 +34,7 @@ def both(*arrays):
 
 
 def agree(ours, theirs, leaves, their_leaves, draw, close=CLOSE):
-    """Two results are equal, and so are all gradients for a random upstream."""
+    """Check that two results are equal, and their gradients for a random upstream."""
     assert ours.shape == tuple(theirs.shape)
     np.testing.assert_allclose(ours.numpy(), theirs.detach().numpy(), **close)
     upstream = draw.normal(size=ours.shape)
@@ -46,7 +46,7 @@ def agree(ours, theirs, leaves, their_leaves, draw, close=CLOSE):
 
 
 def compare(draw, name, *arrays, theirs_also=None, close=CLOSE, **settings):
-    """A function of both libraries, on the same leaves."""
+    """Check that a function gives the same results in both libraries, on the same leaves."""
     leaves, their_leaves = both(*arrays)
     theirs = getattr(G, name)(*their_leaves, **settings, **(theirs_also or {}))
     agree(getattr(F, name)(*leaves, **settings), theirs, leaves, their_leaves, draw, close)
@@ -305,7 +305,7 @@ def test_attention_with_shared_keys_agrees_with_torch(draw):
 
 
 def same_state(ours, theirs):
-    """A layer of torch's with the parameters of ours, in float64; the names must be the same."""
+    """Copy our layer's parameters into PyTorch's layer in float64, and check that the names match."""
     theirs = theirs.double()
     names = [name for name, _ in ours.named_parameters()]
     assert names == [name for name, _ in theirs.named_parameters()]
@@ -396,7 +396,7 @@ def test_losses_as_modules_take_the_settings_of_torch_and_agree(draw, name):
     assert list(inspect.signature(getattr(nn, name)).parameters) == expected
 
 
-# Starts -----------------------------------------------------------------------------------------------------
+# Initial values ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "settings"), [

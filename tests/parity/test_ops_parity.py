@@ -1,4 +1,4 @@
-"""Every operation against PyTorch's: value, gradient, and the gradient of a gradient, in double precision."""
+"""Every operation compared with PyTorch: value, gradient, and the gradient of a gradient, in double precision."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ class Theirs:
 
 
 def as_list(result):
-    """The results of a call, also where there is only one."""
+    """Return the results of a call as a list, even if there is only one."""
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
@@ -132,7 +132,7 @@ SEES_NOTHING = [[-INF, -INF], [0.0, -INF]]
 
 
 def at(name, *inputs, **params):
-    """A call of an operation at a point, and what it is called in the list of tests."""
+    """Return a call of an operation at a point, with its label in the list of tests."""
     shown = [*map(str, inputs), *(f"{key}={value}" for key, value in params.items())]
     return pytest.param(name, inputs, params, id=f"{name}({', '.join(shown)})")
 
@@ -191,7 +191,7 @@ POINTS = [
 
 
 def point_sample(name, inputs, params):
-    """The call as a sample: lists are arrays, numbers stay numbers."""
+    """Return the call as a sample: lists become arrays, numbers stay numbers."""
     op = samples[name][0].op
     arrays = [np.array(value) if isinstance(value, list) else value for value in inputs]
     return Sample(op, arrays, {**op.params, **params}, {})

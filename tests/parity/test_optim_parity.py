@@ -1,4 +1,4 @@
-"""Optimisers, schedules and clipping against PyTorch's of the same name, in float64."""
+"""Optimisers, schedules and clipping, compared with PyTorch in float64."""
 
 import inspect
 
@@ -21,7 +21,7 @@ def draw():
 
 
 def both(*arrays):
-    """The same arrays as leaves of both libraries."""
+    """Return the same arrays as leaves of both libraries."""
     ours = [mg.tensor(array, requires_grad=True) for array in arrays]
     return ours, [torch.tensor(array, requires_grad=True) for array in arrays]
 

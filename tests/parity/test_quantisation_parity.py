@@ -1,4 +1,4 @@
-"""Rounded numbers against PyTorch's own fake quantisation: values, and the first gradients that it has."""
+"""Quantisation compared with PyTorch's fake quantisation: values and first gradients."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ X = RNG.normal(size=(4, 6)).astype("float32") * 2
 
 
 def both(ours, theirs, *inputs):
-    """Value and gradients of the two, weighted with the same numbers."""
+    """Return the value and the gradients of both functions, weighted with the same numbers."""
     import torch
 
     weights = RNG.normal(size=(4, 6)).astype("float32")

@@ -1,4 +1,4 @@
-"""Layers, functions, optimisers and schedules take what PyTorch's take, under the same names and in the same order."""
+"""Signatures of layers, functions, optimisers and schedules match PyTorch's in names and order."""
 
 import inspect
 
@@ -29,7 +29,7 @@ LEFT_BEHIND = {"size_average", "reduce"}
 
 
 def parameters_of(function):
-    """Its parameters by name, or None where PyTorch does not tell them."""
+    """Return a function's parameters by name, or None if PyTorch does not expose them."""
     try:
         found = inspect.signature(function).parameters
     except ValueError:
@@ -38,7 +38,7 @@ def parameters_of(function):
 
 
 def pairs():
-    """Everything that both libraries have under one name."""
+    """Yield everything that both libraries have under one name."""
     for ours, theirs in ((nn, torch.nn), (nn.functional, torch.nn.functional), (optim, torch.optim)):
         yield from ((name, getattr(ours, name), getattr(theirs, name, None)) for name in ours.__all__)
     for name in optim.lr_scheduler.__all__:
@@ -58,7 +58,7 @@ def test_signatures_of_most_names_are_compared():
 
 
 @EVERY_PAIR
-def test_keyword_arguments_and_defaults_are_those_of_torch(name, ours, theirs):
+def test_keyword_arguments_and_defaults_match_torch(name, ours, theirs):
     mine, other = parameters_of(ours), parameters_of(theirs)
     for each in mine.keys() - OURS_ALONE:
         assert each in other

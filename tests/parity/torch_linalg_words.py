@@ -1,4 +1,4 @@
-"""Linear algebra, Fourier transforms and spectrograms in PyTorch's words; the other subjects are in `torch_words`."""
+"""PyTorch versions of linear algebra, Fourier transforms and spectrograms; the others are in `torch_words`."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def linear_algebra_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return torch.where(large & (large.cumsum(-2) == 1), 1 / x, 0.0)
 
     def as_numpy_turns(columns: Any, numpys: Any) -> Any:
-        """One sign for each column, after which it points where NumPy's does."""
+        """Return one sign for each column, so that it has the same direction as NumPy's."""
         return torch.sign((columns.detach().conj() * torch.from_numpy(numpys)).sum(dim=-2, keepdim=True).real)
 
     def until_pivots_are_real(columns: Any, numpys: Any) -> Any:
-        """What turns each column until its pivot is real and positive, or, if it is real itself, as NumPy does."""
+        """Return factors that make each column's pivot real and positive; real columns follow NumPy."""
         if not columns.is_complex():
             return as_numpy_turns(columns, numpys)
         return torch.sgn(pivots(columns).sum(dim=-2, keepdim=True))

@@ -26,7 +26,7 @@ def quantised_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
         return kept + (rounded - kept).detach()
 
     class Learned(torch.autograd.Function):
-        """As the paper has it; PyTorch derives the second derivatives from the way back."""
+        """Learned step size as in the paper; PyTorch derives second derivatives from `backward`."""
 
         @staticmethod
         def forward(context: Any, x: Any, step: Any, low: int, high: int, grad_factor: float) -> Any:
@@ -69,7 +69,7 @@ def quantised_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
 
 
 def stored_words() -> dict[str, Callable[..., Any]]:
-    """Weights that are stored as whole numbers."""
+    """Return the versions for weights that are stored as integers."""
 
     def blocks(codes: Any, scale: Any, zero_point: Any = None, *, block: int) -> Any:
         shifted = codes if zero_point is None else codes - zero_point.repeat_interleave(block, -2)
@@ -89,7 +89,7 @@ def stored_words() -> dict[str, Callable[..., Any]]:
 
 
 def splat_words(torch: Any, F: Any) -> dict[str, Callable[..., Any]]:
-    """Ellipses and layers, as PyTorch derives their gradients."""
+    """Return the versions for ellipses and layers; PyTorch derives their gradients."""
 
     def gaussian_alpha(
         across: Any, down: Any, conic: Any, opacity: Any, *, cutoff: float = 1 / 255, ceiling: float = 0.99

@@ -1,4 +1,4 @@
-"""Every operation in PyTorch's words: its name here, and a function of torch tensors with its parameters.
+"""PyTorch versions of every operation: its name here, and a function of torch tensors with its parameters.
 
 PyTorch is imported when the table is made, so that tests can be collected without it.
 """
@@ -58,7 +58,7 @@ SAME_NAME = (
 
 
 def words() -> dict[str, Callable[..., Any]]:
-    """All of them, by name."""
+    """Return all PyTorch versions, by the operation's name here."""
     import torch
 
     table = {name: getattr(torch, name) for name in SAME_NAME}

@@ -1,4 +1,4 @@
-"""Programs are collected where the engines they are compared with are installed: `make parity` installs them."""
+"""Collects programs if the engines that they are compared with are installed: `make parity` installs them."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""Programs that both sides run as they stand: `m` is torch or mg, `F`, `nn` and `optim` theirs.
+"""Programs that run unchanged on both sides: `m` is torch or mg, and `F`, `nn` and `optim` belong to it.
 
 Each is a function of a side and returns the numbers that a reader of its output would compare.
 """
@@ -13,7 +13,7 @@ SIZE = len(LETTERS)
 
 
 def contexts(length):
-    """Every letter of every word, with the letters before it."""
+    """Return every letter of every word, with the letters before it."""
     before, after = [], []
     for word in WORDS:
         window = [0] * length
@@ -25,7 +25,7 @@ def contexts(length):
 
 
 def bigrams(side):
-    """Train a table of logits, one row for each letter, on pairs of neighbours; then do the same steps by hand."""
+    """Train a table of logits for pairs of letters, then repeat the steps by hand."""
     m, (before, after) = side.m, contexts(1)
     shown = m.tensor(np.eye(SIZE)[before[:, 0]])
     table, losses = side.leaf(normal_array(0, SIZE, SIZE)), []
@@ -41,7 +41,7 @@ def bigrams(side):
 
 
 def network_with_normalised_layers(side):
-    """Letters from three before: embedding, a hidden layer whose batch is normalised by hand, and cross entropy."""
+    """Train a network on three previous letters: embedding, batch normalisation by hand, and cross entropy."""
     m, F = side.m, side.F
     before, after = (m.tensor(each) for each in contexts(3))
     table, hidden = side.leaf(normal_array(1, SIZE, 4)), side.leaf(normal_array(2, 12, 30, scale=0.3))
@@ -69,7 +69,7 @@ def network_with_normalised_layers(side):
 
 
 def character_transformer(side):
-    """One block of causal attention over eight letters, with AdamW and a schedule."""
+    """Train one block of causal attention over eight letters, with AdamW and a schedule."""
     m, F = side.m, side.F
     before, after = contexts(8)
     before, after = m.tensor(before), m.tensor(after)
@@ -104,7 +104,7 @@ def character_transformer(side):
 
 
 def long_short_term_memory(side):
-    """A cell written out gate by gate, over a sum of sines, with its gradients clipped."""
+    """Train an LSTM cell, written gate by gate, on a sum of sines, with gradient clipping."""
     m = side.m
     width, inputs = 12, m.tensor(np.sin(np.arange(40) * 0.3) + np.sin(np.arange(40) * 0.11))
     w, b = side.leaf(normal_array(0, width + 1, 4 * width, scale=0.3)), side.leaf(np.zeros(4 * width))
@@ -128,7 +128,7 @@ def long_short_term_memory(side):
 
 
 def variational_autoencoder(side):
-    """Blobs in, a code of two numbers, blobs out."""
+    """Train a variational autoencoder with two latent numbers on blobs."""
     m, F = side.m, side.F
     images = m.tensor((normal_array(0, 64, 20) > 0.3) * 1.0)
     shapes = [(20, 16), (16,), (16, 2), (2,), (16, 2), (2,), (2, 16), (16,), (16, 20), (20,)]
@@ -149,7 +149,7 @@ def variational_autoencoder(side):
 
 
 def generative_adversarial_net(side):
-    """Two networks against each other, on points of a ring; what the first learns from does not reach the second."""
+    """Train a GAN on points of a ring; the discriminator's loss must not reach the generator."""
     m, nn = side.m, side.nn
     made = side.network([nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 2)], 0)
     judge = side.network([nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 1)], 1)
@@ -173,7 +173,7 @@ def generative_adversarial_net(side):
 
 
 def convolutional_network(side):
-    """Stripes this way or that, by two convolutions; SGD with momentum."""
+    """Classify the direction of stripes by two convolutions; SGD with momentum."""
     m, F = side.m, side.F
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 32)
@@ -197,7 +197,7 @@ def convolutional_network(side):
 
 
 def learning_to_learn(side):
-    """MAML on sines: the step within a task is differentiated, so that there are second derivatives."""
+    """Train MAML on sines: the inner step is differentiated, which needs second derivatives."""
     m = side.m
     p = [side.leaf(normal_array(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 10), (10,), (10, 1), (1,)])]
     optimiser, losses = side.optim.Adam(p, lr=1e-2), []
@@ -222,7 +222,7 @@ def learning_to_learn(side):
 
 
 def neural_differential_equation(side):
-    """A spiral fitted by a field of slopes, through the steps of Runge and Kutta."""
+    """Fit a spiral by a neural differential equation with Runge-Kutta steps."""
     m = side.m
     w1, w2 = side.leaf(normal_array(0, 2, 16, scale=0.3)), side.leaf(normal_array(1, 16, 2, scale=0.3))
     times = np.linspace(0, 2, 9)
@@ -252,7 +252,7 @@ def neural_differential_equation(side):
 
 
 def hamiltonian_monte_carlo(side):
-    """Draws from a banana: leaps along the gradient, accepted or not."""
+    """Sample a banana-shaped density by leapfrog steps with acceptance."""
     rng, x, chain = np.random.default_rng(0), np.zeros(2), []
 
     def potential(q):
@@ -272,7 +272,7 @@ def hamiltonian_monte_carlo(side):
 
 
 def quasi_newton(side):
-    """Logistic regression by SciPy's L-BFGS, which asks for the value and the gradient."""
+    """Fit logistic regression by SciPy's L-BFGS, which calls for the value and the gradient."""
     from scipy.optimize import minimize
 
     m = side.m
@@ -288,7 +288,7 @@ def quasi_newton(side):
 
 
 def gaussian_process(side):
-    """The marginal likelihood of a smooth function, climbed by gradient: a Cholesky factor and its solves."""
+    """Maximise the marginal likelihood of a Gaussian process: a Cholesky factor and its solves."""
     m = side.m
     x = np.linspace(0, 3, 12)
     apart, y = m.tensor((x[:, None] - x) ** 2), m.tensor(np.sin(2 * x) + 0.1 * normal_array(0, 12))
@@ -308,7 +308,7 @@ def gaussian_process(side):
 
 
 def hidden_markov_model(side):
-    """The likelihood of a sequence by the forward recursion, in logarithms."""
+    """Maximise the likelihood of a sequence by the forward recursion, in logarithms."""
     m, F = side.m, side.F
     seen = np.random.default_rng(0).integers(0, 4, 30)
     start, move, show = (side.leaf(normal_array(i, *shape)) for i, shape in enumerate([(3,), (3, 3), (3, 4)]))
@@ -330,7 +330,7 @@ def hidden_markov_model(side):
 
 
 def wasserstein_critic(side):
-    """A critic whose slope at points between is held at 1: the gradient of a gradient."""
+    """Train a critic with a gradient penalty: the gradient of a gradient."""
     m = side.m
     w1, w2 = side.leaf(normal_array(0, 2, 16, scale=0.5)), side.leaf(normal_array(1, 16, 1, scale=0.5))
     losses = []
@@ -351,7 +351,7 @@ def wasserstein_critic(side):
 
 
 def policy_gradient(side):
-    """REINFORCE for a bandit with three arms, and a baseline that follows the rewards."""
+    """Train REINFORCE on a bandit with three arms; the baseline follows the rewards."""
     m, F = side.m, side.F
     rng, logits, baseline, found = np.random.default_rng(0), side.leaf(np.zeros(3)), 0.0, []
     for _ in range(40):
@@ -368,7 +368,7 @@ def policy_gradient(side):
 
 
 def correlations_in_a_loop(side):
-    """A convolution written with two loops into a buffer, and a kernel learned from it."""
+    """Learn a kernel from a convolution that two loops write into a buffer."""
     m = side.m
     image, kernel = m.tensor(normal_array(0, 7, 7)), side.leaf(normal_array(1, 3, 3))
     edges, losses = m.tensor(normal_array(2, 5, 5)), []
@@ -386,7 +386,7 @@ def correlations_in_a_loop(side):
 
 
 def solution_of_an_equation(side):
-    """A network that obeys u'' = -u: trained by its slopes and their slopes at some times."""
+    """Train a network to solve u'' = -u by its first and second derivatives."""
     m = side.m
     p = [side.leaf(normal_array(i, *shape, scale=0.5)) for i, shape in enumerate([(1, 12), (12,), (12, 1)])]
     optimiser, times, losses = side.optim.Adam(p, lr=1e-2), m.tensor(np.linspace(0, 2, 9).reshape(-1, 1)), []
@@ -406,7 +406,7 @@ def solution_of_an_equation(side):
 
 
 def mixture_of_experts(side):
-    """Each row goes to the two experts with the largest logits; each expert adds to its rows of a plain buffer."""
+    """Send each row to the two experts with the largest logits; each adds to its rows of a buffer."""
     m, F = side.m, side.F
     x, y = m.tensor(normal_array(0, 12, 4)), m.tensor(normal_array(1, 12, 2))
     gate, experts = side.leaf(normal_array(2, 4, 3)), [side.leaf(normal_array(3 + i, 4, 2)) for i in range(3)]
@@ -428,7 +428,7 @@ def mixture_of_experts(side):
 
 
 def denoising_diffusion(side):
-    """The noise that was added is guessed; an average of the weights takes the noise out again."""
+    """Train a denoiser to predict the added noise; sample with averaged weights."""
     m, F, steps = side.m, side.F, 20
     betas = m.tensor(np.linspace(1e-4, 0.2, steps))
     kept = m.cumprod(1 - betas, 0)
@@ -462,7 +462,7 @@ def denoising_diffusion(side):
 
 
 def alignments_of_a_sequence(side):
-    """The likelihood of a word over all its alignments with the frames: the forward recursion of CTC, in logarithms."""
+    """Sum the likelihood of a word over all alignments: CTC's forward recursion, in logarithms."""
     m, F, frames = side.m, side.F, 9
     logits, word, losses = side.leaf(normal_array(0, frames, 5)), [1, 3, 3], []
     labels = [0, *(label for letter in word for label in (letter, 0))]

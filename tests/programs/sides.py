@@ -7,12 +7,12 @@ import numpy as np
 
 
 def normal_array(seed: int, *shape: int, scale: float = 1.0) -> np.ndarray:
-    """Normal numbers, the same in every process."""
+    """Return normal numbers, the same in every process."""
     return np.random.default_rng(seed).standard_normal(shape) * scale
 
 
 class Torch:
-    """The side of PyTorch."""
+    """PyTorch's side."""
 
     def __init__(self) -> None:
         import torch
@@ -21,7 +21,7 @@ class Torch:
         self.keep = {"keepdim": True}
 
     def leaf(self, values: Any) -> Any:
-        """Numbers with a gradient."""
+        """Return a tensor that requires a gradient."""
         return self.m.tensor(values, dtype=self.m.float64, requires_grad=True)
 
     def gradients(self, f: Any, parameters: list[Any]) -> Any:
@@ -30,7 +30,7 @@ class Torch:
         return self.m.autograd.grad(f(parameters), parameters, create_graph=True)
 
     def slopes(self, f: Any, x: Any) -> tuple[Any, Any]:
-        """The first and the second, entry by entry, with graphs that lead to whatever the function reads."""
+        """Return the first and second derivatives, entry by entry, with their graphs."""
         x = x.clone().requires_grad_()
         (first,) = self.m.autograd.grad(f(x).sum(), x, create_graph=True)
         return first, self.m.autograd.grad(first.sum(), x, create_graph=True)[0]
@@ -43,7 +43,7 @@ class Torch:
         return value.item(), x.grad.numpy()
 
     def network(self, layers: list[Any], seed: int) -> Any:
-        """Layers one after the other, with weights that both sides have."""
+        """Return a sequence of layers with the same weights on both sides."""
         net = self.nn.Sequential(*layers).double()
         for i, p in enumerate(net.parameters()):
             p.data = self.m.tensor(normal_array(10 * seed + i, *p.shape, scale=0.4))
@@ -51,7 +51,7 @@ class Torch:
 
 
 class Here:
-    """This side."""
+    """This library's side."""
 
     def __init__(self) -> None:
         import micrograd_plus as mg
@@ -59,7 +59,7 @@ class Here:
         self.m, self.F, self.nn, self.optim, self.keep = mg, mg.nn.functional, mg.nn, mg.optim, {"keepdims": True}
 
     def leaf(self, values: Any) -> Any:
-        """Numbers with a gradient."""
+        """Return a tensor that requires a gradient."""
         return self.m.tensor(values, dtype=float, requires_grad=True)
 
     def gradients(self, f: Any, parameters: list[Any]) -> Any:
@@ -67,7 +67,7 @@ class Here:
         return self.m.grad(f)([each if each.requires_grad else each.clone().requires_grad_() for each in parameters])
 
     def slopes(self, f: Any, x: Any) -> tuple[Any, Any]:
-        """The first and the second, entry by entry, with graphs that lead to whatever the function reads."""
+        """Return the first and second derivatives, entry by entry, with their graphs."""
         first = self.m.grad(lambda x: f(x).sum())
         return first(x), self.m.grad(lambda x: first(x).sum())(x)
 
@@ -76,7 +76,7 @@ class Here:
         return self.m.value_and_grad(f)(x)
 
     def network(self, layers: list[Any], seed: int) -> Any:
-        """Layers one after the other, with weights that both sides have."""
+        """Return a sequence of layers with the same weights on both sides."""
         net = self.nn.Sequential(*layers)
         for i, p in enumerate(net.parameters()):
             p.data = normal_array(10 * seed + i, *p.shape, scale=0.4)
@@ -85,5 +85,5 @@ class Here:
 
 @cache
 def side(kind: type) -> Any:
-    """The one side of a kind."""
+    """Return the side with a name."""
     return kind()

@@ -1,4 +1,4 @@
-"""Programs in autograd's manner, whose namespace is `micrograd_plus.numpy` instead of `autograd.numpy`."""
+"""Programs written for autograd, with `micrograd_plus.numpy` instead of `autograd.numpy`."""
 
 import importlib
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ PLACES = {
 
 
 def side(name):
-    """The modules of one side, by what programs call them."""
+    """Return the modules of one side, by the names that programs use."""
     return SimpleNamespace(**{called: importlib.import_module(place) for called, place in PLACES[name].items()})
 
 
@@ -153,15 +153,15 @@ def hidden_markov_model(ag):
 def variational_inference(ag):
     np, rng, found = ag.np, numpy.random.default_rng(0), []
 
-    def lower_bound(p, step):
+    def negative_elbo(p, step):
         mean, log_std = p[:2], p[2:]
         draws = numpy.random.default_rng(step).standard_normal((50, 2)) * np.exp(log_std) + mean
         density = ag.stats.norm.logpdf(draws[:, 0], 0, np.exp(draws[:, 1])) + ag.stats.norm.logpdf(draws[:, 1], 0, 1.35)
         return -(np.mean(density) + np.sum(log_std))
 
     fitted = ag.optimizers.adam(
-        ag.grad.grad(lower_bound), rng.standard_normal(4), num_iters=30, step_size=0.1,
-        callback=lambda p, step, gradient: found.append(lower_bound(p, step)),
+        ag.grad.grad(negative_elbo), rng.standard_normal(4), num_iters=30, step_size=0.1,
+        callback=lambda p, step, gradient: found.append(negative_elbo(p, step)),
     )  # fmt: skip
     return [*found, *fitted]
 

@@ -13,7 +13,7 @@ MOST_GROWTH = 30.0
 
 
 def tally(kind: str, first: int, count: int, quiet: bool = False) -> Tally:
-    """Run `count` cases of a kind."""
+    """Run `count` cases of a kind, and return their results."""
     module = importlib.import_module(f".{MODULES[kind]}", __package__)
     return run_cases(kind, module.run, first, max(1, count // getattr(module, "STEPS", 1)), quiet)
 

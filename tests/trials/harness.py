@@ -27,7 +27,7 @@ SAME, SAID, TIE = "the same", "refused by a sentence", "at a kink, a tie, or whe
 
 
 class Hang(BaseException):
-    """Raised in a case that takes too long; no `except Exception` holds it."""
+    """Exception in a case that takes too long; `except Exception` does not catch it."""
 
 
 @contextlib.contextmanager
@@ -52,7 +52,7 @@ def time_limit(seconds: float = MOST_SECONDS) -> Iterator[None]:
 
 
 def resident() -> float:
-    """The megabytes that the process holds; nan where the system does not say."""
+    """Return the resident memory in megabytes; nan if the system does not report it."""
     gc.collect()
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
@@ -62,7 +62,7 @@ def resident() -> float:
 
 
 def dice(kind: str, case: int) -> np.random.Generator:
-    """The draws of a case: the same in every process."""
+    """Return the random generator of a case: the same in every process."""
     return np.random.default_rng([case, *kind.encode()])
 
 
@@ -95,7 +95,7 @@ class Tally:
 
 
 def progress(kind: str, done: int, of: int, found: int) -> None:
-    """One line on stderr that is written over."""
+    """Print a progress line on stderr, over the previous one."""
     print(f"\r{kind}: {done:,} of {of:,}, {found} found ", end="\n" if done == of else "", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Traces and files that were damaged, or made to do harm: each is refused by the one error for that, or can be used."""
+"""Damaged and malicious traces and files: each raises the one documented error, or can be used."""
 
 import copy
 import io
@@ -28,7 +28,7 @@ VALUES: list[Any] = [
 
 @cache
 def traces() -> list[Any]:
-    """Small traces of every kind, as plain data."""
+    """Return small traces of every kind, as plain data."""
     rng = np.random.default_rng(0)
     x, w = (mg.tensor(rng.normal(size=(2, 3)), requires_grad=True) for _ in range(2))
     found = []
@@ -62,7 +62,7 @@ STATE = {
 
 @cache
 def files(suffix: str) -> bytes:
-    """A file of a format, as it was written."""
+    """Return a valid file of a format, as bytes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"state{suffix}"
         names = STATE if suffix == ".npz" else ("weight", "mask")
@@ -74,7 +74,7 @@ def files(suffix: str) -> bytes:
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to each part of a nested structure."""
+    """Yield the path to each part of a nested structure."""
     yield path
     pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in pairs:
@@ -82,14 +82,14 @@ def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def at(data: Any, path: Iterable[Any]) -> Any:
-    """The part that a way leads to."""
+    """Return the part at a path."""
     for key in path:
         data = data[key]
     return data
 
 
 def damaged_data(rng: np.random.Generator, whole: Any) -> Any:
-    """The same data with one part, or up to three, taken away, put in, exchanged or made something else."""
+    """Return the data with one to three parts removed, inserted, exchanged or replaced."""
     data = copy.deepcopy(whole)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         known = [path for path in places(data) if path]
@@ -119,7 +119,7 @@ def damage(rng: np.random.Generator, part: Any, key: Any, other: Any) -> None:
 
 
 def damaged_bytes(rng: np.random.Generator, whole: bytes) -> bytes:
-    """The same bytes with some changed, cut off, put in or said twice."""
+    """Return the bytes with some changed, removed, inserted or repeated."""
     data = bytearray(whole)
     for _ in range(rng.choice([1, 1, 2, 4])):
         at, turn = int(rng.integers(max(len(data), 1))), rng.integers(6)
@@ -151,7 +151,7 @@ HEADS = [
 
 
 def archive(rng: np.random.Generator) -> bytes:
-    """An archive whose members are not what they say."""
+    """Return a .npz archive with malformed members."""
     head = HEADS[rng.integers(len(HEADS))].encode()
     array = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + rng.bytes(int(rng.integers(40)))
     long = ["a" * 300 + ".npy", "/".join("a" * 100) + ".npy"]
@@ -165,7 +165,7 @@ def archive(rng: np.random.Generator) -> bytes:
 
 
 def tensors_file(rng: np.random.Generator) -> bytes:
-    """A safetensors file whose header is damaged as data."""
+    """Return a safetensors file with a damaged header."""
     whole = files(".safetensors")
     length = int.from_bytes(whole[:8], "little")
     head = json.dumps(damaged_data(rng, json.loads(whole[8 : 8 + length]))).encode()
@@ -193,7 +193,7 @@ def used_trace(trace: Any) -> None:
 
 
 def as_page(trace: Any) -> None:
-    """Its page in the player."""
+    """Return the trace's page in the player."""
     import micrograd_plus_viz as viz
 
     with tempfile.TemporaryDirectory() as folder:
@@ -201,7 +201,7 @@ def as_page(trace: Any) -> None:
 
 
 def try_trace(rng: np.random.Generator, folder: Path) -> str:
-    """A trace, damaged as data or as text."""
+    """Load a trace that was damaged as data or as text."""
     whole = traces()[rng.integers(len(traces()))]
     source: Any
     if rng.integers(4):
@@ -222,7 +222,7 @@ def try_trace(rng: np.random.Generator, folder: Path) -> str:
 
 
 def try_file(suffix: str, make: Callable[[np.random.Generator], bytes]) -> Callable[[np.random.Generator, Path], str]:
-    """A file of a format, written by `make`."""
+    """Return a function that loads a damaged file from `make`."""
 
     def attempt(rng: np.random.Generator, folder: Path) -> str:
         path = folder / f"state{suffix}"
@@ -273,6 +273,6 @@ def folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def run(case: int) -> str:
-    """What comes of one."""
+    """Return the result of one case."""
     rng = dice("hostile", case)
     return KINDS[rng.integers(len(KINDS))](rng, Path(folder().name))

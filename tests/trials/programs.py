@@ -1,4 +1,4 @@
-"""Random programs, here and in PyTorch: their numbers, their gradients, shapes and dtypes, in every way of walking.
+"""Random programs, here and in PyTorch: values, gradients, shapes and dtypes, with every kind of walk.
 
 A program is a list of lines of `words.py`; it is made as PyTorch runs it, and run here as it was made.
 """
@@ -29,7 +29,7 @@ TABLES = {"entries": ENTRIES, "along": ALONG, "pairs": PAIRS, "matrices": MATRIC
 
 @dataclass
 class Program:
-    """Lines over a pool of values that begins with the leaves; the outcome weighs the last of them."""
+    """Lines over a pool of values that begins with the leaves; the outcome is a weighted sum of the last ones."""
 
     case: int
     way: str
@@ -38,21 +38,21 @@ class Program:
     weights: list[np.ndarray] = field(default_factory=list)
 
     def pool(self, side: Side, leaves: list[Any]) -> list[Any]:
-        """Every value."""
+        """Return all values."""
         pool = list(leaves)
         for line in self.lines:
             pool.append(run_line(side, line, pool))
         return pool
 
     def outcome(self, side: Side, leaves: list[Any], pool: list[Any] | None = None) -> Any:
-        """One number."""
+        """Return the program's result as one number."""
         pool = self.pool(side, leaves) if pool is None else pool
         last = pool[-len(self.weights):]
         return sum((x * side.tensor(w)).sum() for x, w in zip(last, self.weights, strict=True))
 
 
 def run_line(side: Side, line: Line, pool: list[Any]) -> Any:
-    """What one line gives."""
+    """Return the result of one line."""
     table, name, places, axis = line
     word, given = TABLES[table][name], [pool[place] for place in places]
     return word(side, *given, axis) if table == "along" else word(side, *given)
@@ -60,7 +60,7 @@ def run_line(side: Side, line: Line, pool: list[Any]) -> Any:
 
 @cache
 def sides(dtype: str) -> tuple[Side, Side]:
-    """PyTorch, and this engine."""
+    """Return PyTorch's side and this engine's."""
     import torch
 
     torch.set_num_threads(1)
@@ -105,12 +105,12 @@ def draw_line(rng: np.random.Generator, pool: list[Any]) -> Line:
 
 
 def pick(rng: np.random.Generator, table: dict[str, Callable[..., Any]]) -> str:
-    """One of its names."""
+    """Return a random name."""
     return list(table)[rng.integers(len(table))]
 
 
 def broadcast(one: Any, other: Any) -> bool:
-    """Whether two shapes go together."""
+    """Return whether two shapes broadcast."""
     return all(a == b or 1 in (a, b) for a, b in zip(tuple(one)[::-1], tuple(other)[::-1], strict=False))
 
 
@@ -118,7 +118,7 @@ def broadcast(one: Any, other: Any) -> bool:
 
 
 def in_torch(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
-    """The outcome and the gradients, as the way of the program has them."""
+    """Return the outcome and the gradients in PyTorch, by the program's kind of walk."""
     side = sides("float32" if program.way == "float32" else "float64")[0]
     torch, given = side.m, [side.leaf(values) for values in leaves]
     pool = program.pool(side, given)
@@ -148,14 +148,14 @@ def in_torch(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def gradient_of(leaf: Any) -> np.ndarray:
-    """What has arrived at a leaf; noughts of its dtype where nothing has."""
+    """Return a leaf's gradient, or zeros of its dtype if it has none."""
     if leaf.grad is None:
         return np.zeros_like(leaf.detach().numpy())
     return leaf.grad.detach().numpy().copy()
 
 
 def here(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
-    """The same, of this engine."""
+    """Return the outcome and the gradients in this engine, by the program's kind of walk."""
     import micrograd_plus as mg
 
     side = sides("float32" if program.way == "float32" else "float64")[1]
@@ -171,9 +171,9 @@ def here(program: Program, leaves: list[np.ndarray]) -> list[np.ndarray]:
     if program.way == "recorded":
         with mg.record() as trace:
             found = take_walk(program, given, program.outcome(side, given))
-        told = mg.load_trace(trace.to_json()) if program.case % SEVERAL == 0 else trace
-        if len(told) != len(trace) or not len(trace):
-            raise AssertionError(f"{len(trace)} steps were recorded, {len(told)} read back")
+        loaded = mg.load_trace(trace.to_json()) if program.case % SEVERAL == 0 else trace
+        if len(loaded) != len(trace) or not len(trace):
+            raise AssertionError(f"{len(trace)} steps were recorded, {len(loaded)} read back")
         return found
     if program.way == "unfused":
         with mg.unfuse():
@@ -212,7 +212,7 @@ def take_walk(program: Program, given: list[Any], outcome: Any, extra: list[Any]
 
 
 def run(case: int) -> str:
-    """What comes of one program."""
+    """Return the result of one program."""
     program = make_program(case)
     expected, found = in_torch(program, program.leaves), here(program, program.leaves)
     within = {"float32": 2e-3, "create_graph": 1e-6}.get(program.way, 1e-8)
@@ -225,7 +225,7 @@ def run(case: int) -> str:
 
 
 def jumps(program: Program, side: Callable[..., list[np.ndarray]], numbers: list[np.ndarray], within: float) -> bool:
-    """Whether the numbers of a side are others where the leaves are moved by rounding errors: at a kink or a tie."""
+    """Return whether rounding errors at the leaves change the numbers of a side: at a kink or a tie."""
     rng, far = dice("moved", program.case), 1e-4 if program.way == "float32" else 1e-12
     for _ in range(MOVES):
         moved = [values * (1 + far * rng.standard_normal(values.shape)) for values in program.leaves]

@@ -30,7 +30,7 @@ OPTIMISERS = [
 
 
 def train(case: int, recorded: bool) -> list[np.ndarray]:
-    """The losses and the weights after so many steps."""
+    """Return the losses and the weights after `steps` steps."""
     rng = dice("training", case)
     mg.random.seed(case)
     net = networks()[rng.integers(4)]()
@@ -59,9 +59,9 @@ def train(case: int, recorded: bool) -> list[np.ndarray]:
 
 
 def run(case: int) -> str:
-    """Whether a case gives the same numbers both ways."""
-    plain, told = train(case, False), train(case, True)
+    """Train with and without recording, and return whether the numbers are equal."""
+    plain, recorded = train(case, False), train(case, True)
     if not all(np.isfinite(each).all() for each in plain):
         return "not finite"
-    same = all(np.array_equal(one, other) for one, other in zip(plain, told, strict=True))
+    same = all(np.array_equal(one, other) for one, other in zip(plain, recorded, strict=True))
     return SAME if same else "recorded, the numbers are others"

@@ -1,7 +1,7 @@
-"""The lines that random programs are made of, in the words of both libraries.
+"""Lines of random programs, in the spelling of both libraries.
 
 `m` is torch or mg, `F` its functional. Each takes what it needs from the dice when the program is made, so that both
-sides do the same. Domains are guarded, so that the numbers stay where they mean something.
+sides do the same. Guards keep the numbers inside the domains of the functions.
 """
 
 from collections.abc import Callable
@@ -124,11 +124,11 @@ MATRICES: dict[str, Callable[..., Any]] = {
     "padded": lambda s, x: s.F.pad(x, (1, 2)),
     "in a corner": lambda s, x: x[..., 1:, :-1],
 }
-"""Of shapes of two axes or more, each at least 2 long."""
+"""Lines for arrays with two or more axes of length at least 2."""
 
 
 class Side:
-    """One library: what it is called, and what is spelled otherwise in it."""
+    """One library, with its differences in spelling."""
 
     def __init__(self, name: str, dtype: str):
         self.name, self.dtype = name, dtype
@@ -146,26 +146,26 @@ class Side:
             self._made = mg.tensor
 
     def tensor(self, values: Any) -> Any:
-        """Numbers, of the dtype of the case."""
+        """Return a tensor of the case's dtype."""
         return self._made(np.asarray(values, self.dtype))
 
     def leaf(self, values: Any) -> Any:
-        """The same, with a gradient."""
+        """Return a leaf of the case's dtype."""
         return self.tensor(values).requires_grad_()
 
     def into(self, x: Any, write: Callable[[Any], Any]) -> Any:
-        """What is written, in place, into a plain tensor of noughts."""
+        """Return a plain tensor of zeros into which values were written in place."""
         return write(self.tensor(np.zeros(tuple(x.shape))))
 
     def fill_rows(self, rows: Any) -> Any:
-        """A buffer that a loop fills with rows."""
+        """Return a buffer that a loop filled with rows."""
         out = self.tensor(np.zeros(tuple(rows.shape)))
         for i in range(len(rows)):
             out[i] = rows[i] * (i + 1) * 0.5
         return out
 
     def sort(self, x: Any, axis: int) -> Any:
-        """The entries in order."""
+        """Return the sorted entries."""
         return self.m.sort(x, dim=axis, stable=True)[0] if self.name == "torch" else self.m.sort(x, axis)
 
     def attention(self, x: Any, keys: Any) -> Any:
@@ -184,23 +184,23 @@ class Side:
         return self.tensor(np.arange(x.shape[axis]).reshape([-1] + [1] * (x.ndim - axis - 1)))
 
     def diagonal(self, x: Any) -> Any:
-        """Of the last two axes."""
+        """Return the diagonal of the last two axes."""
         return self.m.diagonal(x, 0, -2, -1)
 
     def eye(self, x: Any) -> Any:
-        """As many ones on a diagonal as `x` has rows."""
+        """Return an identity matrix with as many rows as `x`."""
         return self.tensor(np.eye(x.shape[-2]))
 
     def classes(self, x: Any) -> Any:
-        """A class for each row."""
+        """Return a class for each row."""
         rows = int(np.prod(tuple(x.shape[:-1])))
         return self._made(np.arange(rows) * 7 % x.shape[-1])
 
     def kernel(self, x: Any) -> Any:
-        """Two kernels of length 3 over the rows of `x`."""
+        """Return two kernels of length 3 over the rows of `x`."""
         rows = int(np.prod(tuple(x.shape[:-1])))
         return self.tensor(np.sin(np.arange(6.0 * rows)).reshape(2, rows, 3))
 
     def mask(self, x: Any) -> Any:
-        """Every third entry."""
+        """Return a mask of every third entry."""
         return self._made((np.arange(int(np.prod(tuple(x.shape)))) % 3 == 0).reshape(tuple(x.shape)))

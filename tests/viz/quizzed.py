@@ -22,7 +22,7 @@ def leaf(values: Any, label: str = "") -> Any:
 
 
 def curve() -> Any:
-    """Numbers, with a value that is read three times; gradients have digits that nothing else has."""
+    """Return a walk of numbers in which a value is used three times. Digits of gradients occur nowhere else."""
     a, b = leaf(1.7320508, "a"), leaf(-0.3719173, "b")
     with mg.record() as trace:
         c = a * b
@@ -33,7 +33,7 @@ def curve() -> Any:
 
 
 def layer() -> Any:
-    """Arrays: a matrix product, a bias that is broadcast, an activation, a loss."""
+    """Return a walk of arrays: a matrix product, a broadcast bias, an activation, a loss."""
     rng = np.random.default_rng(3)
     x, w, bias = rng.normal(size=(6, 5)), leaf(rng.normal(size=(5, 4)), "w"), leaf(rng.normal(size=4), "bias")
     with mg.record() as trace:
@@ -64,9 +64,9 @@ def readable(quiz: Any) -> str:
     cell = re.sub(r"<script.*?</script>", " ", bundle["text/html"], flags=re.DOTALL)
     pictures = [base64.b64decode(text).decode() for text in re.findall(r"image/svg\+xml;base64,([^\"]+)", cell)]
     frame = quiz._mime_()[1].partition("srcdoc")[0]
-    told = [bundle["text/plain"], repr(quiz), page, re.sub(r'src="[^"]*"', "", cell), frame, *pictures,
+    outputs = [bundle["text/plain"], repr(quiz), page, re.sub(r'src="[^"]*"', "", cell), frame, *pictures,
             json.dumps(without_seals(quiz.data), ensure_ascii=False)]  # fmt: skip
-    return html.unescape("\n".join(told)).replace("−", "-")
+    return html.unescape("\n".join(outputs)).replace("−", "-")
 
 
 def without_seals(data: Any) -> Any:
@@ -83,12 +83,12 @@ def digits(number: float) -> str:
 
 
 def holds(text: str, number: float) -> bool:
-    """Whether a text has a number in it, to four digits cut off."""
+    """Return whether a text contains a number, truncated to four digits."""
     plain = re.sub(r"(?<=\d)\.(?=\d)", "", text)
     return digits(number) in plain
 
 
 def numbers_in(text: str) -> set[str]:
-    """All numbers of a text that are no whole ones, to four digits and without their signs."""
+    """Return the fractional numbers of a text, to four digits and without signs."""
     found = re.findall(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?|\d+e-\d+", text)
     return {f"{float(number):.4g}" for number in found}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from small_program import OPS, Program, value
 
-from micrograd_plus_viz.trace_input import normalize
-
 
 def diamond() -> dict:
-    """The diamond: a = 2, b = 3, each read more than once."""
+    """Return the diamond: a = 2, b = 3, each used more than once."""
     p = Program()
     a, b = p.leaf("a", 2.0), p.leaf("b", 3.0)
     c = p.apply("add", a, b, text="c = «a + b»")
@@ -20,7 +18,7 @@ def diamond() -> dict:
 
 
 def perceptron() -> dict:
-    """A two-layer network with softmax cross-entropy and a penalty on its weights: 22 nodes."""
+    """Return a two-layer network with softmax cross-entropy and a penalty on its weights: 22 nodes."""
     rng = np.random.default_rng(7)
     p = Program()
     x = p.leaf("X", rng.normal(size=(5, 4)), requires_grad=False)
@@ -64,7 +62,7 @@ def perceptron() -> dict:
 
 
 def softmax_inside(scores: np.ndarray, target: np.ndarray) -> dict:
-    """Cross-entropy in steps, as the trace of a small program."""
+    """Return the trace of a small program that computes cross-entropy in steps."""
     p = Program("losses.py")
     x, y = p.leaf("x", scores), p.leaf("target", target, requires_grad=False)
     weights = p.apply("exp", x)
@@ -74,7 +72,7 @@ def softmax_inside(scores: np.ndarray, target: np.ndarray) -> dict:
 
 
 def random_graph(applications: int, seed: int = 0, size: int = 3) -> dict:
-    """A program that applies random operations to what it made lately."""
+    """Return the trace of a program that applies random operations to recent results."""
     rng = np.random.default_rng(seed)
     p = Program()
     made = [p.leaf(f"x{i}", rng.normal(size=(size, size)) / 3) for i in range(max(2, applications // 16))]
@@ -89,7 +87,7 @@ def random_graph(applications: int, seed: int = 0, size: int = 3) -> dict:
 
 
 def chain(applications: int) -> dict:
-    """One long chain of additions."""
+    """Return a long chain of additions."""
     p = Program()
     one, last = p.leaf("one", 1.0, requires_grad=False), p.leaf("x", 0.5)
     for _ in range(applications):
@@ -98,7 +96,7 @@ def chain(applications: int) -> dict:
 
 
 def broadcast() -> dict:
-    """A bias that broadcasting repeats: its contribution is summed over axis 0; and one of shape (3, 1)."""
+    """Return a walk with broadcast inputs: a bias whose contribution is summed over axis 0, and a column."""
     p = Program()
     x, b = p.leaf("x", np.arange(6.0).reshape(2, 3)), p.leaf("b", np.array([1.0, -2.0, 0.5]))
     c = p.leaf("c", np.array([[2.0], [3.0]]))
@@ -106,7 +104,7 @@ def broadcast() -> dict:
 
 
 def strange() -> dict:
-    """Values that are not finite, complex, empty, large, boolean and integer."""
+    """Return a walk with infinite, complex, empty, large, boolean and integer values."""
     p = Program()
     x = p.leaf("x", np.array([0.0, -1.0, np.inf, np.nan, 1e-12]))
     logs = p.apply("sum", p.apply("log", x))
@@ -132,7 +130,7 @@ HOSTILE = [
 
 
 def broad() -> dict:
-    """Names in letters that are wider than digits."""
+    """Return a walk with names in letters that are wider than digits."""
     p = Program()
     last = p.leaf("Wärme", 1.5)
     for name in ("梯度" * 15, "ＷＩＤＥ", "MMMMWWWW@%", "🙂🙃🙂🙃🙂🙃", "ΩΣΦΨ ЩЖЮШ", "mmmwww" * 5, "ALL_CAPITALS"):
@@ -141,15 +139,14 @@ def broad() -> dict:
 
 
 def hostile() -> dict:
-    """Names with markup in every field that can have a name."""
+    """Return a walk with markup in every field that can have a name."""
     p = Program(file=HOSTILE[0])
     last = p.leaf("start", 1.5)
     for name in HOSTILE:
         last = p.apply("mul", last, p.leaf(name, 0.5), text=f"y = «y * {name}»")
     trace = p.walk(last)
-    for node in trace["nodes"]:
-        if node["site"]:
-            node["site"]["function"] = HOSTILE[3]
+    for site in trace["sites"]:
+        site["function"] = HOSTILE[3]
     for rule in trace["rules"].values():
         rule["source"], rule["file"], rule["reason"] = HOSTILE[3], HOSTILE[1], HOSTILE[0]
         rule["mathml"] = rule["mathml"].replace(
@@ -162,7 +159,7 @@ def hostile() -> dict:
 
 
 def forward() -> dict:
-    """A forward walk: tangents in the gradients' places."""
+    """Return a forward walk, with tangents instead of gradients."""
     trace = diamond()
     arrays = [np.array(trace["values"][n["value"]]["data"][0]) for n in trace["nodes"]]
     values = trace["values"]
@@ -184,6 +181,9 @@ def forward() -> dict:
             steps.append(
                 {
                     "index": len(steps),
+                    "walk": 0,
+                    "formula": None,
+                    "earlier": False,
                     "node": node["id"],
                     "input": e["name"],
                     "target": node["id"],
@@ -202,9 +202,9 @@ def forward() -> dict:
                 }
             )
     return trace | {
-        "walk": {"direction": "forward", "root": 6, "seed": None},
+        "walks": [trace["walks"][0] | {"direction": "forward", "seed": None, "steps": len(steps), "leaves": []}],
         "steps": steps,
-        "gradients": [{"node": 6, "value": places[6]}],
+        "gradients": [],
     }
 
 
@@ -218,14 +218,16 @@ def growing_gradient() -> dict:
 
 
 def one_of_several() -> dict:
-    """An application with one of its outputs between it and the rest."""
+    """Return a walk through one output of an application."""
     p = Program()
     x = p.leaf("x", np.array([0.5, -2.0]))
     trace = p.walk(p.apply("sum", p.apply("tanh", p.apply("exp", x))))
-    trace["nodes"][2] |= {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "site": None}
+    output = {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "name": "exp[0]", "lines": []}
+    trace["nodes"][2] |= output
     trace["steps"] = [step for step in trace["steps"] if step["node"] != 2]
     for index, step in enumerate(trace["steps"]):
         step["index"] = index
+    trace["walks"][0]["steps"] = len(trace["steps"])
     return trace
 
 
@@ -233,14 +235,14 @@ def backward_only() -> dict:
     """Return a walk of which only the contributions are known, as if only `backward` was recorded."""
     trace = diamond()
     for node in trace["nodes"]:
-        node |= {"value": None, "site": None}
+        node |= {"value": None, "lines": []}
     for step in trace["steps"]:
         step |= {"upstream": None, "raw": None, "before": None, "after": None}
         step["reads"] = dict.fromkeys(step["reads"])
     for rule in trace["rules"].values():
         rule |= {"text": None, "mathml": None, "source": None}
-    trace["walk"]["seed"] = None
-    return trace
+    trace["walks"][0] |= {"seed": None, "leaves": []}
+    return trace | {"sites": []}
 
 
 def engine_recording() -> dict:
@@ -255,11 +257,11 @@ def engine_recording() -> dict:
         largest, _ = mg.topk(mg.concatenate([weights, weights]), 2, -1)
         loss = -mg.log(largest).mean()
         loss.backward()
-    return normalize(trace.to_dict())
+    return trace.to_dict()
 
 
 def several_outputs() -> dict:
-    """A walk back through an application with two outputs, recorded by the engine."""
+    """Return a recording of a backward walk through an application with two outputs."""
     import micrograd_plus as mg
     from micrograd_plus import nn
     from micrograd_plus.tracing import record
@@ -271,7 +273,7 @@ def several_outputs() -> dict:
         hidden, kept = cell(x, (h, c))
         loss = (hidden * hidden).sum() + kept.sum()
         loss.backward()
-    return normalize(trace.to_dict())
+    return trace.to_dict()
 
 
 EVERY = [

@@ -1,11 +1,13 @@
-"""A small program run with NumPy as it is written down, and the trace of the walk back through it.
+"""Small programs that NumPy runs, and the traces of their backward walks.
 
-It makes traces in the form of docs/trace.md without the engine, so that what is shown can be tested against
+They write traces in the format of docs/trace.md without the engine, so that tests compare what the player shows with
 numbers that another program computed.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,12 +15,12 @@ import numpy as np
 
 
 def mi(name: str) -> str:
-    """A symbol that stands for a value."""
+    """Return the MathML of a symbol for a value."""
     return f'<mi data-name="{name}">{name}</mi>'
 
 
 def equation(right: str) -> str:
-    """A rule's MathML with `contribution` on its left."""
+    """Return the MathML of a rule with `contribution` on its left."""
     return (
         f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">'
         f"<mrow>{mi('contribution')}<mo>=</mo>{right}</mrow></math>"
@@ -29,7 +31,7 @@ UP = mi("upstream")
 
 
 class Rule(NamedTuple):
-    """A gradient rule: its function, what it reads, its formula, the local derivative where it has one."""
+    """Gradient rule: its function, the names it reads, its formula, and its local derivative if it has one."""
 
     contribution: Callable[..., Any]
     reads: str
@@ -39,7 +41,7 @@ class Rule(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """An operation: its kind, the names of its inputs, its forward and a rule for each input that has one."""
+    """Operation: its kind, the names of its inputs, its forward function, and its rules by input."""
 
     kind: str
     names: str
@@ -48,18 +50,18 @@ class Operation(NamedTuple):
 
 
 def one_minus_square(x: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """The derivative of tanh."""
+    """Return the derivative of tanh."""
     return 1 - out * out
 
 
 def softmax(x: np.ndarray) -> np.ndarray:
-    """Positive weights along the last axis that add up to one."""
+    """Return positive weights along the last axis that add up to one."""
     weights = np.exp(x - x.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def cross_entropy(x: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The mean over rows of minus the logarithm of the weight that softmax gives the target."""
+    """Return the mean over rows of minus the logarithm of the softmax weight of the target."""
     return -np.mean(np.sum(target * np.log(softmax(x)), axis=-1))
 
 
@@ -69,7 +71,7 @@ def identity_rule() -> Rule:
 
 
 def times(other: str, read: Callable[..., Any]) -> Rule:
-    """The rule of a product, for one factor: upstream times the other."""
+    """Return the rule of a product for one factor: upstream times the other factor."""
     return Rule(read, other, f"contribution = upstream · {other}", f"{UP}<mo>·</mo>{mi(other)}")
 
 
@@ -107,7 +109,7 @@ OPS = {
         "x": Rule(lambda up, x, out: np.broadcast_to(up, x.shape).copy(), "",
                   "contribution = upstream, repeated", UP),
     }),
-    "softmax_cross_entropy": Operation("op", "x target", cross_entropy, {
+    "softmax_cross_entropy": Operation("general", "x target", cross_entropy, {
         "x": Rule(lambda up, x, target, out: up * (softmax(x) - target) / len(x), "x target",
                   "contribution = upstream · (softmax(x) − target) / n",
                   f"{UP}<mo>·</mo><mfrac>{ERROR}<mi>n</mi></mfrac>"),
@@ -116,7 +118,7 @@ OPS = {
 
 
 def entry(x: object) -> object:
-    """One number as the trace writes it."""
+    """Return a number as a trace stores it."""
     if isinstance(x, (complex, np.complexfloating)):
         return [entry(float(x.real)), entry(float(x.imag))]
     if isinstance(x, (bool, np.bool_)):
@@ -128,12 +130,12 @@ def entry(x: object) -> object:
 
 
 def small(matrix: np.ndarray) -> dict:
-    """Shape and entries, nothing else: the form of a corner and of a thumbnail."""
+    """Return the shape and the entries of a corner or a thumbnail."""
     return {"shape": list(matrix.shape), "data": [entry(x) for x in matrix.ravel()]}
 
 
 def thumbnail(x: np.ndarray) -> dict:
-    """At most 16 x 16 means of the cells of x seen as a matrix of its last axis."""
+    """Return at most 16 x 16 means of x, reshaped to a matrix with the same last axis."""
     matrix = np.asarray(np.abs(x) if np.iscomplexobj(x) else x, float).reshape(-1, x.shape[-1])
     rows = np.array_split(matrix, min(16, len(matrix)), axis=0)
     return small(
@@ -144,7 +146,7 @@ def thumbnail(x: np.ndarray) -> dict:
 
 
 def value(x: np.ndarray) -> dict:
-    """One array in the form of docs/trace.md."""
+    """Return an array as a trace stores it (docs/trace.md)."""
     x = np.asarray(x)
     finite = np.abs(x)[np.isfinite(x)] if np.iscomplexobj(x) else np.asarray(x, float)[np.isfinite(x)]
     whole = x.size <= 64
@@ -164,28 +166,30 @@ def value(x: np.ndarray) -> dict:
         }
         if finite.size
         else None,
+        "nan": int(np.isnan(x).sum()),
+        "inf": int(np.isinf(x).sum()),
     }
 
 
 class Program:
-    """A small program, run as it is written down, and the walk back through it."""
+    """Small program that runs while a test writes it, and the backward walk through it."""
 
     def __init__(self, file: str = "walk.py") -> None:
         self.file, self.line = file, 1
-        self.nodes, self.steps, self.rules, self.values, self.arrays = [], [], {}, [], []
+        self.nodes, self.steps, self.rules, self.sites, self.values, self.arrays = [], [], {}, [], [], []
         self.received, self.places = {}, {}
 
     def keep(self, x: np.ndarray) -> int:
-        """The place of x in `values`."""
+        """Store an array in `values` and return its index."""
         self.values.append(value(x))
         return len(self.values) - 1
 
     def leaf(self, label: str | None, x: object, requires_grad: bool = True) -> int:
-        """A value that the program starts from."""
-        return self._born({"kind": "leaf", "label": label, "requires_grad": requires_grad}, np.asarray(x))
+        """Add a value that the program starts from."""
+        return self._add_node({"kind": "leaf", "label": label, "requires_grad": requires_grad}, np.asarray(x))
 
     def apply(self, op: str, *inputs: int, text: str | None = None, inside: dict | None = None) -> int:
-        """One application; `text` is the source line it was written in, its expression between « and »."""
+        """Apply an operation. `text` is its source line, with the expression between « and »."""
         operation = OPS[op]
         with np.errstate(all="ignore"):
             out = np.asarray(operation.forward(*[self.arrays[i] for i in inputs]))
@@ -194,14 +198,16 @@ class Program:
         for name, rule in operation.rules.items():
             self.rules[f"{op}.{name}"] = rule_data(op, operation.kind, name, rule)
         edges = [{"name": name, "node": i} for name, i in zip(operation.names.split(), inputs, strict=True)]
-        return self._born({
-            "kind": "application", "op": op, "summary": f"The operation {op}.", "inputs": edges,
-            "inside": inside, "requires_grad": any(self.nodes[i]["requires_grad"] for i in inputs),
-            "site": self._site(text or f"    v{len(self.nodes)} = «{op}({written})»"),
+        text = text or f"    v{len(self.nodes)} = «{op}({written})»"
+        self.sites.append(self._site(text))
+        return self._add_node({
+            "kind": "application", "op": op, "label": assigned_variable(text), "summary": f"The operation {op}.",
+            "inputs": edges, "opens": inside is not None, "inside": inside, "lines": [len(self.sites) - 1],
+            "requires_grad": any(self.nodes[i]["requires_grad"] for i in inputs),
         }, out)
 
     def walk(self, root: int) -> dict:
-        """The trace of the walk back from `root`."""
+        """Return the trace of the backward walk from `root`."""
         seed = np.ones_like(self.arrays[root])
         self.received, self.places = {root: seed}, {root: self.keep(seed)}
         seed_place = self.places[root]
@@ -210,18 +216,42 @@ class Program:
                 for edge in node["inputs"]:
                     if edge["name"] in OPS[node["op"]].rules and self.nodes[edge["node"]]["requires_grad"]:
                         self._step(node, edge["name"], edge["node"])
-        gradients = [{"node": n["id"], "value": self.places[n["id"]]} for n in self.nodes
-                     if n["kind"] == "leaf" and n["id"] in self.places]
-        return {"format": "micrograd_plus/trace", "version": 2, "nodes": self.nodes, "steps": self.steps,
-                "walk": {"direction": "backward", "root": root, "seed": seed_place}, "rules": self.rules,
-                "gradients": gradients, "values": self.values}
+        leaves = [(node["id"], self.places[node["id"]]) for node in self.nodes
+                  if node["kind"] == "leaf" and node["id"] in self.places]
+        nodes = [node | {"name": name} for node, name in zip(self.nodes, self._names(), strict=True)]
+        walk = {
+            "direction": "backward", "root": root, "seed": seed_place, "first": 0, "steps": len(self.steps),
+            "lines": [], "error": None,
+            "leaves": [{"node": leaf, "value": self.nodes[leaf]["value"], "before": None, "received": place,
+                        "after": place} for leaf, place in leaves],
+        }
+        return {
+            "format": "micrograd_plus/trace", "version": 2, "walks": [walk], "error": None, "nodes": nodes,
+            "groups": [], "steps": self.steps, "rules": self.rules, "formulas": [],
+            "gradients": [{"node": leaf, "value": place} for leaf, place in leaves],
+            "sites": self.sites, "values": self.values, "caught": [], "not_finite": [], "part": None,
+        }
 
-    def _born(self, told: dict, x: np.ndarray) -> int:
-        """Write a new node down; what is not told of it is empty."""
-        empty = dict.fromkeys(("op", "summary", "label", "site", "inside")) | {"inputs": [], "params": {}}
+    def _add_node(self, fields: dict, x: np.ndarray) -> int:
+        """Add a node with some fields; the others are empty."""
+        empty = dict.fromkeys(("op", "called", "summary", "label", "group", "inside"))
+        empty |= {"inputs": [], "params": {}, "lines": [], "failed": False, "opens": False}
         self.arrays.append(x)
-        self.nodes.append({"id": len(self.nodes)} | empty | told | {"value": self.keep(x)})
+        self.nodes.append({"id": len(self.nodes)} | empty | fields | {"value": self.keep(x)})
         return len(self.nodes) - 1
+
+    def _names(self) -> list[str]:
+        """Return a unique name for every node: a label, or an operation with the variable of its result."""
+        names = [
+            node["label"] or "leaf" if node["kind"] == "leaf"
+            else f"{node['op']} ({node['label']})" if node["label"] else node["op"]
+            for node in self.nodes
+        ]  # fmt: skip
+        times, so_far, numbered = Counter(names), Counter(), []
+        for name in names:
+            so_far[name] += 1
+            numbered.append(f"{name} #{so_far[name]}" if times[name] > 1 else name)
+        return numbered
 
     def _site(self, text: str) -> dict:
         start, end = text.index("«"), text.index("»") - 1
@@ -229,7 +259,7 @@ class Program:
                 "end_line": self.line, "end_column": end, "text": text.replace("«", "").replace("»", "")}
 
     def _step(self, node: dict, name: str, target: int) -> None:
-        """Apply one rule to one input, and write down all that is known of it."""
+        """Apply one rule to one input and record the step."""
         rule, out, x = OPS[node["op"]].rules[name], self.arrays[node["id"]], self.arrays[target]
         read = [self.arrays[e["node"]] for e in node["inputs"]]
         known = {e["name"]: self.nodes[e["node"]]["value"] for e in node["inputs"]} | {"out": node["value"]}
@@ -244,13 +274,20 @@ class Program:
         sent_place = self.keep(sent) if axes else raw_place
         after = sent_place if before is None else self.keep(self.received[target])
         self.steps.append({
-            "index": len(self.steps), "node": node["id"], "input": name, "target": target,
-            "rule": f"{node['op']}.{name}", "upstream": self.places[node["id"]],
+            "index": len(self.steps), "walk": 0, "node": node["id"], "input": name, "target": target,
+            "rule": f"{node['op']}.{name}", "formula": None, "upstream": self.places[node["id"]],
             "local": None if local is None else self.keep(local), "raw": raw_place, "summed_axes": axes,
             "contribution": sent_place, "before": self.places.get(target), "after": after,
             "reads": {word: known[word] for word in rule.reads.split()}, "accumulates": before is not None,
+            "earlier": False,
         })
         self.places[target] = after
+
+
+def assigned_variable(text: str) -> str | None:
+    """Return the variable that a line assigns its marked expression to: `y` for `y = «a + b»`; otherwise None."""
+    line = re.fullmatch(r"\s*(\w+) = «[^»]*»", text)
+    return line and line[1]
 
 
 def rule_data(op: str, kind: str, name: str, rule: Rule) -> dict:
@@ -262,34 +299,7 @@ def rule_data(op: str, kind: str, name: str, rule: Rule) -> dict:
 
 
 def summed_axes(shape: tuple[int, ...], wanted: tuple[int, ...]) -> list[int]:
-    """The axes along which broadcasting repeated an array of the wanted shape."""
+    """Return the axes along which broadcasting repeated an array of the wanted shape."""
     extra = len(shape) - len(wanted)
     repeated = [k + extra for k, n in enumerate(wanted) if n == 1 and shape[k + extra] > 1]
     return [*range(extra), *repeated]
-
-
-def current_format(trace: dict) -> dict:
-    """Return a trace with all fields that the engine requires, given one in the short form of `Program.walk`."""
-    sites = [node["site"] for node in trace["nodes"] if node["site"]]
-    nodes = [
-        {name: part for name, part in node.items() if name != "site"}
-        | {"called": None, "lines": [sites.index(node["site"])] if node["site"] else [], "group": None, "failed": False,
-           "opens": node["inside"] is not None, "name": node.get("name") or node["label"] or node["op"] or "leaf",
-           "inside": node["inside"] and current_format(node["inside"])}
-        for node in trace["nodes"]
-    ]  # fmt: skip
-    walk = trace["walk"] | {"first": 0, "steps": len(trace["steps"]), "lines": [], "leaves": [], "error": None}
-    steps = [{"walk": 0, "earlier": False, "formula": None} | step for step in trace["steps"]]
-    rest = {name: part for name, part in trace.items() if name != "walk"}
-    values = [each | count_not_finite(each) for each in trace["values"]]
-    return rest | {
-        "values": values,
-        "walks": [walk], "error": None, "nodes": nodes, "groups": [], "steps": steps, "formulas": [], "sites": sites,
-        "caught": [], "not_finite": [], "part": None,
-    }  # fmt: skip
-
-
-def count_not_finite(value: dict) -> dict[str, int]:
-    """Return the numbers of nan and infinite entries of a value, as its trace has them."""
-    flat = [part for x in value["data"] or [] for part in (x if isinstance(x, list) else [x])]
-    return {"nan": flat.count("nan"), "inf": flat.count("inf") + flat.count("-inf")}

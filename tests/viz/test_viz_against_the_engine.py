@@ -108,17 +108,17 @@ SEEN = """() => {
 
 
 def check(shown, trace, leaves):
-    """Step the walk on the page, and hold every sentence, equation and picture to the engine's numbers."""
-    held, drawn = {}, {}
+    """Check every sentence, equation and picture of a walk on the page against the engine's numbers."""
+    held, labels = {}, {}
     for k, step in enumerate(trace.steps):
         shown.keyboard.press("ArrowRight")
         seen = shown.evaluate(SEEN)
         if k == 0 or step.walk != trace.steps[k - 1].walk:
-            drawn = check_nodes_at_start(trace, step.walk, drawn)
+            labels = check_nodes_at_start(trace, step.walk, labels)
         back = trace.walks[step.walk].direction == "backward"
         check_sentence(seen["said"], trace, step, "gradient" if back else "tangent")
-        drawn[step.target] = gradient_text(step.after, "grad" if back else "tangent")
-        check_graph(seen, drawn, step)
+        labels[step.target] = gradient_text(step.after, "grad" if back else "tangent")
+        check_graph(seen, labels, step)
         check_sum(seen, step)
         for numbers, signs in seen["equations"]:
             check_equation(numbers, signs)
@@ -131,7 +131,7 @@ def check(shown, trace, leaves):
 
 
 def check_sentence(said, trace, step, word):
-    """Who receives, whether it is the first to arrive, and what is held then."""
+    """Check the receiver, whether it is the first arrival, and the new value."""
     assert f" to {trace.nodes[step.target].name}" in said
     first = f"the first {word} to arrive there" in said
     assert first == (step.before is None), said
@@ -139,10 +139,10 @@ def check_sentence(said, trace, step, word):
         assert said.endswith(f"now holds {digits.number(float(np.asarray(step.after)))}."), said
 
 
-def check_nodes_at_start(trace, number, drawn):
+def check_nodes_at_start(trace, number, labels):
     """Check the nodes at the start of a walk: inner nodes are empty, leaves keep their gradients."""
     walk = trace.walks[number]
-    kept = {node: text for node, text in drawn.items()
+    kept = {node: text for node, text in labels.items()
             if trace.nodes[node].kind == "leaf" and text.startswith(("grad", "|grad"))}  # fmt: skip
     if walk.direction == "forward":
         return kept | {leaf.node: gradient_text(leaf.received, "tangent") for leaf in walk.leaves}
@@ -151,14 +151,14 @@ def check_nodes_at_start(trace, number, drawn):
 
 
 def check_leaves(shown, trace, leaves, held):
-    """What leaves hold at the end, in the graph and in full, is their `.grad`."""
+    """Check that leaves show their `.grad` at the end, in the graph and in full."""
     for name, leaf in leaves.items():
         gradient = np.asarray(leaf.grad.numpy())
         assert np.allclose(np.asarray(held[name]), gradient)
         place = next(node.id for node in trace.nodes if node.name == name)
-        drawn = shown.locator(f"#n{place} .gradient").text_content()
+        label = shown.locator(f"#n{place} .gradient").text_content()
         if gradient.size == 1:
-            assert drawn == f"grad {digits.number(float(gradient))}"
+            assert label == f"grad {digits.number(float(gradient))}"
         shown.locator(f"#n{place}").click()
         cells = shown.locator(".node-details .card").nth(1).locator("td[title], .line span")
         if cells.count() == gradient.size:
@@ -174,10 +174,10 @@ def gradient_text(value, word):
     return f"|{word}| {digits.number(float(f'{np.linalg.norm(array):.4g}'))}"
 
 
-def check_graph(seen, drawn, step):
+def check_graph(seen, labels, step):
     """Check the value of every node, and that the arrow points at the receiver."""
     held = {node: text.rsplit(" ", 1) for node, text in seen["held"]}
-    expected = {node: text.rsplit(" ", 1) for node, text in drawn.items()}
+    expected = {node: text.rsplit(" ", 1) for node, text in labels.items()}
     assert {node: word for node, (word, _) in held.items()} == {node: word for node, (word, _) in expected.items()}
     for node, (_, number) in held.items():
         assert read(number) == pytest.approx(read(expected[node][1]), rel=6e-4), (node, number)
@@ -186,7 +186,7 @@ def check_graph(seen, drawn, step):
 
 
 def check_equation(numbers, signs):
-    """Numbers with signs between them: `=` holds as printed, `≈` to three digits."""
+    """Check printed equations: `=` must hold as printed, `≈` to three digits."""
     if len(numbers) != 3 or signs not in (["×", "="], ["×", "≈"], ["+", "="], ["+", "≈"]):
         return
     a, b, result = map(read, (text.replace("True", "1").replace("False", "0") for text in numbers))
@@ -195,7 +195,7 @@ def check_equation(numbers, signs):
 
 
 def check_cells(cells, array):
-    """A cell for each entry, in its place, blue, red or blank as the entry is positive, negative or zero."""
+    """Check that each entry has a cell at its position: blue if positive, red if negative, blank if zero."""
     minus = sum(kind == "m" for kind, *_ in cells)
     cells = sorted((y, x, kind) for kind, x, y in cells if kind != "m")
     assert len(cells) == array.size
@@ -206,7 +206,7 @@ def check_cells(cells, array):
 
 
 def check_sum(seen, step):
-    """The axes that broadcasting had repeated are named, and no others."""
+    """Check that the page names exactly the axes that broadcasting repeated."""
     named = [sign for sign in seen["signs"] if "∑" in sign]
     axes = [tuple(map(int, re.findall(r"\d+", sign))) for sign in named]
     assert axes == ([tuple(step.summed_axes)] if step.summed_axes else []), named
@@ -214,15 +214,15 @@ def check_sum(seen, step):
 
 
 def check_first_odd(shown, trace, _):
-    """The button for the first nan leads to the first step that sends one, and says which entry it is."""
+    """Check that the button for the first nan names its entry and goes to the first step that sends it."""
     odd = [~np.isfinite(np.asarray(step.contribution)) for step in trace.steps]
     first = next(k for k, each in enumerate(odd) if each.any())
     button = shown.locator(".first-odd")
     assert button.text_content() == f"First nan or inf: step {first + 1}"
     entry = [int(at) for at in np.argwhere(odd[first])[0]]
-    told = button.get_attribute("data-tip").partition("Step ")[2]
-    assert told.startswith(f"{first + 1} sends ")
-    assert told.endswith(f"to {trace.nodes[trace.steps[first].target].name}, first at {entry}.")
+    tip = button.get_attribute("data-tip").partition("Step ")[2]
+    assert tip.startswith(f"{first + 1} sends ")
+    assert tip.endswith(f"to {trace.nodes[trace.steps[first].target].name}, first at {entry}.")
     for go in (button.click, lambda: shown.keyboard.press("!")):
         shown.keyboard.press("Home")
         go()
@@ -230,7 +230,7 @@ def check_first_odd(shown, trace, _):
 
 
 def check_groups(shown, trace, _):
-    """Closed groups and the nodes beside them are all nodes of the program, each once."""
+    """Check that closed groups and the other nodes contain every node of the program once."""
     closed = shown.locator(".node.group").evaluate_all("nodes => nodes.map((node) => node.getAttribute('aria-label'))")
     counts = [int(re.search(r"closed group of (\d+) nodes", label)[1]) for label in closed]
     beside = shown.locator(".drawing .node:not(.group):not(.stub)").count()
@@ -268,56 +268,56 @@ def test_the_page_shows_the_engines_numbers(open_player, program):
 
 
 def larger(data):
-    """An accumulator's number, a quarter too large."""
+    """Make an accumulator 25 % too large."""
     value = data["values"][data["steps"][-1]["after"]]
     value["data"] = [1.25 * entry for entry in value["data"]]
 
 
 def reverse_step(data):
-    """A step that goes the other way."""
+    """Reverse a step."""
     data["steps"][1]["back"] = not data["steps"][1]["back"]
 
 
 def redirect_step(data):
-    """A step that reaches another node than it says."""
+    """Let a step reach another node than its sentence says."""
     data["steps"][1]["to"] = data["steps"][1]["from"]
 
 
 def keep_inner_gradient(data):
-    """The second walk begins with the first walk's gradient of an inner node."""
+    """Keep the first walk's gradient of an inner node in the second walk."""
     step = data["steps"][0]
     data["walks"][1]["starts"][str(step["from"])] = step["contribution"]
 
 
 def forget_axis(data):
-    """An axis that was summed is left out."""
+    """Omit a summed axis."""
     step = next(step for step in data["steps"] if len(step["summed_axes"]) > 1)
     step["summed_axes"] = step["summed_axes"][:1]
 
 
 def move_first_nan(data):
-    """The first nan is another step's."""
+    """Move the first nan to another step."""
     data["odd"] = data["odd"].replace("Step 2", "Step 3")
 
 
 def miscount_group(data):
-    """A group of one node more."""
+    """Add one to the node count of every group."""
     counts = data["groups"]["counts"]
     data["groups"]["counts"] = [count + 1 for count in counts]
 
 
 LIES = {
-    "an accumulator shows what was there before": (diamond, "{ place: step.after, word", "{ place: step.before, word"),
+    "an accumulator shows its old value": (diamond, "{ place: step.after, word", "{ place: step.before, word"),
     "signs are lost": (classes, 'return `${size < 0 ? "n" : "p"}', 'return `${size < 0 ? "p" : "p"}'),
-    "neighbours stand in each other's place": (classes, "const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
+    "neighbours swap places": (classes, "const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
     "digits are cut and the sign stays": (diamond, "x.toPrecision(6)), x) ? 6 : 4", "x.toPrecision(6)), x) ? 2 : 2"),
     "every entry shows the first": (broadcast_program, "make(tag, heat(x, largest), number(x))",
                                     "make(tag, heat(x, largest), number(0))"),
     "a sentence is another step's": (diamond, "step ? step.say", "step ? data.steps[0].say"),
     "all arrows are turned": (diamond, "const { back } = step;", "const back = !step.back;"),
     "tangents are called gradients": (both_ways, 'tangent: "tangent" }', 'tangent: "grad" }'),
-    "what an earlier walk left stays in inner nodes": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? at - 1 : -1"),
-    "leaves forget what an earlier walk left": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? -1 : -1"),
+    "inner nodes keep gradients of an earlier walk": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? at - 1 : -1"),
+    "leaves lose gradients of an earlier walk": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? -1 : -1"),
     "the first nan is found one step late": (divided_by_zero, "act.go(odd + 1)", "act.go(odd + 2)"),
     "a number is changed": (diamond, larger, None),
     "one arrow is turned": (diamond, reverse_step, None),
@@ -333,10 +333,10 @@ LIES = {
 def test_the_checks_find_wrong_numbers_in_a_player(open_player, lie, monkeypatch):
     program, lied, false = LIES[lie]
     if false is None:
-        told = pages.payload
+        original = pages.payload
 
         def payload(*args, **options):
-            data = told(*args, **options)
+            data = original(*args, **options)
             lied(data)
             return data
 
@@ -407,9 +407,9 @@ def test_edges_of_closed_groups_show_gradient_norms(open_player):
     shown = open_player(rounds()[0])
     shown.keyboard.press("End")
     shown.locator(".icon.larger").click()
-    told = [text for text in shown.locator(".drawing .norm").all_text_contents() if text]
-    assert told
-    assert all(re.fullmatch(r"\|grad\| [\d.e−]+", text) for text in told)
+    norms = [text for text in shown.locator(".drawing .norm").all_text_contents() if text]
+    assert norms
+    assert all(re.fullmatch(r"\|grad\| [\d.e−]+", text) for text in norms)
 
 
 def test_open_as_it_goes_opens_the_groups_of_each_step(open_player):
@@ -498,6 +498,6 @@ def test_the_start_panel_lists_caught_errors(open_player):
         except ValueError:
             y = a * 2
         y.sum().backward()
-    told = open_player(trace).locator(".start .error-text").all_text_contents()
-    assert len(told) == 1
-    assert "ValueError: matmul(a: (1, 2) float64, b: (3, 4) float64)" in told[0]
+    messages = open_player(trace).locator(".start .error-text").all_text_contents()
+    assert len(messages) == 1
+    assert "ValueError: matmul(a: (1, 2) float64, b: (3, 4) float64)" in messages[0]

@@ -1,4 +1,4 @@
-"""Where a player could break: no walk, complex numbers, a cell run again, a place that was hidden, others' keys."""
+"""Tests of unusual cases: no walk, complex numbers, a cell run again, a hidden place, keys of other widgets."""
 
 import numpy as np
 import pytest
@@ -140,7 +140,7 @@ def test_players_of_several_cells_have_names_of_their_own(page):
 
 
 def wide(x):
-    """Two programs whose summaries are alike."""
+    """Return two programs with similar summaries."""
     p = sample_traces.Program()
     return p.walk(p.apply("sum", p.apply("tanh", p.leaf("x", np.array([x, -x])))))
 

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 import sample_traces
 from PIL import Image
-from small_program import current_format
 
 import micrograd_plus_viz as viz
 from micrograd_plus_viz import notebook, page, payload, player, trace_input
@@ -28,12 +27,12 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "player.md").read_text(en
 
 
 def mimebundle(trace):
-    """What a notebook gets."""
+    """Return the output of a trace in a notebook."""
     return viz.show(trace)._repr_mimebundle_()
 
 
 def inside_html(text):
-    """The payload that an HTML output or page carries."""
+    """Return the payload in an HTML output or page."""
     packed = re.findall(r'<script type="application/octet-stream"[^>]*>([^<]*)</script>', text)[-1]
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 
@@ -79,7 +78,7 @@ def test_the_payload_holds_the_numbers_of_the_trace_and_the_walk_inside():
 
 
 def check_values(data, trace):
-    """Every node and step of a page refers to the entries that the trace has, to four digits."""
+    """Check that a page's nodes and steps have the values of the trace, to four digits."""
     places = [(a["value"], b["value"]) for a, b in zip(data["nodes"], trace["nodes"], strict=True)]
     for shown_step, step in zip(data["steps"], trace["steps"], strict=True):
         places += [(shown_step[word], step[word]) for word in ("local", "raw", "contribution", "before", "after")]
@@ -102,7 +101,7 @@ def test_compression_has_no_timestamp_and_returns_the_hash():
 
 
 def test_hostile_names_never_become_markup_in_a_page_or_an_output():
-    trace = sample_traces.hostile()
+    trace = trace_input.normalize(sample_traces.hostile())
     for text in (page.document(trace, title=sample_traces.HOSTILE[3]), mimebundle(trace)["text/html"]):
         assert "<img src=x" not in text
         assert "<script>window" not in text
@@ -112,7 +111,7 @@ def test_hostile_names_never_become_markup_in_a_page_or_an_output():
 @pytest.mark.skipif(shutil.which("node") is None and "CI" not in os.environ, reason="install nodejs")
 @pytest.mark.parametrize("source", ["page", "notebook"])
 def test_the_module_in_one_line_is_javascript(tmp_path, source):
-    trace = sample_traces.diamond()
+    trace = trace_input.normalize(sample_traces.diamond())
     text = page.document(trace) if source == "page" else notebook.html(trace)
     code = re.search(r'<script type="module">(.*?)</script>', text)[1]
     assert "\n" not in code
@@ -142,7 +141,7 @@ def test_no_text_in_the_code_can_end_the_element_it_stands_in():
 
 
 def test_the_security_policy_has_the_hashes_of_code_and_style():
-    text = page.document(sample_traces.diamond())
+    text = page.document(trace_input.normalize(sample_traces.diamond()))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     for tag, directive in (('script type="module"', "script-src"), ("style", "style-src")):
         content = (
@@ -159,7 +158,7 @@ def test_marimo_gets_the_page_in_a_titled_frame():
     kind, text = viz.show(sample_traces.diamond())._mime_()
     assert kind == "text/html"
     framed = html.unescape(re.search(r'srcdoc="([^"]*)"', text)[1])
-    assert framed == page.document(sample_traces.diamond())
+    assert framed == page.document(trace_input.normalize(sample_traces.diamond()))
     assert 'title="Backward walk' in text
 
 
@@ -301,7 +300,7 @@ print(*Trace.bundle(trace), Trace.frame(trace)[0])"""
 def test_a_walk_recorded_by_the_engine_shows_itself():
     from micrograd_plus.tracing import load_trace
 
-    trace = load_trace(current_format(sample_traces.diamond()))
+    trace = load_trace(sample_traces.diamond())
     assert trace._repr_mimebundle_() == mimebundle(trace)
     assert trace._mime_() == viz.show(trace)._mime_()
 

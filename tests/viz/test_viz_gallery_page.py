@@ -1,4 +1,4 @@
-"""The gallery's page in the documentation: eight questions with their walks, live, in the light of the site."""
+"""Tests of the gallery page of the documentation: eight questions with live walks, in the theme of the site."""
 
 import runpy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The drawn graph: Graphviz's placing, our own, and the part that is shown of a long walk."""
+"""Tests of the graph: positions by Graphviz, our own positions, and parts of long walks."""
 
 import os
 import re
@@ -11,19 +11,20 @@ import pytest
 import sample_traces
 
 from micrograd_plus_viz import dot, graphviz_run, layers, layout, picture, words
+from micrograd_plus_viz.trace_input import normalize
 from micrograd_plus_viz.window import window
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def parse_picture(trace):
-    """The still picture, parsed."""
+    """Return the parsed picture of a graph."""
     return ET.fromstring(picture.graph_svg(trace, layout.compute_placement(trace)))  # noqa: S314 - our own picture
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 def test_every_node_and_every_edge_is_drawn_once_under_its_id(make):
-    trace = make()
+    trace = normalize(make())
     ids = [element.get("id") for element in parse_picture(trace).iter() if element.get("id")]
     edges = sum(len(node["inputs"]) for node in trace["nodes"])
     assert sorted(ids) == sorted(
@@ -33,7 +34,7 @@ def test_every_node_and_every_edge_is_drawn_once_under_its_id(make):
 
 @pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(400)])
 def test_no_node_lies_over_another_and_all_lie_in_the_picture(make):
-    placing = layout.compute_placement(make())
+    placing = layout.compute_placement(normalize(make()))
     boxes = [
         (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in placing.boxes
     ]
@@ -48,7 +49,7 @@ def test_no_node_lies_over_another_and_all_lie_in_the_picture(make):
 
 
 def test_hostile_names_are_text_in_the_dot_source_and_in_the_picture():
-    trace = sample_traces.hostile()
+    trace = normalize(sample_traces.hostile())
     root = parse_picture(trace)
     assert {element.tag for element in root.iter()} == {
         f"{SVG}{tag}" for tag in ("svg", "title", "rect", "style", "g", "path", "text")
@@ -62,7 +63,7 @@ def test_hostile_names_are_text_in_the_dot_source_and_in_the_picture():
 
 
 def test_leaves_applications_and_outputs_differ_in_shape_not_only_in_colour():
-    source = dot.source(sample_traces.one_of_several())
+    source = dot.source(normalize(sample_traces.one_of_several()))
     assert re.search(r"n0 \[.*shape=box (?!style)", source)
     assert re.search(r"n1 \[.*shape=box style=rounded", source)
     assert re.search(r"n2 \[.*shape=hexagon", source)
@@ -70,7 +71,7 @@ def test_leaves_applications_and_outputs_differ_in_shape_not_only_in_colour():
 
 
 def test_a_node_tells_its_value_and_the_gradient_it_ends_with():
-    labels = {label.name: label for label in dot.labels(sample_traces.perceptron())}
+    labels = {label.name: label for label in dot.labels(normalize(sample_traces.perceptron()))}
     assert labels["X"] == ("X", "(5, 4) float64", None)
     assert labels["add (loss)"] == ("add (loss)", "1.162", "grad 1")
     assert labels["W1"].gradient == "|grad| 0.4574"
@@ -78,24 +79,24 @@ def test_a_node_tells_its_value_and_the_gradient_it_ends_with():
 
 
 def test_nodes_reserve_a_line_for_later_gradients():
-    trace = sample_traces.diamond()
-    told = [dot.labels(trace, steps)[0] for steps in range(11)]
+    trace = normalize(sample_traces.diamond())
+    labels_by_step = [dot.labels(trace, steps)[0] for steps in range(11)]
     arrivals = [i for i, step in enumerate(trace["steps"]) if step["target"] == 0]
-    assert [label.gradient == "" for label in told] == [steps <= arrivals[0] for steps in range(11)]
-    assert {len(label.lines()) for label in told} == {3}
-    assert told[-1].gradient == "grad 25"
+    assert [label.gradient == "" for label in labels_by_step] == [steps <= arrivals[0] for steps in range(11)]
+    assert {len(label.lines()) for label in labels_by_step} == {3}
+    assert labels_by_step[-1].gradient == "grad 25"
 
 
 def test_the_same_trace_gives_the_same_picture():
     first, second = (
         picture.graph_svg(t, layout.compute_placement(t))
-        for t in (sample_traces.perceptron(), sample_traces.perceptron())
+        for t in (normalize(sample_traces.perceptron()), normalize(sample_traces.perceptron()))
     )
     assert first == second
 
 
 def test_threads_may_draw_at_the_same_time():
-    source, drawings = dot.source(sample_traces.perceptron()), []
+    source, drawings = dot.source(normalize(sample_traces.perceptron())), []
     threads = [threading.Thread(target=lambda: drawings.append(graphviz_run.svg(source))) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -146,7 +147,7 @@ def test_the_systems_graphviz_draws_without_the_bundled_one(monkeypatch, tmp_pat
 
 
 def test_layers_run_from_inputs_to_results():
-    trace = sample_traces.random_graph(500)
+    trace = normalize(sample_traces.random_graph(500))
     placing = layers.place_in_layers(trace)
     for node in trace["nodes"]:
         for e in node["inputs"]:
@@ -158,31 +159,31 @@ def test_a_leaf_stands_right_before_what_reads_it():
     x, late = p.leaf("x", 1.0), p.leaf("late", 2.0)
     for _ in range(5):
         x = p.apply("tanh", x)
-    trace = p.walk(p.apply("mul", x, late))
+    trace = normalize(p.walk(p.apply("mul", x, late)))
     boxes = layers.place_in_layers(trace).boxes
     assert boxes[late].x == pytest.approx(boxes[x].x)
 
 
 def test_many_long_edges_are_left_to_our_own_layers(monkeypatch):
     monkeypatch.setattr(graphviz_run, "svg", lambda dot: pytest.fail("Graphviz would take seconds"))
-    assert len(layout.compute_placement(sample_traces.chain(100)).boxes) == 102
+    assert len(layout.compute_placement(normalize(sample_traces.chain(100))).boxes) == 102
 
 
 def test_graphs_without_edges_or_nodes_have_pictures():
     p = sample_traces.Program()
-    alone = p.walk(p.leaf("x", 1.0))
+    alone = normalize(p.walk(p.leaf("x", 1.0)))
     assert len(layout.compute_placement(alone).boxes) == len(layers.place_in_layers(alone).boxes) == 1
 
 
 def test_a_short_walk_is_shown_in_full():
-    trace = sample_traces.perceptron()
+    trace = normalize(sample_traces.perceptron())
     part, note = window(trace)
     assert note is None
     assert [len(part[k]) for k in ("nodes", "steps", "values")] == [len(trace[k]) for k in ("nodes", "steps", "values")]
 
 
 def test_a_window_keeps_step_numbers_and_describes_the_rest():
-    trace = sample_traces.chain(50)
+    trace = normalize(sample_traces.chain(50))
     part, note = window(trace, 10, 5)
     assert note == (
         "This page has steps 11 to 15 of 50, and the 7 nodes that they use; "
@@ -201,7 +202,7 @@ def test_a_window_keeps_step_numbers_and_describes_the_rest():
 
 
 def test_windows_side_by_side_hold_every_step_once():
-    trace = sample_traces.random_graph(60)
+    trace = normalize(sample_traces.random_graph(60))
     parts = [window(trace, start, 20)[0]["steps"] for start in range(0, len(trace["steps"]), 20)]
     assert [s["rule"] for part in parts for s in part] == [s["rule"] for s in trace["steps"]]
     assert len(parts) > 2
@@ -210,7 +211,7 @@ def test_windows_side_by_side_hold_every_step_once():
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 def test_every_window_of_every_trace_has_picture_and_sentences(make):
-    trace = make()
+    trace = normalize(make())
     for start in range(len(trace["steps"])):
         part, _ = window(trace, start, 2)
         assert len(layout.compute_placement(part).boxes) == len(part["nodes"]) == len(words.names(part))
@@ -223,11 +224,11 @@ def test_every_window_of_every_trace_has_picture_and_sentences(make):
 
 def test_a_window_after_the_last_step_raises_an_error():
     with pytest.raises(ValueError, match="start is 10, but the walk's steps are numbered 0 to 9"):
-        window(sample_traces.diamond(), 10)
+        window(normalize(sample_traces.diamond()), 10)
 
 
 def test_a_walk_of_65000_steps_is_cut_to_page_size():
-    trace = sample_traces.chain(65_000)
+    trace = normalize(sample_traces.chain(65_000))
     part, note = window(trace)
     assert note.startswith("This page has steps 1 to 1000 of 65000,")
     assert len(layout.compute_placement(part).boxes) == len(part["nodes"]) <= 6001

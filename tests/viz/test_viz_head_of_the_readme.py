@@ -1,4 +1,4 @@
-"""The animation at the head of the README: present, small, described, respectful of reduced motion, up to date."""
+"""Tests of the animation at the top of the README: size, description, reduced motion, and current content."""
 
 import re
 from html.parser import HTMLParser
@@ -16,7 +16,7 @@ STEPS, ROLLS, KILOBYTES = 9, 5, 300
 
 
 class Pictures(HTMLParser):
-    """Every element of a page that names a picture."""
+    """Return every element of a page that names a picture."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,10 +57,10 @@ def test_the_film_is_small_and_has_every_step(name):
 
 @pytest.mark.parametrize(("name", "look"), [(FILMS[0], []), (FILMS[1], ["--dark"])])
 def test_the_commands_of_make_pictures_make_it_as_it_lies_there(tmp_path, name, look):
-    """Its first frames, pixel for pixel but for what another machine rounds."""
+    """Compare the first frames pixel by pixel, except for rounding on another machine."""
     made = (HOUSE / "Makefile").read_text(encoding="utf-8").partition("\npictures:")[2].partition("\n\n")[0]
-    told = re.search(r"walk (--example mlp --width \d+).*?\.webp (--pace [\d.]+ --motion --loop)", made, re.DOTALL)
-    arguments = f"{told[1]} {told[2]} --steps 0-1".split()
+    command = re.search(r"walk (--example mlp --width \d+).*?\.webp (--pace [\d.]+ --motion --loop)", made, re.DOTALL)
+    arguments = f"{command[1]} {command[2]} --steps 0-1".split()
     ran = run("walk", *arguments, *look, "-o", tmp_path / name, folder=HOUSE)
     assert ran.returncode == 0, ran.stderr
     for frame in (0, 2):
@@ -70,7 +70,7 @@ def test_the_commands_of_make_pictures_make_it_as_it_lies_there(tmp_path, name, 
 
 
 def first_rows(path: Path, frame: int):
-    """The upper part of a frame, which does not depend on how high the film is."""
+    """Return the upper part of a frame, which does not depend on the height of the film."""
     with Image.open(path) as film:
         film.seek(frame)
         return np.asarray(film.convert("RGB"), dtype=float)[:500]

@@ -84,10 +84,10 @@ def test_an_inside_that_ends_stands_beside_its_outside(open_player):
     page.locator(".player:visible .source-row .inside").click()
     inner = page.locator(".nested .player")
     page.keyboard.press("End")
-    told = inner.locator(".inside-out")
-    expect(told).to_contain_text("inside: gradient for x")
-    assert told.locator(".sign").text_content() in "=≈"
-    assert [card.locator(".line span").count() for card in told.locator(".card").all()] == [3, 3]
+    equation = inner.locator(".inside-out")
+    expect(equation).to_contain_text("inside: gradient for x")
+    assert equation.locator(".sign").text_content() in "=≈"
+    assert [card.locator(".line span").count() for card in equation.locator(".card").all()] == [3, 3]
     inner.locator(".crumb").click()
     expect(page.locator(".player:visible")).to_have_count(1)
     expect(page.locator(".nested .player")).to_have_count(0)
@@ -139,7 +139,7 @@ def test_size_hiding_and_full_screen_work_by_key_and_mouse(open_player):
 def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
     trace = deep()
     page, count = open_player(trace), len(trace.steps)
-    counter, told = page.locator(".counter"), page.locator(".node-details .title").first
+    counter, title = page.locator(".counter"), page.locator(".node-details .title").first
     for go in (lambda: page.keyboard.press("v"), page.locator(".tool.values").click):
         go()
         expect(counter).to_contain_text("value 0 of ")
@@ -158,11 +158,11 @@ def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
     for reach in (lambda: page.keyboard.press("/"), page.locator(".field.search").click):
         reach()
         page.keyboard.type("sum\n")
-        expect(told).to_contain_text("sum")
+        expect(title).to_contain_text("sum")
         page.locator(".field.search").fill("")
         page.keyboard.press("Escape")
         page.keyboard.press("Escape")
-        expect(told).to_have_count(0)
+        expect(title).to_have_count(0)
 
 
 def test_panning_zooming_and_group_opening_work_by_key_and_mouse(open_player):

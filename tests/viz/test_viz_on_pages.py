@@ -32,7 +32,7 @@ def test_keys_go_to_the_player_that_has_the_focus(two_players, page):
     assert second.locator(".counter").text_content() == "2 / 6"
     names = [player.get_attribute("aria-label").split(".")[0] for player in (first, second)]
     assert names == ["Walk 1", "Walk 2"]
-    assert page.evaluate("document.querySelectorAll('[id^=n], [id^=e]').length") == 0    # each has ids of its own
+    assert page.evaluate("document.querySelectorAll('[id^=n], [id^=e]').length") == 0    # ids are unique
 
 
 def test_time_runs_to_the_right_on_right_to_left_pages(two_players):

@@ -1,4 +1,4 @@
-"""At 1280 by 720 every step is on one screen: graph, sentence, formula and numbers, at the same height throughout."""
+"""Tests that every step fits on one 1280 by 720 screen: graph, sentence, formula and numbers."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ TOO_LARGE = """(all) => {
 
 
 def layer_norm():
-    """A layer norm, whose formula with numbers is the longest there is."""
+    """Return a walk through a layer norm, which has the longest formula."""
     rng = np.random.default_rng(0)
     x, gain, shift = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((4, 6), (6,), (6,)))
     with mg.record() as trace:
@@ -41,7 +41,7 @@ def layer_norm():
 
 
 def awkward():
-    """Arrays that are no picture by themselves: high and narrow, of four axes, of numbers with powers of ten."""
+    """Return a walk with awkward arrays: high and narrow ones, four axes, numbers with powers of ten."""
     rng = np.random.default_rng(1)
     tall, many, small = (
         mg.tensor(rng.normal(size=shape) * size, requires_grad=True)
@@ -71,7 +71,7 @@ TITLES = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAl
 
 
 def says(name, title):
-    """Whether a title is a whole name, its end with a word in it, or the rounds without how many there are in all."""
+    """Return whether a title is a full name, the end of a dotted name, or rounds without their total."""
     end = title.startswith("…") and not title[1].isdigit() and name.endswith("." + title[1:])
     return title == name or end or (name.startswith("rounds") and name.partition(" of ")[0] == title)
 

@@ -1,4 +1,4 @@
-"""A saved page of a long walk: parts that lead into each other, steps under their numbers in the whole."""
+"""Tests of saved pages of long walks: connected parts, and step numbers of the full walk."""
 
 import re
 

@@ -20,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def texts_of(svg):
-    """Every text of a picture, in order."""
+    """Return the texts of a picture in order."""
     return ["".join(text.itertext()) for text in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - ours
 
 
@@ -119,10 +119,10 @@ def test_the_parts_of_a_long_film_have_every_step_once_and_one_size(tmp_path):
 
 
 def test_a_film_plays_once_unless_it_is_told_to_go_on(tmp_path):
-    for name, told in (("walk.gif", None), ("walk.webp", 1)):
+    for name, loops in (("walk.gif", None), ("walk.webp", 1)):
         once = viz.save(sample_traces.diamond(), tmp_path / name, steps=[0, 1], width=480)
         with Image.open(once) as image:
-            assert image.info.get("loop") == told
+            assert image.info.get("loop") == loops
         again = viz.save(sample_traces.diamond(), tmp_path / name, steps=[0, 1], width=480, loop=True)
         with Image.open(again) as image:
             assert image.info["loop"] == 0
@@ -134,8 +134,8 @@ def test_a_moving_svg_lights_a_step_and_says_it_at_its_time():
     assert len(re.findall(r'class="marker"', moving)) == 2
     assert "Step 1 of 10" not in moving
     assert re.search(r'animation-duration:2\.00s;animation-delay:0\.00s"><g[^>]*>.*?Step 2 of 10', moving)
-    told = [text for text in texts_of(moving) if text.startswith("Step ")]
-    assert [text[:13] for text in told] == ["Step 2 of 10.", "Step 3 of 10."]
+    captions = [text for text in texts_of(moving) if text.startswith("Step ")]
+    assert [text[:13] for text in captions] == ["Step 2 of 10.", "Step 3 of 10."]
 
 
 def test_a_walk_that_fails_ends_with_its_error_in_pictures_too():

@@ -1,4 +1,4 @@
-"""The player in a real browser: every step, both ways, and the numbers it shows."""
+"""Tests of the player in a real browser: every step in both directions, and all numbers."""
 
 import json
 import re
@@ -9,6 +9,7 @@ import sample_traces
 from playwright.sync_api import expect
 
 from micrograd_plus_viz import digits, layout, words
+from micrograd_plus_viz.trace_input import normalize
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +26,7 @@ STATE = """(root) => {
         root.querySelector(".panel").textContent, root.querySelector(".slider").value,
         root.querySelector(".badge") !== null]);
 }"""
-"""Everything that a step changes and a reader can see, without what is only on its way."""
+"""Everything visible that a step changes, except moving markers."""
 
 CARDS = """(root) => ({
     said: root.querySelector(".sentence").textContent,
@@ -46,7 +47,7 @@ CARDS = """(root) => ({
 
 
 def look_at_steps(page, look, keys):
-    """What `look` sees in the player before the first and after each of some keys."""
+    """Return the results of `look` before the first key and after each key."""
     return page.evaluate(
         f"""(keys) => {{
             const root = document.querySelector("#walk").shadowRoot, look = {look};
@@ -76,7 +77,7 @@ def test_every_state_is_the_same_from_either_side_and_by_a_jump(open_player, mak
 @pytest.mark.parametrize("make", sample_traces.EVERY)
 def test_the_panel_shows_the_numbers_of_the_trace(open_player, make):
     trace = make()
-    page, sentences = open_player(trace), words.sentences(trace)
+    page, sentences = open_player(trace), words.sentences(normalize(trace))
     _, *seen = look_at_steps(page, CARDS, ["ArrowRight"] * len(trace["steps"]))
     for i, (step, found) in enumerate(zip(trace["steps"], seen, strict=True)):
         assert " ".join(found["said"].split()) == " ".join(sentences[i].split())
@@ -93,7 +94,7 @@ def test_the_panel_shows_the_numbers_of_the_trace(open_player, make):
 
 
 def check_card(card, trace, place):
-    """A card shows a value: its number, its entries, or a picture with a cell for every entry."""
+    """Check a value's card: its number, its entries, or a picture with a cell for every entry."""
     value = None if place is None else trace["values"][place]
     if value is None:
         assert card["missing"] == "not recorded"
@@ -117,14 +118,14 @@ def check_card(card, trace, place):
 
 
 def size(entry):
-    """What the sign of a cell stands for; nothing for what is not finite."""
+    """Return the number whose sign a cell shows; nan if the entry is not finite."""
     if isinstance(entry, list):
         return abs(complex(*map(float, entry)))
     return float(entry) if not isinstance(entry, str) else float("nan")
 
 
 def signs(card):
-    """How many cells of a picture are negative, blank and positive; a minus stands in each negative one."""
+    """Return the counts of negative, blank and positive cells. Each negative cell has a minus."""
     negative, blank, positive, minus = (
         sum(count for kind, count in card["signs"] if re.search(pattern, kind or ""))
         for pattern in ("^n", "^h0$", "^p", "^minus$")
@@ -134,7 +135,7 @@ def signs(card):
 
 
 def drawn_signs(picture):
-    """The same of a picture on the page."""
+    """Return the counts of negative, blank and positive cells of a picture on the page."""
     drawn = "(paths) => paths.map((path) => ['class', 'd'].map((name) => path.getAttribute(name)))"
     return signs({"signs": [(kind, line.count("M")) for kind, line in picture.locator("path").evaluate_all(drawn)]})
 
@@ -201,7 +202,7 @@ def test_the_nodes_tell_what_has_arrived_so_far(open_player):
 )
 @pytest.mark.parametrize("laid_out", ["by Graphviz", "by our own layers"])
 def test_no_line_of_a_node_ever_leaves_its_shape(open_player, make, laid_out, monkeypatch):
-    """Gradients change while the walk goes on, and one on its way may be longer than the one at the end."""
+    """Gradients change during the walk, and an intermediate one may be longer than the final one."""
     trace = make()
     if laid_out == "by our own layers":
         monkeypatch.setattr(layout, "MOST_NODES", 0)
@@ -429,7 +430,7 @@ def test_an_application_is_stepped_into_and_left_again(open_player):
     expect(page.locator(".trail")).to_contain_text("Backward walk›softmax_cross_entropy (error)")
     inside = trace["nodes"][12]["inside"]
     page.keyboard.press("End")
-    expect(inner.locator(".sentence")).to_have_text(words.sentences(inside)[-1])
+    expect(inner.locator(".sentence")).to_have_text(words.sentences(normalize(inside))[-1])
     expect(inner.locator(".quoted .title").first).to_contain_text("The line of this operation")
     page.keyboard.press("Escape")
     expect(inner).to_have_count(0)
@@ -463,19 +464,19 @@ def test_summed_axes_are_told_in_the_panel(open_player):
     for i, step in enumerate(trace["steps"]):
         page.keyboard.press("ArrowRight")
         expect(page.locator(".counter")).to_have_text(f"{i + 1} / {len(trace['steps'])}")
-        told = page.locator("p.summed")
+        note = page.locator("p.summed")
         if step["summed_axes"]:
-            expect(told).to_have_text(words.summed_sentence(trace, step))
+            expect(note).to_have_text(words.summed_sentence(trace, step))
         else:
-            expect(told).to_have_count(0)
+            expect(note).to_have_count(0)
 
 
 def test_one_scale_stands_beside_the_pictures_of_a_panel(open_player):
-    """The same array never has two colourings: all gradients of a panel are coloured by one scale."""
+    """All gradients of a panel use one colour scale, so equal arrays have equal colours."""
     trace = sample_traces.perceptron()
     page = open_player(trace)
     page.keyboard.press("End")
-    page.keyboard.press("ArrowLeft")  # at the end stands what is left besides, on a scale of its own
+    page.keyboard.press("ArrowLeft")  # the last step also shows the final gradients, on another scale
     step = trace["steps"][-2]
     gradients = [trace["values"][step[word]]["data"] for word in ("upstream", "before", "contribution", "after")
                  if step[word] is not None]
@@ -489,7 +490,7 @@ def test_one_scale_stands_beside_the_pictures_of_a_panel(open_player):
 
 
 def test_a_cell_is_an_entry_and_says_its_place_and_its_number(open_player):
-    """The gradient of a cross-entropy has one negative number in each row, and its picture shows just these."""
+    """The gradient of a cross-entropy has one negative number in each row, which its picture shows."""
     import micrograd_plus as mg
 
     rng = np.random.default_rng(0)

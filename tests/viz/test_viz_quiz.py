@@ -1,4 +1,4 @@
-"""A quiz: what it asks, which answers count, and that nothing in it tells them."""
+"""Tests of quizzes: questions, accepted answers, and that no output reveals them."""
 
 import json
 import math
@@ -22,7 +22,7 @@ KINDS_OF_CHOICE = ("sign", "adds", "formula", "picture")
 
 
 def question(trace, step, kind, **options):
-    """The question with its answers, as it is before they are hashed."""
+    """Return a question with its answers before hashing."""
     normal, _ = load_window(trace)
     return Chooser(normal, options.get("tolerance", 0.02), options.get("candidates", ()), 0).question(step - 1, kind)
 
@@ -42,7 +42,7 @@ def number(asked, x):
 
 
 def new_numbers(trace, step):
-    """The numbers that step brings about, which nothing before it has."""
+    """Return the numbers of a step that do not occur before it."""
     known = {quizzed.digits(np.ravel(each)[0]) for node in trace.nodes if (each := node.value) is not None}
     for before in trace.steps[: step - 1]:
         known |= {quizzed.digits(x) for x in (before.contribution, before.after, before.local or 1.0)}
@@ -66,18 +66,18 @@ def test_page_picture_and_text_do_not_reveal_the_answer(step, kind):
 def test_the_page_contains_no_entry_of_the_array_in_question(kind):
     trace = layer()
     at = next(step.index for step in trace.steps if step.rule.startswith("tanh")) + 1
-    told = quizzed.numbers_in(readable(viz.quiz(trace, at, kind)))
+    visible_numbers = quizzed.numbers_in(readable(viz.quiz(trace, at, kind)))
     earlier = trace.steps[: at - 1]
-    assert entries(earlier[-1].after) <= told
+    assert entries(earlier[-1].after) <= visible_numbers
     values = [node.value for node in trace.nodes if node.value is not None]
     public = entries(*values, *(value for each in earlier for value in (each.contribution, each.after, each.local)))
     asked = entries(*(each.contribution for each in trace.steps[at - 1 :])) - public
     assert len(asked) > 20
-    assert asked & told == set()
+    assert asked & visible_numbers == set()
 
 
 def entries(*values):
-    """All entries of some arrays, as `numbers_in` has them."""
+    """Return all entries of some arrays in the form of `numbers_in`."""
     return {f"{abs(x):.4g}" for value in values if value is not None for x in np.ravel(value)}
 
 
@@ -231,8 +231,8 @@ def test_shape_sign_order_and_adds_are_those_of_the_record():
                 arrivals = [each for each in trace.steps if (each.walk, each.target) == (step.walk, step.target)]
                 assert adds.right == [str(len(arrivals))]
     signs = [question(curve(), step, "sign") for step in range(1, 10)]
-    told = [asked.choices[int(asked.right[0])]["text"] for asked in signs]
-    assert told == [
+    answers = [asked.choices[int(asked.right[0])]["text"] for asked in signs]
+    assert answers == [
         "greater than 0" if step.contribution > 0 else "less than 0" for step in curve().steps
     ]
 
@@ -268,7 +268,7 @@ def test_pictures_differ_and_contain_only_shades():
     assert all(isinstance(level, int) and abs(level) <= 4 for level in right["levels"])
 
 
-# What is chosen, and what is refused ----
+# Choice of steps, and invalid arguments ----
 
 
 def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
@@ -351,7 +351,7 @@ def test_the_bundle_is_one_line_with_a_picture_of_the_walk_so_far():
     assert '<img alt="Graph of a program with 2 leaves' in bundle["text/html"]
 
 
-# What who asks gives ---------
+# Candidates from the caller ---------
 
 
 def test_candidates_of_known_mistakes_answer_with_their_hints():
@@ -361,7 +361,7 @@ def test_candidates_of_known_mistakes_answer_with_their_hints():
     x = trace.nodes[trace.steps[4].target].value
     wrong = trace.steps[4].upstream * (1 - x * x)
     assert says(asked, number(asked, wrong)) == "Your slope is negative somewhere. Is tanh ever falling?"
-    with pytest.raises(IndexError, match="the walk has 9 steps, which are called 1 to 9; got 10"):
+    with pytest.raises(IndexError, match="step must be between 1 and 9, got 10"):
         exercises.candidates(trace, 10)
 
 

@@ -22,7 +22,7 @@ AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 @pytest.fixture
 def open_quiz(page, tmp_path):
-    """A function that opens a quiz's page."""
+    """Return a function that opens a quiz's page."""
 
     def open_quiz(quiz):
         page.goto(viz.save(quiz, tmp_path / "quiz.html").as_uri())
@@ -33,13 +33,13 @@ def open_quiz(page, tmp_path):
 
 
 def choosable(trace, kind):
-    """The last step that is open_quiz of a kind as one of several, and which is right."""
+    """Return the last step with a multiple-choice question of a kind, and the right choice."""
     chooser = Chooser(load_window(trace)[0], 0.02, (), 0)
     for at in reversed(range(len(trace.steps))):
         made = chooser.question(at, kind)
         if made and made.form == "choice":
             return at + 1, int(made.right[0])
-    raise AssertionError(f"no step is open_quiz for its {kind}")
+    raise AssertionError(f"no step has a multiple-choice question of kind {kind}")
 
 
 def test_wrong_numbers_get_a_hint(open_quiz):
@@ -49,7 +49,7 @@ def test_wrong_numbers_get_a_hint(open_quiz):
     page = open_quiz(
         viz.quiz(trace, 5, "gradient", candidates=[{"answer": wrong, "hint": "Is <b>tanh</b> ever falling?"}])
     )
-    box, told = page.locator(".answer"), page.locator(".quiz-feedback")
+    box, feedback = page.locator(".answer"), page.locator(".quiz-feedback")
     expect(box).to_be_focused()
     expect(page.locator(".sentence")).to_have_text(
         "Step 5 of 9. tanh (d) sends to add. What is the gradient of add then?"
@@ -62,14 +62,14 @@ def test_wrong_numbers_get_a_hint(open_quiz):
     ]:
         box.fill(typed)
         page.keyboard.press("Enter")
-        expect(told).to_have_text(said)
+        expect(feedback).to_have_text(said)
     box.fill(f"{right * 1.015:.7f}".replace(".", ","))
     page.keyboard.press("Enter")
-    expect(told).to_contain_text("✓ Right. The gradient of add is ")
+    expect(feedback).to_contain_text("✓ Right. The gradient of add is ")
     expect(page.locator(".sentence")).to_contain_text("Step 5 of 9. tanh (d) sends ")
     expect(page.locator(".quiz-score")).to_have_text("1 right later, of 1")
     expect(page.locator(".quiz-at")).to_have_text("The quiz is over.")
-    expect(told).to_have_attribute("role", "status")
+    expect(feedback).to_have_attribute("role", "status")
     page.keyboard.press("End")
     expect(page.locator(".counter")).to_have_text("9 / 9")
     page.get_by_role("button", name="Again").click()
@@ -189,13 +189,13 @@ def test_who_answers_all_has_seen_the_whole_walk(open_quiz, page, tmp_path, prog
 
 
 def read(page):
-    """What a page says at the end of a walk."""
+    """Return the texts of a page at the end of a walk."""
     nodes = page.locator(".node").evaluate_all("all => all.map((node) => node.getAttribute('aria-label'))")
     return page.locator(".sentence").inner_text(), page.locator(".panel").inner_text(), nodes
 
 
 def answer_text(trace, question):
-    """A right answer as a student types it."""
+    """Return a right answer as a student types it."""
     after = trace.steps[question.at].after
     if question.form == "shape":
         return f"({question.right[0]})"

@@ -1,4 +1,4 @@
-"""Where the player is shown and for whom: pages, notebooks, widgets; narrow, dark, still, hostile."""
+"""Tests of the player on pages, in notebooks and widgets; narrow, dark, without motion, with hostile names."""
 
 import re
 from functools import cache
@@ -131,7 +131,7 @@ def test_a_page_fits_its_window_and_shows_the_active_node(open_player, page, wid
 
 @cache
 def formulas_of_every_sample():
-    """The formulas with symbols and with numbers of a walk back through every sample of every operation."""
+    """Return the formulas of backward walks through all samples of all operations."""
     import micrograd_plus as mg
     from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 
@@ -238,7 +238,7 @@ def test_the_theme_of_the_notebook_is_followed_while_it_changes(open_player):
 
 
 def notebook_page(tmp_path, outputs):
-    """The HTML page nbconvert makes of outputs, asking no network for anything."""
+    """Return the HTML page that nbconvert makes of outputs, without network access."""
     from nbconvert import HTMLExporter
 
     cells = [
@@ -277,7 +277,7 @@ def test_where_scripts_do_not_run_the_moving_picture_stays(chromium, tmp_path):
 
 
 def test_the_live_widget_moves_the_player_and_hears_from_it(page):
-    """The same module as anywidget loads it, with a stand-in for anywidget's model."""
+    """The page loads the module as anywidget does, with a stub of anywidget's model."""
     widget = viz.widget(sample_traces.diamond(), index=3, synced=True)
     page.set_content("<div id=place></div>")
     page.evaluate(

@@ -20,12 +20,12 @@ COMMANDS = set(formula_latex.SIGNS.values()) | {rf"\{name}" for name in formula_
 
 
 def save_solution(trace, folder, suffix=".md", **options):
-    """The text of a solution."""
+    """Return the text of a solution."""
     return viz.save(trace, folder / f"walk{suffix}", **options).read_text(encoding="utf-8")
 
 
 def formulas(text):
-    """Every formula of a solution in Markdown."""
+    """Return every formula of a solution in Markdown."""
     return [a or b for a, b in re.findall(r"\$\$\n(.*?)\n\$\$|(?<![\\$&])\$([^$\n]+)\$", text, re.DOTALL)]
 
 
@@ -39,7 +39,7 @@ def test_a_solution_has_the_values_every_step_and_what_adds_up(tmp_path):
 
 
 def test_printed_equations_of_numbers_are_true(tmp_path):
-    """The last two lines of a formula are left side and result; the sums of what adds up stand on one line."""
+    """The last two lines of a formula are its left side and its result; a sum is on one line."""
     x = mg.tensor(0.5, requires_grad=True)
     with mg.record() as trace:
         y = mg.sin(x) * x + (x * 3 + x * 0.25)

@@ -1,4 +1,4 @@
-"""Records with something missing are shown all the same: a forward without a walk, a walk alone, nothing at all."""
+"""Tests of incomplete records: a forward pass without a walk, a walk alone, an empty record."""
 
 import pytest
 
@@ -62,5 +62,5 @@ def test_a_variable_names_the_last_operation_of_a_call():
     with mg.record() as trace:
         score = model(a, b)
         score.sum().backward()
-    assert show_trace(trace).count("(score)") == 0  # the call is one line, what it applies stands on others
+    assert show_trace(trace).count("(score)") == 0  # the call is on another line than its operations
     assert [node.op for node in trace.nodes if node.op] == ["multiply", "add", "sum"]

@@ -196,29 +196,29 @@ def save(
     if suffix == ".json":
         return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
-        (shown, note), *more = window.load_parts(trace, start, length)
-        return _write(path, page.document(shown, title, note, index or 0, more))
+        (visible, note), *more = window.load_parts(trace, start, length)
+        return _write(path, page.document(visible, title, note, index or 0, more))
     looks = {"width": width, "dark": dark}
     if suffix in (".svg", ".png") and index is not None:
         return _write(path, film.step_picture(window.load_steps(trace, [index])[0], index, suffix, **looks))
     wanted = [index] if steps is None and index is not None else None if steps is None else list(steps)
     if suffix in (".md", ".tex"):
-        shown, _ = window.load_steps(trace, wanted or [], start, min(length, worked_solution.MOST_STEPS))
-        return _write(path, worked_solution.write_solution(shown, suffix, title, wanted))
-    shown, _ = window.load_steps(trace, wanted or [], start, min(length, MOST_STEPS))
+        visible, _ = window.load_steps(trace, wanted or [], start, min(length, worked_solution.MOST_STEPS))
+        return _write(path, worked_solution.write_solution(visible, suffix, title, wanted))
+    visible, _ = window.load_steps(trace, wanted or [], start, min(length, MOST_STEPS))
     film_of = {"steps": wanted, "pace": pace, "loop": loop, "motion": motion} | looks
-    return _write(path, _render(shown, suffix, film_of, looks))
+    return _write(path, _render(visible, suffix, film_of, looks))
 
 
-def _render(shown: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
+def _render(visible: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
     """Return the graph of a walk as a picture, or the walk as an animation."""
     if suffix == ".dot":
-        return dot.source(shown)
+        return dot.source(visible)
     if suffix == ".png":
-        return film.graph_png(shown, **looks)
+        return film.graph_png(visible, **looks)
     if suffix == ".svg":
-        return film.animate(shown, steps=film_of["steps"], pace=film_of["pace"], **looks)
-    return film.frames(shown, suffix[1:].upper(), **film_of)
+        return film.animate(visible, steps=film_of["steps"], pace=film_of["pace"], **looks)
+    return film.frames(visible, suffix[1:].upper(), **film_of)
 
 
 def __dir__() -> list[str]:

@@ -30,11 +30,11 @@ def deduplicate(values: list[Trace], budget: int = BUDGET) -> tuple[list[Trace],
     places: dict[str, int] = {}
     new = []
     for value in values:
-        shown = page_value(value, most)
-        text = repr(shown)
+        reduced = page_value(value, most)
+        text = repr(reduced)
         if text not in places:
             places[text] = len(distinct)
-            distinct.append(shown)
+            distinct.append(reduced)
         new.append(places[text])
     return distinct, new
 
@@ -42,18 +42,18 @@ def deduplicate(values: list[Trace], budget: int = BUDGET) -> tuple[list[Trace],
 def page_value(value: Trace, most: int = CELLS) -> Trace:
     """Return a value as the page holds it: its shape, and its entries or the largest entry of each block."""
     data, corner = value["data"], value.get("corner")
-    shown: Trace = {"shape": value["shape"], "dtype": value["dtype"], "data": None}
+    reduced: Trace = {"shape": value["shape"], "dtype": value["dtype"], "data": None}
     if data is not None:
-        shown["data"] = data if len(data) <= WRITTEN else round_entries(data)
+        reduced["data"] = data if len(data) <= WRITTEN else round_entries(data)
         if len(data) == 1:
-            return shown
+            return reduced
     elif cells := _cells(value):
-        shown["cells"] = coarsen(cells, most)
-        shown["corner"] = corner and corner | {"data": round_entries(corner["data"])}
+        reduced["cells"] = coarsen(cells, most)
+        reduced["corner"] = corner and corner | {"data": round_entries(corner["data"])}
     if statistics := value.get("statistics"):
-        shown["statistics"] = {name: _round_to(x, 6) for name, x in statistics.items()}
-    shown["odd"] = count_not_finite(value)
-    return {name: part for name, part in shown.items() if part is not None or name == "data"}
+        reduced["statistics"] = {name: _round_to(x, 6) for name, x in statistics.items()}
+    reduced["odd"] = count_not_finite(value)
+    return {name: part for name, part in reduced.items() if part is not None or name == "data"}
 
 
 def count_not_finite(value: Trace) -> Trace | None:
@@ -70,7 +70,7 @@ def coarsen(cells: Trace, most: int) -> Trace:
     """Return fewer cells, each with the largest entry of the cells it replaces."""
     rows, columns = cells["shape"]
     data = cells["data"]
-    shown = {k: v for k, v in cells.items() if k != "corner"}
+    reduced = {k: v for k, v in cells.items() if k != "corner"}
     if rows * columns > most and cells.get("keeps", "largest") == "largest":
         side = max(1, math.isqrt(most))
         high, wide = (min(rows, side), min(columns, side))
@@ -80,8 +80,8 @@ def coarsen(cells: Trace, most: int) -> Trace:
             for i in range(high)
             for j in range(wide)
         ]
-        shown["shape"] = [high, wide]
-    return shown | {"data": round_entries(data)}
+        reduced["shape"] = [high, wide]
+    return reduced | {"data": round_entries(data)}
 
 
 def size(entry: Any) -> float:

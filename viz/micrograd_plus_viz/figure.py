@@ -23,10 +23,10 @@ class Figure:
     def __init__(self, figure: Any, description: str) -> None:
         from matplotlib import pyplot as plt
 
-        drawn = io.BytesIO()
-        figure.savefig(drawn, format="png", dpi=SHARPNESS * figure.dpi, facecolor="white")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=SHARPNESS * figure.dpi, facecolor="white")
         plt.close(figure)
-        self.png, self.description = drawn.getvalue(), description
+        self.png, self.description = buffer.getvalue(), description
         self.width = round(figure.get_figwidth() * figure.dpi) + 2 * MARGIN
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

@@ -39,7 +39,7 @@ def step_with_symbols(trace: Trace, step: Trace) -> str | None:
     It is the step's own formula if there is one, otherwise the rule's. If axes are summed, the sum is added.
     """
     mathml = _mathml_of(trace, step)
-    if step.get("formula") is not None or not step["summed_axes"]:
+    if step["formula"] is not None or not step["summed_axes"]:
         return with_symbols(mathml)
     tree = sanitize(mathml)
     if tree is None:
@@ -58,7 +58,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     tree = sanitize(_mathml_of(trace, step))
     if tree is None:
         return None
-    sums = bool(step["summed_axes"]) and step.get("formula") is None
+    sums = bool(step["summed_axes"]) and step["formula"] is None
     place = step["raw"] if sums and step["raw"] is not None else step["contribution"]
     places = step["reads"] | {name: step[name] for name in ("upstream", "local", "raw")}
     values = {name: trace["values"][place] for name, place in places.items() if place is not None}
@@ -74,16 +74,16 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     if place is None:
         return lines(tree) if _plain_text(tree) != before else None
     result = trace["values"][place]
-    shown = value_element(result, "raw" if sums else "contribution", most)
+    term = value_element(result, "raw" if sums else "contribution", most)
     filled = _plain_text(tree)
-    if shown.get("class") == "by-name":
+    if term.get("class") == "by-name":
         return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
     read = [result] + [values[name] for name in named if name in values]
     exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
     exact = exact or all(map(is_exact, read))
-    if re.split("[=≈]", filled, maxsplit=1)[-1] == _plain_text(shown):
+    if re.split("[=≈]", filled, maxsplit=1)[-1] == _plain_text(term):
         return lines(tree) + (_sum(step) if sums else "")
-    return lines(tree) + _result(shown, exact) + (_sum(step) if sums else "")
+    return lines(tree) + _result(term, exact) + (_sum(step) if sums else "")
 
 
 def _is_rounded(value: Trace) -> bool:
@@ -101,7 +101,7 @@ def _equals_about(tree: ET.Element) -> None:
 
 def _mathml_of(trace: Trace, step: Trace) -> str | None:
     """Return the MathML of the step's own formula, or of its rule."""
-    own = step.get("formula")
+    own = step["formula"]
     return trace["rules"][step["rule"]]["mathml"] if own is None else trace["formulas"][own]["mathml"]
 
 
@@ -173,21 +173,21 @@ def _fill(element: ET.Element, values: dict[str, Trace | str], most: int) -> Non
             _fill(child, values, most)
         else:
             written = isinstance(value, str)
-            shown = (
+            term = (
                 _leaf("mn", value.replace("-", MINUS)) if written else value_element(value, child.text or name, most)
             )
-            shown.set("data-name", name)
-            element[i] = _row(_leaf("mo", "("), shown, _leaf("mo", ")")) if _misleads(shown, element, i) else shown
+            term.set("data-name", name)
+            element[i] = _row(_leaf("mo", "("), term, _leaf("mo", ")")) if _misleads(term, element, i) else term
 
 
-def _misleads(shown: ET.Element, parent: ET.Element, position: int) -> bool:
+def _misleads(term: ET.Element, parent: ET.Element, position: int) -> bool:
     """Return whether a number there needs parentheses."""
-    if shown.get("class") or parent.tag in ALONE:
+    if term.get("class") or parent.tag in ALONE:
         return False
-    written = "".join(shown.itertext())
+    written = "".join(term.itertext())
     base = parent.tag in ("msup", "msubsup") and position == 0
     free = position == 0 or parent[position - 1].text in ("=", "(", ",")
-    several = shown.tag == "mrow" or " " in written
+    several = term.tag == "mrow" or " " in written
     return (written.startswith(MINUS) and (base or not free)) or (several and (base or " " in written))
 
 
@@ -247,10 +247,10 @@ def _complex(real: float | str, imaginary: float | str) -> ET.Element:
     return _row(_number(real), _leaf("mo", MINUS if negative else "+"), size, _leaf("mi", "i"))
 
 
-def _result(shown: ET.Element, exact: bool) -> str:
+def _result(term: ET.Element, exact: bool) -> str:
     """Return the line `= result` below a formula."""
     result = ET.Element("math")
-    result.extend([_leaf("mo", "=" if exact else "≈", {"form": "infix"}), shown])
+    result.extend([_leaf("mo", "=" if exact else "≈", {"form": "infix"}), term])
     return lines(result).replace("<p>", '<p class="result">')
 
 

@@ -1,8 +1,7 @@
 """Groups of nodes that make large graphs readable.
 
-A node belongs to the module, scope, function and loop round that created it. Older traces without these paths are
-grouped by parameter names and by source lines that repeat. Where a group would have too many parts, consecutive ones
-are bundled.
+A node belongs to the module, scope, function and loop round that created it. In a group with too many parts,
+consecutive parts are bundled.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from .trace_input import Trace
-from .words import _place, edges, pluralize, single_line
+from .words import edges, pluralize, single_line
 
 MOST_DRAWN = 40
 """Graphs with more nodes open in groups."""
@@ -99,7 +98,7 @@ def tree(node_paths: list[Path]) -> Group:
 def paths(trace: Trace) -> list[Path]:
     """Return the path of every node. A leaf without one gets the common path of its users."""
     nodes = trace["nodes"]
-    node_paths: list[Path | None] = _recorded_paths(trace) if trace.get("groups") else _guess_paths(trace)
+    node_paths: list[Path | None] = _recorded_paths(trace)
     users: dict[int, list[int]] = {}
     for start, end, _ in edges(trace):
         users.setdefault(start, []).append(end)
@@ -119,30 +118,6 @@ def _recorded_paths(trace: Trace) -> list[Path | None]:
         before = () if group["parent"] is None else group_paths[group["parent"]]
         group_paths.append((*before, group["name"]))
     return [None if node["group"] is None else group_paths[node["group"]] for node in trace["nodes"]]
-
-
-def _guess_paths(trace: Trace) -> list[Path | None]:
-    """Guess paths from the dotted names of parameters and the repetitions of source lines."""
-    nodes = trace["nodes"]
-    times = Counter(_place(node["site"]) for node in nodes if node["site"])
-    rounds = Counter(times.values())
-    usual = max((n for n in rounds if n > 2), key=lambda n: (rounds[n], n), default=0)
-    seen: Counter[Any] = Counter()
-    node_paths: list[Path | None] = []
-    for node in nodes:
-        if node["kind"] == "leaf":
-            parts = tuple((node["label"] or "").split(".")[:-1])
-            node_paths.append(parts or None)
-            continue
-        path: Path = ()
-        if node["site"]:
-            place = _place(node["site"])
-            seen[place] += 1
-            if usual and times[place] % usual == 0:
-                each = times[place] // usual
-                path = (f"round {(seen[place] - 1) // each + 1} of {usual}",)
-        node_paths.append(path)
-    return node_paths
 
 
 def _common(node_paths: list[Path]) -> Path:
@@ -257,16 +232,16 @@ def _count(group: Group) -> int:
 
 def _groups_open_at_first(root: Group) -> list[Group]:
     """Return the program and the largest groups that open until there is enough to see."""
-    opened, drawn = [root], len(root.parts)
+    opened, visible_count = [root], len(root.parts)
     closed = [part for part in root.parts if isinstance(part, Group)]
     while closed:
-        fitting = [group for group in closed if drawn - 1 + len(group.parts) <= MOST_AT_FIRST]
+        fitting = [group for group in closed if visible_count - 1 + len(group.parts) <= MOST_AT_FIRST]
         hides_much = any(2 * group.count > root.count for group in fitting)
-        if not fitting or (drawn >= ENOUGH and not hides_much):
+        if not fitting or (visible_count >= ENOUGH and not hides_much):
             break
         group = max(fitting, key=lambda each: each.count)
         closed.remove(group)
         closed += [part for part in group.parts if isinstance(part, Group)]
         opened.append(group)
-        drawn += len(group.parts) - 1
+        visible_count += len(group.parts) - 1
     return opened

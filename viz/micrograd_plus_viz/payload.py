@@ -52,8 +52,8 @@ def payload(
         "line": "Your line",
         "root": trace["walk"]["root"],
         "rings": sorted(walks.start_nodes(trace)),
-        "first": words.first_number(trace),
-        "total": words.steps_in_all(trace),
+        "first": trace["first"],
+        "total": trace["total"],
         "alt": picture.alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
@@ -78,7 +78,7 @@ def payload(
 
 def _caught_errors(trace: Trace) -> list[str]:
     """Return the first errors that the program caught."""
-    errors = trace.get("caught", [])
+    errors = trace["caught"]
     sentences = [_caught_error(each, trace["sites"]) for each in errors[:MOST_CAUGHT]]
     return sentences if len(errors) <= MOST_CAUGHT else [*sentences, f"and {len(errors) - MOST_CAUGHT} more"]
 
@@ -94,7 +94,7 @@ def _not_finite(trace: Trace) -> str | None:
     """Return sentences about the first nan or infinite values."""
     node_names = words.names(trace)
     sentences = []
-    for place in trace.get("not_finite", []):
+    for place in trace["not_finite"]:
         counts = words.join_words([f"{place[word]} {word}" for word in ("nan", "inf") if place[word]])
         where = f", first at {place['entry']}" if place["entry"] else ""
         if place["step"] is None:
@@ -115,10 +115,10 @@ def _walks(trace: Trace, page_place: Callable[[int | None], int | None]) -> list
 
 def _node(node: Trace, page_place: Callable[[int | None], int | None]) -> dict[str, Any]:
     """Return a node for the page, with the call stack of its line."""
-    shown = {k: node[k] for k in NODE} | {"value": page_place(node["value"])}
+    data_of_node = {k: node[k] for k in NODE} | {"value": page_place(node["value"])}
     if calls := [{"file": site["file"], "line": site["line"]} for site in node["lines"][1:4]]:
-        shown["calls"] = calls
-    return shown | ({"failed": True} if node["failed"] else {})
+        data_of_node["calls"] = calls
+    return data_of_node | ({"failed": True} if node["failed"] else {})
 
 
 def _rule(rule: Trace) -> dict[str, Any]:

@@ -71,23 +71,23 @@ def body(
 
     `prefix` starts their ids, for documents with several pictures. With `next_started`, the following step has begun.
     """
-    drawn = []
+    markup = []
     for j, (start, _, _) in enumerate(edges(trace)):
         carries = trace["nodes"][start]["requires_grad"]
-        drawn.append(_edge(f"{prefix}e{j}", carries, placement.curves[j], placement.heads[j], look.edges.get(j)))
+        markup.append(_edge(f"{prefix}e{j}", carries, placement.curves[j], placement.heads[j], look.edges.get(j)))
     starts = start_nodes(trace)
     for data, box, label in zip(trace["nodes"], placement.boxes, labels(trace, steps, next_started), strict=True):
-        drawn.append(node(data, box, label, data["id"] in starts, look.nodes.get(data["id"], ""), prefix))
-    return "".join(drawn)
+        markup.append(node(data, box, label, data["id"] in starts, look.nodes.get(data["id"], ""), prefix))
+    return "".join(markup)
 
 
 def graph_svg(trace: Trace, placement: Placement, dark: bool = False) -> str:
     """Return the whole picture with its background, as a file or image."""
-    drawn = f'<g class="graph">{body(trace, placement)}</g>'
+    markup = f'<g class="graph">{body(trace, placement)}</g>'
     return svg_document(
         placement.width,
         placement.height,
-        f"<style>{resolve_styles('picture.css', dark=dark)}</style>{drawn}",
+        f"<style>{resolve_styles('picture.css', dark=dark)}</style>{markup}",
         alt(trace),
     )
 
@@ -157,16 +157,16 @@ def _polygon(name: str, corners: Iterable[tuple[float, float]]) -> str:
 
 def node(data: Trace, box: Box, label: Label, root: bool = False, state: str = "", prefix: str = "") -> str:
     """Return a node with its text, in the state after a step."""
-    shown = outline(data["kind"], box, "body")
+    shapes = outline(data["kind"], box, "body")
     if root:
-        shown += outline(data["kind"], Box(box.x, box.y, box.width + 6, box.height + 6), "ring")
+        shapes += outline(data["kind"], Box(box.x, box.y, box.width + 6, box.height + 6), "ring")
     y = first_line(box, len(label.lines()))
     for kind, text in label._asdict().items():
         if text:
-            shown += line(kind, text, box.x, y)
+            shapes += line(kind, text, box.x, y)
             y += LINE
     kinds = [data["kind"], *(["constant"] * (not data["requires_grad"])), *([state] if state else [])]
-    return f'<g id="{prefix}n{data["id"]}" class="node {" ".join(kinds)}">{shown}</g>'
+    return f'<g id="{prefix}n{data["id"]}" class="node {" ".join(kinds)}">{shapes}</g>'
 
 
 def line(kind: str, text: str, x: float, y: float) -> str:

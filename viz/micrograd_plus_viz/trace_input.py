@@ -1,7 +1,7 @@
 """Input of traces: data, a JSON file, or an object with `to_dict()`.
 
 Everything else in this package works on the normalized form, in which a node's id is its index. Long walks can be
-loaded in part; names and numbers then remain those of the full walk.
+loaded in part, with the names and numbers of the full walk.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 Trace = dict[str, Any]
 FORMAT = "micrograd_plus/trace"
-VERSIONS = (1, 2)
+VERSION = 2
 
 
 def trace_data(trace: Any, start: int = 0, length: int | None = None) -> Trace:
@@ -36,9 +36,8 @@ def trace_data(trace: Any, start: int = 0, length: int | None = None) -> Trace:
         )
     if trace.get("format") != FORMAT:
         raise ValueError(f"this is not a recorded walk: its format is {trace.get('format')!r}, not {FORMAT!r}")
-    if trace.get("version") not in VERSIONS:
-        readable = " and ".join(map(str, VERSIONS))
-        raise ValueError(f"this trace has version {trace.get('version')!r}; this program reads versions {readable}")
+    if trace.get("version") != VERSION:
+        raise ValueError(f"this trace has version {trace.get('version')!r}; this program reads version {VERSION}")
     return trace
 
 
@@ -64,8 +63,8 @@ def _lazy_inside(trace: Any, node: int) -> Callable[[], Trace | None]:
 
 def _inside_data(node: Trace) -> Trace | None:
     """Return the walk inside a node as data, calling its loader if it has one."""
-    held = node["inside"]
-    return held if held is None or isinstance(held, dict) else held()
+    data = node["inside"]
+    return data if data is None or isinstance(data, dict) else data()
 
 
 def inside(node: Trace) -> Trace | None:
@@ -87,8 +86,6 @@ def normalize(trace: Trace) -> Trace:
     """Return a trace in normalized form: nodes and groups numbered by index, with their source lines."""
     if "shown" in trace:
         return trace
-    if "walks" not in trace:
-        return _from_version_1(trace)
     number = {node["id"]: place for place, node in enumerate(trace["nodes"])}
     group = {each["id"]: place for place, each in enumerate(trace["groups"])}
     sites = trace["sites"]
@@ -111,10 +108,10 @@ def normalize(trace: Trace) -> Trace:
     ]
     part = trace["part"]
     first = part["first"] if part else 0
-    shown = walks[steps[0]["walk"] if steps else 0] if walks else _no_walk()
+    first_walk = walks[steps[0]["walk"] if steps else 0] if walks else _no_walk()
     return trace | {
         "shown": True,
-        "walk": shown,
+        "walk": first_walk,
         "walks": walks,
         "first": first,
         "total": part["of_steps"] if part else len(steps),
@@ -122,7 +119,7 @@ def normalize(trace: Trace) -> Trace:
         "steps": steps,
         "error": _error(trace["error"], number),
         "not_finite": [
-            each | {"node": number[each["node"]]} for each in trace.get("not_finite", []) if each["node"] in number
+            each | {"node": number[each["node"]]} for each in trace["not_finite"] if each["node"] in number
         ],
         "groups": [
             each | {"id": place, "parent": None if each["parent"] is None else group[each["parent"]],
@@ -149,19 +146,3 @@ def _restore_entries(value: Trace) -> Trace:
     if value["data"] is None and cells and len(cells["data"]) == math.prod(value["shape"]):
         return value | {"data": cells["data"], "shortened": True}
     return value if not cells else value | {"thumbnail": {"keeps": "largest"} | cells}
-
-
-def _from_version_1(trace: Trace) -> Trace:
-    """Return a version 1 trace, which has neither groups nor formulas of steps, in normalized form."""
-    steps = [{"walk": 0, "earlier": False, "formula": None} | step for step in trace["steps"]]
-    walk = {"first": 0, "steps": len(steps), "error": None} | trace["walk"]
-    nodes = [
-        {"failed": False, "opens": node["inside"] is not None, "group": None, "called": None}
-        | {"lines": [node["site"]] if node["site"] else []}
-        | node
-        for node in trace["nodes"]
-    ]
-    return trace | {
-        "shown": True, "walk": walk, "walks": [walk], "first": 0, "total": len(steps), "nodes": nodes, "steps": steps,
-        "error": None, "groups": [], "links": [], "formulas": [], "part": None,
-    }  # fmt: skip

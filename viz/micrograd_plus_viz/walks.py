@@ -43,8 +43,8 @@ class NodeValue(NamedTuple):
 
 def walks_of(trace: Trace) -> list[Walk]:
     """Return the walks that have visible steps; without steps, the trace's main walk."""
-    steps, walks = trace["steps"], trace.get("walks") or [trace["walk"]]
-    numbers = [step.get("walk", 0) for step in steps]
+    steps, walks = trace["steps"], trace["walks"]
+    numbers = [step["walk"] for step in steps]
     begins = [i for i, number in enumerate(numbers) if i == 0 or number != numbers[i - 1]] or [0]
     walks_found = []
     for at, stop in zip(begins, [*begins[1:], len(steps)], strict=True):
@@ -144,7 +144,7 @@ def start_nodes(trace: Trace) -> set[int]:
 def final_values(trace: Trace) -> tuple[str, list[tuple[int, int | None]]]:
     """Return the name and the values of the result: leaf gradients, or the tangent of the result if all walks are
     forward."""
-    walks = trace.get("walks") or [trace["walk"]]
+    walks = trace["walks"] or [trace["walk"]]
     if any(walk["direction"] == "backward" for walk in walks):
         return "gradient", [(each["node"], each["value"]) for each in trace["gradients"]]
     left = [(step["target"], step["after"]) for step in trace["steps"] if step["target"] == walks[-1]["root"]][-1:]

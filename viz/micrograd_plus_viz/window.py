@@ -46,7 +46,7 @@ def load_parts(trace: Any, start: int = 0, length: int = MOST_ON_A_PAGE) -> list
 def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
     """Return the part of a trace that a range of steps uses, and a sentence about omitted steps.
 
-    Names and numbers remain those of the full trace. A partial trace is returned unchanged.
+    The part has the names and numbers of the full trace. A partial trace is returned unchanged.
     """
     trace = normalize(trace)
     count = trace["total"]
@@ -63,7 +63,7 @@ def window(trace: Trace, start: int = 0, length: int = MOST_STEPS) -> tuple[Trac
 
 
 def load_steps(trace: Any, steps: list[int], start: int = 0, length: int = MOST_STEPS) -> tuple[Trace, str | None]:
-    """Return what is needed to draw some steps; without steps, the same as `load_window`.
+    """Return the part that a picture of some steps needs; without steps, the same as `load_window`.
 
     Only these steps and their neighbours are built from a long recording.
     """
@@ -159,7 +159,7 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         "error": trace["error"] and trace["error"] | {"node": numbers.get(trace["error"]["node"])},
         "walks": [_walk(each, numbers, values) for each in trace["walks"]],
         "not_finite": [
-            each | {"node": numbers[each["node"]]} for each in trace.get("not_finite", []) if each["node"] in numbers
+            each | {"node": numbers[each["node"]]} for each in trace["not_finite"] if each["node"] in numbers
         ],
         "walk": walk | {"root": numbers[walk["root"]], "seed": values.new(walk["seed"])},
         "nodes": nodes,
@@ -181,7 +181,7 @@ def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:
 
 
 def _nodes_to_keep(trace: Trace, steps: list[Trace], others: set[int]) -> list[int]:
-    """Return the nodes that some steps use, and others, in order of creation. An output is kept with its
+    """Return the nodes that some steps use, and others, in order of creation. An output stays with its
     application."""
     nodes = trace["nodes"]
     touched = others | {step["target"] for step in steps}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
 from typing import Any
 from unicodedata import east_asian_width
@@ -13,8 +12,8 @@ from .trace_input import Trace
 
 def single_line(text: str) -> str:
     """Return a text on one line, without the control characters that SVG and HTML forbid."""
-    shown = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(shown.split())
+    printable = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(printable.split())
 
 
 def truncate(text: str, longest: int) -> str:
@@ -33,20 +32,8 @@ def _breadth(c: str) -> float:
 
 
 def names(trace: Trace) -> list[str]:
-    """Return a name for every node: its label, or its operation and the variable of its result.
-
-    Repeated names are numbered; a constant without a name is called by its value.
-    """
-    if trace["nodes"] and all(node.get("name") for node in trace["nodes"]):
-        return [_constant(trace, node) or single_line(node["name"]) for node in trace["nodes"]]
-    last = {_place(node["site"]): node["id"] for node in trace["nodes"] if node["site"]}
-    plain = [_constant(trace, node) or _plain_name(trace, node, last) for node in trace["nodes"]]
-    times, seen, named = Counter(plain), Counter(), []
-    for node, name in zip(trace["nodes"], plain, strict=True):
-        seen[name] += 1
-        numbered = times[name] > 1 and not _constant(trace, node)
-        named.append(f"{name} #{seen[name]}" if numbered else name)
-    return named
+    """Return a name for every node. A constant without a name is called by its value."""
+    return [_constant(trace, node) or single_line(node["name"]) for node in trace["nodes"]]
 
 
 def _constant(trace: Trace, node: Trace) -> str | None:
@@ -54,39 +41,9 @@ def _constant(trace: Trace, node: Trace) -> str | None:
     return scalar(trace, node["value"]) if node["kind"] == "leaf" and not node["label"] else None
 
 
-def _place(site: Trace) -> tuple[Any, ...]:
-    """Return a key that identifies an expression of the program."""
-    return site["file"], site["line"], site["column"], site["end_column"]
-
-
-def _plain_name(trace: Trace, node: Trace, last: dict[tuple[Any, ...], int]) -> str:
-    if node["label"]:
-        return single_line(node["label"]) or node["kind"]
-    ends_it = node["site"] and last[_place(node["site"])] == node["id"]  # one call can apply many operations
-    name = assigned_name(node["site"]) if ends_it else None
-    return single_line(node["op"] or node["kind"]) + (f" ({name})" if name else "")
-
-
-def assigned_name(site: Trace | None) -> str | None:
-    """Return the variable that a line assigns a whole expression to, as in `loss = mse(x, y)`, or None."""
-    if not site or site["column"] is None or site["end_line"] != site["line"]:
-        return None
-    name, equals, rest = site["text"][: site["column"]].rpartition("=")
-    names_it = equals and not rest.strip() and not site["text"][site["end_column"] :].partition("#")[0].strip()
-    return name.strip() if names_it and name.strip().isidentifier() else None
-
-
 def program_names(trace: Trace) -> list[str | None]:
-    """Return the name that the program gives to each node's value: its label or its variable."""
-    if trace.get("formulas"):  # a step's own formula already uses the program's names
-        return [node["label"] and single_line(node["label"]) for node in trace["nodes"]]
-    node_names = names(trace)
-    return [
-        single_line(node["label"]) if node["label"]
-        else name.partition(" (")[2].removesuffix(")") or None if name.endswith(")") and node["kind"] != "leaf"
-        else None
-        for node, name in zip(trace["nodes"], node_names, strict=True)
-    ]  # fmt: skip
+    """Return the name that the program gives to each node's value, or None."""
+    return [node["label"] and single_line(node["label"]) for node in trace["nodes"]]
 
 
 def scalar(trace: Trace, place: int | None) -> str | None:
@@ -146,8 +103,7 @@ def step_edges(trace: Trace) -> list[tuple[int, int, int]]:
 
 def is_back(trace: Trace, step: Trace) -> bool:
     """Return whether a step belongs to a backward walk."""
-    walks = trace.get("walks") or [trace["walk"]]
-    return walks[step.get("walk", 0)]["direction"] == "backward"
+    return trace["walks"][step["walk"]]["direction"] == "backward"
 
 
 def output_links(trace: Trace) -> list[list[int]]:
@@ -161,19 +117,18 @@ def output_links(trace: Trace) -> list[list[int]]:
     passed, at = [], 0
     edges_taken = step_edges(trace)
     while at < len(edges_taken):
-        here = trace["steps"][at].get("walk", 0)
+        here = trace["steps"][at]["walk"]
         back = is_back(trace, trace["steps"][at])
         stop = next(
-            (i for i in range(at, len(edges_taken)) if trace["steps"][i].get("walk", 0) != here), len(edges_taken)
+            (i for i in range(at, len(edges_taken)) if trace["steps"][i]["walk"] != here), len(edges_taken)
         )
-        root = (trace["walks"][here] if "walks" in trace else trace["walk"])["root"]
         if not back:
             leads = {link[:2]: edge for edge, link in enumerate(links)}
             goes_on = [(step["node"], step["target"]) for step in trace["steps"][at:stop]]
             passed += [[leads[way]] if way in leads else [] for way in goes_on]
             at = stop
             continue
-        arrived = {root} | {end for _, _, end in edges_taken[at:stop]}
+        arrived = {trace["walks"][here]["root"]} | {end for _, _, end in edges_taken[at:stop]}
         waiting: dict[int, list[int]] = {}
         for edge, start, end in outputs:
             if end in arrived:
@@ -189,21 +144,11 @@ def upstreams(step: Trace) -> dict[str, int | None]:
     return several or {"upstream": step["upstream"]}
 
 
-def first_number(trace: Trace) -> int:
-    """Return the number of the first visible step in the full walk, counted from 0."""
-    return trace.get("first", 0)
-
-
-def steps_in_all(trace: Trace) -> int:
-    """Return the number of steps in the full walk."""
-    return trace.get("total", len(trace["steps"]))
-
-
 def sentences(trace: Trace) -> list[str]:
     """Return a complete sentence for every step, for captions, screen readers and quizzes."""
-    node_names, count, at = names(trace), steps_in_all(trace), first_number(trace)
+    node_names, count, at = names(trace), trace["total"], trace["first"]
     links, result = edges(trace), []
-    walks = trace.get("walks") or [trace["walk"]]
+    walks = trace["walks"]
     differ = len({walk["direction"] for walk in walks}) > 1
     changed_by_hook = _steps_after_hook(trace)
     for step, (_, start, end), passed in zip(trace["steps"], step_edges(trace), output_links(trace), strict=True):
@@ -239,8 +184,8 @@ def _steps_after_hook(trace: Trace) -> set[int]:
     arrived: dict[int, int | None] = {}
     number = None
     for i, (step, (_, start, end)) in enumerate(zip(trace["steps"], step_edges(trace), strict=True)):
-        if step.get("walk", 0) != number:
-            number, arrived = step.get("walk", 0), {}
+        if step["walk"] != number:
+            number, arrived = step["walk"], {}
         if is_back(trace, step):
             if start in arrived and _differ(trace, arrived[start], step["upstream"]):
                 steps.add(i)
@@ -270,7 +215,7 @@ def _arrival_phrase(node_names: list[str], passed: list[tuple[int, int, str]]) -
 def _accumulator_phrase(trace: Trace, step: Trace, word: str) -> str:
     """Return a phrase about the receiver's value before and after, also if an earlier walk left it."""
     before, after = (None if step[k] is None else trace["values"][step[k]] for k in ("before", "after"))
-    earlier = ", left by an earlier walk," if step.get("earlier") else ""
+    earlier = ", left by an earlier walk," if step["earlier"] else ""
     if before and after and scalar(trace, step["after"]) is None and norm(before) and norm(after):
         grew = f"had norm {norm(before)}{earlier} and now has norm {norm(after)}."
         return f", whose {word} {grew}"
@@ -305,9 +250,9 @@ def summed_sentence(trace: Trace, step: Trace) -> str:
 def summary(trace: Trace) -> str:
     """Return one line about the trace: nodes, steps, and the value of the root."""
     walk = trace["walk"]
-    nodes = pluralize(trace["part"]["of_nodes"] if trace.get("part") else len(trace["nodes"]), "node")
-    steps = pluralize(steps_in_all(trace), "step")
-    walks = trace.get("walks", [walk])
+    nodes = pluralize(trace["part"]["of_nodes"] if trace["part"] else len(trace["nodes"]), "node")
+    steps = pluralize(trace["total"], "step")
+    walks = trace["walks"]
     if walk["root"] is None and not trace["steps"]:
         return f"Program without a walk: {nodes}"
     end = ""

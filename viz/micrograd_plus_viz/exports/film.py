@@ -111,18 +111,18 @@ def animate(
     chosen = range(trace["first"] + bool(trace["steps"]), trace["first"] + len(trace["steps"]) + (
         words.walk_error(trace) is not None) + 1) if steps is None else steps  # fmt: skip
     parts = scenes(trace, chosen, width=width, dark=dark, show_all=True)
-    slot, rules, drawn = 0, [resolve_styles("picture.css", "film.css", "motion.css", dark=dark)], []
-    total = sum(len(shown) for _, shown in parts)
-    for j, (sheet, shown) in enumerate(parts):
-        motion = _Motion(sheet, shown, slot, total, pace, f"p{j}")
+    slot, rules, bodies = 0, [resolve_styles("picture.css", "film.css", "motion.css", dark=dark)], []
+    total = sum(len(indices) for _, indices in parts)
+    for j, (sheet, indices) in enumerate(parts):
+        motion = _Motion(sheet, indices, slot, total, pace, f"p{j}")
         rules += motion.rules
-        stop = slot + len(shown)
+        stop = slot + len(indices)
         alone = len(parts) == 1
-        drawn.append(motion.markup if alone else motion.during(motion.markup, slot, stop if stop < total else None))
+        bodies.append(motion.markup if alone else motion.during(motion.markup, slot, stop if stop < total else None))
         slot = stop
-    height = max(sheet.height_of(*shown) for sheet, shown in parts)
+    height = max(sheet.height_of(*indices) for sheet, indices in parts)
     last_sentence = parts[-1][0].sentence(parts[-1][1][-1])
-    inner = f"<style>{''.join(rules)}</style>{''.join(drawn)}"
+    inner = f"<style>{''.join(rules)}</style>{''.join(bodies)}"
     return picture.svg_document(
         parts[0][0].width, height, inner, picture.alt(trace), f"{words.summary(trace)}. {last_sentence}"
     )
@@ -131,17 +131,17 @@ def animate(
 class _Motion:
     """One part of an animation: its graph, the highlights of each step, and its CSS rules."""
 
-    def __init__(self, sheet: StepPicture, shown: list[int], slot: int, total: int, pace: float, name: str) -> None:
+    def __init__(self, sheet: StepPicture, indices: list[int], slot: int, total: int, pace: float, name: str) -> None:
         self.sheet, self.pace, self.name, self.total = sheet, pace, name, total
         self.rules: list[str] = []
         self.timings: dict[str, list[str]] = {}
-        self.starts = {k: slot + j for j, k in enumerate(shown)}
-        self.slots = [self._slot(i) for i in range(min(len(sheet.step_edges), max(shown)))]
-        moving, below = [], sheet.below(shown)
+        self.starts = {k: slot + j for j, k in enumerate(indices)}
+        self.slots = [self._slot(i) for i in range(min(len(sheet.step_edges), max(indices)))]
+        moving, below = [], sheet.below(indices)
         for (_k, start), block in zip(self.starts.items(), below, strict=True):
             stop = start + 1 if start + 1 < total else None
             moving.append(self.during(block, start, stop))
-        graph = [picture.body(sheet.trace, sheet.placement, max(shown), prefix=name)]
+        graph = [picture.body(sheet.trace, sheet.placement, max(indices), prefix=name)]
         begins = {walk.at for walk in walks_of(sheet.trace)[1:]}
         for i, at in enumerate(self.slots):
             if i in begins:
@@ -294,9 +294,9 @@ def frames(
     ValueError for more than 150 steps or an unknown step, ModuleNotFoundError if the film extra is missing.
     """
     parts = scenes(trace, steps, width=min(width or USUAL, USUAL), dark=dark)
-    height = max(sheet.height_of(*shown) for sheet, shown in parts)
+    height = max(sheet.height_of(*indices) for sheet, indices in parts)
     zoom = 1.0 if width is None else width / parts[0][0].width
-    shots = [shot for sheet, shown in parts for k in shown for shot in _step_frames(sheet, k, height, pace, motion)]
+    shots = [shot for sheet, indices in parts for k in indices for shot in _step_frames(sheet, k, height, pace, motion)]
     shots[-1] = (shots[-1][0], 2 * pace + shots[-1][1])
     try:
         from PIL import Image

@@ -34,7 +34,7 @@ class StepDetails:
         head = "Your line"
         where = letters.clip_to_width(words.single_line(f"{site['file']}, line {site['line']}"), TITLE, room * 0.45)
         left = letters.width(head, TITLE, bold=True) + 8
-        drawn = value_cards.text(head, 0, 13, "title") + value_cards.text(where, left, 13, "soft")
+        svg = value_cards.text(head, 0, 13, "title") + value_cards.text(where, left, 13, "soft")
         left += letters.width(where, TITLE) + 14
         text, column, stop = site["text"], site["column"], site["end_column"]
         indent = len(text) - len(text.lstrip())
@@ -48,15 +48,15 @@ class StepDetails:
             )
             wide = letters.width(content, 13)
             if k == 1 and column is not None:
-                drawn += (
+                svg += (
                     f'<rect class="mark" x="{coord(left - 1)}" y="0" width="{coord(wide + 2)}" height="18" rx="2"/>'
                 )
-            drawn += (
+            svg += (
                 f'<text xml:space="preserve" x="{coord(left)}" y="13" font-size="13"'
                 f"{letters.fixed_width(content, 13)}>{escape(content)}</text>"
             )
             left += wide
-        return Block(left, 20, drawn)
+        return Block(left, 20, svg)
 
     def start(self, room: float) -> Block | None:
         """Return the values at the start of the first walk."""
@@ -103,7 +103,7 @@ class StepDetails:
     def names(self, step: Trace, general: str) -> dict[str, str]:
         """Return the program's names for the rule's symbols, if the formula does not use them."""
         named = re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', general)
-        if any(name != shown and name not in ("upstream", "contribution", "raw", "local") for name, shown in named):
+        if any(name != cards and name not in ("upstream", "contribution", "raw", "local") for name, cards in named):
             return {}
         result = {}
         for start, end, name in self.links:
@@ -119,47 +119,47 @@ class StepDetails:
         largest = value_cards.largest_of(
             [*arrived.values(), *(value[k] for k in ("before", "contribution", "after", "raw"))]
         )
-        shown = [value_cards.card(name, each, largest) for name, each in arrived.items()]
+        cards = [value_cards.card(name, each, largest) for name, each in arrived.items()]
         if value["local"]:
             times = (
                 "× conj"
                 if value_cards.is_complex(value["local"]) and value_cards.is_complex(arrived.get("upstream"))
                 else "×"
             )
-            shown.append(
+            cards.append(
                 value_cards.with_sign(
                     times, value_cards.card("local", value["local"], value_cards.largest_of([value["local"]]))
                 )
             )
         else:
-            shown += [value_cards.with_sign(",", each) for each in self._arrays_read(step)]
+            cards += [value_cards.with_sign(",", each) for each in self._arrays_read(step)]
         first = "raw" if step["summed_axes"] else "contribution"
         factors = (arrived.get("upstream"), value["local"])
         equal = value_cards.result_sign(mul, *factors, value[first]) if value["local"] else "→"
-        shown.append(value_cards.with_sign(equal, value_cards.card(first, value[first], largest)))
+        cards.append(value_cards.with_sign(equal, value_cards.card(first, value[first], largest)))
         if step["summed_axes"]:
             over = f"∑ over {words.axes(step)} {value_cards.equality_sign(value['raw'], value['contribution'])}"
-            shown.append(value_cards.with_sign(over, value_cards.card("contribution", value["contribution"], largest)))
+            cards.append(value_cards.with_sign(over, value_cards.card("contribution", value["contribution"], largest)))
         head = value_cards.text_lines(["The numbers"], "title", TITLE)
         holds = value_cards.text_lines(
             [letters.clip_to_width(f"What {self.node_names[to]} holds", TITLE, room, bold=True)], "title", TITLE
         )
-        blocks = [head, value_cards.flow(shown, room), holds, self._accumulation(step, value, largest, room)]
+        blocks = [head, value_cards.flow(cards, room), holds, self._accumulation(step, value, largest, room)]
         strip = value_cards.scale(largest)
         return value_cards.stack([*blocks, *([strip] if strip else [])], gap=4)
 
     def _arrays_read(self, step: Trace) -> list[Block]:
         """Return the arrays that the rule read, by the program's names."""
         inputs = {name: start for start, end, name in self.links if end == step["node"]}
-        shown = []
+        cards = []
         for name, place in step["reads"].items():
             value = self._value(place)
             weighs = name in inputs or name == "out" or value is None or not value_cards.is_scalar(value)
             if weighs and not name.startswith("upstream["):
                 node_names = self.program_names[inputs[name]] if name in inputs else None
                 title = f"{node_names} ({name})" if node_names else "out, the result" if name == "out" else name
-                shown.append(value_cards.card(title, value, value_cards.largest_of([value])))
-        return shown
+                cards.append(value_cards.card(title, value, value_cards.largest_of([value])))
+        return cards
 
     def _accumulation(self, step: Trace, value: dict[str, Trace | None], largest: float, room: float) -> Block:
         """Return before + contribution = after."""
@@ -170,7 +170,7 @@ class StepDetails:
             had = value_cards.card("before", None, 0.0)
             had = Block(had.width, had.height, had.markup.replace("not recorded", "nothing yet"))
         else:
-            word = "before, from an earlier walk" if step.get("earlier") else "before"
+            word = "before, from an earlier walk" if step["earlier"] else "before"
             had = value_cards.card(word, value["before"], largest)
         equal = (
             value_cards.result_sign(add, value["before"], contribution, value["after"]) if step["accumulates"] else "="

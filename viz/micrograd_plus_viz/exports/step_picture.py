@@ -189,11 +189,11 @@ class StepPicture:
         """Return the graph in its frame, with a position in the upper left corner."""
         wide, high = self.room / self.scale, self.stage / self.scale
         left, upper = view or ((self.placement.width - wide) / 2, (self.placement.height - high) / 2)
-        shown = f"{coord(left)} {coord(upper)} {coord(wide)} {coord(high)}"
+        view_box = f"{coord(left)} {coord(upper)} {coord(wide)} {coord(high)}"
         clip = ' overflow="visible"' if view is None else ""  # faster to draw than clipping
         place = f'x="{MARGIN:g}" y="{MARGIN:g}" width="{coord(self.room)}" height="{coord(self.stage)}"'
         return (
-            f'<svg {place} viewBox="{shown}" class="graph"{clip}>{inner}</svg><rect class="stage" {place} rx="8"/>'
+            f'<svg {place} viewBox="{view_box}" class="graph"{clip}>{inner}</svg><rect class="stage" {place} rx="8"/>'
             + ("" if view is None else self._map(left, upper, wide, high))
         )
 
@@ -237,16 +237,16 @@ class StepPicture:
         step = self.trace["steps"][i]
         back = words.is_back(self.trace, step)
         edges = self.edges_of(i)
-        drawn = [f'<path class="lit" d="{"".join(self.placement.curves[edge] for edge in edges)}"/>']
-        drawn += [picture.arrow("lit-head", self._tip(edge, back), 0.55) for edge in edges]
+        markup = [f'<path class="lit" d="{"".join(self.placement.curves[edge] for edge in edges)}"/>']
+        markup += [picture.arrow("lit-head", self._tip(edge, back), 0.55) for edge in edges]
         if step["accumulates"]:
             box = self.placement.boxes[self.step_edges[i][2]]
             x, y = box.x - box.width / 2 + 8, box.y - box.height / 2 - 3
-            drawn.append(
+            markup.append(
                 f'<g class="badge"><rect x="{coord(x - 13)}" y="{coord(y - 8)}" width="26" height="16" rx="8"/>'
                 f'<text x="{coord(x)}" y="{coord(y + 4)}">+=</text></g>'
             )
-        return "".join(drawn)
+        return "".join(markup)
 
     def _tip(self, edge: int, back: bool) -> tuple[float, float, float, float]:
         """Return the tip and the base of a step's arrow on an edge."""
@@ -293,23 +293,23 @@ class StepPicture:
     def _legend(self, k: int) -> Block:
         """Return the legend of the visible colours."""
         seen = set(self.look(k).nodes.values())
-        left, drawn = 0.0, []
+        left, markup = 0.0, []
         for state, meaning in STATES.items():
             if state in seen:
-                drawn.append(
+                markup.append(
                     f'<g class="node {state}"><rect class="body swatch" x="{coord(left + 1)}" y="1.5" width="18" '
                     f'height="11" rx="5.5"/></g>' + value_cards.text(meaning, left + 25, 11, "soft", 12)
                 )
                 left += 25 + letters.width(meaning, 12) + 16
-        return Block(left, 14, f'<g class="panel">{"".join(drawn)}</g>')
+        return Block(left, 14, f'<g class="panel">{"".join(markup)}</g>')
 
     def _caption(self, k: int) -> Block:
         kind = "sentence failed" if k > len(self.step_edges) else "sentence"
         lines = letters.wrap(self.sentence(k), SENTENCE, self.room, bold=True)[:8]
-        drawn = "".join(
+        markup = "".join(
             value_cards.text(line, 0, 15 + SENTENCE_LINE * i, kind, SENTENCE) for i, line in enumerate(lines)
         )
-        return Block(self.room, SENTENCE_LINE * len(lines), drawn)
+        return Block(self.room, SENTENCE_LINE * len(lines), markup)
 
     def _detail_blocks(self, k: int) -> list[Block]:
         """Return the source line, and below it the formula and the numbers."""

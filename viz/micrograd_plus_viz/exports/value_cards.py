@@ -52,11 +52,11 @@ def text(content: str, x: float, y: float, name: str = "", size: float = PLAIN) 
 def stack(blocks: Iterable[Block], gap: float = 0.0) -> Block:
     """Return blocks below each other."""
     width = top = 0.0
-    drawn = []
+    svg = []
     for block in blocks:
-        drawn.append(block.at(0, top))
+        svg.append(block.at(0, top))
         width, top = max(width, block.width), top + block.height + gap
-    return Block(width, max(0.0, top - gap), "".join(drawn))
+    return Block(width, max(0.0, top - gap), "".join(svg))
 
 
 def flow(blocks: Iterable[Block], room: float, gap: float = GAP) -> Block:
@@ -71,19 +71,19 @@ def flow(blocks: Iterable[Block], room: float, gap: float = GAP) -> Block:
         width += block.width + gap
     rows = []
     for line in lines:
-        high, left, drawn = max((block.height for block in line), default=0.0), 0.0, []
+        high, left, svg = max((block.height for block in line), default=0.0), 0.0, []
         for block in line:
-            drawn.append(block.at(left, (high - block.height) / 2))
+            svg.append(block.at(left, (high - block.height) / 2))
             left += block.width + gap
-        rows.append(Block(left - gap, high, "".join(drawn)))
+        rows.append(Block(left - gap, high, "".join(svg)))
     return stack(rows, gap=5.0)
 
 
 def with_sign(content: str, block: Block) -> Block:
     """Return a block that always follows its sign on the same line."""
     width = letters.width(content, BIG) + 6
-    drawn = text(content, 0, block.height / 2 + 5, "soft", BIG) + block.at(width, 0)
-    return Block(width + block.width, block.height, drawn)
+    svg = text(content, 0, block.height / 2 + 5, "soft", BIG) + block.at(width, 0)
+    return Block(width + block.width, block.height, svg)
 
 
 def card(word: str, value: Trace | None, largest: float, room: tuple[float, float] = (176.0, 96.0)) -> Block:
@@ -183,8 +183,8 @@ def heat(x: Any, largest: float) -> str:
 def text_lines(lines: Iterable[str], name: str = "soft", size: float = SMALL) -> Block:
     """Return lines of text as a block."""
     all_lines = list(lines)
-    drawn = "".join(text(line, 0, 13 + 16 * k, name, size) for k, line in enumerate(all_lines))
-    return Block(max((letters.width(line, size) for line in all_lines), default=0.0), 16.0 * len(all_lines) + 2, drawn)
+    svg = "".join(text(line, 0, 13 + 16 * k, name, size) for k, line in enumerate(all_lines))
+    return Block(max((letters.width(line, size) for line in all_lines), default=0.0), 16.0 * len(all_lines) + 2, svg)
 
 
 def _brief(value: Trace | None, largest: float, room: tuple[float, float]) -> Block:
@@ -192,8 +192,8 @@ def _brief(value: Trace | None, largest: float, room: tuple[float, float]) -> Bl
     if value is None:
         return text_lines(["not recorded"])
     if is_scalar(value):
-        shown = number(value["data"][0])
-        return Block(letters.width(shown, BIG), 21, text(shown, 0, 15, "", BIG))
+        digits = number(value["data"][0])
+        return Block(letters.width(digits, BIG), 21, text(digits, 0, 15, "", BIG))
     if 0 in value["shape"]:
         return text_lines(["empty"])
     if is_written(value):
@@ -210,7 +210,7 @@ def _brief(value: Trace | None, largest: float, room: tuple[float, float]) -> Bl
 
 
 def _cell_line(value: Trace) -> str | None:
-    """Return a note about what a cell represents, if it is not one entry."""
+    """Return a note about the meaning of a cell if it is not one entry."""
     if value["data"] is not None or "cells" not in value:
         return None
     each = round(math.prod(value["shape"]) / len(value["cells"]["data"]))
@@ -229,19 +229,19 @@ def _number_table(value: Trace, largest: float) -> Block:
     data = value["data"]
     long = [size for size in value["shape"] if size != 1]
     columns = value["shape"][-1] if len(long) > 1 else min(len(data), 4)
-    shown = [number(x) for x in data]
-    widths = [max(letters.width(each, PLAIN) for each in shown[c::columns]) + 10 for c in range(columns)]
+    texts = [number(x) for x in data]
+    widths = [max(letters.width(each, PLAIN) for each in texts[c::columns]) + 10 for c in range(columns)]
     lefts = [sum(widths[:c]) + 2 * c for c in range(columns)]
-    drawn = []
-    for k, (x, each) in enumerate(zip(data, shown, strict=True)):
+    svg = []
+    for k, (x, each) in enumerate(zip(data, texts, strict=True)):
         r, c = divmod(k, columns)
         y = r * (LINE + 2)
         right = lefts[c] + widths[c] - 5
-        drawn.append(
+        svg.append(
             f'<rect class="{heat(x, largest)}" x="{coord(lefts[c])}" y="{coord(y)}" width="{coord(widths[c])}" '
             f'height="{LINE:g}" rx="3"/>' + text(each, right, y + 13, "entry")
         )
-    return Block(lefts[-1] + widths[-1], math.ceil(len(data) / columns) * (LINE + 2), "".join(drawn))
+    return Block(lefts[-1] + widths[-1], math.ceil(len(data) / columns) * (LINE + 2), "".join(svg))
 
 
 def _cells(value: Trace, largest: float, room: tuple[float, float]) -> Block:
@@ -269,10 +269,10 @@ def _cells(value: Trace, largest: float, room: tuple[float, float]) -> Block:
             minus.append(f"M{coord(left + side * 0.25)},{coord(top + (side - gap) / 2)}h{coord(side * 0.42)}")
         if slices > 1 and within == 0:
             names.append(text(_slice_name(long[:-2], part), left, top - 3, "soft", 11))
-    drawn = "".join(f'<path class="{name}" d="{"".join(each)}"/>' for name, each in paths.items())
+    svg = "".join(f'<path class="{name}" d="{"".join(each)}"/>' for name, each in paths.items())
     down = math.ceil(slices / across)
     return Block(each * min(across, slices), tall * down,
-                 f'{drawn}<path class="minus" d="{"".join(minus)}"/>{"".join(names)}')  # fmt: skip
+                 f'{svg}<path class="minus" d="{"".join(minus)}"/>{"".join(names)}')  # fmt: skip
 
 
 def _slice_layout(rows: int, columns: int, slices: int, room: tuple[float, float]) -> tuple[float, float, int, float]:

@@ -104,20 +104,20 @@ def write_solution(trace: Trace, suffix: str, title: str | None = None, steps: I
     if unknown := [k for k in chosen if not first < k <= first + count]:
         raise ValueError(f"there is no step {unknown[0]}: steps are numbered {first + 1} to {first + count}")
     paper = _Paper(trace, marks)
-    shown = chosen[:MOST_STEPS]
+    included = chosen[:MOST_STEPS]
     parts = [marks.title(title or "A walk, worked out", 1), marks.text(words.summary(trace) + ".")]
-    parts += [marks.title("The values", 2), *paper.values([k - first - 1 for k in shown])]
+    parts += [marks.title("The values", 2), *paper.values([k - first - 1 for k in included])]
     for number, walk in enumerate(walks := walks_of(trace)):
-        here = [k for k in shown if walk.at < k - first <= walk.stop]
-        if here or not shown:
+        here = [k for k in included if walk.at < k - first <= walk.stop]
+        if here or not included:
             of = f", {number + 1} of {len(walks)}" if len(walks) > 1 else ""
             parts += [marks.title(f"The walk {walk.way}{of}", 2), *paper.start(number)]
         for k in here:
             parts += paper.step(k - first - 1)
-    parts += paper.omitted_steps(shown, trace["total"])
-    if (error := failure(trace)) and shown[-1:] == [first + count]:
+    parts += paper.omitted_steps(included, trace["total"])
+    if (error := failure(trace)) and included[-1:] == [first + count]:
         parts += [marks.title("Here it ends", 2), marks.text(f"{error['say']} {error['kind']}: {error['text']}")]
-    if shown[-1:] == [trace["total"]]:
+    if included[-1:] == [trace["total"]]:
         parts += paper.end()
     return marks.head + "\n\n".join(parts) + ("\n" if not marks.tail else marks.tail)
 
@@ -144,7 +144,7 @@ class _Paper:
         if node["kind"] == "leaf":
             return "an input" if node["requires_grad"] else "a constant"
         inputs = [self.telling.node_names[each["node"]] for each in node["inputs"]]
-        node_names = node.get("called") or node["op"] or node["kind"]
+        node_names = node["called"] or node["op"] or node["kind"]
         return self.marks.text(f"{node_names} of {words.join_words(inputs)}" if inputs else node_names)
 
     def start(self, number: int) -> list[str]:
@@ -192,15 +192,15 @@ class _Paper:
         added = f"{had} + {added} {equal} {self._symbol(after, 'after')}"
         return [self.marks.text(f"What {to} had, plus what arrives:"), self.marks.formula(added)]
 
-    def omitted_steps(self, shown: list[int], count: int) -> list[str]:
+    def omitted_steps(self, included: list[int], count: int) -> list[str]:
         """Return a sentence about omitted steps."""
-        left = count - len(shown)
+        left = count - len(included)
         if not left:
             return []
-        following = (shown[-1] if shown else 0) + 1
+        following = (included[-1] if included else 0) + 1
         until = min(count, following + MOST_STEPS - 1) + 1
         more = f"; steps=range({following}, {until}) has the next ones" if following <= count else ""
-        return [self.marks.text(f"{len(shown)} of {count} steps are worked out here{more}.")]
+        return [self.marks.text(f"{len(included)} of {count} steps are worked out here{more}.")]
 
     def end(self) -> list[str]:
         """Return the results of the walk."""

@@ -147,7 +147,7 @@ function readsSection(data, step) {
   if (step.local === null) return null;
   const arrays = arrayCards(data, step, [120, 56], ([name, value]) => (!value || hasSeveral(value))
     && step.reads[name] !== step.local);
-  return arrays.length ? make("div", "share reads", make("p", "title", data.besides ?? "Arrays that local uses"),
+  return arrays.length ? make("div", "share reads", make("p", "title", data.besides ?? "Used by local"),
     make("div", "cards", ...arrays)) : null;
 }
 
