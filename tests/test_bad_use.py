@@ -111,7 +111,7 @@ TRANSPOSED = {"bias": draw(4), "stride": 2, "padding": 0, "dilation": 1, "groups
 POOL, CELL = {"stride": 2, "padding": 0}, [draw(2, 3), draw(2, 4)]
 TRANSFORM = {"n": 4, "axis": -1, "norm": "ortho"}
 FUNCTIONS = [
-    *[(getattr(F, name), [draw(2, 4)], {}) for name in F.activations.__all__
+    *[(getattr(F, name), [draw(2, 4)], {}) for name in F.nonlinearities.__all__
       if name not in ("prelu", "threshold", "glu", "gumbel_softmax")],
     (F.glu, [draw(2, 4)], {"dim": -1}),
     (F.gumbel_softmax, [draw(2, 4)], {"tau": 1.0, "dim": -1}),
@@ -198,7 +198,7 @@ def test_a_function_that_is_called_wrongly_is_named(function, inputs, params):
 
 def test_prefixes_errors_keeps_signature_and_docstring():
     assert list(inspect.signature(F.conv2d).parameters)[:3] == ["input", "weight", "bias"]
-    assert (F.conv2d.__name__, F.conv2d.__doc__) == ("conv2d", F.convolution.conv2d.__doc__)
+    assert (F.conv2d.__name__, F.conv2d.__doc__) == ("conv2d", F.conv.conv2d.__doc__)
 
 
 # Calls that would give a wrong number -------------------------------------------------------------------------

@@ -166,8 +166,8 @@ def test_every_function_keeps_single_precision(draw):
     images = mg.tensor(draw.normal(size=(2, 3, 6, 6)).astype(np.float32))
     signs, classes = mg.tensor(draw.choice([-1, 1], size=(2, 4))), mg.tensor([1, 3])
     weight = mg.tensor([1.0, 2.0, 3.0, 4.0])
-    of_one = [name for name in F.activations.__all__ if name not in ("prelu", "threshold")] + ["gumbel_softmax"]
-    of_two = [name for name in F.losses.__all__ if name != "hinge_embedding_loss"]
+    of_one = [name for name in F.nonlinearities.__all__ if name not in ("prelu", "threshold")] + ["gumbel_softmax"]
+    of_two = [name for name in F.elementwise_losses.__all__ if name != "hinge_embedding_loss"]
     results = {name: getattr(F, name)(x) for name in [*of_one, "normalize", "dropout"]}
     results |= {name: getattr(F, name)(p, p) for name in [*of_two, "cosine_similarity"]}
     results |= {

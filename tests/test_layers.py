@@ -493,7 +493,7 @@ def test_an_activation_module_applies_the_function_it_is_made_of(name):
     assert module(x).tolist() == function(x, *SETTINGS.get(name, ())).tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in F.activations.__all__ if hasattr(mg, name)])
+@pytest.mark.parametrize("name", [name for name in F.nonlinearities.__all__ if hasattr(mg, name)])
 def test_an_activation_function_has_the_defaults_of_its_operation(name):
     operation, function = getattr(mg, name), getattr(F, name)
     x = np.linspace(-7.0, 7.0, 9)

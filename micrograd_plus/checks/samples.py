@@ -338,7 +338,7 @@ def _samples_of_convolution() -> None:
            stride=(1, 2))  # fmt: skip
     sample(ops.conv2d, real(2, 3, 5, 6), real(4, 3, 2, 3), real(4), stride=(2, 1), padding=(1, 2), dilation=(1, 2))
     sample(ops.conv2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
-    window = {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2)}
+    window: dict[str, Any] = {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2)}
     sample(ops.correlate2d, real(2, 3, 5, 6), real(4, 3, 2, 3), **window)
     sample(ops.correlate2d, real(2, 4, 4, 5), real(6, 2, 3, 2), groups=2)
     sample(ops.conv2d_input, real(4, 3, 2, 3), real(2, 4, 3, 6), size=(5, 6), **window)

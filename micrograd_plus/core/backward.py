@@ -329,7 +329,7 @@ def saved_as_tensors(node: Node) -> list[Any]:
     constants = {*op.constants, *(rule.saves[0] for rule in op.rules if rule.in_forward)}
     origins = {"out": node, **dict(zip(op.inputs, node.parents, strict=False)), **dict.fromkeys(constants)}
     for name, value in values.items():
-        if op.kind == "variadic" and name in op.inputs and value is not None:
+        if op.kind == "variadic" and name in op.inputs and is_sequence(value):
             values[name] = [of(part, parent) for part, parent in zip(value, node.parents, strict=True)]
         elif name in op.outputs and hasattr(value, "dtype"):
             values[name] = of(value, Part(node, op.outputs.index(name)) if value.dtype.kind in "fc" else None)

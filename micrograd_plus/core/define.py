@@ -29,7 +29,8 @@ def register(op: Op, *, public: bool = True) -> Callable[..., Any]:
     setattr(tensors, op.name, op.call)
     if op.forward.__code__.co_names != (op.name,):  # a forward that only calls its own name would call itself
         forward: Any = op.forward
-        devices.define(op.name, (lambda *args, **params: forward(*args, **params)[0]) if op.residuals else forward)
+        without_residuals: Callable[..., Any] = lambda *args, **params: forward(*args, **params)[0]
+        devices.define(op.name, without_residuals if op.residuals else forward)
     operations[op.name] = op
     return op.call
 
@@ -132,7 +133,7 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
     """Decorate the function in front of an operation; with `namespace`, rules on tensors call it, too."""
 
     def define(function: Any) -> Any:
-        vars(function).update(op=call.op, rule=call.rule, source=call.source, public=call.public)
+        function.__dict__.update(op=call.op, rule=call.rule, source=call.source, public=call.public)
         if namespace:
             setattr(tensors, call.op.name, function)
         return suggests_keywords(function) if "axis" in function.__code__.co_varnames else function

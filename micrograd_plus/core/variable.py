@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from ..backends import devices, tensors
 
@@ -90,5 +90,5 @@ def is_complex(value: Any) -> bool:
 
 def namespace_of(value: Any) -> Any:
     """Return the namespace of a value: tensors, or the arrays of its device. Several upstreams share one namespace."""
-    some = next(part for part in value if part is not None) if type(value) is list else value
+    some = next(part for part in cast("list[Any]", value) if part is not None) if type(value) is list else value
     return tensors if isinstance(some, Variable) else devices.device_of(some).namespace

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 _LINE = "\n    " if sys.version_info < (3, 13) else "\n"  # since then the compiler removes the indentation
 _INDENTED, _SEE, _EXAMPLE = f"{_LINE}    ", f"{_LINE}See:", f"{_LINE}>>> "
-_NAMES = re.compile(rf"^{_INDENTED[1:]}([*\w]+(?:, [*\w]+)*):", re.MULTILINE)
+_NAMES = rf"^{_INDENTED[1:]}([*\w]+(?:, [*\w]+)*):"
 
 REAL_FUNCTIONS = frozenset([
     "arctan2", "beta", "betaln", "cbrt", "ceil", "copysign", "digamma", "erf", "erfc", "erfcinv", "erfinv", "floor",
@@ -195,7 +195,8 @@ def shapes(facts: Facts, written: str) -> str:
 
 def arguments(facts: Facts, written: str) -> str:
     """Return the section on arguments, with a line for each input and parameter that the source does not describe."""
-    described = {name.strip(" *") for line in _NAMES.findall(written) for name in line.split(",")} if written else ()
+    lines = re.findall(_NAMES, written, re.MULTILINE) if written else ()
+    described = {name.strip(" *") for line in lines for name in line.split(",")}
     inputs = [name for name in facts.inputs if name not in described]
     params = [parameter(name, facts) for name in facts.params if name not in described]
     if not inputs and not params:

@@ -72,7 +72,7 @@ def _parse(source: Any) -> Any:
     text = source.lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
     called = "the text"
     if not isinstance(source, str) or text[:1] not in ("{", "[", '"', ""):
-        text, called = _read_text(source), os.fspath(source)
+        text, called = _read_text(source), os.fspath(cast("str | os.PathLike[str]", source))
     if len(text) > MOST_BYTES:
         raise TraceError(f"the text has {len(text)} characters; a trace may have {MOST_BYTES}")
     if text.count("[") + text.count("{") > MOST_BRACKETS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from .live_widgets import widget
@@ -41,7 +41,7 @@ def record_program(program: Callable[..., Any], values: dict[str, float], failin
     """
     import micrograd_plus as mg
 
-    with suppress(Exception if failing else ()), mg.record() as trace:
+    with suppress(Exception) if failing else nullcontext(), mg.record() as trace:
         leaves = {name: mg.tensor(float(value), requires_grad=True) for name, value in values.items()}
         for name, leaf in leaves.items():
             leaf.label = name

@@ -17,9 +17,9 @@ from .values import builtin_kind, describe
 
 AXES = ("axis", "axes", "axis1", "axis2", "source", "destination")
 """The parameters that name axes."""
-SHAPES = re.compile(r"^ *Shapes: (.*?)(?=\n\n|\n *(?:Args|Returns|Raises|Example|See):|\Z)", re.DOTALL | re.MULTILINE)
+SHAPES = r"(?ms)^ *Shapes: (.*?)(?=\n\n|\n *(?:Args|Returns|Raises|Example|See):|\Z)"
 """The section of a docstring that states the shapes of inputs and results."""
-ABOUT_SHAPES = re.compile(r"shape|size|dimension|axis|axes|align|broadcast|tuple index|unpack")
+ABOUT_SHAPES = r"shape|size|dimension|axis|axes|align|broadcast|tuple index|unpack"
 """Words of an error that a sentence about shapes helps with."""
 MIXED_GRAPH = (
     "a Value and a tensor cannot be in one graph: use Values only, or make a tensor with mg.tensor(v.data), where the "
@@ -92,7 +92,7 @@ def _hints(op: Any, error: Exception, data: list[Any], params: dict[str, Any]) -
             f"shapes {listed} do not broadcast: counted from the last axis, two lengths must be equal or one of them "
             f"1; insert an axis with mg.expand_dims(x, axis), or reshape"
         )
-    section = _shapes_section(op) if ABOUT_SHAPES.search(original) else ""
+    section = _shapes_section(op) if re.search(ABOUT_SHAPES, original) else ""
     yield f"{original}; {section}" if section else original
 
 
@@ -107,7 +107,7 @@ def _shape_fields(op: Any, data: list[Any]) -> dict[str, Any]:
 
 def _shapes_section(op: Any) -> str:
     """Return the Shapes section of an operation's docstring in one line."""
-    match = SHAPES.search(str(op.forward.__doc__ or ""))
+    match = re.search(SHAPES, str(op.forward.__doc__ or ""))
     return f"Shapes: {' '.join(match[1].split()).rstrip('.')}" if match else ""
 
 
