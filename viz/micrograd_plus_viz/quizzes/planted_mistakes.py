@@ -36,7 +36,7 @@ def plant(trace: Any, rule: Any, seed: int) -> PlantedMistake:
     elif isinstance(rule, str) and rule in MISTAKES:
         mistake, description = rule, f"{MISTAKES[rule].capitalize()}."
     else:
-        exhibit = _museum().named(rule) if isinstance(rule, str) else rule
+        exhibit = _museum().find_exhibit(rule) if isinstance(rule, str) else rule
         mistake, description = _rules(exhibit), _describe(exhibit)
     mistake_found = _replay_with(right, mistake, description)
     if mistake_found is None:
