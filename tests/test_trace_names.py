@@ -233,6 +233,7 @@ def test_formulas_of_matrix_products_show_transposes():
     assert texts["transpose #1", "x"] == "upstreamᵀ"
 
 
+@pytest.mark.usefixtures("own_operations")
 def test_a_rule_that_writes_or_loops_has_no_formula():
     def writes(upstream, x):
         made = upstream * 1.0
