@@ -24,7 +24,7 @@ from ..core.define import operations
 from ..core.rule import Rule, check_rule
 from .mark import mark
 from .rule_answers import ENGINE, right_answer
-from .rule_cases import RuleCases
+from .rule_cases import PROBABILITIES, RuleCases
 from .rule_mistakes import rule_mistakes, second_order_mistakes
 from .sandboxed import FUNCTIONS, OWN_FUNCTIONS
 from .spec import EDGES, GROUPS, PLAIN, SECOND_ORDER, Exercise, Mistake, Part
@@ -77,7 +77,8 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
 
     def known_mistakes() -> list[Mistake]:
         known = rule_mistakes(op, served, rules, whole)
-        noticed = [each for each in known if not whole or has_effect(exercise, each)]
+        may_be_harmless = whole or op.name in PROBABILITIES
+        noticed = [each for each in known if not may_be_harmless or has_effect(exercise, each)]
         return [*noticed, *(second_order_mistakes(op, served, rules, right) if second_order else [])]
 
     exercise = Exercise(
@@ -93,7 +94,10 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
 
 
 def has_effect(exercise: Exercise, mistake: Mistake) -> bool:
-    """Return whether a mistake changes the marks: not undoing broadcasting is harmless if nothing is broadcast."""
+    """Return whether a mistake changes the marks.
+
+    Not undoing broadcasting is harmless if nothing is broadcast, and so is an assumption about probabilities.
+    """
     cases = exercise.cases(0)
     outcomes = [exercise.run(mistake.wrong_answer, case.request) for case in cases]
     return not mark(exercise, cases, outcomes, diagnose=False).right

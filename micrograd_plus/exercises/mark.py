@@ -105,7 +105,8 @@ def add_reasons(parts: list[dict[str, Any]], flags: list[str], overwritten: list
 def mark_part(part: Part, cases: Sequence[Case], wrongs: list[Wrong | None]) -> dict[str, Any]:
     """Return the points of one part: all or nothing, except for edge cases, which count one by one."""
     if part.name == "shape":
-        mine = [wrong if wrong is not None and wrong.kind in UNUSABLE else None for wrong in wrongs]
+        mine = [wrong if wrong is not None and wrong.kind in UNUSABLE and not stops_at_edge(wrong) else None
+                for wrong in wrongs]  # fmt: skip
     else:
         mine = [wrong for case, wrong in zip(cases, wrongs, strict=True) if case.part == part.name]
     bad = [wrong for wrong in mine if wrong is not None]
@@ -120,6 +121,11 @@ def mark_part(part: Part, cases: Sequence[Case], wrongs: list[Wrong | None]) -> 
                 right=right, all=len(mine), wrong=bad[0].sentence, about=bad[0].case.about
             )
     return {"name": part.name, "points": points, "of": part.points, "reason": reason}
+
+
+def stops_at_edge(wrong: Wrong) -> bool:
+    """Return whether the code stops on an edge case. That costs the edge case, and no point for shapes."""
+    return wrong.kind == "raised" and wrong.case.part == EDGES
 
 
 def mark_in_order(exercise: Exercise, wrongs: list[Wrong | None]) -> list[dict[str, Any]]:

@@ -65,11 +65,12 @@ ORDER = function_exercise(
     "engine.order", reachable, kind="engine", group=GROUP, title="the order of the walk",
     prompt="`parents[i]` lists the nodes from which node i was computed. Later nodes have larger numbers. Return "
            "`root` and all nodes from which it was computed, in an order in which each can pass on its gradient. Any "
-           "such order is right.",
+           "such order is right. One graph is a chain of 3,000 nodes, which is more than Python allows a function to "
+           "call itself. If your answer calls itself, only that edge case is lost.",
     inputs=draw_graph, judge=judge_order,
     edges={"one node is used by all others": {"parents": [[], [0], [0, 1], [0, 2], [0, 3]], "root": 4},
            "the root is a leaf": {"parents": [[], [0]], "root": 0},
-           "the chain is long": {"parents": [[], *([i] for i in range(2999))], "root": 2999}},
+           "the graph is a chain of 3,000 nodes": {"parents": [[], *([i] for i in range(2999))], "root": 2999}},
     recognizers={"M3": only_kind("too early"), "M4": only_kind("leaves first")},
 )  # fmt: skip
 
