@@ -140,11 +140,11 @@ def test_attention_is_right_with_none_for_an_absent_bias(seed):
 
 
 def test_a_tail_of_the_smallest_numbers_is_as_good_as_zero():
-    def clipped(x):
+    def clip_first(x):
         x = np.clip(x, -700, 700)
         return 1 / (2 + np.exp(x) + np.exp(-x))
 
-    assert all(mark_answer("sigmoid.x", clipped, seed).right for seed in range(3))
+    assert all(mark_answer("sigmoid.x", clip_first, seed).right for seed in range(3))
 
 
 def test_a_recursive_sort_loses_only_the_deep_chain():
