@@ -6,6 +6,7 @@ import pytest
 from micrograd_plus import exercises
 from micrograd_plus.exercises.mark import NUMERICAL
 from micrograd_plus.exercises.sandboxed import carry_out
+from student_mistakes import longer
 
 
 def mark_answer(name, answer, seed=1):
@@ -164,3 +165,47 @@ def test_a_recursive_sort_loses_only_the_deep_chain():
     result = mark_answer("engine.order", recursive)
     assert [part["points"] for part in result.parts] == [1, 6, 2]
     assert "3,000" in exercises.get_exercise("engine.order").prompt
+
+
+# Orders of a class ----------
+
+
+@pytest.mark.parametrize("order", ["breadth", "preorder", "recursion"])
+def test_a_value_that_walks_in_a_wrong_order_is_wrong(order):
+    assert mark_answer("engine.value", longer.make_value(order=order)).points <= 2
+
+
+def test_a_value_that_remembers_nodes_by_their_number_is_wrong():
+    right = longer.make_value()
+
+    class ByNumber(right):
+        def backward(self):
+            nodes, seen = [], set()
+
+            def visit(node):
+                if node.data not in seen:
+                    seen.add(node.data)
+                    for parent in node.parents:
+                        visit(parent)
+                    nodes.append(node)
+
+            visit(self)
+            for node in nodes:
+                node.grad = 0.0 if node.parents else node.grad
+            self.grad = 1.0
+            for node in reversed(nodes):
+                for parent, slope in zip(node.parents, node.slopes, strict=True):
+                    parent.grad += node.grad * slope
+
+        def __add__(self, other):
+            return type(self)(self.data + other.data, (self, other), (1.0, 1.0))
+
+        def __mul__(self, other):
+            return type(self)(self.data * other.data, (self, other), (other.data, self.data))
+
+        def tanh(self):
+            t = np.tanh(self.data)
+            return type(self)(t, (self,), (1 - t * t,))
+
+    assert mark_answer("engine.value", right).right
+    assert mark_answer("engine.value", ByNumber).points <= 2

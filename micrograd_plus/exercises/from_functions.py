@@ -84,14 +84,15 @@ def function_exercise(
     parts: Sequence[Part] | None = None,
     count: int = 4,
     about: str = "the inputs are ordinary",
+    without: Sequence[str] = (),
 ) -> Exercise:
     """Return an exercise whose right answer is `right`.
 
     The known mistakes come from the catalogue, under this id, and from `mistakes`: objects of the class, or pairs of a
     row of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue
-    applies.
+    applies. `without` are functions of `xp` that are not offered, since one of them is the whole answer.
     """
-    functions, names = tuple(sorted(FUNCTIONS)), list(answers or [ONLY_ANSWER])
+    functions, names = tuple(sorted(FUNCTIONS.keys() - set(without))), list(answers or [ONLY_ANSWER])
     draw = FunctionCases(right, inputs, edges or {}, names, driver, count, functions, about)
     if parts is None and kind == "gradients":
         parts = [Part(name, points, f"the gradient of {name} is right")

@@ -71,7 +71,7 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
     if not usable:
         raise ValueError(f"{name} has no sample of plain real numbers, so there is no exercise for it")
     is_local = op.kind == "elementwise" and not whole
-    right, functions = right_answer(op, served, whole), allowed_functions(rules)
+    right, functions = right_answer(op, served, whole), allowed_functions(rules, whole)
     cases = RuleCases(op, served, reads, usable, right=right, functions=functions, whole=whole,
                       one_convention=convention is not None, second_order=second_order)  # fmt: skip
 
@@ -154,12 +154,15 @@ def is_plain_data(value: Any) -> bool:
 # Functions of xp ------------
 
 
-def allowed_functions(rules: Sequence[Any]) -> tuple[str, ...]:
+def allowed_functions(rules: Sequence[Any], whole: bool = False) -> tuple[str, ...]:
     """Return the functions of `xp` that an exercise offers: all except a function that alone is the whole rule.
+
+    If broadcasting is undone by hand, the function that undoes it is not offered.
 
     A local derivative may be a single function: that the slope of the sine is the cosine is the point of the exercise.
     """
     solutions = {only_call(rule.function) for rule in rules if rule.op.kind != "elementwise"}
+    solutions |= {"sum_to_shape"} if whole else set()
     return tuple(sorted(FUNCTIONS.keys() - solutions))
 
 

@@ -560,7 +560,7 @@ attention("sign", "sign|minus", "a minus too many")
 # Whole programs -----------------------
 
 
-def tied_back(x, w, h, t, o, edits):
+def walk_tied(x, w, h, t, o, edits):
     go = edits.get("o", 2 * o)
     gt = edits.get("t", lambda go: go @ w)(go)
     gh = edits.get("h", lambda gt: gt * (1 - t**2))(gt)
@@ -572,7 +572,7 @@ def tied_back(x, w, h, t, o, edits):
 def tied_mistake(pattern, what, make):
     @mistake("tied.gradients", pattern, what)
     def _(x, w, h, t, o, y):
-        return tied_back(x, w, h, t, o, make(x, w, h, t, o, y))
+        return walk_tied(x, w, h, t, o, make(x, w, h, t, o, y))
 
 
 tied_mistake("path|once|overwrit|second|tied|way|contribution|left out|first", "the second use of w is forgotten",
@@ -598,7 +598,7 @@ tied_mistake("transpos|shape", "the gradient of w is transposed",
              lambda x, w, h, t, o, y: {"w": lambda gh, go: (x.T @ gh + go.T @ t).T})  # fmt: skip
 
 
-def stages_back(x, t, e, s, p, lp, edits):
+def walk_stages(x, t, e, s, p, lp, edits):
     glp = edits.get("lp", -t)
     gp = edits.get("p", lambda glp: glp / p)(glp)
     gs = edits.get("s", lambda gp: -(gp * e).sum(1, keepdims=True) / s**2)(gp)
@@ -610,7 +610,7 @@ def stages_back(x, t, e, s, p, lp, edits):
 def stages_mistake(pattern, what, make):
     @mistake("stages.gradients", pattern, what)
     def _(x, t, e, s, p, lp, loss):
-        return stages_back(x, t, e, s, p, lp, make(x, t, e, s, p, lp))
+        return walk_stages(x, t, e, s, p, lp, make(x, t, e, s, p, lp))
 
 
 stages_mistake("sign|minus", "the minus of the loss is forgotten", lambda x, t, e, s, p, lp: {"lp": t})
