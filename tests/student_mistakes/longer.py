@@ -881,7 +881,7 @@ def _(slopes, weights):
     return out
 
 
-def make_value(*, overwrite=False, order="topological", seed=1.0, tanh=None, mul=None, keep=False, add=None, once=False):
+def make_value(*, overwrite=False, order="topological", seed=1.0, tanh=None, mul=None, keep=False, add=None, once=False, key=id):
     class Value:
         def __init__(self, data, parents=(), slopes=()):
             self.data, self.grad, self.parents, self.slopes = data, 0.0, parents, slopes
@@ -901,8 +901,8 @@ def make_value(*, overwrite=False, order="topological", seed=1.0, tanh=None, mul
             nodes, seen = [], set()
 
             def visit(v):
-                if id(v) not in seen:
-                    seen.add(id(v))
+                if key(v) not in seen:
+                    seen.add(key(v))
                     if order == "preorder":
                         nodes.append(v)
                     for p in v.parents:
@@ -914,8 +914,8 @@ def make_value(*, overwrite=False, order="topological", seed=1.0, tanh=None, mul
                 queue = [self]
                 while queue:
                     v = queue.pop(0)
-                    if id(v) not in seen:
-                        seen.add(id(v))
+                    if key(v) not in seen:
+                        seen.add(key(v))
                         nodes.append(v)
                         queue.extend(v.parents)
             elif order == "recursion":
