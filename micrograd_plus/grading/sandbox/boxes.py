@@ -20,12 +20,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from .chroot import chroot_folder
+from .inside.clearing import discard
 from .isolation import IsolationError, is_available, is_root, strongest_level
 from .runs import Limits, Run, RunResult, read_result
 from .uid_pool import UidPoolError, lease, remove_stale_boxes
@@ -174,7 +176,7 @@ class Sandbox:
     def _run_without_box(self, run: Run) -> tuple[bytes, bytes, bool, dict[str, Any]]:
         limits = run.limits
         settings = {"GRADING_CPU": str(max(1, round(limits.cpu))), "GRADING_MEMORY": str(limits.memory)}
-        with tempfile.TemporaryDirectory(prefix="grading-", ignore_cleanup_errors=True) as folder:
+        with temporary_folder() as folder:
             child = subprocess.Popen(
                 server_command("run_without_box", None), env=child_environment() | settings, cwd=folder,
                 start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -197,6 +199,16 @@ class Sandbox:
             code = child.wait()
             status.update({"signal": -code} if code < 0 else {"code": code})
             return bytes(values.data), bytes(output.data), output.truncated, status
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[str]:
+    """Make a folder for a run without a box, and remove it with whatever the run left in it."""
+    folder = tempfile.mkdtemp(prefix="grading-")
+    try:
+        yield folder
+    finally:
+        discard(Path(folder))
 
 
 def server_command(entry: str, number: str | None) -> list[str]:
