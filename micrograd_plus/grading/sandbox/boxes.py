@@ -39,7 +39,9 @@ MOST_PRINTED = 16 * 1024
 LIMITS_OF_THE_BOX = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
 """Limits that the box enforces. The amount of output is limited here."""
 CLOSING_TIME = 60.0
-"""Seconds that closing a box may take."""
+"""Seconds that ending a run may take."""
+REMOVAL_TIME = 900.0
+"""Seconds that closing a box may take, with the removal of all files that its last run wrote."""
 STARTING_TIME = 60.0
 """Seconds that starting Python without a box may take."""
 START = (
@@ -245,7 +247,7 @@ def close_and_wait(box: socket.socket) -> None:
     """Close our end of a box and wait for the other, which closes when every process of the box has ended."""
     with contextlib.suppress(OSError):
         box.shutdown(socket.SHUT_WR)
-    box.settimeout(CLOSING_TIME)
+    box.settimeout(REMOVAL_TIME)
     try:
         while box.recv(65536):
             pass

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from . import linux
-from .clearing import discard
+from .clearing import remove, set_aside
 
 BOX = "/box"
 ID_IN_NAMESPACE = 0
@@ -77,9 +77,11 @@ def serve_runs(box: dict[str, Any], watch: socket.socket, student: Callable[[], 
         for number in numbers:
             os.close(number)
         status, by_itself = wait_for_student(run, child, watch)
-        clean_up(run)
+        left = clean_up(run)
         with contextlib.suppress(OSError):  # the grader may have ended
             watch.sendall(json.dumps(status).encode())
+        if left is not None:  # removing a large folder takes long, and its name is free already
+            remove(left)
         if not by_itself:
             return
 
@@ -134,24 +136,28 @@ def make_folder(run: dict[str, Any]) -> None:
         linux.mount("box", BOX, "tmpfs", linux.NO_SUID | linux.NO_DEV, options)
         return
     folder = folder_on_disk(run)
-    discard(folder)
+    if (left := set_aside(folder)) is not None:
+        remove(left)
     folder.mkdir(mode=0o700)
     os.chown(folder, run["uid"], run["uid"])
 
 
-def clean_up(run: dict[str, Any]) -> None:
-    """Kill all processes that a student left, and remove the folder. The filter should have prevented processes."""
+def clean_up(run: dict[str, Any]) -> Path | None:
+    """Kill all processes that a student left, and take the folder away. The filter should have prevented processes.
+
+    Return the folder on disk that remains to be removed, under another name.
+    """
     if run["level"] == "full":
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         reap_children(wait=True)
         linux.unmount(BOX)
-        return
+        return None
     if has_processes(run["uid"]):
         kill_all_of(run["uid"])
-    for kind, remove in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
-        remove_ipc_objects(kind, remove, run["uid"])
-    discard(folder_on_disk(run))
+    for kind, call in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
+        remove_ipc_objects(kind, call, run["uid"])
+    return set_aside(folder_on_disk(run))
 
 
 def folder_on_disk(run: dict[str, Any]) -> Path:
