@@ -60,9 +60,9 @@ CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 MEANING = ("rule", "operation", "variable", "apply", "backward", "modes", "define")
 BESIDE_THE_CORE = {"fast", "messages", "runtime"}
 SEAMS = {
-    "annotate_rule_error", "explain_error", "freed_graph_error", "missing_rule_error", "rerun_interpreted",
+    "explain_error", "explain_walk_error", "freed_graph_error", "missing_rule_error",
     "suggests_keywords", "unknown_keyword",
-    "snapshot",
+    "snapshot", "guard", "keep_parameter",
     "nodes_with_hooks", "run_hooks",
     "OnStep", "mute_recorders", "notify", "notify_failure", "notify_free", "observe_walk", "notify_walk_failure",
     "public_function",
