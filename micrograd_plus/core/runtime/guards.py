@@ -123,7 +123,7 @@ ONE_HOLDER = _references_of_an_entry()
 
 # Parameters -----------------------------------------------
 
-FIXED = frozenset((bool, int, float, complex, str, type(None)))
+FIXED = frozenset((bool, int, float, complex, str, slice, type(None), type(...)))
 """Types of parameters that cannot change."""
 CONTAINERS = frozenset((tuple, list, dict))
 
@@ -147,4 +147,5 @@ def map_parts(container: Any, function: Callable[[Any], Any]) -> Any:
 
 def is_array(value: Any) -> bool:
     """Return True for an array of any device that can be written into; NumPy's scalars cannot."""
-    return all(hasattr(type(value), name) for name in ("base", "flags", "__setitem__"))
+    kind = type(value)
+    return kind is np.ndarray or (hasattr(kind, "flags") and hasattr(kind, "base") and hasattr(kind, "__setitem__"))
