@@ -99,6 +99,13 @@ class Exercise:
     """If a wrong rule is planted in the walk, a function that returns the same trace without it."""
     has_own_walk = False
     """Whether each student sees a walk of their own. The cases are then drawn from its number, which is public."""
+    serves: tuple[str, ...] = ()
+    """The inputs for which a rule's exercise asks; none in other exercises."""
+    shows_right = True
+    """Whether the walk of a wrong answer shows the right numbers beside the wrong ones. The next try draws others."""
+    walk_program: Any = None
+    """If an answer's numbers are gradients of a program: a function of a call's arguments, the answer's values and the
+    answer, which returns an `AnswerProgram` or None."""
     marked: ClassVar[Callable[..., Any]]
     """The function that turns outcomes into a result; `mark` sets it."""
 
