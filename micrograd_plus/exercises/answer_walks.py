@@ -189,7 +189,7 @@ def program_around(op: Op, sample: Any, upstream: Any) -> tuple[str, dict[str, A
     many = list(upstream) if isinstance(upstream, tuple) else [upstream]
     for number, (out, each) in enumerate(zip(outs, many, strict=True), start=1):
         suffix = f"_{number}" if len(outs) > 1 else ""
-        names[f"{FACTORS}{suffix}"] = labelled(each, f"{FACTORS}{suffix}")
+        names[f"{FACTORS}{suffix}"] = make_leaf(each, f"{FACTORS}{suffix}")
         lines += [f"weighted{suffix} = {out} * {FACTORS}{suffix}", f"loss{suffix} = mg.sum(weighted{suffix})"]
     if len(outs) > 1:
         lines.append(f"loss = {' + '.join(f'loss_{number}' for number in range(1, len(outs) + 1))}")
@@ -205,10 +205,10 @@ def input_lines(op: Op, sample: Any, names: dict[str, Any]) -> list[str]:
     for name, value in values.items():
         if name in receiving:
             half = f"half_{name}"
-            names[half] = labelled(np.asarray(value) / 2, half, requires_grad=True)
+            names[half] = make_leaf(np.asarray(value) / 2, half, requires_grad=True)
             lines.append(f"{name} = {half} + {half}" if len(receiving) <= FEW_INPUTS else f"{name} = 2.0 * {half}")
         else:
-            names[name] = labelled(value, name) if hasattr(value, "dtype") else value
+            names[name] = make_leaf(value, name) if hasattr(value, "dtype") else value
     return lines
 
 
@@ -222,7 +222,7 @@ def is_float(value: Any) -> bool:
     return hasattr(value, "dtype") and value.dtype.kind == "f"
 
 
-def labelled(value: Any, label: str, requires_grad: bool = False) -> Any:
+def make_leaf(value: Any, label: str, requires_grad: bool = False) -> Any:
     """Return a tensor with a label."""
     made = tensor(value, requires_grad=requires_grad)
     made.label = label
@@ -262,8 +262,8 @@ def walk_of_numbers(exercise: Exercise, case: Case, answer: Any) -> Trace | None
     program = exercise.walk_program(case.request["arguments"], outcome["values"] or {}, answer)
     if program is None:
         return None
-    leaves = {name: labelled(value, name, requires_grad=True) for name, value in program.leaves.items()}
-    constants = {name: labelled(value, name) if hasattr(value, "dtype") else value
+    leaves = {name: make_leaf(value, name, requires_grad=True) for name, value in program.leaves.items()}
+    constants = {name: make_leaf(value, name) if hasattr(value, "dtype") else value
                  for name, value in program.constants.items()}  # fmt: skip
     trace = run_program(program.source, {**constants, **leaves}, f"the program of {exercise.id}")
     trace.steps = list(trace.steps)

@@ -62,13 +62,13 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
         if said.getvalue():
             printed.append((case, said.getvalue()))
     result = exercise.mark(cases, outcomes)
-    show_printed(printed, result.first_wrong)
+    print_calls(printed, result.first_wrong)
     reply = Reply(exercise, result, answer, cases, printed)
     _last[""] = _last[exercise.id] = _replies[""] = _replies[exercise.id] = reply
     return reply
 
 
-def show_printed(printed: Sequence[tuple[Case, str]], wrong: Wrong | None) -> None:
+def print_calls(printed: Sequence[tuple[Case, str]], wrong: Wrong | None) -> None:
     """Print what an answer printed, with the call in front: the first wrong call first, and few others."""
     ordered = sorted(printed, key=lambda each: wrong is None or each[0] is not wrong.case)
     for case, text in ordered[:MOST_PRINTED]:
