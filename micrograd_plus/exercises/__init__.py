@@ -10,6 +10,7 @@ exercises.hint()
 """
 
 from .authoring import NotProved, define
+from .capstone import plugged
 from .notebook import answer, ask, check, hint, inputs, score, walk
 from .question import candidates
 from .registry import get_exercise, list_exercises
@@ -17,5 +18,5 @@ from .student_key import identify
 
 __all__ = [
     "NotProved", "answer", "ask", "candidates", "check", "define", "get_exercise", "hint", "identify", "inputs",
-    "list_exercises", "score", "walk",
+    "list_exercises", "plugged", "score", "walk",
 ]  # fmt: skip

@@ -96,7 +96,10 @@ def walk_of_rule(exercise: Exercise, case: Case, answer: Any) -> Trace | None:
     served = tuple(name for name in exercise.serves if any(each.partition("[")[0] == name for each in expected.right))
     if not callable(answer) or not served or not set(parameter_names(answer)) <= {"xp", *exercise.reads}:
         return None
-    copy = operation_with_rule(op, served, rule_functions(exercise, case, op, served, answer))
+    shapes = {} if case.expects.get("unbroadcast", True) else case.expects["shapes"]
+    functions = rule_functions(op, served, answer, case.request["functions"], is_local="upstream" in case.expects,
+                               shapes=shapes)  # fmt: skip
+    copy = operation_with_rule(op, served, functions)
     upstream = case.expects.get("upstream", case.request["arguments"].get("upstream"))
     source, names, line = program_around(copy, sample, upstream)
     trace = run_program(source, names, f"a program around {op.name}")
@@ -124,24 +127,27 @@ def operation_with_rule(op: Op, served: tuple[str, ...], functions: Sequence[tup
     return copy
 
 
-def rule_functions(exercise: Exercise, case: Case, op: Op, served: tuple[str, ...], answer: Any) -> list[Any]:
-    """Return the answer as rules for the engine, each with the inputs that it serves.
+def rule_functions(
+    op: Op, served: tuple[str, ...], answer: Any, functions: Sequence[str], *, is_local: bool,
+    shapes: dict[str, Any] | None = None, on_call: Callable[[], None] | None = None,
+) -> list[tuple[tuple[str, ...], Any]]:  # fmt: skip
+    """Return an answer as rules for the engine, each with the inputs that it serves.
 
-    A local derivative stays one, for each input by itself, so that the walk shows it.
+    A local derivative stays one, for each input by itself, so that a walk shows it. `on_call` is called at each call.
     """
-    is_local = "upstream" in case.expects
     names = parameter_names(answer)
-    shapes = {} if case.expects.get("unbroadcast", True) else case.expects["shapes"]
     groups = [(name,) for name in served] if is_local else [served]
 
     def part_of_answer(inputs: tuple[str, ...]) -> Callable[..., Any]:
         def run(values: dict[str, Any]) -> Any:
             xp = values.pop("xp")
+            if on_call is not None:
+                on_call()
             is_array_namespace = xp is devices.device("cpu").namespace
-            returned = call_by_name(answer, values, Namespace(case.request["functions"]) if is_array_namespace else xp)
+            returned = call_by_name(answer, values, Namespace(functions) if is_array_namespace else xp)
             if op.kind == "variadic":
                 return returned
-            parts = returned_parts(returned, served, shapes)
+            parts = returned_parts(returned, served, shapes or {})
             return parts[served.index(inputs[0])] if len(inputs) == 1 else tuple(parts)
 
         return as_rule(answer, names, run, is_local)

@@ -21,7 +21,7 @@ from .question import Guess, Question
 from .registry import get_exercise
 from .reply import Reply
 from .sandboxed import carry_out
-from .spec import Case, Exercise
+from .spec import Case, Exercise, can_plug
 from .student_key import own_walk_number
 
 _last: dict[str, Reply | Guess] = {}
@@ -75,8 +75,7 @@ def print_calls(printed: Sequence[tuple[Case, str]], wrong: Wrong | None) -> Non
         print(f"[when {case.about}]\n{text.rstrip()}")  # noqa: T201 - the student's own text
     more = len(printed) - MOST_PRINTED
     if more > 0:
-        print(f"[{more} more calls printed something: reply.printed has it, where reply is the result of "  # noqa: T201
-              f"exercises.check]")  # fmt: skip
+        print(f"[{more} more calls printed something; see the reply's `printed`]")  # noqa: T201 - a count
 
 
 def answer(exercise: str) -> Callable[[Any], Any]:
@@ -178,6 +177,12 @@ def last_reply(exercise: str = "") -> Reply:
     if exercise not in _replies:
         raise LookupError(f"there was no try{f' of {exercise}' if exercise else ''} yet: call exercises.check first")
     return _replies[exercise]
+
+
+def right_rules() -> dict[str, Any]:
+    """Return the last answers to exercises on rules of the engine, if they are right, by the exercise's id."""
+    return {name: reply.answer for name, reply in _replies.items()
+            if name and reply.right and can_plug(reply.exercise)}  # fmt: skip
 
 
 def walk(exercise: str = "") -> Any:
