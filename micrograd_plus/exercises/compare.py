@@ -327,7 +327,7 @@ def describe_difference(name: str, right: Any, value: Any, fine: Any) -> Wrong:
     if not_finite:
         verb = "is" if not_finite == 1 else "are"
         sentence = f"{not_finite} of {value.size} entries of {name} {verb} nan or infinite{where}"
-        return Wrong("nan", sentence, name, place)
+        return Wrong("nan" if not_finite == count else "entries", sentence, name, place)
     if not np.all(np.isfinite(right)):
         return Wrong("entries", f"{count} of {value.size} entries of {name} differ{where}", name, place)
     with np.errstate(all="ignore"):

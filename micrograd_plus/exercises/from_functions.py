@@ -11,6 +11,7 @@ from .mistakes import mistake, wrong_answers
 from .sandboxed import FUNCTIONS, carry_out
 from .sandboxed.values import parameter_names
 from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
+from .variants import function_variants
 
 WITH_EDGES = (
     Part("shape", 1, "the answer has the right shape, on every call"),
@@ -107,7 +108,7 @@ def function_exercise(
     exercise = Exercise(
         id, kind=kind, group=group, title=title, prompt=prompt, starter="", draw=draw, right=right, judge=judge,
         parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), functions=functions, reads=reads,
-        mistakes=known_mistakes,
+        mistakes=known_mistakes, variants=lambda: function_variants(id, right, reads),
     )  # fmt: skip
     exercise.starter = starter or write_starter(exercise, summary)
     return exercise

@@ -28,6 +28,7 @@ from .rule_cases import PROBABILITIES, RuleCases
 from .rule_mistakes import rule_mistakes, second_order_mistakes
 from .sandboxed import FUNCTIONS, OWN_FUNCTIONS
 from .spec import EDGES, GROUPS, PLAIN, SECOND_ORDER, Exercise, Mistake, Part
+from .variants import rule_variants
 
 np = devices.device("cpu").library
 
@@ -89,7 +90,9 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
         starter=write_starter(id or name, op, served, reads, is_local),
         parts=SECOND_ORDER_PARTS if second_order else PARTS, draw=cases, right=right, reads=reads,
         functions=functions, mistakes=known_mistakes, namespace=ENGINE,
+        variants=lambda: rule_variants(op, served, rules, reads, whole),
     )  # fmt: skip
+    exercise.op, exercise.serves, exercise.is_whole = op, served, whole
     return exercise
 
 

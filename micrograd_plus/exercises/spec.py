@@ -11,7 +11,8 @@ The student's code receives only the request. The right answer is computed here,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ..backends import devices
@@ -90,7 +91,7 @@ class Exercise:
     """The declaration of an exercise.
 
     `draw` makes cases from a random generator, `right` is the right answer, which runs in `namespace`, and `mistakes`
-    are the known ones (or a function that returns them).
+    are the known ones (or a function that returns them). `variants` returns wrong variants of the right answer.
     """
 
     show: Any = None
@@ -99,6 +100,17 @@ class Exercise:
     """If a wrong rule is planted in the walk, a function that returns the same trace without it."""
     has_own_walk = False
     """Whether each student sees a walk of their own. The cases are then drawn from its number, which is public."""
+    op: Any = None
+    """The operation of a rule's exercise."""
+    is_whole = False
+    """Whether a rule also multiplies by upstream and undoes broadcasting."""
+    serves: tuple[str, ...] = ()
+    """The inputs for which a rule's exercise asks; none in other exercises."""
+    shows_right = True
+    """Whether the walk of a wrong answer shows the right numbers beside the wrong ones. The next try draws others."""
+    walk_program: Any = None
+    """If an answer's numbers are gradients of a program: a function of a call's arguments, the answer's values and the
+    answer, which returns an `AnswerProgram` or None."""
     marked: ClassVar[Callable[..., Any]]
     """The function that turns outcomes into a result; `mark` sets it."""
 
@@ -117,6 +129,7 @@ class Exercise:
         reads: Sequence[str] = (),
         functions: Sequence[str] = (),
         mistakes: Sequence[Mistake] | Callable[[], Sequence[Mistake]] = (),
+        variants: Callable[[], Iterable[Mistake]] = tuple,
         namespace: Any = None,
         judge: Any = None,
         limits: dict[str, float] | None = None,
@@ -131,7 +144,7 @@ class Exercise:
         self.functions, self.draw, self.right = tuple(functions), draw, right
         self.namespace, self.judge = namespace, judge
         self.limits = {"seconds": 5.0, "megabytes": 512.0, **(limits or {})}
-        self._mistakes = mistakes
+        self._mistakes, self._make_variants = mistakes, variants
 
     def __repr__(self) -> str:
         return f"<exercise {self.id}: {self.title}>"
@@ -153,6 +166,11 @@ class Exercise:
             self._mistakes = self._mistakes()
         return self._mistakes
 
+    @cached_property
+    def variants(self) -> Sequence[Mistake]:
+        """Wrong variants of the right answer, made on first use. They name mistakes that no one has listed."""
+        return tuple(self._make_variants())
+
     def cases(self, seed: Any) -> list[Case]:
         """Draw the cases: ordinary inputs, and every declared edge case.
 
@@ -168,3 +186,9 @@ class Exercise:
     def mark(self, cases: Sequence[Case], outcomes: Sequence[dict[str, Any]]) -> Any:
         """Return the result of one try."""
         return Exercise.marked(self, cases, outcomes)
+
+
+def can_plug(exercise: Exercise) -> bool:
+    """Return whether an answer can replace a rule of the engine, which does the rest of a whole rule itself."""
+    is_doubled = exercise.is_whole and exercise.op.kind == "elementwise"
+    return bool(exercise.serves) and not is_doubled and "composite" not in type(exercise.op).__name__.lower()

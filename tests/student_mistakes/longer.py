@@ -22,7 +22,7 @@ def mistake(exercise, pattern, what):
 # Places -------------------------------
 
 
-@mistake("getitem.x", "add|twice|replac|overwrit|repeat|again", "the last of several uses wins")
+@mistake("getitem.x", "add|twice|replac|overwrit|repeat|again|last use", "the last of several uses wins")
 def _(upstream, index, x_shape):
     z = np.zeros(x_shape)
     z[index] = upstream
@@ -55,7 +55,7 @@ def _(upstream, index, x_shape):
     return z
 
 
-@mistake("take.x", "add|twice|replac|overwrit|repeat|again", "the last of several uses wins")
+@mistake("take.x", "add|twice|replac|overwrit|repeat|again|last use", "the last of several uses wins")
 def _(upstream, indices, axis, x_shape):
     z = np.zeros(x_shape)
     if axis is None:
@@ -77,14 +77,14 @@ def _(upstream, indices, x_shape):
     return z
 
 
-@mistake("take_along_axis.x", "add|twice|replac|overwrit|repeat|again", "the last of several uses wins")
+@mistake("take_along_axis.x", "add|twice|replac|overwrit|repeat|again|last use", "the last of several uses wins")
 def _(upstream, indices, axis, x_shape):
     z = np.zeros(x_shape)
     np.put_along_axis(z, indices, upstream, axis)
     return z
 
 
-@mistake("take_along_axis.x", "axis|shape|stop|run", "the axis is fixed")
+@mistake("take_along_axis.x", "axis|shape|stop|run|last use", "the axis is fixed")
 def _(upstream, indices, x_shape):
     z = np.zeros(x_shape)
     np.put_along_axis(z, indices, upstream, -1)
@@ -96,7 +96,7 @@ def _(upstream):
     return upstream
 
 
-@mistake("embedding.weight", "add|twice|replac|overwrit|repeat|again", "the last of several uses wins")
+@mistake("embedding.weight", "add|twice|replac|overwrit|repeat|again|last use", "the last of several uses wins")
 def _(upstream, indices, weight_shape):
     z = np.zeros(weight_shape)
     z[indices] = upstream
@@ -178,17 +178,17 @@ def _(upstream):
     return upstream
 
 
-@mistake("sort.x", "invers|back|permut|order|again", "the same order again")
+@mistake("sort.x", "invers|back|permut|order|again|does not have the shape", "the same order again")
 def _(upstream, order, axis):
     return np.take_along_axis(upstream, order, axis)
 
 
-@mistake("sort.x", "sort|order|upstream|place|invers", "upstream is sorted")
+@mistake("sort.x", "sort|order|upstream|place|invers|does not have the shape", "upstream is sorted")
 def _(upstream, axis):
     return np.sort(upstream, axis)
 
 
-@mistake("sort.x", "axis", "the axis is fixed")
+@mistake("sort.x", "axis|does not have the shape", "the axis is fixed")
 def _(upstream, order):
     return np.take_along_axis(upstream, np.argsort(order, -1), -1)
 
@@ -264,7 +264,7 @@ def _(x, weight, upstream, stride, padding, dilation, groups):
     return convolve_back(x, weight, upstream, stride, padding, dilation, groups, weight=True) / len(x)
 
 
-@mistake("conv2d.weight", "flip|kernel|rotat|turn|mirror|180", "the answer is flipped")
+@mistake("conv2d.weight", "flip|kernel|rotat|turn|mirror|180|revers", "the answer is flipped")
 def _(x, weight, upstream, stride, padding, dilation, groups):
     return convolve_back(x, weight, upstream, stride, padding, dilation, groups, weight=True)[..., ::-1, ::-1]
 
@@ -323,7 +323,7 @@ def largest_back(up, x, kernel, stride, pad, dil, *, every=False, write=False, t
     return g[:, :, pad[0] : pad[0] + h, pad[1] : pad[1] + w]
 
 
-@mistake("max_pool2d.x", "every|all|mask|average|largest|window|sum", "every entry of the window receives everything")
+@mistake("max_pool2d.x", "every|all|mask|average|largest|window|sum|chosen", "every entry of the window receives everything")
 def _(upstream, x, kernel_size, stride, padding, dilation):
     return largest_back(upstream, x, kernel_size, stride, padding, dilation, every=True)
 
@@ -405,7 +405,7 @@ def _(upstream, weight, unit, scale, axes):
     return layer_back(upstream, weight, unit, scale, axes, second=False)
 
 
-@mistake("layer_norm.x", "mean|statistic|constant|variance|term|path|depend", "the statistics are taken for constants")
+@mistake("layer_norm.x", "mean|statistic|constant|variance|term|path|depend|plain scaling", "the statistics are taken for constants")
 def _(upstream, weight, unit, scale, axes):
     return layer_back(upstream, weight, unit, scale, axes, first=False, second=False)
 
@@ -463,7 +463,7 @@ def _(upstream, weight, unit, scale):
     return batch_back(upstream, None, unit, scale)
 
 
-@mistake("batch_norm.x", "mean|statistic|constant|variance|term|path|depend", "the statistics are taken for constants")
+@mistake("batch_norm.x", "mean|statistic|constant|variance|term|path|depend|plain scaling", "the statistics are taken for constants")
 def _(upstream, weight, unit, scale):
     return batch_back(upstream, weight, unit, scale, first=False, second=False)
 
@@ -549,11 +549,11 @@ attention("no softmax", "softmax", "the rule of softmax is left out")
 attention("axis", "axis|softmax", "softmax along the wrong axis")
 attention("no sum", "sum|softmax|term|left out", "the second term of softmax is left out")
 attention("no scale", "scale", "the scale is left out")
-attention("divided", "scale|divid|root", "divided by the scale")
+attention("divided", "scale|divid|root|as a factor", "divided by the scale")
 attention("value transposed", "transpos|shape|weights|value|stop|run", "the transpose of the weights is missing")
 attention("no transpose", "transpos|shape|key|stop|run", "the transpose of the scores is missing")
 attention("swapped", "swap|exchang|order|query|key|shape", "query and key are exchanged")
-attention("bias scaled", "bias|scale", "the bias receives the scaled gradient")
+attention("bias scaled", "bias|scale|as a factor", "the bias receives the scaled gradient")
 attention("sign", "sign|minus", "a minus too many")
 
 
@@ -575,11 +575,11 @@ def tied_mistake(pattern, what, make):
         return walk_tied(x, w, h, t, o, make(x, w, h, t, o, y))
 
 
-tied_mistake("path|once|overwrit|second|tied|way|contribution|left out|first", "the second use of w is forgotten",
+tied_mistake("path|once|overwrit|second|tied|way|contribution|left out|first|forgotten", "the second use of w is forgotten",
              lambda x, w, h, t, o, y: {"w": lambda gh, go: x.T @ gh})  # fmt: skip
 tied_mistake("path|once|overwrit|first|tied|way|contribution|left out|last", "the first use of w is forgotten",
              lambda x, w, h, t, o, y: {"w": lambda gh, go: go.T @ t})  # fmt: skip
-tied_mistake("mean|average|half", "the uses of w are averaged",
+tied_mistake("mean|average|half|factor 2", "the uses of w are averaged",
              lambda x, w, h, t, o, y: {"w": lambda gh, go: (x.T @ gh + go.T @ t) / 2})  # fmt: skip
 tied_mistake("sign|minus|subtract", "the uses of w are subtracted",
              lambda x, w, h, t, o, y: {"w": lambda gh, go: x.T @ gh - go.T @ t})  # fmt: skip
@@ -674,7 +674,7 @@ def _(parents, root):
     return out
 
 
-@order_mistake("revers|order|direction|forward|leaves|beginning", "from the leaves to the root")
+@order_mistake("revers|order|direction|forward|leaves|beginning|inputs before", "from the leaves to the root")
 def _(parents, root):
     keep, stack = {root}, [root]
     while stack:
@@ -964,7 +964,7 @@ for pattern, what, options in [
     mistake("engine.value", pattern, what)(make_value(**options))
 
 
-@mistake("engine.saved", "saved|copy|later|overwrit|reference|chang|write", "the inputs are read later")
+@mistake("engine.saved", "saved|copy|later|overwrit|reference|chang|write|as they are now", "the inputs are read later")
 def _(a, b):
     return a * b, lambda upstream: (upstream * b, upstream * a)
 
@@ -1093,8 +1093,8 @@ def adam(change):
 
 for change, pattern, what in [
     ("betas", "beta|swap|exchang", "the betas are exchanged"), ("no bias", "bias|correct|start", "no correction"),
-    ("no bias m", "bias|correct|start|first", "the first mean is not corrected"),
-    ("no bias v", "bias|correct|start|second|square", "the second mean is not corrected"),
+    ("no bias m", "bias|correct|start|first|beta1", "the first mean is not corrected"),
+    ("no bias v", "bias|correct|start|second|square|beta2", "the second mean is not corrected"),
     ("eps inside", "eps", "eps under the root"), ("no root", "root|sqrt", "the root is forgotten"),
     ("no eps", "eps", "eps is left out"), ("ascent", "sign|ascent|plus|minus|uphill", "uphill"),
     ("no square", "square|magnitude|absolute", "the gradient is not squared"),
@@ -1141,7 +1141,7 @@ def _(weight, backward, rate, steps):
     return weight
 
 
-@training_mistake("once|loop|again|stale|old|start|one|constant|same", "the gradient is computed once")
+@training_mistake("once|loop|again|stale|old|start|one|constant|same|first gradient", "the gradient is computed once")
 def _(weight, backward, rate, steps):
     g = backward(weight, np.zeros_like(weight))
     for _ in range(steps):
@@ -1196,7 +1196,7 @@ for change, pattern, what in [
     mistake("engine.differences", pattern, what)(differences(change))
 
 
-@mistake("engine.differences", "all|together|at once|entry|once|each|every", "all entries move together")
+@mistake("engine.differences", "all|together|at once|entry|once|each|every|does not have the shape", "all entries move together")
 def _(f, x, upstream, h):
     return upstream * (f(x + h) - f(x - h)) / (2 * h)
 

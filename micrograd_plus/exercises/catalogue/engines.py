@@ -14,6 +14,16 @@ from ..compare import Wrong
 from ..from_functions import ONLY_ANSWER, function_exercise
 from ..mistakes import exhibit_mistake
 from ..spec import GROUPS
+from .number_walks import (
+    graph_in_order,
+    own_neuron,
+    product,
+    scalar_program,
+    segments,
+    spread_value,
+    training_steps,
+    weighted_graph,
+)  # fmt: skip
 
 np = devices.device("cpu").library
 GROUP = GROUPS[5]
@@ -218,6 +228,35 @@ def along_paths(node: Scalar) -> Any:
         yield from along_paths(parent)
 
 
+def breadth_first(root: Scalar) -> list[Any]:
+    """Return the nodes breadth first: a wrong order if paths have unequal lengths."""
+    nodes, todo = [], [root]
+    while todo:
+        node = todo.pop(0)
+        if node not in nodes:
+            nodes.append(node)
+            todo += node.parents
+    return nodes
+
+
+def depth_first(node: Scalar, nodes: list[Any] | None = None) -> list[Any]:
+    """Return the nodes depth first, each when it is met: a wrong order."""
+    nodes = [] if nodes is None else nodes
+    if node not in nodes:
+        nodes.append(node)
+        for parent in node.parents:
+            depth_first(parent, nodes)
+    return nodes
+
+
+def recurse(node: Scalar) -> list[Any]:
+    """Send along each path at once, and return nothing: each node sends again what it has sent before."""
+    for parent, slope in zip(node.parents, node.slopes, strict=True):
+        parent.grad += node.grad * slope
+        recurse(parent)
+    return []
+
+
 VALUE = function_exercise(
     "engine.value", Scalar, kind="engine", group=GROUP, title="a number with a graph", driver="program",
     answers=["values", "gradients"],
@@ -410,6 +449,13 @@ COMPARE = function_exercise(
            "an entry is nan": draw_gradient("nan"), "the gradient is a column": draw_gradient("column"),
            "there is a kink": draw_gradient("kink")},
 )  # fmt: skip
+
+WALKS = {
+    ORDER: graph_in_order, ACCUMULATE: weighted_graph, UNBROADCAST: spread_value, SEGMENTS: segments,
+    VALUE: scalar_program, SAVED: product, NEURON: own_neuron, TRAINING: training_steps,
+}  # fmt: skip
+for exercise, program in WALKS.items():
+    exercise.walk_program = program
 
 EXERCISES = [
     ORDER, ACCUMULATE, UNBROADCAST, SEGMENTS, VALUE, SAVED, NEURON, MOMENTUM, ADAM, TRAINING, DIFFERENCES, COMPARE,
