@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
+from ..files import write_file
 from .finite import NotFinite, first_not_finite
 from .parts import Failure, Group, Rule, Step, TraceNode, Walk
 from .values import Stored, with_noun
@@ -293,7 +293,7 @@ class Trace:
         Returns: None.
         Raises: OSError if it cannot be written.
         """
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        write_file(path, self.to_json())
 
 
 def _contribution_text(value: Any) -> str:
