@@ -58,8 +58,8 @@ def descendants(pid: int) -> list[int]:
 
 
 def wait_until_empty(look) -> list[int]:
-    """Return the leftovers after waiting up to two seconds for the supervisor to end."""
-    deadline = time.monotonic() + 2
+    """Return the leftovers after waiting up to half a minute for the supervisor to end."""
+    deadline = time.monotonic() + 30
     while (left := look()) and time.monotonic() < deadline:
         time.sleep(0.01)
     return left

@@ -36,8 +36,10 @@ EXERCISES = HERE.parent.parent / "exercises" / "sandboxed"
 MOST_PRINTED = 16 * 1024
 LIMITS_OF_THE_BOX = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
 """Limits that the box enforces. The amount of output is limited here."""
-CLOSING_TIME = 10.0
+CLOSING_TIME = 60.0
 """Seconds that closing a box may take."""
+STARTING_TIME = 60.0
+"""Seconds that starting Python without a box may take."""
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from inside.server import {0} as start; "
     "del sys.path[0]; start(*sys.argv[2:4]{1})"
@@ -182,9 +184,11 @@ class Sandbox:
             for each in (values, output, feed):
                 each.start()
             status: dict[str, Any] = {}
-            deadline = time.monotonic() + limits.wall
+            deadline, has_started = time.monotonic() + STARTING_TIME, False
             while child.poll() is None and not status:
                 time.sleep(0.005)
+                if values.data and not has_started:  # the first frame says that Python and NumPy are imported
+                    deadline, has_started = time.monotonic() + limits.wall, True
                 end = "flood" if values.truncated else "time" if time.monotonic() > deadline else None
                 status = {"end": end} if end else {}
             kill_group(child)
@@ -265,12 +269,7 @@ class Watcher:
     def wait_for_event(self) -> None:
         """Handle the next events, or the deadline."""
         left = self.deadline - time.monotonic()
-        if left <= 0:
-            if self.status:
-                raise SandboxError("a run could not be ended")
-            self.stop("time")
-            return
-        for number, _ in self.poll.poll(max(1.0, 1000 * left)):
+        for number, _ in self.poll.poll(max(0.0, 1000 * left)):
             if number == self.box.fileno():
                 message = self.box.recv(65536)
                 self.status = (json.loads(message) if message else {"signal": int(signal.SIGKILL)}) | self.status
@@ -279,6 +278,10 @@ class Watcher:
                 self.store(number, data)
             else:
                 self.poll.unregister(number)
+        if left <= 0 and not self.over:  # a run that ended while the machine paused is over
+            if self.status:
+                raise SandboxError("a run could not be ended")
+            self.stop("time")
 
     def store(self, number: int, data: bytes) -> None:
         """Store data up to its limit. Printing more is truncated; sending more values ends the run."""
