@@ -63,7 +63,7 @@ def set_rate(value):
 
 SPOILERS = {
     "a list for the state": (lambda s: s.update(state=[]), "state must be a dict by number of parameter, got"),
-    "a list for a parameter": (lambda s: s["state"].update({"1": [1]}), r"state of parameter 1 must be a dict, got \[1"),
+    "a list for a parameter": (lambda s: s["state"].update({"1": [1]}), r"of parameter 1 must be a dict, got \[1"),
     "an unknown parameter": (lambda s: s["state"].update({"x": {}}), "a state of parameter x, and there are 2"),
     "a parameter twice": (lambda s: s["state"].update({0: {}}), "two states of parameter 0"),
     "groups that are no list": (lambda s: s.update(param_groups={}), "param_groups must be a list of dicts, got {}"),
