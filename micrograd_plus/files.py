@@ -227,7 +227,7 @@ def create_temporary(target: Path, mode: int) -> tuple[Path, BinaryIO]:
     code = zlib.crc32(os.fsencode(target.name))  # any name can be too long for a longer one
     for number in itertools.count():
         temporary = target.with_name(f".{target.name[:40]}-{code:08x}.{TEMPORARY}-{number}")
-        remove_abandoned(temporary)
+        remove_leftover(temporary)
         try:
             file = open(temporary, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115 - the caller closes it
         except FileExistsError:
@@ -238,7 +238,7 @@ def create_temporary(target: Path, mode: int) -> tuple[Path, BinaryIO]:
     return temporary, file
 
 
-def remove_abandoned(temporary: Path) -> None:
+def remove_leftover(temporary: Path) -> None:
     """Remove a temporary file unless a running process has locked it."""
     with contextlib.suppress(OSError), temporary.open("rb") as file:
         is_locked = has_lock(file, without_locks=False)
@@ -246,10 +246,10 @@ def remove_abandoned(temporary: Path) -> None:
             temporary.unlink()
 
 
-def remove_all_abandoned(folder: Path) -> None:
+def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files that killed processes left in a folder."""
     for temporary in folder.glob(f".*.{TEMPORARY}-*"):
-        remove_abandoned(temporary)
+        remove_leftover(temporary)
 
 
 def has_lock(file: BinaryIO, *, without_locks: bool) -> bool:

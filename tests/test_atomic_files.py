@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import writers
-from micrograd_plus.files import TEMPORARY, atomic_file, create_temporary, remove_all_abandoned, write_file
+from micrograd_plus.files import TEMPORARY, atomic_file, create_temporary, remove_leftovers, write_file
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIX = pytest.mark.skipif(os.name == "nt", reason="processes are forked, and signals and permissions are Unix's")
@@ -130,7 +130,7 @@ def test_a_running_writer_keeps_its_temporary_file(folder):
     with atomic_file(path) as file:
         file.write(b"slow")
         write_file(path, "fast")
-        remove_all_abandoned(folder)
+        remove_leftovers(folder)
         assert path.read_bytes() == b"fast"
     assert path.read_bytes() == b"slow"
     assert names_in(folder) == ["file"]
@@ -141,7 +141,7 @@ def test_what_killed_processes_left_in_a_folder_is_removed(folder):
     for name in ("one", "two"):
         writers.in_child(lambda name=name: create_temporary(folder / name, 0o600))
     assert len(writers.temporaries(folder)) == 2
-    remove_all_abandoned(folder)
+    remove_leftovers(folder)
     assert not names_in(folder)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..files import remove_all_abandoned, write_file
+from ..files import remove_leftovers, write_file
 
 
 class BusyError(Exception):
@@ -51,7 +51,7 @@ class Store:
             if not is_first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
             for folder in (self.folder, self.marks, self.folder / "walks"):
-                remove_all_abandoned(folder)
+                remove_leftovers(folder)
             yield
 
     def path(self, student: str) -> Path:
