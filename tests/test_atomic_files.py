@@ -66,8 +66,8 @@ def test_a_stopped_command_leaves_old_files_or_new_ones(name, tmp_path):
     events = writers.count_events(lambda: write(place, 1))
     largest = max(map(len, new.values()))
     for what, action in {
-        "a kill": writers.stopped(lambda: write(place, 1), dice.randint(1, events)),
-        "Ctrl-C": writers.stopped(lambda: write(place, 1), dice.randint(1, events), KeyboardInterrupt),
+        "a kill": writers.stop_at(lambda: write(place, 1), dice.randint(1, events)),
+        "Ctrl-C": writers.stop_at(lambda: write(place, 1), dice.randint(1, events), KeyboardInterrupt),
         "a full disk": writers.fill_disk(lambda: write(place, 1), dice.randrange(largest)),
     }.items():
         write(place, 0)
@@ -89,7 +89,7 @@ def test_a_write_may_stop_at_each_of_its_instructions(by, folder):
     for event in range(1, events + 1, 1 if by else KILL_EACH):
         write_file(path, "old")
         assert not writers.temporaries(folder)
-        write = writers.stopped(lambda: write_file(path, "new"), event, by)
+        write = writers.stop_at(lambda: write_file(path, "new"), event, by)
         if by:
             with contextlib.suppress(by):
                 write()

@@ -206,7 +206,7 @@ def count_events(action):
     return stop.count
 
 
-def stopped(action, event, by=None):
+def stop_at(action, event, by=None):
     """Return an action that stops, or raises `by`, at an event."""
 
     def run():
