@@ -254,6 +254,8 @@ OTHER_WRITERS = {
     "micrograd_plus/grading/sandbox/chroot.py: build_lock": "an empty file that is locked",
     "micrograd_plus/grading/sandbox/chroot.py: build": "a temporary folder, which is renamed when it is complete",
     "micrograd_plus/grading/sandbox/inside/supervisor.py: enter_namespaces": "settings of the kernel under /proc",
+    "micrograd_plus/grading/sandbox/inside/clearing.py: set_aside": "a folder to be removed",
+    "micrograd_plus/grading/sandbox/inside/clearing.py: empty_folder": "a folder to be removed",
     "micrograd_plus/grading/worker.py: main": "the pipe to the main process",
     "viz/micrograd_plus_viz/exports/film.py: frames": "an image in memory",
     "viz/micrograd_plus_viz/figure.py: __init__": "an image in memory",

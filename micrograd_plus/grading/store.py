@@ -50,7 +50,7 @@ class Store:
         with try_lock(self.marks) as is_first:
             if not is_first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
-            for folder in (self.folder, self.marks, self.folder / "walks"):
+            for folder in (self.folder, self.marks, self.folder / "walks", self.folder / "students"):
                 remove_leftovers(folder)
             yield
 
@@ -77,8 +77,8 @@ class Store:
         files = {folder / f"{student}--{exercise}.json": text for exercise, text in walks.items()}
         for file, text in files.items():
             write_file(file, text, private=True)
-        for earlier in folder.glob(f"{student}--*.json"):
-            if earlier not in files:
+        for earlier in folder.glob("*.json"):
+            if earlier.stem.rpartition("--")[0] == student and earlier not in files:
                 earlier.unlink()
 
     def all(self) -> Iterator[dict[str, Any]]:
