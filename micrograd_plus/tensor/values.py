@@ -75,7 +75,7 @@ def cast(data: Any, dtype: Any, name: str) -> Any:
 def array_index(index: Any) -> Any:
     """Return an index with tensors converted to arrays, copied so that later writes do not change it."""
     if isinstance(index, tuple):
-        return tuple(array_index(part) for part in index)
+        return tuple([part if type(part) in (int, slice) else array_index(part) for part in index])
     if isinstance(index, list):
         return numbers([array_index(part) for part in index], None if index else int, "an index")
     index = index._data if isinstance(index, Variable) else index

@@ -32,7 +32,7 @@ from ..modes import grad_enabled, recording, unfused
 from ..operation import REQUIRED
 from ..runtime.ownership import lent_array
 from ..runtime.recorders import notify, notify_failure
-from ..variable import Gradient, Namespace, Node, Variable, clock
+from ..variable import Gradient, Namespace, Node, Variable, clock, ref
 from .vjps import function_name, indent, vjp_text
 
 
@@ -70,8 +70,7 @@ class Source:
         from inspect import Parameter, signature
 
         forward = signature(self._op.forward)
-        either = Parameter.POSITIONAL_OR_KEYWORD
-        parameters = [p.replace(kind=either) for p in list(forward.parameters.values())[1:]]
+        parameters = [p.replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for p in list(forward.parameters.values())[1:]]
         return forward.replace(parameters=sorted(parameters, key=lambda p: p.default is not Parameter.empty))
 
 
@@ -100,15 +99,14 @@ def install(op: Op) -> None:
         _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _lent_array=lent_array,
         _make_node=make_node, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
-        _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
+        _ref=ref, _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
     if op.rules:
-        namespace.update({function_name(rule): rule.function for rule in op.rules})
         namespace.update(
-            _add_gradient=add_gradient, _check_count=check_contribution_count, _of=Variable.public.of,
-            _own_gradient=own_gradient, _rules=op.rules, _saved_as_tensors=saved_as_tensors,
-            _unbroadcast_to=unbroadcast_to, _upstreams_or_zeros=upstreams_or_zeros,
+            {function_name(rule): rule.function for rule in op.rules}, _add_gradient=add_gradient, _rules=op.rules,
+            _check_count=check_contribution_count, _of=Variable.public.of, _own_gradient=own_gradient,
+            _saved_as_tensors=saved_as_tensors, _unbroadcast_to=unbroadcast_to, _upstreams_or_zeros=upstreams_or_zeros,
         )  # fmt: skip
         call.vjp = namespace["_vjp"] = _compile_vjp(op)
     caller = compile_text(op.name, caller_text(op), namespace)
@@ -176,8 +174,10 @@ def caller_text(op: Op) -> str:
         needed = " or ".join(f"_{name}_node is not None" for name in tracked)
         needed = "any(_nodes)" if op.kind == "variadic" else f"({needed})" if len(tracked) > 1 else needed
         lines += [f"if {needed} and (not _no_grad_blocks or _grad_enabled()):", *indent(_make_node(op, tracked))]
-    lines += ["_result = _output_variables(_node, _out)"] if op.outputs else [
-        "_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, _node, True"
+    origin = f"(_ref({op.inputs[0]}), {op.inputs[0]}.origin, _op, {_params(op)})" if op.is_view else None
+    lines += [f"_result = _output_variables(_node, _out, {origin})"] if op.outputs else [
+        "_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, _node, True",
+        f"_result.origin = {origin}",
     ]  # fmt: skip
     inputs = op.inputs[0] if op.kind == "variadic" else f"({', '.join(op.inputs)},)"
     lines.append(f"if _recorders: _notify(_op, {inputs}, {_arrays(op)}, {_params(op)}, _result)")

@@ -1,0 +1,262 @@
+"""Writes into views: `row = x[0]; row[1] = v` writes into x.
+
+An index or a change of shape (`x[0]`, `x.T`, a row in a loop) returns a view: a tensor with entries of another. Its
+`origin` is a weak reference to that tensor, that tensor's own origin, the operation, its parameters, and the number of
+the output if there are several. A write changes the view, and then writes its entries back to where they were taken
+from. If that tensor is a view as well, the write goes on to the tensor behind it.
+
+Reading stays a matter of values: a view has the numbers of the moment when it was taken. So a write is refused if the
+tensor has changed since then, because it would bring old numbers back.
+"""
+# pyright: reportPrivateUsage=false
+# The modules of the engine share `_data`.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from .. import ops
+from ..backends import devices
+from ..core.modes import grad_enabled
+from ..core.runtime.ownership import lend_to_user, user_may_write
+from ..core.variable import Leaf
+from .result_array import ResultArray
+
+np = devices.device("cpu").library
+_getitem, _unstack, _setitem = ops.getitem.op, ops.unstack.op, ops.setitem.op
+
+for _call in (
+    ops.getitem, ops.reshape, ops.ravel, ops.squeeze, ops.expand_dims, ops.transpose, ops.mT, ops.mH, ops.swapaxes,
+    ops.moveaxis, ops.broadcast_to, ops.unstack, ops.split, ops.diagonal, ops.ascontiguousarray, ops.real, ops.imag,
+):  # fmt: skip
+    _call.op.is_view = True
+
+
+def is_basic(index: Any) -> bool:
+    """Return True for an index that gives a view; arrays of indices and masks give a copy."""
+    if type(index) is tuple:
+        return all(map(is_basic, index))
+    if isinstance(index, np.ndarray):
+        return index.ndim == 0 and index.dtype.kind in "iu"
+    return index is None or index is Ellipsis or isinstance(index, (slice, int, np.integer)) and type(index) is not bool
+
+
+def view_of(tensor: Any, values: Any) -> Any:
+    """Return `values`, which has the entries of a tensor, as a view of that tensor."""
+    values.origin = (ref(tensor), tensor.origin, _getitem, {"index": ...})
+    return values
+
+
+# Writing --------------------------------------------------
+
+
+def write_into_view(
+    view: Any, change: Callable[[], Any], index: tuple[Any, ...] | None = None, symbol: str = "="
+) -> None:
+    """Run a function that changes a view, and write the entries back; if one of the two fails, nothing changes."""
+    whole = tensor_behind(view.origin)
+    if whole is None:  # no one else can see these entries
+        view.origin = None
+        change()
+        return
+    refuse_write(view, whole, f"{path(view.origin, index)} {symbol} ...")
+    before = view._data, view.node, view.is_fast, getattr(view, "is_lent", False)
+    try:
+        if grad_enabled() and not (type(view.node) is Leaf or has_graph_of(view, whole)):
+            view._become(take(whole, view.origin))
+        place = place_of(view.origin, whole)
+        change()
+        whole._put(place, view)
+    except BaseException:
+        view._data, view.node, view.is_fast, view.is_lent = before
+        raise
+
+
+def tensor_behind(origin: Any) -> Any:
+    """Return the tensor that a view was taken from, or None if it is gone. `x[0][1]` was taken from x[0], which is
+    taken again."""
+    whole = origin[0]()
+    if whole is None and origin[1] is not None:
+        outer = tensor_behind(origin[1])
+        whole = None if outer is None else take(outer, origin[1])
+    return whole
+
+
+def take(whole: Any, origin: Any) -> Any:
+    """Take a view of a tensor again."""
+    _, _, op, params, *output = origin
+    result = op.call_with([whole], params)
+    return result[output[0]] if output else result
+
+
+def entries_of(data: Any, origin: Any) -> Any:
+    """Return the entries of an array that a view has."""
+    _, _, op, params, *output = origin
+    result = op.forward(devices.device_of(data).namespace, data, **params)
+    return result[output[0]] if output else result
+
+
+def place_of(origin: Any, whole: Any) -> Any:
+    """Return the index of a view in its tensor. Any operation that moves entries says it when it moves their numbers:
+    of `x.T[0]` for x of shape (2, 3), these are 0 and 3."""
+    _, _, op, params, *output = origin
+    if op is _getitem:
+        return params["index"]
+    if op is _unstack:
+        return (*(slice(None),) * (params["axis"] % whole.ndim), output[0])
+    xp = devices.device_of(whole._data).library
+    factor = 1 + 1j if whole.dtype.kind == "c" else 1
+    numbers = xp.arange(1, whole.size + 1).reshape(whole.shape) * factor
+    moved = entries_of(numbers, origin)
+    is_moved_only = moved.dtype == numbers.dtype and bool((moved == moved.real * factor).all()) and moved.all()
+    if not is_moved_only or len(xp.unique(moved.real)) != moved.size:
+        raise RuntimeError(f"{path(origin)} does not have the entries of x one to one, so it cannot be written into")
+    return xp.unravel_index(moved.real.astype(int) - 1, whole.shape) if whole.shape else ()
+
+
+def has_graph_of(view: Any, whole: Any) -> bool:
+    """Return True if a view has the graph of its entries in the tensor: it was taken from it as it is, or was the last
+    that was written into it."""
+    if whole.node is None or view.node is None:
+        return whole.node is view.node
+    source = view.node
+    for _ in view.origin[3:]:  # one of several outputs has a node of its own
+        source = next(iter(source.parents), None) or source
+    return source is whole.node or _is_last_write(whole.node, view.node, place_of(view.origin, whole))
+
+
+def _is_last_write(node: Any, values: Any, place: Any) -> bool:
+    """Return True if a node is that of a write of these values to this place."""
+    if node.op is not _setitem or node.parents[1] is not values or node.saved is None:
+        return False
+    written = dict(zip(_setitem.saves, node.saved, strict=True))["index"]
+    return is_basic(written) and is_basic(place) and written == place
+
+
+def is_written_already(whole: Any, index: Any, values: Any) -> bool:
+    """Return True if `values` is the view at this index, just as it is: `x[0] += v` has written through the view
+    before Python writes the view to its place. A view with old numbers is refused."""
+    if values.origin[0]() is not whole:
+        return False
+    if not has_values_of(values, whole):
+        line = path(values.origin)
+        raise RuntimeError(
+            f"x has changed since {line} was taken, which still has the old numbers: write {line}.clone() where it is "
+            f"taken, before x changes"
+        )
+    if values.origin[2] is not _getitem or not is_basic(index) or values.origin[3]["index"] != index:
+        return False
+    if whole.node is None or values.node is None:
+        return whole.node is values.node or not grad_enabled()
+    return _is_last_write(whole.node, values.node, index)
+
+
+def has_values_of(view: Any, whole: Any) -> bool:
+    """Return True if a view has the numbers that its entries in the tensor have now."""
+    mine, theirs = view._data, entries_of(whole._data, view.origin)
+    return mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
+
+
+# Refusing -------------------------------------------------
+
+
+def refuse_write(view: Any, whole: Any, line: str) -> None:
+    """Raise RuntimeError for a view whose write would be wrong or lost."""
+    root = whole
+    while root.origin is not None and (outer := tensor_behind(root.origin)) is not None:
+        root = outer
+    name = path(view.origin)
+    if isinstance(root.node, Leaf) and grad_enabled():
+        raise RuntimeError(
+            f"{line}: x is a leaf that requires a gradient, and {name} is a part of it; write `with mg.no_grad(): "
+            f"{line}` to change its values, or {name}.clone() for a tensor of its own"
+        )
+    if not shares_memory(whole, view.origin):
+        raise RuntimeError(
+            f"{name} is a copy, because the entries of x are not in this order in memory; write into x itself, "
+            f"x[index] = ..., or write {name}.clone() for a tensor of its own"
+        )
+    if not has_values_of(view, whole):
+        raise RuntimeError(
+            f"x has changed since {name} was taken, which still has the old numbers: take {name} again, write {line} "
+            f"with x itself, or write {name}.clone() for a tensor of its own"
+        )
+
+
+def check_replacement(view: Any) -> None:
+    """Let a view have an array of its own; raise RuntimeError unless it is a leaf, as `x[0].data = v` would be lost."""
+    whole = tensor_behind(view.origin)
+    if whole is not None and not isinstance(view.node, Leaf):
+        name = path(view.origin)
+        raise RuntimeError(
+            f"{name}.data = ... would give new values to a part of x, and not to x: write {name}[...] = ... to change "
+            f"both, or {name}.clone() for a tensor of its own"
+        )
+    view.origin = None
+
+
+def shares_memory(whole: Any, origin: Any) -> bool:
+    """Return True if an operation gives a view of a tensor's array rather than a copy, as reshape may."""
+    data = whole._data
+    if origin[2] in (_getitem, _unstack) or data.size < 2 or not isinstance(data, np.ndarray):
+        return True
+    return np.may_share_memory(entries_of(data, origin), data)
+
+
+def path(origin: Any, index: tuple[Any, ...] | None = None) -> str:
+    """Return how a program may write a view: `x[0]`, `x.T`; with an index into it, `x[0, 1]`."""
+    steps = []
+    while origin is not None:
+        steps.insert(0, origin)
+        origin = origin[1]
+    text, joined = "x", ()
+    for _, _, op, params, *output in steps:
+        if op is _getitem or (op is _unstack and params["axis"] == 0):
+            place = output[0] if output else params["index"]
+            joined += place if type(place) is tuple else (place,)
+            if all(isinstance(part, (int, np.integer)) for part in joined):
+                continue  # x[0][1] is x[0, 1]
+            text, joined = text + _brackets(joined), ()
+        else:
+            given = ", ".join(map(str, params.values()))
+            text = f"mg.{op.name}({text + _brackets(joined)}{', ' if given else ''}{given})"
+            text, joined = text + _brackets(tuple(output)), ()
+    return text.replace("mg.transpose(x, None)", "x.T") + _brackets(joined + (index or ()))
+
+
+def _brackets(index: tuple[Any, ...]) -> str:
+    """Return the text of an index; arrays are not written out."""
+    texts = []
+    for part in index:
+        if isinstance(part, slice):
+            ends = ["" if end is None else str(end) for end in (part.start, part.stop)]
+            texts.append(":".join([*ends, str(part.step)] if part.step is not None else ends))
+        else:
+            texts.append("..." if part is Ellipsis else str(part) if part is None or np.ndim(part) == 0 else "index")
+    return f"[{', '.join(texts)}]" if index else ""
+
+
+# The array of a view --------------------------------------
+
+
+def lend_view(view: Any) -> Any:
+    """Return the array of a view for its user to read and write: memory of the tensor that it was taken from, or a
+    read-only array if that cannot be written."""
+    whole = tensor_behind(view.origin)
+    if whole is None or user_may_write(view):
+        return lend_to_user(view)
+    is_whole_writable = whole.node is None or isinstance(whole.node, Leaf)
+    if not (is_whole_writable and shares_memory(whole, view.origin) and has_values_of(view, whole)):
+        return ResultArray.of(np.asarray(view._data))
+    view._data = None  # while it holds the array of the tensor, that would be copied
+    memory = whole.data
+    view._data = entries_of(memory, view.origin)
+    if isinstance(view._data, np.generic):
+        place = place_of(view.origin, whole)
+        view._data = memory[(*(place if type(place) is tuple else (place,)), ...)]
+    if isinstance(memory, ResultArray):
+        return ResultArray.of(view._data)
+    view.is_fast, view.is_lent = False, True
+    return view._data
