@@ -156,7 +156,8 @@ def scatter_extreme(np: Any, x: Any, index: Any, src: Any, axis: int, largest: b
 
 def setitem(np: Any, x: Any, values: Any, index: Any) -> Any:
     """Return `x` with `values` written at `index`. Raise ValueError if a position is selected twice."""
-    out = x.astype(np.result_type(x, values), copy=True)
+    is_same = x.dtype is getattr(values, "dtype", None)
+    out = x.astype(x.dtype if is_same else np.result_type(x, values), copy=True)
     if not _names_no_place_twice(index):
         places = np.arange(x.size).reshape(x.shape)[index].ravel()
         if len(np.unique(places)) < places.size:

@@ -60,7 +60,7 @@ class Op(Definition):
             nodes = [None] * len(nodes)
         elif self.kind != "variadic":
             nodes = [n if self.has_rule_for(name) else None for n, name in zip(nodes, self.inputs, strict=True)]
-        origin = (ref(flat[0]), flat[0].origin, self, params) if self.is_view else None
+        origin = (ref(flat[0]), flat[0].origin, self, tuple(params.values())) if self.is_view else None
         result = self._as_variables(xp, out, residuals, nodes, data, params, origin)
         notify(self, flat, data, params, result)
         return result
@@ -186,5 +186,4 @@ def make_node(vjp: Any, parents: Sequence[Node | None], saved: tuple[Any, ...], 
 def output_variables(node: Node | None, out: tuple[Any, ...], origin: Any = None) -> tuple[Variable, ...]:
     """Return several outputs as variables. If there is a node, each output of floats gets its own `Part`."""
     parts = [Part(node, i) if node is not None and x.dtype.kind in "fc" else None for i, x in enumerate(out)]
-    origins = [(*origin, i) if origin else None for i in range(len(out))]
-    return tuple(map(Variable.public.of, out, parts, origins))
+    return tuple([Variable.public.of(x, parts[i], origin and (*origin, i)) for i, x in enumerate(out)])

@@ -74,7 +74,7 @@ class Variable:
     node: Node | None
     is_fast: bool
     is_lent: bool
-    origin: tuple[Any, ...] | None
+    origin: tuple[ref[Any], Any, Any, Any] | tuple[ref[Any], Any, Any, Any, int] | None
     label: str
 
 

@@ -535,7 +535,7 @@ class Tensor(Variable):
         if self.origin is None:
             self._assign(values)
         else:
-            write_into_view(self, lambda: self._assign(values), (...,))
+            write_into_view(self, self._assign, (values,), (...,))
         return self
 
     def _assign(self, values: Any) -> None:
@@ -562,7 +562,7 @@ class Tensor(Variable):
         """Apply `x -= y`, to the tensor behind a view as well."""
         if self.origin is None:
             return self._apply_in_place(symbol, operation, other)
-        write_into_view(self, lambda: self._apply_in_place(symbol, operation, other), symbol=symbol)
+        write_into_view(self, self._apply_in_place, (symbol, operation, other), symbol=symbol)
         return self
 
     def _apply_in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
@@ -630,7 +630,7 @@ class Tensor(Variable):
             self._put_entries(index, values)
         else:
             place = index if type(index) is tuple else (index,)
-            write_into_view(self, lambda: self._put_entries(index, values), place)
+            write_into_view(self, self._put_entries, (index, values), place)
 
     def _put_entries(self, index: Any, values: Any) -> None:
         """Write values at an index of this tensor object."""
@@ -642,7 +642,10 @@ class Tensor(Variable):
         if isinstance(self._data, np.generic):
             self._data = np.asarray(self._data)
         try:
-            given = cast(numbers(values, None, "values"), self.dtype, "values")
+            if type(values) is Tensor and values._data.dtype is self._data.dtype:
+                given = values._data
+            else:
+                given = cast(numbers(values, None, "values"), self.dtype, "values")
             array_to_write(self)[array_index(index)] = given
         except (IndexError, TypeError, ValueError) as error:
             said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
@@ -728,12 +731,19 @@ class Tensor(Variable):
         return iter(ops.unstack(self))
 
     def __getitem__(self, index: Any) -> Tensor:
-        if type(index) is int or type(index) is slice:
+        kind = type(index)
+        if kind is tuple:
+            for part in index:
+                if type(part) is not int and type(part) is not slice:
+                    break
+            else:
+                return _getitem(self, index=index)
+        elif kind is int or kind is slice:
             return _getitem(self, index=index)
-        part = _getitem(self, index=array_index(index))
+        out = _getitem(self, index=index.copy() if kind is _ndarray else array_index(index))
         if not is_basic(index):
-            part.origin = None
-        return part
+            out.origin = None
+        return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.node is not None:

@@ -20,7 +20,7 @@ from weakref import ref
 from .. import ops
 from ..backends import devices
 from ..core.modes import grad_enabled
-from ..core.runtime.ownership import lend_to_user, user_may_write
+from ..core.runtime.ownership import is_real_on_cpu, lend_to_user, user_may_write
 from ..core.variable import Leaf
 from .result_array import ResultArray
 
@@ -40,12 +40,12 @@ def is_basic(index: Any) -> bool:
         return all(map(is_basic, index))
     if isinstance(index, np.ndarray):
         return index.ndim == 0 and index.dtype.kind in "iu"
-    return index is None or index is Ellipsis or isinstance(index, (slice, int, np.integer)) and type(index) is not bool
+    return isinstance(index, (int, slice, np.integer, type(None), type(...))) and type(index) is not bool
 
 
 def view_of(tensor: Any, values: Any) -> Any:
     """Return `values`, which has the entries of a tensor, as a view of that tensor."""
-    values.origin = (ref(tensor), tensor.origin, _getitem, {"index": ...})
+    values.origin = (ref(tensor), tensor.origin, _getitem, (...,))
     return values
 
 
@@ -53,24 +53,29 @@ def view_of(tensor: Any, values: Any) -> Any:
 
 
 def write_into_view(
-    view: Any, change: Callable[[], Any], index: tuple[Any, ...] | None = None, symbol: str = "="
-) -> None:
-    """Run a function that changes a view, and write the entries back; if one of the two fails, nothing changes."""
-    whole = tensor_behind(view.origin)
+    view: Any, change: Callable[..., Any], given: tuple[Any, ...], index: tuple[Any, ...] | None = None,
+    symbol: str = "=",
+) -> None:  # fmt: skip
+    """Call a function that changes a view, and write the entries back; if one of the two fails, nothing changes."""
+    origin = view.origin
+    whole = tensor_behind(origin)
     if whole is None:  # no one else can see these entries
         view.origin = None
-        change()
+        change(*given)
         return
-    refuse_write(view, whole, f"{path(view.origin, index)} {symbol} ...")
-    before = view._data, view.node, view.is_fast, getattr(view, "is_lent", False)
+    is_current = has_graph_of(view, whole)
+    if refusal := why_not(view, whole, is_current and view.node is not None):
+        name = path(origin)
+        raise RuntimeError(refusal.format(name=name, line=f"{path(origin, index)} {symbol} ..."))
+    node, is_lent = view.node, user_may_write(view)
     try:
-        if grad_enabled() and not (type(view.node) is Leaf or has_graph_of(view, whole)):
-            view._become(take(whole, view.origin))
-        place = place_of(view.origin, whole)
-        change()
-        whole._put(place, view)
+        if not is_current:
+            view._become(take(whole, origin))
+        change(*given)  # before the tensor is written: as long as the view has entries of its array, that is copied
+        whole._put(place_of(origin, whole), view)
     except BaseException:
-        view._data, view.node, view.is_fast, view.is_lent = before
+        view._data, view.node, view.is_lent = entries_of(whole._data, origin), node, is_lent
+        view.is_fast = is_real_on_cpu(view._data) and not is_lent
         raise
 
 
@@ -86,26 +91,27 @@ def tensor_behind(origin: Any) -> Any:
 
 def take(whole: Any, origin: Any) -> Any:
     """Take a view of a tensor again."""
-    _, _, op, params, *output = origin
-    result = op.call_with([whole], params)
+    _, _, op, given, *output = origin
+    result = op.call_with([whole], dict(zip(op.params, given, strict=True)))
     return result[output[0]] if output else result
 
 
 def entries_of(data: Any, origin: Any) -> Any:
     """Return the entries of an array that a view has."""
-    _, _, op, params, *output = origin
-    result = op.forward(devices.device_of(data).namespace, data, **params)
+    if origin[2] is _getitem:
+        return data[origin[3][0]]
+    _, _, op, given, *output = origin
+    result = op.forward(devices.device_of(data).namespace, data, **dict(zip(op.params, given, strict=True)))
     return result[output[0]] if output else result
 
 
 def place_of(origin: Any, whole: Any) -> Any:
     """Return the index of a view in its tensor. Any operation that moves entries says it when it moves their numbers:
     of `x.T[0]` for x of shape (2, 3), these are 0 and 3."""
-    _, _, op, params, *output = origin
-    if op is _getitem:
-        return params["index"]
-    if op is _unstack:
-        return (*(slice(None),) * (params["axis"] % whole.ndim), output[0])
+    if origin[2] is _getitem:
+        return origin[3][0]
+    if origin[2] is _unstack:
+        return (*(slice(None),) * (origin[3][0] % whole.ndim), origin[4])
     xp = devices.device_of(whole._data).library
     factor = 1 + 1j if whole.dtype.kind == "c" else 1
     numbers = xp.arange(1, whole.size + 1).reshape(whole.shape) * factor
@@ -117,82 +123,93 @@ def place_of(origin: Any, whole: Any) -> Any:
 
 
 def has_graph_of(view: Any, whole: Any) -> bool:
-    """Return True if a view has the graph of its entries in the tensor: it was taken from it as it is, or was the last
-    that was written into it."""
-    if whole.node is None or view.node is None:
-        return whole.node is view.node
-    source = view.node
-    for _ in view.origin[3:]:  # one of several outputs has a node of its own
-        source = next(iter(source.parents), None) or source
+    """Return True if a view has the graph of its entries in the tensor: it was taken from the tensor as it is, or was
+    the last to be written into it. A leaf has no graph, and without gradients there is none."""
+    if whole.node is None or view.node is None or type(view.node) is Leaf:
+        return whole.node is view.node or type(view.node) is Leaf or not _makes_graphs()
+    source = view.node.parents[0]
+    if len(view.origin) == 5 and source is not None and source.parents:  # one of several outputs
+        source = source.parents[0]
     return source is whole.node or _is_last_write(whole.node, view.node, place_of(view.origin, whole))
+
+
+def _makes_graphs() -> bool:
+    return not grad_enabled.open or grad_enabled()
 
 
 def _is_last_write(node: Any, values: Any, place: Any) -> bool:
     """Return True if a node is that of a write of these values to this place."""
     if node.op is not _setitem or node.parents[1] is not values or node.saved is None:
         return False
-    written = dict(zip(_setitem.saves, node.saved, strict=True))["index"]
-    return is_basic(written) and is_basic(place) and written == place
+    return is_same_index(node.saved[_setitem.saves.index("index")], place)
+
+
+def is_same_index(a: Any, b: Any) -> bool:
+    """Return True for two equal indices of a view."""
+    return a is b or (is_basic(a) and is_basic(b) and a == b)
 
 
 def is_written_already(whole: Any, index: Any, values: Any) -> bool:
     """Return True if `values` is the view at this index, just as it is: `x[0] += v` has written through the view
     before Python writes the view to its place. A view with old numbers is refused."""
-    if values.origin[0]() is not whole:
+    origin = values.origin
+    if origin[0]() is not whole:
         return False
+    is_same = origin[2] is _getitem and is_same_index(origin[3][0], index)
+    if is_same and whole.node is not None and _is_last_write(whole.node, values.node, index):
+        return True
     if not has_values_of(values, whole):
-        line = path(values.origin)
         raise RuntimeError(
-            f"x has changed since {line} was taken, which still has the old numbers: write {line}.clone() where it is "
-            f"taken, before x changes"
+            "x has changed since {0} was taken, which still has the old numbers: write {0}.clone() where it is taken, "
+            "before x changes".format(path(origin))
         )
-    if values.origin[2] is not _getitem or not is_basic(index) or values.origin[3]["index"] != index:
-        return False
-    if whole.node is None or values.node is None:
-        return whole.node is values.node or not grad_enabled()
-    return _is_last_write(whole.node, values.node, index)
+    return is_same and (whole.node is values.node is None or not _makes_graphs())
 
 
 def has_values_of(view: Any, whole: Any) -> bool:
     """Return True if a view has the numbers that its entries in the tensor have now."""
-    mine, theirs = view._data, entries_of(whole._data, view.origin)
+    mine, theirs = view._data, whole._data
+    if mine.base is theirs and not isinstance(mine, np.generic):  # it still has a part of this array
+        return True
+    theirs = entries_of(theirs, view.origin)
+    if isinstance(mine, np.generic) and type(mine) is type(theirs):
+        return bool(mine == theirs) or (mine != mine and theirs != theirs)  # noqa: PLR0124 - nan is not itself
     return mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
 
 
 # Refusing -------------------------------------------------
 
 
-def refuse_write(view: Any, whole: Any, line: str) -> None:
-    """Raise RuntimeError for a view whose write would be wrong or lost."""
+def why_not(view: Any, whole: Any, is_current: bool) -> str | None:
+    """Return why a view cannot be written into, with {name} for the view and {line} for the write; None if it can."""
     root = whole
     while root.origin is not None and (outer := tensor_behind(root.origin)) is not None:
         root = outer
-    name = path(view.origin)
-    if isinstance(root.node, Leaf) and grad_enabled():
-        raise RuntimeError(
-            f"{line}: x is a leaf that requires a gradient, and {name} is a part of it; write `with mg.no_grad(): "
-            f"{line}` to change its values, or {name}.clone() for a tensor of its own"
+    if type(root.node) is Leaf and _makes_graphs():
+        return (
+            "{line}: x is a leaf that requires a gradient, and {name} is a part of it; write `with mg.no_grad(): "
+            "{line}` to change its values, or {name}.clone() for a tensor of its own"
         )
     if not shares_memory(whole, view.origin):
-        raise RuntimeError(
-            f"{name} is a copy, because the entries of x are not in this order in memory; write into x itself, "
-            f"x[index] = ..., or write {name}.clone() for a tensor of its own"
+        return (
+            "{name} is a copy here, not a view of x, so this write would not reach x; write into x itself, x[...] = "
+            "..., or write {name}.clone() for a tensor of its own"
         )
-    if not has_values_of(view, whole):
-        raise RuntimeError(
-            f"x has changed since {name} was taken, which still has the old numbers: take {name} again, write {line} "
-            f"with x itself, or write {name}.clone() for a tensor of its own"
+    if not is_current and not has_values_of(view, whole):
+        return (
+            "x has changed since {name} was taken, which still has the old numbers: write {line} with x itself, or "
+            "write {name}.clone() where it is taken, for a tensor of its own"
         )
+    return None
 
 
 def check_replacement(view: Any) -> None:
     """Let a view have an array of its own; raise RuntimeError unless it is a leaf, as `x[0].data = v` would be lost."""
     whole = tensor_behind(view.origin)
     if whole is not None and not isinstance(view.node, Leaf):
-        name = path(view.origin)
         raise RuntimeError(
-            f"{name}.data = ... would give new values to a part of x, and not to x: write {name}[...] = ... to change "
-            f"both, or {name}.clone() for a tensor of its own"
+            "{0}.data = ... would give new values to a part of x, and not to x: write {0}[...] = ... to change both, "
+            "or {0}.clone() for a tensor of its own".format(path(view.origin))
         )
     view.origin = None
 
@@ -200,7 +217,7 @@ def check_replacement(view: Any) -> None:
 def shares_memory(whole: Any, origin: Any) -> bool:
     """Return True if an operation gives a view of a tensor's array rather than a copy, as reshape may."""
     data = whole._data
-    if origin[2] in (_getitem, _unstack) or data.size < 2 or not isinstance(data, np.ndarray):
+    if origin[2] is _getitem or origin[2] is _unstack or data.size < 2 or not isinstance(data, np.ndarray):
         return True
     return np.may_share_memory(entries_of(data, origin), data)
 
@@ -212,16 +229,15 @@ def path(origin: Any, index: tuple[Any, ...] | None = None) -> str:
         steps.insert(0, origin)
         origin = origin[1]
     text, joined = "x", ()
-    for _, _, op, params, *output in steps:
-        if op is _getitem or (op is _unstack and params["axis"] == 0):
-            place = output[0] if output else params["index"]
+    for _, _, op, given, *output in steps:
+        if op is _getitem or (op is _unstack and given[0] == 0):
+            place = output[0] if output else given[0]
             joined += place if type(place) is tuple else (place,)
             if all(isinstance(part, (int, np.integer)) for part in joined):
                 continue  # x[0][1] is x[0, 1]
             text, joined = text + _brackets(joined), ()
         else:
-            given = ", ".join(map(str, params.values()))
-            text = f"mg.{op.name}({text + _brackets(joined)}{', ' if given else ''}{given})"
+            text = f"mg.{op.name}({', '.join([text + _brackets(joined), *map(str, given)])})"
             text, joined = text + _brackets(tuple(output)), ()
     return text.replace("mg.transpose(x, None)", "x.T") + _brackets(joined + (index or ()))
 

@@ -174,7 +174,8 @@ def caller_text(op: Op) -> str:
         needed = " or ".join(f"_{name}_node is not None" for name in tracked)
         needed = "any(_nodes)" if op.kind == "variadic" else f"({needed})" if len(tracked) > 1 else needed
         lines += [f"if {needed} and (not _no_grad_blocks or _grad_enabled()):", *indent(_make_node(op, tracked))]
-    origin = f"(_ref({op.inputs[0]}), {op.inputs[0]}.origin, _op, {_params(op)})" if op.is_view else None
+    origin = "(_ref({0}), {0}.origin, _op, ({1}))" if op.is_view else "None"
+    origin = origin.format(op.inputs[0], "".join(f"{name}, " for name in op.params))
     lines += [f"_result = _output_variables(_node, _out, {origin})"] if op.outputs else [
         "_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, _node, True",
         f"_result.origin = {origin}",
@@ -209,8 +210,7 @@ def takes_any_keyword(op: Op) -> bool:
 
 def _hand_on_keywords(op: Op) -> str:
     """Return the line for unknown keywords, which may name a required parameter."""
-    required = [name for name, value in op.params.items() if value is REQUIRED]
-    missing = "".join(f" or {name} is REQUIRED" for name in required)
+    missing = "".join(f" or {name} is REQUIRED" for name, value in op.params.items() if value is REQUIRED)
     return f"if _unknown{missing}: return _apply({', '.join(op.arguments)}, **_unknown)"
 
 
@@ -253,7 +253,7 @@ def _compute(op: Op) -> list[str]:
         "except Exception as _error:",
         f"    raise _notify_failure(_explain_error(_op, _error, {_arrays(op)}, {_params(op)})) from _error",
     ]
-    if op.kind == "linear":  # only linear operations make complex numbers from real ones
+    if op.kind == "linear" and not op.is_view:  # only linear operations make complex numbers from real ones
         lines.append(f"if _out.dtype.kind == 'c': return _interpret([{', '.join(op.inputs)}], {_params(op)})")
     return lines
 
