@@ -63,7 +63,7 @@ def _add_rows(out: Any, places: Any, x: Any) -> None:
     if one.char in _PAIRS and width % 2 == 0:
         width, one = width // 2, _PAIRS[one.char]
     each = places.reshape(-1, 1).astype(numpy.intp) * width + numpy.arange(int(width))
-    numbers = numpy.ascontiguousarray(x).reshape(-1).view(one)
+    numbers = numpy.ascontiguousarray(x, out.dtype).reshape(-1).view(one)
     numpy.add.at(out.reshape(-1).view(one), each.reshape(-1), numbers)
 
 
@@ -166,9 +166,10 @@ def setitem(np: Any, x: Any, values: Any, index: Any) -> Any:
     return out
 
 
-def one_hot(np: Any, indices: Any, num_classes: int) -> Any:
-    """Return a row of zeros with a single 1 for each number, in a small integer dtype, which keeps float32."""
-    out = np.zeros((indices.size, num_classes), np.int8)
+def one_hot(np: Any, indices: Any, num_classes: int, dtype: str = "int8") -> Any:
+    """Return a row of zeros with a single 1 for each number; by default in a small dtype, beside which floats keep
+    theirs."""
+    out = np.zeros((indices.size, num_classes), dtype)
     out[np.arange(indices.size), indices.reshape(-1)] = 1
     return out.reshape(*indices.shape, num_classes)
 

@@ -137,7 +137,8 @@ def as_operand(op: Op, value: Any, name: str, numbers_only: bool) -> Any:
         return value
     is_number = isinstance(value, (float, int, complex)) and not hasattr(value, "dtype")
     if is_number and not numbers_only and op.kind in KEEP_NUMBERS:
-        return next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))(value)
+        python_type: Any = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
+        return python_type(value)
     return Variable.public.constant(value, f"{op.name}: {name}")
 
 

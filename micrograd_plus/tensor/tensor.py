@@ -576,7 +576,10 @@ class Tensor(Variable):
         out = operation(self, other)
         if out.node is not None:
             return self._become(self._check_fit(symbol, out))
-        fits = type(out._data) is _ndarray and out._data.shape == self._data.shape and out._data.dtype == self.dtype
+        has_dtype = out._data.dtype == self._data.dtype
+        if not has_dtype and self.is_leaf:
+            self._check_kind(symbol, out.dtype)
+        fits = has_dtype and type(out._data) is _ndarray and out._data.shape == self._data.shape
         if not fits or not self.is_leaf:
             self._assign(out)
             return self
@@ -589,12 +592,20 @@ class Tensor(Variable):
             raise ValueError(
                 f"x {symbol} ... would make shape {result.shape} of shape {self.shape}; write x = x {symbol[:-1]} ..."
             )
-        if self.dtype.kind not in "fc" or (result.dtype.kind == "c" and self.dtype.kind != "c"):
+        if result.dtype == self.dtype:
+            return result
+        self._check_kind(symbol, result.dtype)
+        return ops.astype(result, dtype=self.dtype)
+
+    def _check_kind(self, symbol: str, dtype: Any) -> None:
+        """Raise TypeError if numbers of a dtype would lose their fractions or imaginary parts in this tensor."""
+        kinds = "bifc"
+        if kinds.index(dtype.kind.replace("u", "i")) > kinds.index(self.dtype.kind.replace("u", "i")):
+            wider = {"i": "int", "f": "float", "c": "complex"}[dtype.kind.replace("u", "i")]
             raise TypeError(
-                f"x {symbol} ...: a tensor of {self.dtype} cannot become a result of {result.dtype}; make it with "
-                f"dtype={'complex' if result.dtype.kind == 'c' else 'float'}, or write x = x {symbol[:-1]} ..."
+                f"x {symbol} ...: a tensor of {self.dtype} cannot become a result of {dtype}; make it with dtype="
+                f"{wider}, or write x = x {symbol[:-1]} ..."
             )
-        return result if result.dtype == self.dtype else ops.astype(result, dtype=self.dtype)
 
     def _become(self, result: Tensor) -> Tensor:
         """Be a result from now on. Graphs that used this tensor as it was know its array and its node, not itself."""
@@ -618,6 +629,24 @@ class Tensor(Variable):
 
     def __imod__(self, other: Any) -> Tensor:
         return self._in_place("%=", ops.remainder, other)
+
+    def __ifloordiv__(self, other: Any) -> Tensor:
+        return self._in_place("//=", ops.floor_divide, other)
+
+    def __iand__(self, other: Any) -> Tensor:
+        return self._in_place("&=", ops.bitwise_and, other)
+
+    def __ior__(self, other: Any) -> Tensor:
+        return self._in_place("|=", ops.bitwise_or, other)
+
+    def __ixor__(self, other: Any) -> Tensor:
+        return self._in_place("^=", ops.bitwise_xor, other)
+
+    def __ilshift__(self, other: Any) -> Tensor:
+        return self._in_place("<<=", ops.left_shift, other)
+
+    def __irshift__(self, other: Any) -> Tensor:
+        return self._in_place(">>=", ops.right_shift, other)
 
     def __setitem__(self, index: Any, values: Any) -> None:
         if type(values) is Tensor and values.origin is not None and is_written_already(self, index, values):

@@ -19,13 +19,16 @@ from weakref import ref
 
 from .. import ops
 from ..backends import devices
-from ..core.modes import grad_enabled
+from ..core.backward import NO_BLOCK
+from ..core.modes import Block, grad_enabled
 from ..core.runtime.ownership import is_real_on_cpu, lend_to_user, user_may_write
 from ..core.variable import Leaf
 from .result_array import ResultArray
 
 np = devices.device("cpu").library
-_getitem, _unstack, _setitem = ops.getitem.op, ops.unstack.op, ops.setitem.op
+_getitem, _unstack, _setitem, _stop_gradient = (
+    call.op for call in (ops.getitem, ops.unstack, ops.setitem, ops.stop_gradient)
+)
 
 for _call in (
     ops.getitem, ops.reshape, ops.ravel, ops.squeeze, ops.expand_dims, ops.transpose, ops.mT, ops.mH, ops.swapaxes,
@@ -43,9 +46,10 @@ def is_basic(index: Any) -> bool:
     return isinstance(index, (int, slice, np.integer, type(None), type(...))) and type(index) is not bool
 
 
-def view_of(tensor: Any, values: Any) -> Any:
-    """Return `values`, which has the entries of a tensor, as a view of that tensor."""
-    values.origin = (ref(tensor), tensor.origin, _getitem, (...,))
+def detached_view(tensor: Any) -> Any:
+    """Return the values of a tensor without the graph; what is written into them is written into the tensor."""
+    values = tensor.detach()
+    values.origin = (ref(tensor), tensor.origin, _stop_gradient, ())
     return values
 
 
@@ -64,7 +68,7 @@ def write_into_view(
         change(*given)
         return
     is_current = has_graph_of(view, whole)
-    if refusal := why_not(view, whole, is_current and view.node is not None):
+    if refusal := why_not(view, whole, is_current and whole.node is not None and view.node is not None):
         name = path(origin)
         raise RuntimeError(refusal.format(name=name, line=f"{path(origin, index)} {symbol} ..."))
     node, is_lent = view.node, user_may_write(view)
@@ -72,7 +76,8 @@ def write_into_view(
         if not is_current:
             view._become(take(whole, origin))
         change(*given)  # before the tensor is written: as long as the view has entries of its array, that is copied
-        whole._put(place_of(origin, whole), view)
+        with Block(grad_enabled, False) if origin[2] is _stop_gradient else NO_BLOCK:
+            whole._put(place_of(origin, whole), view)
     except BaseException:
         view._data, view.node, view.is_lent = entries_of(whole._data, origin), node, is_lent
         view.is_fast = is_real_on_cpu(view._data) and not is_lent
@@ -110,6 +115,8 @@ def place_of(origin: Any, whole: Any) -> Any:
     of `x.T[0]` for x of shape (2, 3), these are 0 and 3."""
     if origin[2] is _getitem:
         return origin[3][0]
+    if origin[2] is _stop_gradient:
+        return ...
     if origin[2] is _unstack:
         return (*(slice(None),) * (origin[3][0] % whole.ndim), origin[4])
     xp = devices.device_of(whole._data).library
@@ -125,6 +132,8 @@ def place_of(origin: Any, whole: Any) -> Any:
 def has_graph_of(view: Any, whole: Any) -> bool:
     """Return True if a view has the graph of its entries in the tensor: it was taken from the tensor as it is, or was
     the last to be written into it. A leaf has no graph, and without gradients there is none."""
+    if view.origin[2] is _stop_gradient:
+        return True
     if whole.node is None or view.node is None or type(view.node) is Leaf:
         return whole.node is view.node or type(view.node) is Leaf or not _makes_graphs()
     source = view.node.parents[0]
@@ -182,10 +191,7 @@ def has_values_of(view: Any, whole: Any) -> bool:
 
 def why_not(view: Any, whole: Any, is_current: bool) -> str | None:
     """Return why a view cannot be written into, with {name} for the view and {line} for the write; None if it can."""
-    root = whole
-    while root.origin is not None and (outer := tensor_behind(root.origin)) is not None:
-        root = outer
-    if type(root.node) is Leaf and _makes_graphs():
+    if _is_part_of_leaf(view.origin) and _makes_graphs():
         return (
             "{line}: x is a leaf that requires a gradient, and {name} is a part of it; write `with mg.no_grad(): "
             "{line}` to change its values, or {name}.clone() for a tensor of its own"
@@ -201,6 +207,15 @@ def why_not(view: Any, whole: Any, is_current: bool) -> str | None:
             "write {name}.clone() where it is taken, for a tensor of its own"
         )
     return None
+
+
+def _is_part_of_leaf(origin: Any) -> bool:
+    while origin is not None and origin[2] is not _stop_gradient:
+        whole = origin[0]()
+        if whole is not None and type(whole.node) is Leaf:
+            return True
+        origin = origin[1]
+    return False
 
 
 def check_replacement(view: Any) -> None:
@@ -239,7 +254,8 @@ def path(origin: Any, index: tuple[Any, ...] | None = None) -> str:
         else:
             text = f"mg.{op.name}({', '.join([text + _brackets(joined), *map(str, given)])})"
             text, joined = text + _brackets(tuple(output)), ()
-    return text.replace("mg.transpose(x, None)", "x.T") + _brackets(joined + (index or ()))
+    text = text.replace("mg.transpose(x, None)", "x.T").replace("mg.stop_gradient(x)", "x.detach()")
+    return text + _brackets(joined + (index or ()))
 
 
 def _brackets(index: tuple[Any, ...]) -> str:
