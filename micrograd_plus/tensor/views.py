@@ -26,9 +26,8 @@ from ..core.variable import Leaf
 from .result_array import ResultArray
 
 np = devices.device("cpu").library
-_getitem, _unstack, _setitem, _stop_gradient = (
-    call.op for call in (ops.getitem, ops.unstack, ops.setitem, ops.stop_gradient)
-)
+_getitem, _unstack, _setitem, _stop_gradient = ops.getitem.op, ops.unstack.op, ops.setitem.op, ops.stop_gradient.op
+_ravel, _ascontiguousarray = ops.ravel.op, ops.ascontiguousarray.op
 
 for _call in (
     ops.getitem, ops.reshape, ops.ravel, ops.squeeze, ops.expand_dims, ops.transpose, ops.mT, ops.mH, ops.swapaxes,
@@ -234,6 +233,8 @@ def shares_memory(whole: Any, origin: Any) -> bool:
     data = whole._data
     if origin[2] is _getitem or origin[2] is _unstack or data.size < 2 or not isinstance(data, np.ndarray):
         return True
+    if origin[2] in (_ravel, _ascontiguousarray) and not data.flags.c_contiguous:
+        return False  # these two copy it, also where reshape would not
     return np.may_share_memory(entries_of(data, origin), data)
 
 
@@ -290,5 +291,7 @@ def lend_view(view: Any) -> Any:
         view._data = memory[(*(place if type(place) is tuple else (place,)), ...)]
     if isinstance(memory, ResultArray):
         return ResultArray.of(view._data)
+    if isinstance(memory, np.ndarray) and memory.flags.writeable:
+        view._data.flags.writeable = True  # NumPy's diagonal is not, by itself
     view.is_fast, view.is_lent = False, True
     return view._data

@@ -55,7 +55,6 @@ def names(side: str, program: Program) -> dict[str, Any]:
     known["unsqueeze"] = (lambda t, k: t.unsqueeze(k)) if is_torch else lambda t, k: mg.expand_dims(t, axis=k)
     known["halves"] = (lambda t: m.split(t, 1)) if is_torch else lambda t: mg.split(t, len(t))
     known["diagonal"] = (lambda t: t.diagonal()) if is_torch else mg.diagonal
-    known["lend"] = (lambda t: t.data) if is_torch else lambda t: t.data
     return known
 
 
@@ -92,7 +91,7 @@ def view_text(rng: np.random.Generator, base: str, shape: tuple[int, ...]) -> tu
         text = step.replace("@", text)
         known = {"t": np.zeros(shape), "unsqueeze": np.expand_dims, "diagonal": np.diagonal,
                  "halves": lambda t: np.split(t, len(t))}  # fmt: skip
-        shape = np.shape(eval(step.replace("@", "t"), known))
+        shape = np.shape(eval(step.replace("@", "t"), known))  # noqa: S307 - a step that this module has made
         if 0 in shape:
             return base, (0,)
     return text, shape
@@ -153,7 +152,7 @@ def candidate(rng: np.random.Generator, program: Program) -> tuple[str, str, str
     if kind == 18:
         return f"c = {text}.clone(); c += 1", "", ""
     if kind == 19 and part:
-        return f"lend({text})[0] = 2", "", base
+        return f"{text}.data[0] = 2", "", base
     fresh = sorted(program.fresh)
     return f"acc = acc + {rng.choice(fresh)}.sum() * {rng.integers(1, 5)}", "", ""
 
@@ -164,7 +163,7 @@ def changed(program: Program, line: str, defines: str, writes: str) -> None:
     if defines:
         text = line.partition(" = ")[2]
         program.parents[defines] = re.findall(r"\b(o|v\d+)\b", text)[0]
-        program.fresh.add(defines)
+        program.fresh |= {defines} if program.parents[defines] in program.fresh else set()
     if writes:
         kept = {writes}
         while writes in program.parents:
