@@ -1,4 +1,4 @@
-"""Writes into parts of tensors: done in the tensor that the part was taken from, or refused by a message."""
+"""Writes into parts of tensors reach the whole, or raise an error that names the line to write."""
 
 import gc
 import weakref
@@ -93,10 +93,10 @@ def test_a_part_of_a_leaf_is_written_under_no_grad(line):
 
 
 REFUSED = {
-    "row = o[0]; o[0, 2] = 9; row += 1": r"x has changed since x\[0\] was taken.* write x\[0\] \+= ... with x itself",
+    "row = o[0]; o[0, 2] = 9; row += 1": r"x has changed since the program read x\[0\].* write x\[0\] \+= ... with x itself",
     "row = o[0]; o *= 2; row[1] = 5": r"write x\[0, 1\] = ... with x itself.*x\[0\].clone\(\)",
     "v = o[0][1]; o += 1; v *= 2": r"write x\[0, 1\] \*= ...",
-    "o[0], o[1] = o[1], o[0]": r"x has changed since x\[0\] was taken.*write x\[0\].clone\(\)",
+    "o[0], o[1] = o[1], o[0]": r"x has changed since the program read x\[0\].*write x\[0\].clone\(\)",
     "o.T.reshape(-1)[0] = 1": r"mg.reshape\(x.T, \(-1,\)\) is a copy here.*write into x itself",
     "o.T.ravel()[0] = 1": r"mg.ravel\(x.T\) is a copy here.*write mg.ravel\(x.T\).clone\(\)",
     "mg.broadcast_to(o, (2, 2, 3))[0] = 1": r"write into x itself",
@@ -142,7 +142,7 @@ def test_parameters_gradients_and_states_are_written_by_parts():
     with mg.no_grad():
         layer.weight += 1
     assert state["weight"][1].tolist() == [1.0, 1.0, 7.0]
-    with pytest.raises(RuntimeError, match=r"x has changed since x.detach\(\) was taken.*clone\(\)"):
+    with pytest.raises(RuntimeError, match=r"x has changed since the program read x.detach\(\).*clone\(\)"):
         state["weight"][0] = 1
 
 

@@ -1,12 +1,12 @@
 """Writes into views: `row = x[0]; row[1] = v` writes into x.
 
 An index or a change of shape (`x[0]`, `x.T`, a row in a loop) returns a view: a tensor with entries of another. Its
-`origin` is a weak reference to that tensor, that tensor's own origin, the operation, its parameters, and the number of
-the output if there are several. A write changes the view, and then writes its entries back to where they were taken
-from. If that tensor is a view as well, the write goes on to the tensor behind it.
+`origin` is a weak reference to that tensor, the origin of that tensor, the operation, its parameters, and the number of
+the output if there are several. A write changes the view, and then copies its entries to their places in that tensor.
+If that tensor is a view as well, the write goes on to the tensor behind it.
 
-Reading stays a matter of values: a view has the numbers of the moment when it was taken. So a write is refused if the
-tensor has changed since then, because it would bring old numbers back.
+A view shares no memory that anyone can write to: it keeps the numbers that it had when the program read it. If the
+tensor changes after that, a write through the view would bring old numbers back, and raises an error.
 """
 # pyright: reportPrivateUsage=false
 # The modules of the engine share `_data`.
@@ -46,7 +46,7 @@ def is_basic(index: Any) -> bool:
 
 
 def detached_view(tensor: Any) -> Any:
-    """Return the values of a tensor without the graph; what is written into them is written into the tensor."""
+    """Return the values of a tensor without the graph; writes into them reach the tensor."""
     values = tensor.detach()
     values.origin = (ref(tensor), tensor.origin, _stop_gradient, ())
     return values
@@ -84,8 +84,7 @@ def write_into_view(
 
 
 def tensor_behind(origin: Any) -> Any:
-    """Return the tensor that a view was taken from, or None if it is gone. `x[0][1]` was taken from x[0], which is
-    taken again."""
+    """Return the tensor behind a view, or None if it is gone. For `x[0][1]` this reads x[0] again."""
     whole = origin[0]()
     if whole is None and origin[1] is not None:
         outer = tensor_behind(origin[1])
@@ -94,7 +93,7 @@ def tensor_behind(origin: Any) -> Any:
 
 
 def take(whole: Any, origin: Any) -> Any:
-    """Take a view of a tensor again."""
+    """Return the view of a tensor with this origin."""
     _, _, op, given, *output = origin
     result = op.call_with([whole], dict(zip(op.params, given, strict=True)))
     return result[output[0]] if output else result
@@ -129,8 +128,8 @@ def place_of(origin: Any, whole: Any) -> Any:
 
 
 def has_graph_of(view: Any, whole: Any) -> bool:
-    """Return True if a view has the graph of its entries in the tensor: it was taken from the tensor as it is, or was
-    the last to be written into it. A leaf has no graph, and without gradients there is none."""
+    """Return True if a view has the graph of its entries in the tensor: nothing has changed since the program read it,
+    or the last change was a write of this view. A leaf has no graph, and without gradients there is none."""
     if view.origin[2] is _stop_gradient:
         return True
     if whole.node is None or view.node is None or type(view.node) is Leaf:
@@ -146,7 +145,7 @@ def _makes_graphs() -> bool:
 
 
 def _is_last_write(node: Any, values: Any, place: Any) -> bool:
-    """Return True if a node is that of a write of these values to this place."""
+    """Return True if a node wrote these values to this place."""
     if node.op is not _setitem or node.parents[1] is not values or node.saved is None:
         return False
     return is_same_index(node.saved[_setitem.saves.index("index")], place)
@@ -168,8 +167,8 @@ def is_written_already(whole: Any, index: Any, values: Any) -> bool:
         return True
     if not has_values_of(values, whole):
         raise RuntimeError(
-            "x has changed since {0} was taken, which still has the old numbers: write {0}.clone() where it is taken, "
-            "before x changes".format(path(origin))
+            "x has changed since the program read {0}, and the old numbers would come back: write {0}.clone() before "
+            "x changes".format(path(origin))
         )
     return is_same and (whole.node is values.node is None or not _makes_graphs())
 
@@ -193,17 +192,17 @@ def why_not(view: Any, whole: Any, is_current: bool) -> str | None:
     if _is_part_of_leaf(view.origin) and _makes_graphs():
         return (
             "{line}: x is a leaf that requires a gradient, and {name} is a part of it; write `with mg.no_grad(): "
-            "{line}` to change its values, or {name}.clone() for a tensor of its own"
+            "{line}` to change its values, or {name}.clone() for an independent tensor"
         )
     if not shares_memory(whole, view.origin):
         return (
             "{name} is a copy here, not a view of x, so this write would not reach x; write into x itself, x[...] = "
-            "..., or write {name}.clone() for a tensor of its own"
+            "..., or write {name}.clone() for an independent tensor"
         )
     if not is_current and not has_values_of(view, whole):
         return (
-            "x has changed since {name} was taken, which still has the old numbers: write {line} with x itself, or "
-            "write {name}.clone() where it is taken, for a tensor of its own"
+            "x has changed since the program read {name}, and the old numbers would come back: write {line} with x "
+            "itself, or write {name}.clone() there for an independent tensor"
         )
     return None
 
@@ -218,12 +217,12 @@ def _is_part_of_leaf(origin: Any) -> bool:
 
 
 def check_replacement(view: Any) -> None:
-    """Let a view have an array of its own; raise RuntimeError unless it is a leaf, as `x[0].data = v` would be lost."""
+    """Cut a view off from its tensor; raise RuntimeError unless it is a leaf, because `x[0].data = v` would be lost."""
     whole = tensor_behind(view.origin)
     if whole is not None and not isinstance(view.node, Leaf):
         raise RuntimeError(
             "{0}.data = ... would give new values to a part of x, and not to x: write {0}[...] = ... to change both, "
-            "or {0}.clone() for a tensor of its own".format(path(view.origin))
+            "or {0}.clone() for an independent tensor".format(path(view.origin))
         )
     view.origin = None
 
@@ -275,8 +274,8 @@ def _brackets(index: tuple[Any, ...]) -> str:
 
 
 def lend_view(view: Any) -> Any:
-    """Return the array of a view for its user to read and write: memory of the tensor that it was taken from, or a
-    read-only array if that cannot be written."""
+    """Return the array of a view for its user to read and write: memory of the tensor behind it, or a read-only array
+    if the user must not write there."""
     whole = tensor_behind(view.origin)
     if whole is None or user_may_write(view):
         return lend_to_user(view)
