@@ -228,13 +228,21 @@ def check_replacement(view: Any) -> None:
 
 
 def shares_memory(whole: Any, origin: Any) -> bool:
-    """Return True if an operation gives a view of a tensor's array rather than a copy, as reshape may."""
+    """Return True if an operation gives a view of a tensor's array rather than a copy, as reshape may. A view that has
+    been written has an array in another order, so the order in the tensor behind it counts."""
     data = whole._data
     if origin[2] is _getitem or origin[2] is _unstack or data.size < 2 or not isinstance(data, np.ndarray):
         return True
+    data = memory_of(whole)
     if origin[2] in (_ravel, _ascontiguousarray) and not data.flags.c_contiguous:
         return False  # these two copy it, also where reshape would not
     return np.may_share_memory(entries_of(data, origin), data)
+
+
+def memory_of(tensor: Any) -> Any:
+    """Return an array with the entries of a tensor, in the order of the tensor behind it."""
+    outer = None if tensor.origin is None else tensor_behind(tensor.origin)
+    return tensor._data if outer is None else entries_of(memory_of(outer), tensor.origin)
 
 
 def path(origin: Any, index: tuple[Any, ...] | None = None) -> str:

@@ -112,7 +112,7 @@ WRITES = re.findall(r"^\| `(.*?)` \| ([^|]*) \| ([^|]*) \|$", DIFFERENCES, re.MU
 WRITES = [row for row in WRITES if re.match(r"done|refused|changes", row[2])]
 
 
-def written(line, library):
+def tensors_after(line, library):
     """Return what a write into a part of `o`, a result, or of `p` leaves in the tensors, and the gradients."""
     values = np.arange(6.0).reshape(2, 3)
     w = library.tensor([1.5, -2.0, 3.0], requires_grad=True)
@@ -128,14 +128,14 @@ def written(line, library):
 def test_a_write_into_a_part_is_what_the_page_says(line, there, here):
     if here == "refused":
         with pytest.raises((RuntimeError, ValueError), match=r"x\[|x\.data\["):
-            written(line, mg)
+            tensors_after(line, mg)
         return
-    found = written(line, mg)
+    found = tensors_after(line, mg)
     if there == "refused":
         with pytest.raises(RuntimeError):
-            written(line, torch)
+            tensors_after(line, torch)
         line = {"for row in o: row += w": "o += w", "a, b = o; a *= w; b += w": "o[0] *= w; o[1] += w"}[line]
-    must_agree(found, written(line, torch), 1e-12)
+    must_agree(found, tensors_after(line, torch), 1e-12)
 
 
 def test_the_page_has_every_way_to_write_into_a_part():

@@ -157,7 +157,7 @@ def candidate(rng: np.random.Generator, program: Program) -> tuple[str, str, str
     return f"acc = acc + {rng.choice(fresh)}.sum() * {rng.integers(1, 5)}", "", ""
 
 
-def changed(program: Program, line: str, defines: str, writes: str) -> None:
+def note_change(program: Program, line: str, defines: str, writes: str) -> None:
     """Note what a line defines, and which views have old numbers after it."""
     program.lines.append(line)
     if defines:
@@ -172,7 +172,7 @@ def changed(program: Program, line: str, defines: str, writes: str) -> None:
         program.fresh &= kept | {"o"}
 
 
-def made(case: int) -> Program:
+def draw_program(case: int) -> Program:
     """Return the program of a case: lines that PyTorch accepts."""
     rng = dice("writes", case)
     program = Program(str(rng.choice(STARTS)), SHAPES[rng.integers(len(SHAPES))])
@@ -187,7 +187,7 @@ def made(case: int) -> Program:
             continue  # PyTorch refuses it, or the index has no entry
         if defines:
             program.shapes[defines] = tuple(known[defines].shape)
-        changed(program, line, defines, writes)
+        note_change(program, line, defines, writes)
     return program
 
 
@@ -204,7 +204,7 @@ def outcome(known: dict[str, Any], program: Program) -> list[np.ndarray]:
 
 def run(case: int) -> str:
     """Run one case, and return how it ended."""
-    program = made(case)
+    program = draw_program(case)
     expected = names("torch", program)
     for line in program.lines:
         run_line(line, expected, program.start)
