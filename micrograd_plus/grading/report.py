@@ -241,9 +241,11 @@ def write_changes(store: Store, before: dict[str, dict[str, Any]], again: list[s
         for each in marks["exercises"]:
             name = each["exercise"]
             points, why = old.get(name, (None, ""))
-            if name in again and points != each["points"]:
+            if name in again and old and points != each["points"]:
                 changes.append((marks["student"], name, points, each["points"], escape_invisible(why),
                                 escape_invisible(each["reason"])))  # fmt: skip
+    if not changes:
+        return "0 marks changed.\n"
     write_atomic(store.folder / "moved.csv", table.csv_text(
         ("student", "exercise", "before", "after", "reason before", "reason after"), changes))  # fmt: skip
     lines = [f"{student}: {name}: {'none' if old is None else f'{old:g}'} -> {new:g}: {was} -> {now}"
