@@ -440,7 +440,6 @@ def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
     """List the exercises, write a starter notebook, release an assignment."""
     from .exercises.command import run
     from .exercises.handout import ReleaseError
-
     from .grading.assignment import AssignmentError, load_assignment
 
     try:

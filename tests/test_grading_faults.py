@@ -376,7 +376,8 @@ SETTINGS = [
     ('[points]\n"softmaxx" = 4\n', "[points] names 'softmaxx', which is not in this assignment; it has tanh.x, exp.x"),
     ('[points]\n"tanh.x" = "four"\n', "[points] 'tanh.x' must be a number of at least 0, got 'four'"),
     ('[points]\n"tanh.x" = -4\n', "must be a number of at least 0, got -4"),
-    ("points = 3\n", "`points` must be a table"), ('files = ["none.py"]\n', "names the file 'none.py', which is not in"),
+    ("points = 3\n", "`points` must be a table"),
+    ('files = ["none.py"]\n', "names the file 'none.py', which is not in"),
     ("files = 3\n", "`files` must be a list"), ("title = 3\n", "`title` and `id` must be strings"),
     ('isolation = "ful"\n', "`isolation` must be one of"), ('titel = "a"\n', "unknown key 'titel'"),
 ]  # fmt: skip

@@ -172,7 +172,7 @@ esac
     programs = {"python3": "#!/bin/bash\nexit 1\n", "apt-get": "#!/bin/bash\nexit 0\n"}
     if new_python:
         (folder / "index").write_text(installed, encoding="utf-8")
-        programs["apt-get"] = (f"#!/bin/bash\ncase \"$*\" in install*python3.11*) cp {folder}/index {folder}/python3.11; "
+        programs["apt-get"] = (f'#!/bin/bash\ncase "$*" in install*python3.11*) cp {folder}/index {folder}/python3.11; '
                                f"chmod +x {folder}/python3.11;; esac\n")  # fmt: skip
     for name, text in programs.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -58,7 +58,8 @@ def test_the_guide_leads_from_an_empty_folder_to_marks(tmp_path, monkeypatch, ca
     assert main(first) == 0
     assert "30 marked" in capsys.readouterr().out
     assert {path.name for path in Path("marks").iterdir()} == {
-        "marks", "marks.csv", "report.html", "mistakes.csv", "tampering.csv", "walks"}  # fmt: skip
+        "marks", "marks.csv", "report.html", "mistakes.csv", "tampering.csv", "walks", "answers", "students",
+    }  # fmt: skip
     marks = json.loads(Path("marks/marks/s02.json").read_text(encoding="utf-8"))
     points = {each["exercise"]: each["points"] for each in marks["exercises"]}
     assert len(points) == 3
