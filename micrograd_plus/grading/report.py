@@ -34,6 +34,7 @@ th, td { vertical-align: top; overflow-wrap: break-word; }
 thead th { border-bottom: 2px solid GrayText; }
 tbody th { font-weight: 600; }
 .number { text-align: right; padding-right: 0; padding-left: .8rem; white-space: nowrap; }
+.number + :not(.number) { padding-left: 1.6rem; }
 .wide { overflow-x: auto; }
 ul { padding-left: 1.2rem; margin: .3rem 0; }
 li { margin: .4rem 0; }
@@ -146,13 +147,13 @@ def draw_walks(store: Store) -> None:
             drawn.unlink()
 
 
-def walk_link(store: Store, student: str, exercise: str, folder: str = "") -> str:
+def walk_link(store: Store, student: str, exercise: str) -> str:
     """Return a link to the walk through the first wrong call; empty if there is none."""
     for ending in (".html", ".json"):
         name = f"{student}--{exercise}{ending}"
         if (store.folder / "walks" / name).exists():
             label = f"Walk of {exercise} for {student}"
-            return f' <a href="{folder}walks/{quote(name)}">{as_html(label)}</a>.'
+            return f' <a href="walks/{quote(name)}">{as_html(label)}</a>.'
     return ""
 
 
@@ -280,12 +281,12 @@ def heading(marks: dict[str, Any]) -> str:
         " (provisional)" if marks["provisional"] else "")  # fmt: skip
 
 
-def student_body(marks: dict[str, Any], store: Store, folder: str = "") -> str:
+def student_body(marks: dict[str, Any], store: Store, with_walks: bool = True) -> str:
     """Return a student's problem, right answers, wrong answers with their code, and remarks."""
     right = ", ".join(each["exercise"] for each in marks["exercises"] if each["right"])
     answers = store.answers(marks["student"])
     items = [exercise_item(each, answers.get(each["exercise"]),
-                           walk_link(store, marks["student"], each["exercise"], folder))
+                           walk_link(store, marks["student"], each["exercise"]) if with_walks else "")
              for each in marks["exercises"] if not each["right"]]  # fmt: skip
     return "".join([
         f"<p>{as_html(as_sentence(marks['problem']))}</p>" if marks["problem"] else "",
@@ -325,7 +326,7 @@ def write_student_pages(store: Store, assignment: Assignment) -> None:
                         for where, text in comments.get(marks["student"], []))  # fmt: skip
         write_atomic(folder / f"{marks['student']}.html", "\n".join([
             *head_of_page(f"{title}: {as_html(marks['student'])}"), f"<h1>{title}</h1>",
-            f"<h2>{as_html(heading(marks))}</h2>", notes, student_body(marks, store, "../"),
+            f"<h2>{as_html(heading(marks))}</h2>", notes, student_body(marks, store, with_walks=False),
             "</main></body></html>\n",
         ]))  # fmt: skip
     for page_of_student in folder.glob("*.html"):
