@@ -440,10 +440,13 @@ def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
     """List the exercises, write a starter notebook, release an assignment."""
     from .exercises.command import run
     from .exercises.handout import ReleaseError
+    from .grading.assignment import AssignmentError, load_assignment
 
     try:
+        if chosen.what == "release" and chosen.of:
+            load_assignment(Path(chosen.of))  # the settings that `grade` will need
         return run(chosen)
-    except (ReleaseError, KeyError) as error:
+    except (ReleaseError, AssignmentError, KeyError) as error:
         raise CommandError(error.args[0]) from None
     except BrokenPipeError:
         raise

@@ -370,6 +370,56 @@ def test_replacing_exit_does_not_return_into_the_graders_program(sandbox):
     assert points(marks_of(source, sandbox)) == [10, 10]
 
 
+# Mistakes of teachers -------------------------------------------------------------------------------------------------
+
+SETTINGS = [
+    ('[points]\n"softmaxx" = 4\n', "[points] names 'softmaxx', which is not in this assignment; it has tanh.x, exp.x"),
+    ('[points]\n"tanh.x" = "four"\n', "[points] 'tanh.x' must be a number of at least 0, got 'four'"),
+    ('[points]\n"tanh.x" = -4\n', "must be a number of at least 0, got -4"),
+    ("points = 3\n", "`points` must be a table"),
+    ('files = ["none.py"]\n', "names the file 'none.py', which is not in"),
+    ("files = 3\n", "`files` must be a list"), ("title = 3\n", "`title` and `id` must be strings"),
+    ('isolation = "ful"\n', "`isolation` must be one of"), ('titel = "a"\n', "unknown key 'titel'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "message"), SETTINGS)
+def test_wrong_settings_stop_grade_and_release_with_one_sentence(tmp_path, capsys, settings, message):
+    path = assignment(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8") + settings, encoding="utf-8")
+    (tmp_path / "ada.py").write_text(RIGHT, encoding="utf-8")
+    for arguments in (["grade", str(tmp_path / "ada.py"), "--assignment", str(path), "-o", str(tmp_path / "marks")],
+                      ["exercises", "release", str(path), "-o", str(tmp_path / "handout")]):  # fmt: skip
+        assert main(arguments) == 1
+        error = capsys.readouterr().err
+        assert message in error
+        assert "Traceback" not in error
+    assert not (tmp_path / "marks").exists()
+    assert not (tmp_path / "handout").exists()
+
+
+def test_an_unknown_column_stops_before_anything_is_written(tmp_path, capsys):
+    (tmp_path / "ada.py").write_text(RIGHT, encoding="utf-8")
+    arguments = ["grade", str(tmp_path / "ada.py"), "--assignment", str(assignment(tmp_path)), "-o",
+                 str(tmp_path / "marks"), "--columns", "SIS User ID=sdent"]  # fmt: skip
+    assert main(arguments) == 1
+    assert "column 'SIS User ID' cannot contain 'sdent'" in capsys.readouterr().err
+    assert not (tmp_path / "marks").exists()
+
+
+def test_unreadable_places_give_a_sentence_and_no_traceback(tmp_path, capsys):
+    path = assignment(tmp_path)
+    (tmp_path / "ada.py").write_text(RIGHT, encoding="utf-8")
+    one = ["grade", "--one", str(tmp_path / "ada.py"), "--assignment", str(path)]
+    assert main([*one, "--format", "xml"]) == 1
+    assert "unknown format 'xml'; choose from json" in capsys.readouterr().err
+    assert main([*one, "-o", str(tmp_path / "none" / "marks.json")]) == 1
+    assert "cannot be read or written" in capsys.readouterr().err
+    new = tmp_path / "new" / "folder" / "week3.ipynb"
+    assert main(["grade", "--pack", "nbgrader", "--assignment", str(path), "-o", str(new)]) == 0
+    assert new.exists()
+
+
 # Random submissions ---------------------------------------------------------------------------------------------------
 
 PIECES = (

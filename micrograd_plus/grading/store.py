@@ -51,7 +51,7 @@ class Store:
         with try_lock(self.marks) as is_first:
             if not is_first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
-            places = (self.folder, self.marks, self.folder / "walks", self.folder / "students")
+            places = (self.folder, self.marks, self.folder / "walks", self.folder / "students", self.folder / "answers")
             for stale in [each for place in places for each in place.glob(f"{TEMPORARY}*")]:
                 with contextlib.suppress(OSError):
                     stale.unlink()
@@ -82,6 +82,19 @@ class Store:
                 earlier.unlink()
         for exercise, text in walks.items():
             write_atomic(folder / f"{student}--{exercise}.json", text)
+
+    def put_answers(self, student: str, answers: dict[str, Any]) -> None:
+        """Write the code of a student's answers, which the report shows beside their marks."""
+        (self.folder / "answers").mkdir(exist_ok=True)
+        write_atomic(self.folder / "answers" / f"{student}.json", json.dumps(answers, indent=1) + "\n")
+
+    def answers(self, student: str) -> dict[str, Any]:
+        """Return the code of a student's answers; empty if it was deleted."""
+        try:
+            answers = json.loads((self.folder / "answers" / f"{student}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return answers if type(answers) is dict else {}
 
     def all(self) -> Iterator[dict[str, Any]]:
         """Yield the marks of all students by ID, one at a time."""
