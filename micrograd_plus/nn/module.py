@@ -9,6 +9,7 @@ from ..core.messages import MissingName, check_function, check_mapping, expected
 from ..core.runtime.blocks import module_call, no_grad
 from ..core.runtime.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
+from ..tensor.views import detached_view
 
 __all__ = ["Module", "Parameter"]
 
@@ -386,9 +387,10 @@ class Module:
 
         Args:
             prefix: prefix of the names.
-        Returns: a dict of copies, which training does not change.
+        Returns: a dict of tensors. Training does not change them; writing into one, before that, writes into the
+            module, as in PyTorch.
         """
-        return {name: value.detach() for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
+        return {name: detached_view(value) for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Keys:
         """Load values by dotted name: all of them, or none if something does not fit.
