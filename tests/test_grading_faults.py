@@ -465,6 +465,11 @@ PIECES = (
     "!ls\n", "while True\n", "    ", "\N{SNOWMAN}", "def tanh_x(out):\n", "@exercises.answer('tanh.x')\n", "\r", "f'{",
     "%%bash\n",
 )  # fmt: skip
+VALID = (
+    RIGHT, SIGN, "x = 1\n", "1 / 0\n", "import micrograd_plus as mg\n", "def f(x): return undefined\n", "# a comment\n",
+    "def tanh_x(out):\n    raise ValueError(out)\n", "def exp_x(x, out): return [x, out]\n", "tanh_x = 3\n",
+    "class exp_x: pass\n", "import numpy as np; np.exp = None\n", "import sys; sys.exit(1)\n",
+)  # fmt: skip
 STEMS = ("a", "\u00e4 b", "=x", "..", "con", "-")
 FOLDERS = ("", "", "__MACOSX/._", "old/", "../", ".hidden/", "con/")
 CELL_KINDS = ("code", "code", "markdown", 3)
@@ -474,7 +479,8 @@ def random_submission(folder: Path, chance: random.Random) -> Path:
     """Write a random submission: a program, a notebook or an archive, often damaged."""
 
     def text() -> str:
-        return "".join(chance.choice(PIECES) for _ in range(chance.randrange(6)))
+        pieces = chance.choice((PIECES, VALID))
+        return "".join(chance.choice(pieces) for _ in range(chance.randrange(1, 6)))
 
     def data(kind: str) -> bytes:
         if kind == "py":
