@@ -3,6 +3,8 @@
 import json
 import os
 import random
+import subprocess
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -378,6 +380,7 @@ SETTINGS = [
     ('[points]\n"tanh.x" = -4\n', "must be a number of at least 0, got -4"),
     ("points = 3\n", "`points` must be a table"),
     ('files = ["none.py"]\n', "names the file 'none.py', which is not in"),
+    ('hand_out = ["own.py"]\n', "`hand_out` must be a list of names in `files`"),
     ("files = 3\n", "`files` must be a list"), ("title = 3\n", "`title` and `id` must be strings"),
     ('isolation = "ful"\n', "`isolation` must be one of"), ('titel = "a"\n', "unknown key 'titel'"),
 ]  # fmt: skip
@@ -420,12 +423,52 @@ def test_unreadable_places_give_a_sentence_and_no_traceback(tmp_path, capsys):
     assert new.exists()
 
 
+OWN = """
+import micrograd_plus as mg
+from micrograd_plus import exercises
+@exercises.define("own.triple", prompt="Three times x.", inputs={"x": mg.samples.real(2, 3)})
+def own_triple(x):
+    return 3 * x
+"""
+
+
+@pytest.mark.usefixtures("own_exercises")
+@pytest.mark.parametrize("is_handed_out", [True, False])
+def test_students_get_feedback_on_own_exercises_if_the_teacher_hands_them_out(tmp_path, capsys, is_handed_out):
+    (tmp_path / "own_tasks.py").write_text(OWN, encoding="utf-8")
+    chosen = {"hand_out": '["own_tasks.py"]'} if is_handed_out else {}
+    path = assignment(tmp_path, files='["own_tasks.py"]', **chosen)
+    path.write_text(path.read_text(encoding="utf-8").replace('"exp.x"', '"own.triple"'), encoding="utf-8")
+    for _ in range(2):  # a second release changes nothing
+        assert main(["exercises", "release", str(path), "-o", str(tmp_path / "out")]) == 0
+    assert (
+        main(["grade", "--pack", "nbgrader", "--assignment", str(path), "-o", str(tmp_path / "out" / "s.ipynb")]) == 0
+    )
+    for folder, name in (("out", "week3.ipynb"), ("out/nbgrader/week3", "week3.ipynb"), ("out", "s.ipynb")):
+        place = tmp_path / folder
+        assert (place / "own_tasks.py").exists() is is_handed_out
+        assert ("import own_tasks" in (place / name).read_text(encoding="utf-8")) is is_handed_out
+    if is_handed_out:
+        assert (tmp_path / "out" / "own_tasks.py").read_text(encoding="utf-8") == OWN
+        book = json.loads((tmp_path / "out" / "week3.ipynb").read_text(encoding="utf-8"))
+        setup = next(cell["source"] for cell in book["cells"] if cell["cell_type"] == "code")
+        check = "print(exercises.check('own.triple', lambda x: 3 * x).result.points)"
+        ran = subprocess.run([sys.executable, "-c", f"{setup}\n{check}"], cwd=tmp_path / "out", check=False,
+                             capture_output=True, text=True)  # fmt: skip
+        assert ran.stdout.endswith("10.0\n") or ran.stdout.strip().endswith("10"), ran.stderr
+
+
 # Random submissions ---------------------------------------------------------------------------------------------------
 
 PIECES = (
     RIGHT, SIGN, "%matplotlib inline\n", "(", '"' * 3, "x = 1\n", "\\", "\0", "\ud800", "# coding: latin-1\n", "'",
     "!ls\n", "while True\n", "    ", "\N{SNOWMAN}", "def tanh_x(out):\n", "@exercises.answer('tanh.x')\n", "\r", "f'{",
     "%%bash\n",
+)  # fmt: skip
+VALID = (
+    RIGHT, SIGN, "x = 1\n", "1 / 0\n", "import micrograd_plus as mg\n", "def f(x): return undefined\n", "# a comment\n",
+    "def tanh_x(out):\n    raise ValueError(out)\n", "def exp_x(x, out): return [x, out]\n", "tanh_x = 3\n",
+    "class exp_x: pass\n", "import numpy as np; np.exp = None\n", "import sys; sys.exit(1)\n",
 )  # fmt: skip
 STEMS = ("a", "\u00e4 b", "=x", "..", "con", "-")
 FOLDERS = ("", "", "__MACOSX/._", "old/", "../", ".hidden/", "con/")
@@ -436,7 +479,8 @@ def random_submission(folder: Path, chance: random.Random) -> Path:
     """Write a random submission: a program, a notebook or an archive, often damaged."""
 
     def text() -> str:
-        return "".join(chance.choice(PIECES) for _ in range(chance.randrange(6)))
+        pieces = chance.choice((PIECES, VALID))
+        return "".join(chance.choice(pieces) for _ in range(chance.randrange(1, 6)))
 
     def data(kind: str) -> bytes:
         if kind == "py":

@@ -7,6 +7,7 @@ An assignment is a short TOML file that stays with the teacher:
     secret = "..."                       # `micrograd-plus grade --new week3.toml` creates one
     isolation = "full"                   # required for final marks; at a weaker level marks are provisional
     files = ["my_exercises.py"]          # your own exercises, defined with @exercises.define
+    hand_out = ["my_exercises.py"]       # those files that students get, with their answers, for feedback at home
     [points]
     "softmax.x" = 4                      # instead of the exercise's own points
 """
@@ -30,7 +31,7 @@ from ..exercises.student_key import derive_key, walk_number
 from .sandbox.isolation import LEVELS
 
 SHORTEST_SECRET = 16
-KEYS = {"title", "exercises", "secret", "isolation", "files", "points", "id"}
+KEYS = {"title", "exercises", "secret", "isolation", "files", "hand_out", "points", "id"}
 
 
 class AssignmentError(Exception):
@@ -47,6 +48,7 @@ class Assignment:
     title: str = ""
     isolation: str = "full"
     files: list[str] = field(default_factory=list)
+    hand_out: list[str] = field(default_factory=list)
     points: dict[str, float] = field(default_factory=dict)
     folder: Path = field(default_factory=Path)
 
@@ -137,9 +139,11 @@ def find_problems(data: dict[str, Any]) -> Iterator[str]:
         yield f"`isolation` must be one of {', '.join(LEVELS)}"
     if type(data.get("title", "")) is not str or type(data.get("id", "")) is not str:
         yield "`title` and `id` must be strings"
-    files = data.get("files", [])
+    files, hand_out = data.get("files", []), data.get("hand_out", [])
     if type(files) is not list or not all(type(each) is str for each in files):
         yield "`files` must be a list of names of files"
+    elif type(hand_out) is not list or not all(each in files and Path(each).stem.isidentifier() for each in hand_out):
+        yield "`hand_out` must be a list of names in `files` that Python can import"
     yield from find_problems_of_points(data.get("points", {}), ids if type(ids) is list else [])
 
 

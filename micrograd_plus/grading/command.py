@@ -118,6 +118,7 @@ def pack(options: argparse.Namespace) -> int:
     """Write the files that a school system needs."""
     from .assignment import load_assignment
     from .formats import gradescope, nbgrader, otter
+    from .hand_out import add_imports, copy_files
     from .store import write_atomic
 
     path = Path(options.assignment)
@@ -127,7 +128,9 @@ def pack(options: argparse.Namespace) -> int:
         gradescope.write_package(path, place, options.isolation or "user")
     else:
         system = {"nbgrader": nbgrader, "otter": otter}[options.pack]
-        write_atomic(place, system.source_notebook(load_assignment(path)))
+        assignment = load_assignment(path)
+        write_atomic(place, add_imports(system.source_notebook(assignment), assignment))
+        copy_files(assignment, place.parent)
     sys.stdout.write(f"Wrote {place}.\n")
     return 0
 
