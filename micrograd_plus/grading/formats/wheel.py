@@ -5,17 +5,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import re
 import zipfile
 from pathlib import Path
 
-import micrograd_plus
-
-NAME = f"micrograd_plus-{micrograd_plus.__version__}"
+PACKAGE = Path(__file__).parents[2]
+VERSION = re.findall(r'^__version__ = "(.+)"$', (PACKAGE / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)[0]
+NAME = f"micrograd_plus-{VERSION}"
 FILE_NAME = f"{NAME}-py3-none-any.whl"
 OLDEST_PYTHON = (3, 11)
 METADATA = f"""Metadata-Version: 2.1
 Name: micrograd_plus
-Version: {micrograd_plus.__version__}
+Version: {VERSION}
 Requires-Python: >={OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]}
 Requires-Dist: numpy>=2.0
 """
@@ -25,8 +26,7 @@ COMMANDS = "[console_scripts]\nmicrograd-plus = micrograd_plus.__main__:main\n"
 
 def build_wheel() -> bytes:
     """Return the wheel, made from the files of the package that is running. Equal files give equal bytes."""
-    package = Path(micrograd_plus.__file__).parent
-    files = {path.relative_to(package.parent).as_posix(): path.read_bytes() for path in sorted(package.rglob("*"))
+    files = {path.relative_to(PACKAGE.parent).as_posix(): path.read_bytes() for path in sorted(PACKAGE.rglob("*"))
              if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
     folder = f"{NAME}.dist-info"
     files |= {f"{folder}/METADATA": METADATA.encode(), f"{folder}/WHEEL": WHEEL.encode(),
