@@ -152,7 +152,7 @@ def list_readable_values(op: Op, reads: Sequence[str], sample: Sample) -> str:
     values = op.values_by_name(inputs, params, out, residuals)
     described = {part.strip(): text for names, text in documentation(op).arguments for part in names.split(",")}
     lines = [f"- `{name}`{write_shape(name, values, out)}: {describe_value(op, name, described)}" for name in reads]
-    text = "Your function can have any of these parameters, by name. The shapes are those of the example:\n\n"
+    text = "Your function can have any of these parameters, by name. In the example they have these shapes:\n\n"
     text += "\n".join(["- `xp`: NumPy's functions, see below", *lines])
     if set(reads) & set(op.residuals):
         text += f"\n\nThis is how the forward pass computes them:\n\n```python\n{forward_source(op)}\n```"
