@@ -46,8 +46,8 @@ PACKAGES = {
     "nn": USERS | {"engine", "files", "random", "transforms"},
     "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
     "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
-    "exercises": USERS | {"checks", "datasets", "engine", "tracing", "transforms"},
-    "grading": {"exercises", "tracing"},
+    "exercises": USERS | {"checks", "datasets", "engine", "files", "tracing", "transforms"},
+    "grading": {"exercises", "files", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
 }
 UNRESTRICTED = {"__init__", "__main__"}                         # they may import everything
@@ -61,9 +61,9 @@ CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 MEANING = ("rule", "operation", "variable", "apply", "backward", "modes", "define")
 BESIDE_THE_CORE = {"fast", "messages", "runtime"}
 SEAMS = {
-    "annotate_rule_error", "explain_error", "freed_graph_error", "missing_rule_error", "rerun_interpreted",
+    "explain_error", "explain_walk_error", "freed_graph_error", "missing_rule_error",
     "suggests_keywords", "unknown_keyword",
-    "snapshot",
+    "snapshot", "guard", "keep_parameter",
     "nodes_with_hooks", "run_hooks",
     "OnStep", "mute_recorders", "notify", "notify_failure", "notify_free", "observe_walk", "notify_walk_failure",
     "public_function",
@@ -77,7 +77,7 @@ LAZY = {
     "backends": {"cupy", "cupyx"}, "__main__": {"micrograd_plus_viz"},
     "grading": {"distributed", "micrograd_plus_viz", "nbgrader"},
 }  # fmt: skip
-VIZ_MAY_IMPORT = {None, "__init__", "tracing"}
+VIZ_MAY_IMPORT = {None, "__init__", "files", "tracing"}
 
 NOT_OURS = {"__pycache__", ".git", "node_modules"}
 TEXT_FOLDERS = (".ci", ".github", "docs", "micrograd_plus", "tests", "viz")

@@ -18,9 +18,10 @@ from .backward import InterpretedVjp, Part, input_indices
 from .messages import explain_error, missing_rule_error
 from .modes import grad_enabled, unfused
 from .operation import Definition
+from .runtime.guards import keep_parameter
 from .runtime.ownership import snapshot
 from .runtime.recorders import notify, notify_failure
-from .variable import Array, Namespace, Node, Variable, clock, is_complex, shape_of
+from .variable import Array, Namespace, Node, Variable, clock, is_complex, ref, shape_of
 
 KEEP_NUMBERS = ("elementwise", "linear", "non-differentiable")
 """Kinds in which a Python number beside an array stays a number, and so takes the array's dtype and device."""
@@ -32,6 +33,7 @@ class Op(Definition):
     tangent_rule: Any = None  # the rule for tangents in forward mode, if a user has given one; else it is derived
     is_deterministic = True   # rules return the same at each call; otherwise recorders must watch walks as they happen
     can_compile = True        # fast inputs give fast results, as compiled code assumes
+    is_view = False           # the result has entries of its input, and a write into it is a write into the input
     is_compiled = False       # a compiled caller is installed, and `call.vjp` is the compiled vjp
 
     def apply(self, *args: Any, **params: Any) -> Any:
@@ -59,7 +61,8 @@ class Op(Definition):
             nodes = [None] * len(nodes)
         elif self.kind != "variadic":
             nodes = [n if self.has_rule_for(name) else None for n, name in zip(nodes, self.inputs, strict=True)]
-        result = self._as_variables(xp, out, residuals, nodes, data, params)
+        origin = (ref(flat[0]), flat[0].origin, self, tuple(params.values())) if self.is_view else None
+        result = self._as_variables(xp, out, residuals, nodes, data, params, origin)
         notify(self, flat, data, params, result)
         return result
 
@@ -79,7 +82,7 @@ class Op(Definition):
         try:
             if self.real_only and any(map(is_complex, inputs)):
                 raise TypeError("it takes real numbers")
-            return self.forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
+            return self.guarded_forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
         except Exception as error:
             raise notify_failure(explain_error(self, error, inputs, params)) from error
 
@@ -89,7 +92,7 @@ class Op(Definition):
             raise missing_rule_error(self)
 
     def _as_variables(
-        self, xp: Namespace, out: Array, residuals: Any, nodes: list[Node | None], data: list[Array], params: Any
+        self, xp: Namespace, out: Array, residuals: Any, nodes: list[Any], data: list[Array], params: Any, origin: Any
     ) -> Any:
         """Return the output as a variable (or a tuple of them), with a node if a rule will be needed."""
         rules = [rule for rule in self.rules if any(nodes[i] is not None for i in input_indices(rule, len(nodes)))]
@@ -100,7 +103,7 @@ class Op(Definition):
             needed = {name for rule in rules for name in rule.saves} | set(self.unconditional_saves)
             saved = tuple(values[name] if name in needed else None for name in self.saves)
             node = make_node(self.vjp_for(out), nodes, saved, out)
-        return output_variables(node, out) if self.outputs else Variable.public.of(out, node)
+        return output_variables(node, out, origin) if self.outputs else Variable.public.of(out, node, origin)
 
     def values_by_name(self, data: list[Any], params: dict[str, Any], out: Array, residuals: Any) -> dict[str, Any]:
         """Return everything that a rule may read, by name."""
@@ -108,7 +111,7 @@ class Op(Definition):
         values = dict(zip(self.inputs, inputs, strict=True))
         for name, value in list(values.items()):
             values[f"{name}_shape"] = [shape_of(part) for part in value] if is_sequence(value) else shape_of(value)
-        values.update(params)
+        values.update({name: keep_parameter(value) for name, value in params.items()})
         values.update(zip(self.residuals, residuals, strict=False))
         values["out"] = out
         if self.outputs:
@@ -135,8 +138,7 @@ def as_operand(op: Op, value: Any, name: str, numbers_only: bool) -> Any:
         return value
     is_number = isinstance(value, (float, int, complex)) and not hasattr(value, "dtype")
     if is_number and not numbers_only and op.kind in KEEP_NUMBERS:
-        python_type: Any = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
-        return value if type(value) is python_type else python_type(value)
+        return cast("Any", next(kind for kind in (bool, int, float, complex) if isinstance(value, kind)))(value)
     return Variable.public.constant(value, f"{op.name}: {name}")
 
 
@@ -165,9 +167,8 @@ def common_device(op: Op, data: list[Any]) -> Any:
     """Return the device that all arrays are on, or raise RuntimeError if they are on several."""
     names = devices.homes(data)
     if len(names) > 1:
-        raise RuntimeError(
-            f"{op.name} got arrays on {' and '.join(sorted(names))}; move one of them: x.to({min(names)!r})"
-        )
+        where = " and ".join(sorted(names))
+        raise RuntimeError(f"{op.name} got arrays on {where}; move one of them: x.to({min(names)!r})")
     return devices.device(names.pop() if names else "cpu")
 
 
@@ -178,12 +179,11 @@ def make_node(vjp: Any, parents: Sequence[Node | None], saved: tuple[Any, ...], 
     """Return the node of an application whose output is `out`."""
     node = Node()
     node.vjp, node.parents, node.saved, node.created = vjp, tuple(parents), saved, clock()
-    is_one = hasattr(out, "dtype")
-    node.shape_dtype = (out.shape, out.dtype) if is_one else tuple((part.shape, part.dtype) for part in out)
+    node.shape_dtype = (out.shape, out.dtype) if hasattr(out, "dtype") else tuple((x.shape, x.dtype) for x in out)
     return node
 
 
-def output_variables(node: Node | None, out: tuple[Any, ...]) -> tuple[Variable, ...]:
+def output_variables(node: Node | None, out: tuple[Any, ...], origin: Any = None) -> tuple[Variable, ...]:
     """Return several outputs as variables. If there is a node, each output of floats gets its own `Part`."""
     parts = [Part(node, i) if node is not None and x.dtype.kind in "fc" else None for i, x in enumerate(out)]
-    return tuple(Variable.public.of(x, part) for x, part in zip(out, parts, strict=True))
+    return tuple([Variable.public.of(x, parts[i], origin and (*origin, i)) for i, x in enumerate(out)])
