@@ -6,7 +6,7 @@ does not exist here, from the table in `foreign_names`.
 """
 
 from .arguments import NONE_HINT, check_count, check_function, check_mapping, expected_tensor_error
-from .calls import prefixes_errors, suggests_keywords, unknown_keyword
+from .calls import own_keyword, prefixes_errors, suggests_keywords
 from .errors import (
     MIXED_GRAPH,
     annotate_rule_error,
@@ -17,11 +17,13 @@ from .errors import (
     rerun_interpreted,
     whole_numbers,
 )
-from .missing_names import MissingName, missing_name
+from .instructions import unpacked_count
+from .missing_names import MissingModules, MissingName, missing_name
 
 __all__ = [
     "MIXED_GRAPH",
     "NONE_HINT",
+    "MissingModules",
     "MissingName",
     "annotate_rule_error",
     "check_count",
@@ -33,9 +35,10 @@ __all__ = [
     "freed_graph_error",
     "missing_name",
     "missing_rule_error",
+    "own_keyword",
     "prefixes_errors",
     "rerun_interpreted",
     "suggests_keywords",
-    "unknown_keyword",
+    "unpacked_count",
     "whole_numbers",
 ]  # fmt: skip
