@@ -27,6 +27,7 @@ BELOW = {"backends", "core", "ops"}
 USERS = BELOW | {"tensor"}
 PACKAGES = {
     "files": set(),
+    "datasets": set(),
     "hidden_states": set(),
     "pytrees": set(),
     "backends": set(),
@@ -47,12 +48,16 @@ PACKAGES = {
     "nn": USERS | {"engine", "files", "random", "transforms"},
     "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
     "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
-    "exercises": USERS | {"checks", "engine", "tracing", "transforms"},
+    "exercises": USERS | {"checks", "datasets", "engine", "tracing", "transforms"},
     "grading": {"exercises", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
 }
 UNRESTRICTED = {"__init__", "__main__"}                         # they may import everything
+<<<<<<< HEAD
 MOST_AT_THE_ROOT, MOST_LEVELS = 28, 8
+=======
+MOST_AT_THE_ROOT, MOST_LEVELS = 27, 8
+>>>>>>> main
 CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 """The modules of the core that a file of operations may import."""
 
@@ -62,9 +67,15 @@ CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 MEANING = ("rule", "operation", "variable", "apply", "backward", "modes", "define")
 BESIDE_THE_CORE = {"fast", "messages", "runtime"}
 SEAMS = {
+<<<<<<< HEAD
     "annotate_rule_error", "explain_error", "freed_graph_error", "missing_rule_error", "rerun_interpreted",
     "own_keyword", "suggests_keywords",
     "snapshot",
+=======
+    "explain_error", "explain_walk_error", "freed_graph_error", "missing_rule_error",
+    "suggests_keywords", "unknown_keyword",
+    "snapshot", "guard", "keep_parameter",
+>>>>>>> main
     "nodes_with_hooks", "run_hooks",
     "OnStep", "mute_recorders", "notify", "notify_failure", "notify_free", "observe_walk", "notify_walk_failure",
     "public_function",
