@@ -53,11 +53,7 @@ PACKAGES = {
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
 }
 UNRESTRICTED = {"__init__", "__main__"}                         # they may import everything
-<<<<<<< HEAD
-MOST_AT_THE_ROOT, MOST_LEVELS = 28, 8
-=======
-MOST_AT_THE_ROOT, MOST_LEVELS = 27, 8
->>>>>>> main
+MOST_AT_THE_ROOT, MOST_LEVELS = 29, 8
 CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 """The modules of the core that a file of operations may import."""
 
@@ -67,15 +63,9 @@ CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 MEANING = ("rule", "operation", "variable", "apply", "backward", "modes", "define")
 BESIDE_THE_CORE = {"fast", "messages", "runtime"}
 SEAMS = {
-<<<<<<< HEAD
-    "annotate_rule_error", "explain_error", "freed_graph_error", "missing_rule_error", "rerun_interpreted",
-    "own_keyword", "suggests_keywords",
-    "snapshot",
-=======
     "explain_error", "explain_walk_error", "freed_graph_error", "missing_rule_error",
-    "suggests_keywords", "unknown_keyword",
+    "suggests_keywords", "own_keyword",
     "snapshot", "guard", "keep_parameter",
->>>>>>> main
     "nodes_with_hooks", "run_hooks",
     "OnStep", "mute_recorders", "notify", "notify_failure", "notify_free", "observe_walk", "notify_walk_failure",
     "public_function",
