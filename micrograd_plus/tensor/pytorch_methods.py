@@ -187,7 +187,7 @@ class PyTorchMethods(Variable):
 
     def cpu(self) -> Any:
         """The tensor in the computer's memory, as `x.to("cpu")`."""
-        return self.to("cpu")  # type: ignore[attr-defined]
+        return self.to("cpu")  # type: ignore[attr-defined] - a tensor has it
 
     def type_as(self, other: Any) -> Any:
         """The values in the dtype of another tensor."""
@@ -201,7 +201,7 @@ class PyTorchMethods(Variable):
 
     def fill_(self, value: Any) -> Any:
         """Write one value, as `x[...] = value` does, and return the tensor."""
-        self[...] = value  # type: ignore[index]
+        self[...] = value  # type: ignore[index] - a tensor has it
         return self
 
     def copy_(self, other: Any) -> Any:

@@ -23,7 +23,7 @@ def read_program(name):
     return (FOLDER / f"{name}.py").read_text(encoding="utf-8")
 
 
-def ported(text, changes):
+def port_program(text, changes):
     """Return a program for micrograd_plus: imports of torch name it, and each changed line is replaced."""
     lines = text.split("\n")
     for before, after in changes:
@@ -50,7 +50,7 @@ class Draws:
     def patches(self, library):
         """Return the library's random functions, each with numbers from here instead of those that it has drawn."""
 
-        def replaced(function, draw):
+        def replace_draws(function, draw):
             def call(*args, **options):
                 outermost, self.is_drawing = not self.is_drawing, True
                 drawn = function(*args, **options)
@@ -80,9 +80,9 @@ class Draws:
             "randn": standard, "rand": uniform, "randn_like": standard, "rand_like": uniform, "randint": between,
             "multinomial": rows, "randperm": lambda shape, n: self.rng.permutation(n),
         }  # fmt: skip
-        found = {name: replaced(getattr(library, name), draw) for name, draw in draws.items()}
+        found = {name: replace_draws(getattr(library, name), draw) for name, draw in draws.items()}
         place = library if library.__name__ == "torch" else library.random
-        normal = replaced(place.normal, lambda shape, mean, std, *_: mean + std * self.rng.standard_normal(shape))
+        normal = replace_draws(place.normal, lambda shape, mean, std, *_: mean + std * self.rng.standard_normal(shape))
         return [(library, name, function) for name, function in found.items()] + [(place, "normal", normal)]
 
     def like(self, p):
@@ -137,7 +137,7 @@ def run_program(name, library, patch, changes=()):
         widened = library.from_numpy
         place.setattr(library, "from_numpy", lambda array: widened(np.asarray(array, WIDE.get(array.dtype.name))))
         text = read_program(name)
-        text = text if is_torch else ported(text, changes)
+        text = text if is_torch else port_program(text, changes)
         names = {"__name__": f"ported.{name}"}
         try:
             exec(compile(text, f"<{name}>", "exec"), names)  # noqa: S102 - a program of our own

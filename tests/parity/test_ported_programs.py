@@ -11,7 +11,7 @@ import torch
 import micrograd_plus as mg
 
 from .ported_changes import CHANGES
-from .ported_sides import FOLDER, ported, read_program, run_program
+from .ported_sides import FOLDER, port_program, read_program, run_program
 
 pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
 
@@ -72,6 +72,6 @@ def test_half_of_the_programs_need_at_most_two_changed_lines():
 def test_a_program_differs_only_in_imports_and_listed_lines():
     for name in NAMES:
         before = read_program(name).split("\n")
-        after = ported(read_program(name), [(line, line) for line, _ in CHANGES.get(name, ())]).split("\n")
+        after = port_program(read_program(name), [(line, line) for line, _ in CHANGES.get(name, ())]).split("\n")
         differing = [line for line, other in zip(before, after, strict=True) if line != other]
         assert all(line.startswith(("import ", "from ")) for line in differing), name

@@ -9,6 +9,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
 from .arguments import expected_tensor_error
+from .foreign_names import OTHER_RESULTS
 from .values import describe, explained_error
 
 KEYWORDS_OF_BOTH = {
@@ -16,18 +17,6 @@ KEYWORDS_OF_BOTH = {
     "keepdims": ("keepdim",), "generator": ("rng",),
 }  # fmt: skip
 """Words of PyTorch and NumPy for one thing. Every function takes both."""
-
-OTHER_RESULTS = {
-    **dict.fromkeys(("max", "cummax"), "It returns entries alone, PyTorch's also their places: mg.argmax(x, axis)"),
-    **dict.fromkeys(("min", "cummin"), "It returns entries alone, PyTorch's also their places: mg.argmin(x, axis)"),
-    "median": "It returns the median alone, and PyTorch's is the lower one of two entries in the middle",
-    "sort": "It returns the sorted entries alone, PyTorch's also their order: mg.argsort(x, axis)",
-    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "It divides by n, PyTorch's by n - 1: add ddof=1"),
-    "split": "It makes n parts, PyTorch's makes parts of length n: mg.split(x, range(n, x.shape[axis], n), axis)",
-    "gradient": "It returns the differences along one axis, PyTorch's a tuple of them",
-}
-"""Functions that have another result in PyTorch under the same name. They refuse `dim=`, which says that a line was
-written for PyTorch, and say what differs."""
 
 KEYWORD_ALIASES = {
     "unbiased": ("ddof",), "correction": ("ddof",), "other": ("b", "y"), "input": ("x", "a"),

@@ -541,3 +541,15 @@ NOT_TYPOS = frozenset([
     "ihfft2", "ihfftn",
 ])  # fmt: skip
 """Names of PyTorch and NumPy that differ by a letter or two from names here that compute something else."""
+
+OTHER_RESULTS = {
+    **dict.fromkeys(("max", "cummax"), "It returns entries alone, PyTorch's also their places: mg.argmax(x, axis)"),
+    **dict.fromkeys(("min", "cummin"), "It returns entries alone, PyTorch's also their places: mg.argmin(x, axis)"),
+    "median": "It returns the median alone, and PyTorch's is the lower one of two entries in the middle",
+    "sort": "It returns the sorted entries alone, PyTorch's also their order: mg.argsort(x, axis)",
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "It divides by n, PyTorch's by n - 1: add ddof=1"),
+    "split": "It makes n parts, PyTorch's makes parts of length n: mg.split(x, range(n, x.shape[axis], n), axis)",
+    "gradient": "It returns the differences along one axis, PyTorch's a tuple of them",
+}
+"""Functions that have another result in PyTorch under the same name. They refuse `dim=`, which says that a line was
+written for PyTorch, and say what differs."""

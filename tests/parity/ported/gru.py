@@ -16,7 +16,7 @@ class GRUNet(nn.Module):
         out = self.fc(self.relu(out[:, -1]))
         return out, h
 
-    def init_hidden(self, batch_size):
+    def initHidden(self, batch_size):
         weight = next(self.parameters()).data
         hidden = weight.new(self.n_layers, batch_size, self.hidden_dim).zero_().to(device)
         return hidden
@@ -31,7 +31,7 @@ batches = [(torch.randn(6, 5, 3), torch.randn(6, 1)) for _ in range(3)]
 model.train()
 out = []
 for epoch in range(2):
-    h = model.init_hidden(6)
+    h = model.initHidden(6)
     avg_loss = 0.0
     for x, label in batches:
         h = h.data
@@ -43,5 +43,5 @@ for epoch in range(2):
         avg_loss += loss.item()
     out.append(avg_loss / 3)
 model.eval()
-pred, h = model(batches[0][0], model.init_hidden(6))
+pred, h = model(batches[0][0], model.initHidden(6))
 out += pred.view(-1).tolist()
