@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from graded import EXP, HEAD, RIGHT, SECRET, SIGN, TANH, assignment
+from micrograd_plus import files
 from micrograd_plus.__main__ import main
 from micrograd_plus.grading import batch, grade, submissions, tampering, worker
 from micrograd_plus.grading.assignment import Assignment
@@ -148,7 +149,7 @@ def test_a_sandbox_that_fails_twice_gives_no_marks(monkeypatch):
 def test_files_that_a_killed_run_left_among_the_walks_are_removed(tmp_path):
     store = Store(tmp_path)
     (tmp_path / "walks").mkdir()
-    (tmp_path / "walks" / ".being-written-abc").write_text("half", encoding="utf-8")
+    (tmp_path / "walks" / f".a.json.{files.TEMPORARY}-abc").write_text("half", encoding="utf-8")
     store.put_walks("a", {"tanh.x": "{}"})
     store.put_walks("a--b", {"tanh.x": "{}"})
     with store.lock():
@@ -267,15 +268,15 @@ def test_a_remark_says_which_cell_a_missing_name_comes_from(sandbox):
 
 
 def test_archives_skip_the_files_that_folders_skip(tmp_path, sandbox):
-    files = {
+    entries = {
         "__MACOSX/._a.py": b"\0\1", ".DS_Store": b"\0", "a/.ipynb_checkpoints/work-checkpoint.py": SIGN.encode(),
         "a/__pycache__/work.py": b"\0", "a/._work.py": b"\0", "a/work.py": RIGHT.encode(),
     }  # fmt: skip
     place = tmp_path / "ada.zip"
     with zipfile.ZipFile(place, "w") as archive:
-        for name, data in files.items():
+        for name, data in entries.items():
             archive.writestr(name, data)
-    for name, data in files.items():
+    for name, data in entries.items():
         (tmp_path / "bob" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "bob" / name).write_bytes(data)
     for path in (place, tmp_path / "bob"):

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..files import write_file
+
 EXAMPLES = (
     "micrograd-plus grade --new week3.toml tanh.x softmax.x\n"
     "micrograd-plus grade submissions/ --assignment week3.toml -o marks/\n"
@@ -119,7 +121,6 @@ def pack(options: argparse.Namespace) -> int:
     from .assignment import load_assignment
     from .formats import gradescope, nbgrader, otter
     from .hand_out import add_imports, copy_files
-    from .store import write_atomic
 
     path = Path(options.assignment)
     place = Path(options.output or ("autograder.zip" if options.pack == "gradescope" else f"{path.stem}.ipynb"))
@@ -129,7 +130,7 @@ def pack(options: argparse.Namespace) -> int:
     else:
         system = {"nbgrader": nbgrader, "otter": otter}[options.pack]
         assignment = load_assignment(path)
-        write_atomic(place, add_imports(system.source_notebook(assignment), assignment))
+        write_file(place, add_imports(system.source_notebook(assignment), assignment), private=True)
         copy_files(assignment, place.parent)
     sys.stdout.write(f"Wrote {place}.\n")
     return 0
@@ -144,7 +145,6 @@ def grade_single(options: argparse.Namespace) -> int:
     from .formats import NAMES, format_marks
     from .formats.gradescope import student_in
     from .grade import is_graded
-    from .store import write_atomic
     from .submissions import student_id
 
     if options.format not in NAMES:
@@ -157,7 +157,7 @@ def grade_single(options: argparse.Namespace) -> int:
         return NOT_GRADED
     text = format_marks(options.format, [marks], columns)
     if options.output:
-        write_atomic(Path(options.output), text)
+        write_file(Path(options.output), text, private=True)
     else:
         sys.stdout.write(text)
     return 0 if is_graded(marks) else NOT_GRADED

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from ..files import write_file
 from .assignment import Assignment
-from .store import write_atomic
 
 FIRST_LINE = "from micrograd_plus import exercises"
 """The line of notebooks and scripts after which own exercises are imported."""
@@ -41,7 +41,7 @@ def add_to_release(assignment: Assignment, name: str, folder: Path) -> list[str]
     works = [path for place in (folder, folder / "nbgrader" / name) for path in place.glob(f"{name}.*")]
     works += [path for path in (folder / "students").glob("*") if path.name not in assignment.hand_out]
     for path in works:
-        write_atomic(path, add_imports(path.read_text(encoding="utf-8"), assignment))
+        write_file(path, add_imports(path.read_text(encoding="utf-8"), assignment))
     for place in {path.parent for path in works}:
         copy_files(assignment, place)
     return assignment.hand_out

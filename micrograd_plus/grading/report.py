@@ -14,11 +14,12 @@ from typing import Any
 from urllib.parse import quote
 
 from ..exercises.reply import opening_step
+from ..files import write_file
 from .assignment import Assignment
 from .formats import table
 from .reasons import escape_invisible
 from .sandbox.isolation import PROMISES
-from .store import Store, write_atomic
+from .store import Store
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
@@ -64,18 +65,18 @@ def write_report(
     store: Store, assignment: Assignment, columns: dict[str, str] | None = None, draw: bool = False
 ) -> None:
     """Write `report.html`, `marks.csv`, `mistakes.csv` and `tampering.csv`."""
-    write_atomic(store.folder / "marks.csv", table.marks_table(store.all(), columns))
+    write_file(store.folder / "marks.csv", table.marks_table(store.all(), columns), private=True)
     mistakes = group_mistakes(store.all())
-    write_atomic(store.folder / "mistakes.csv", table.csv_text(
+    write_file(store.folder / "mistakes.csv", table.csv_text(
         ("exercise", "mistake", "students", "ids"),
-        [(exercise, title, len(ids), " ".join(ids)) for exercise, title, ids in mistakes]))  # fmt: skip
-    write_atomic(store.folder / "tampering.csv", table.csv_text(
+        [(exercise, title, len(ids), " ".join(ids)) for exercise, title, ids in mistakes]), private=True)  # fmt: skip
+    write_file(store.folder / "tampering.csv", table.csv_text(
         ("student", "where", "line", "what"),
         ((marks["student"], each.get("where", ""), each["line"], escape_invisible(each["what"]))
-         for marks in store.all() for each in marks["tampering"])))  # fmt: skip
+         for marks in store.all() for each in marks["tampering"])), private=True)  # fmt: skip
     if draw:
         draw_walks(store)
-    write_atomic(store.folder / "report.html", page(store, assignment, mistakes))
+    write_file(store.folder / "report.html", page(store, assignment, mistakes), private=True)
     write_student_pages(store, assignment)
 
 
@@ -324,11 +325,11 @@ def write_student_pages(store: Store, assignment: Assignment) -> None:
         kept.add(f"{marks['student']}.html")
         notes = "".join(f'<p class="comment">{as_html(f"{where}: {text}" if where else text)}</p>'
                         for where, text in comments.get(marks["student"], []))  # fmt: skip
-        write_atomic(folder / f"{marks['student']}.html", "\n".join([
+        write_file(folder / f"{marks['student']}.html", "\n".join([
             *head_of_page(f"{title}: {as_html(marks['student'])}"), f"<h1>{title}</h1>",
             f"<h2>{as_html(heading(marks))}</h2>", notes, student_body(marks, store, with_walks=False),
             "</main></body></html>\n",
-        ]))  # fmt: skip
+        ]), private=True)  # fmt: skip
     for page_of_student in folder.glob("*.html"):
         if page_of_student.name not in kept:
             page_of_student.unlink()
@@ -361,8 +362,9 @@ def write_changes(store: Store, before: dict[str, dict[str, Any]], again: list[s
                                 escape_invisible(each["reason"])))  # fmt: skip
     if not changes:
         return "0 marks changed.\n"
-    write_atomic(store.folder / "moved.csv", table.csv_text(
-        ("student", "exercise", "before", "after", "reason before", "reason after"), changes))  # fmt: skip
+    write_file(store.folder / "moved.csv", table.csv_text(
+        ("student", "exercise", "before", "after", "reason before", "reason after"), changes),
+        private=True)  # fmt: skip
     lines = [f"{student}: {name}: {'none' if old is None else f'{old:g}'} -> {new:g}: {was} -> {now}"
              for student, name, old, new, was, now in changes]  # fmt: skip
     return "\n".join([f"{len(changes)} marks changed.", *lines]) + "\n"
