@@ -16,18 +16,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backends import devices
-from ..checks.reference import signature, summary
 from ..checks.samples import Sample, samples
 from ..core.apply import Op
 from ..core.composite import ChainRule
 from ..core.define import operations
 from ..core.rule import Rule, check_rule
+from .compare import Expected
 from .mark import mark
+from .prompts import join_names, write_prompt
 from .rule_answers import ENGINE, right_answer
-from .rule_cases import RuleCases
+from .rule_cases import PROBABILITIES, RuleCases
 from .rule_mistakes import rule_mistakes, second_order_mistakes
-from .sandboxed import FUNCTIONS, OWN_FUNCTIONS
+from .sandboxed import FUNCTIONS
 from .spec import EDGES, GROUPS, PLAIN, SECOND_ORDER, Exercise, Mistake, Part
+from .variants import rule_variants
 
 np = devices.device("cpu").library
 
@@ -42,6 +44,8 @@ SECOND_ORDER_PARTS = (
     Part(EDGES, 2, PARTS[2].sentence),
     Part(SECOND_ORDER, 2, "the result changes with the inputs as it should: the gradient of the gradient is right"),
 )
+JUMP_OF_CORNERS = 1e-4
+"""How far the right answers to neighboring calls are apart at a kink, relative to the largest entry."""
 PLAIN_DATA = (type(None), bool, int, float, str, slice, type(Ellipsis), np.ndarray)
 """The types of values in a request, beside lists, tuples and dictionaries of them."""
 
@@ -71,33 +75,55 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
     if not usable:
         raise ValueError(f"{name} has no sample of plain real numbers, so there is no exercise for it")
     is_local = op.kind == "elementwise" and not whole
-    right, functions = right_answer(op, served, whole), allowed_functions(rules)
+    right, functions = right_answer(op, served, whole), allowed_functions(rules, whole)
     cases = RuleCases(op, served, reads, usable, right=right, functions=functions, whole=whole,
                       one_convention=convention is not None, second_order=second_order)  # fmt: skip
 
     def known_mistakes() -> list[Mistake]:
         known = rule_mistakes(op, served, rules, whole)
-        noticed = [each for each in known if not whole or has_effect(exercise, each)]
+        may_be_harmless = whole or op.name in PROBABILITIES
+        noticed = [each for each in known if not may_be_harmless or has_effect(exercise, each)]
         return [*noticed, *(second_order_mistakes(op, served, rules, right) if second_order else [])]
 
     exercise = Exercise(
         id or name, kind="rule", group=group,
         title=title or f"the rule of {op.name} for {join_names(served)}{', twice' if second_order else ''}",
-        prompt=write_prompt(op, served, is_local, whole, reads, functions, convention)
-        + (SECOND_ORDER_PROMPT if second_order else ""),
+        prompt=lambda: write_prompt(
+            op, served, reads, functions, usable, is_local=is_local, whole=whole, convention=convention,
+            has_corners=has_corners(exercise)) + (SECOND_ORDER_PROMPT if second_order else ""),
         starter=write_starter(id or name, op, served, reads, is_local),
         parts=SECOND_ORDER_PARTS if second_order else PARTS, draw=cases, right=right, reads=reads,
         functions=functions, mistakes=known_mistakes, namespace=ENGINE,
+        variants=lambda: rule_variants(op, served, rules, reads, whole),
     )  # fmt: skip
     exercise.op, exercise.serves, exercise.is_whole = op, served, whole
     return exercise
 
 
 def has_effect(exercise: Exercise, mistake: Mistake) -> bool:
-    """Return whether a mistake changes the marks: not undoing broadcasting is harmless if nothing is broadcast."""
+    """Return whether a mistake changes the marks.
+
+    Not undoing broadcasting is harmless if nothing is broadcast, and so is an assumption about probabilities.
+    """
     cases = exercise.cases(0)
     outcomes = [exercise.run(mistake.wrong_answer, case.request) for case in cases]
     return not mark(exercise, cases, outcomes, diagnose=False).right
+
+
+def has_corners(exercise: Exercise) -> bool:
+    """Return whether the inputs of some case are at a kink, at a tie or at the edge of the domain."""
+    with np.errstate(all="ignore"):
+        for case in exercise.cases(1):
+            if "neighbors" in case.expects and has_jump(Expected(exercise, case)):
+                return True
+    return False
+
+
+def has_jump(expected: Expected) -> bool:
+    """Return whether the right answer to a call is not finite, or differs from those to neighboring calls."""
+    return any(not np.all(np.isfinite(right)) or
+               np.any(np.abs(expected.neighbors[name] - right) > JUMP_OF_CORNERS * expected.largest[name])
+               for name, right in expected.right.items())  # fmt: skip
 
 
 def find_rule(name: str) -> tuple[Op, tuple[str, ...]]:
@@ -151,12 +177,15 @@ def is_plain_data(value: Any) -> bool:
 # Functions of xp ------------
 
 
-def allowed_functions(rules: Sequence[Any]) -> tuple[str, ...]:
+def allowed_functions(rules: Sequence[Any], whole: bool = False) -> tuple[str, ...]:
     """Return the functions of `xp` that an exercise offers: all except a function that alone is the whole rule.
+
+    If broadcasting is undone by hand, the function that undoes it is not offered.
 
     A local derivative may be a single function: that the slope of the sine is the cosine is the point of the exercise.
     """
     solutions = {only_call(rule.function) for rule in rules if rule.op.kind != "elementwise"}
+    solutions |= {"sum_to_shape"} if whole else set()
     return tuple(sorted(FUNCTIONS.keys() - solutions))
 
 
@@ -173,37 +202,9 @@ def only_call(function: Any) -> str | None:
 
 
 SECOND_ORDER_PROMPT = (
-    "\nYour rule is also called on dual numbers, to check the gradient of its gradient. Don't pass values through "
+    "\n\nYour rule is also called on dual numbers, to check the gradient of its gradient. Don't pass values through "
     "`float` or `.item()`, and don't fill them into an array of zeros: that cuts them off from the inputs."
 )
-
-
-def write_prompt(
-    op: Op, served: tuple[str, ...], is_local: bool, whole: bool, reads: Sequence[str], functions: Sequence[str],
-    convention: str | None,
-) -> str:  # fmt: skip
-    """Return the text of the task."""
-    inputs = join_names([f"`{name}`" for name in served])
-    several = len(served) > 1
-    lines = [f"`{signature(op)}`", "", summary(op), ""]
-    if is_local:
-        lines.append(f"How fast does the output change with {inputs}? Write the local derivative{'s' * several}. "
-                     f"The engine multiplies your result by upstream and undoes broadcasting.")  # fmt: skip
-    else:
-        lines.append(f"What do{'' if several else 'es'} {inputs} receive when `upstream` arrives at the output? "
-                     f"Write the rule.")  # fmt: skip
-    if whole:
-        lines.append("Your result must have exactly the shape of the input, so undo broadcasting yourself.")
-    elif not is_local:
-        lines.append("Your result must have the shape of the input, or the shape to which the input was broadcast.")
-    if several:
-        lines.append(f"Return one result for each input, in this order: {', '.join(served)}.")
-    lines.append(f"Your function can use any of these parameters, by name: {', '.join(['xp', *reads])}.")
-    missing = ", ".join(sorted(FUNCTIONS.keys() - set(functions)))
-    own = ", ".join(each.__name__ for each in OWN_FUNCTIONS)
-    lines.append(f"`xp` has NumPy's functions{f' (except {missing})' if missing else ''}, and {own}.")
-    lines.append(f"At kinks and ties: {convention}." if convention else "At kinks and ties, any convention is right.")
-    return "\n".join(lines).strip()
 
 
 def write_starter(id: str, op: Op, served: tuple[str, ...], reads: Sequence[str], is_local: bool) -> str:
@@ -215,14 +216,10 @@ def write_starter(id: str, op: Op, served: tuple[str, ...], reads: Sequence[str]
         f'@exercises.answer("{id}")\n'
         f"def {name}({', '.join(['xp', *parameters])}):\n"
         f'    """Return {result} for {join_names(served)}."""\n'
+        f"    # After a try, exercises.hint(), exercises.walk() and exercises.inputs() help.\n"
         f"    # YOUR CODE HERE\n"
         f"    raise NotImplementedError\n"
     )
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Join names to an enumeration: "a", "a and b", "a, b and c"."""
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 
 __all__ = ["rule_exercise"]

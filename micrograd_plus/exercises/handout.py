@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..files import write_file
 from .registry import get_exercise, list_exercises
 from .spec import GROUPS, Exercise
 from .student_key import YOUR_ID, derive_key
@@ -51,13 +52,16 @@ def starter_notebook(
     """
     cells = [
         markdown_cell("title", f"# {title}\n\nRun a cell to check your answer at once, on newly drawn inputs. "
-                               f"`exercises.hint()` gives you three hints, one after the other."),
+                               f"`exercises.hint()` gives you three hints, one after the other. `exercises.walk()` "
+                               f"shows your answer at work, step by step (write `import micrograd_plus_viz` first, to "
+                               f"play it), `exercises.inputs()` returns the inputs of the call that failed."),
         code_cell("setup", "from micrograd_plus import exercises", locked=True),
         *([code_cell("identify", identify)] if identify else []),
     ]  # fmt: skip
     for each in exercises:
         name, worth = each.function_name, (points or {}).get(each.id, each.points)
-        cells.append(markdown_cell(f"{name}_prompt", f"## {headline(each)} ({worth:g} points)\n\n{each.prompt}"))
+        cells.append(markdown_cell(f"{name}_prompt", f"## {headline(each)} ({worth:g} points)\n\n{each.about}\n\n"
+                                               f"{each.prompt}"))  # fmt: skip
         cells.append(code_cell(name, each.starter.rstrip("\n"), solution=True))
         if scored:
             call = f'exercises.score("{each.id}", globals().get("{name}"), of={float(worth)!r})'
@@ -186,7 +190,7 @@ def release(path: Path, folder: Path, students: Sequence[str] = ()) -> list[Path
         files[folder / "students" / f"{each}.py"] = handout.script(each)
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        write_file(file, text)
     return list(files)
 
 

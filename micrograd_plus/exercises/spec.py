@@ -11,7 +11,8 @@ The student's code receives only the request. The right answer is computed here,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ..backends import devices
@@ -25,6 +26,9 @@ KINDS = {
     "gradients": "find every gradient by hand",
     "wrong rule": "find the wrong rule of a walk",
     "predict": "predict the result of a step",
+    "gaps": "fill the gaps of a rule or of a piece of an engine",
+    "lines": "put shuffled lines in order",
+    "patient": "name the test that a failing training does not pass, and cure it in three lines",
 }
 """The kinds of exercises."""
 
@@ -90,7 +94,7 @@ class Exercise:
     """The declaration of an exercise.
 
     `draw` makes cases from a random generator, `right` is the right answer, which runs in `namespace`, and `mistakes`
-    are the known ones (or a function that returns them).
+    are the known ones (or a function that returns them). `variants` returns wrong variants of the right answer.
     """
 
     show: Any = None
@@ -99,6 +103,10 @@ class Exercise:
     """If a wrong rule is planted in the walk, a function that returns the same trace without it."""
     has_own_walk = False
     """Whether each student sees a walk of their own. The cases are then drawn from its number, which is public."""
+    minutes = 5
+    """About how long the exercise takes."""
+    needs: tuple[str, ...] = ()
+    """The exercises that help here."""
     op: Any = None
     """The operation of a rule's exercise."""
     is_whole = False
@@ -120,7 +128,7 @@ class Exercise:
         kind: str,
         group: str,
         title: str,
-        prompt: str,
+        prompt: str | Callable[[], str],
         starter: str,
         parts: Sequence[Part],
         draw: Callable[[Any], list[Case]],
@@ -128,6 +136,7 @@ class Exercise:
         reads: Sequence[str] = (),
         functions: Sequence[str] = (),
         mistakes: Sequence[Mistake] | Callable[[], Sequence[Mistake]] = (),
+        variants: Callable[[], Iterable[Mistake]] = tuple,
         namespace: Any = None,
         judge: Any = None,
         limits: dict[str, float] | None = None,
@@ -138,14 +147,24 @@ class Exercise:
         if unknown:
             raise ValueError(f"{id}: xp has no function {unknown[0]!r}")
         self.id, self.kind, self.group, self.title = id, kind, group, title
-        self.prompt, self.starter, self.parts, self.reads = prompt, starter, tuple(parts), tuple(reads)
+        self._prompt, self.starter, self.parts, self.reads = prompt, starter, tuple(parts), tuple(reads)
         self.functions, self.draw, self.right = tuple(functions), draw, right
         self.namespace, self.judge = namespace, judge
         self.limits = {"seconds": 5.0, "megabytes": 512.0, **(limits or {})}
-        self._mistakes = mistakes
+        self._mistakes, self._make_variants = mistakes, variants
 
     def __repr__(self) -> str:
         return f"<exercise {self.id}: {self.title}>"
+
+    def _repr_markdown_(self) -> str:
+        """Show the task and the starter in a notebook."""
+        return f"**{self.id}**: {self.title}\n\n{self.about}\n\n{self.prompt}\n\n```python\n{self.starter}```"
+
+    @property
+    def about(self) -> str:
+        """The minutes that the exercise takes, and the exercises that help."""
+        helps = f" It helps to have done {', '.join(self.needs)}." if self.needs else ""
+        return f"About {self.minutes} minutes.{helps}"
 
     @property
     def function_name(self) -> str:
@@ -158,11 +177,27 @@ class Exercise:
         return sum(part.points for part in self.parts)
 
     @property
+    def prompt(self) -> str:
+        """The task. A prompt with an example is written on first use."""
+        if callable(self._prompt):
+            self._prompt = self._prompt()
+        return self._prompt
+
+    @prompt.setter
+    def prompt(self, prompt: str | Callable[[], str]) -> None:
+        self._prompt = prompt
+
+    @property
     def mistakes(self) -> Sequence[Mistake]:
         """The known mistakes, loaded on first use."""
         if callable(self._mistakes):
             self._mistakes = self._mistakes()
         return self._mistakes
+
+    @cached_property
+    def variants(self) -> Sequence[Mistake]:
+        """Wrong variants of the right answer, made on first use. They name mistakes that no one has listed."""
+        return tuple(self._make_variants())
 
     def cases(self, seed: Any) -> list[Case]:
         """Draw the cases: ordinary inputs, and every declared edge case.

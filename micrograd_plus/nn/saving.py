@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from ..core.messages import check_mapping
-from ..files import DEEPEST_NAME, FileError, open_regular, split_name
+from ..files import DEEPEST_NAME, FileError, atomic_file, open_regular, split_name
 from ..tensor import Tensor
 from . import npz, safetensors
 
@@ -60,19 +59,25 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
         npz.write(cast("BinaryIO", path), arrays, remarks)
         return
     path = cast("str | os.PathLike[str]", path)
-    write_atomically(Path(path), lambda file: format_of(path).write(file, arrays, remarks))
+    form = format_of(path)
+    with atomic_file(path) as file:
+        form.write(file, arrays, remarks)
 
 
-def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
+def load(
+    path: str | os.PathLike[str] | BinaryIO, map_location: str = "cpu", *, weights_only: bool = True
+) -> dict[str, Any]:
     """Read the state that save wrote to a file.
 
     Nothing in a file is ever run. One that is damaged, or made to do harm, is refused.
 
     Args:
         path: where from; its name ends in .npz or .safetensors. An open file is read from its beginning, as what it is.
+        map_location: accepted as in PyTorch; "cpu" (default), where tensors are. `net.to("cuda")` moves them.
+        weights_only: accepted as in PyTorch; True (default), since no file can hold anything else.
     Returns: a dict as it was given to save, with tensors for arrays and lists for tuples.
-    Raises: ValueError if the name ends otherwise; FileError, which is one, where the file is refused, with the
-        reason; FileNotFoundError if there is none.
+    Raises: ValueError if the name ends otherwise, or for another device or weights_only=False; FileError, which is one,
+        where the file is refused, with the reason; FileNotFoundError if there is none.
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -82,6 +87,8 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
 
     See: torch.load, numpy.load; the documentation of the safetensors format.
     """
+    if not weights_only or str(map_location) != "cpu":
+        raise ValueError("load: files have only numbers, which come to the CPU; omit map_location and weights_only")
     if hasattr(path, "read"):
         file = cast("BinaryIO", path)
         file.seek(0)
@@ -101,24 +108,6 @@ def format_of(path: str | os.PathLike[str]) -> Any:
     if suffix not in FORMATS:
         raise ValueError(f"{Path(path).name}: a file of values ends in .npz or .safetensors, not {suffix!r}")
     return FORMATS[suffix]
-
-
-def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file beside the target and rename it when it is complete."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp's file is private; one that is opened in the usual way has these rights.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(beside).chmod(0o666 & ~mask)
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
 
 
 def flatten_state(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Remarks]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from _thread import RLock
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
@@ -13,7 +14,7 @@ from .. import ops
 from ..backends import devices
 from ..core import backward
 from ..core.backward import add_gradient, topological_order
-from ..core.messages import MissingName, check_function
+from ..core.messages import MissingName, check_function, unpacked_count
 from ..core.messages.foreign_names import FOREIGN_NAMES
 from ..core.modes import grad_enabled
 from ..core.runtime.blocks import transforming
@@ -22,13 +23,15 @@ from ..core.runtime.ownership import array_to_write, is_real_on_cpu, lend_to_use
 from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
+from .pytorch_methods import PyTorchMethods, one_tuple
 from .result_array import ResultArray
 from .values import Count, array_index, as_dtype, cast, numbers, refuse_other_device
+from .views import check_replacement, is_basic, is_written_already, lend_view, write_into_view
 
 np = devices.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
 _growing = RLock()
-_quotient = ops.divide.op.call  # what `/` means has no rounding_mode
+_getitem, _quotient = ops.getitem, ops.divide.op.call  # what `/` means has no rounding_mode
 """Threads that bring gradients to the same leaf take turns: what one adds must not be lost to another."""
 _ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 """NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
@@ -60,7 +63,7 @@ def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: st
     return out
 
 
-class Tensor(Variable):
+class Tensor(PyTorchMethods):
     """An array whose operations are remembered, so that gradients can be walked back through them.
 
     Made by `mg.tensor`, and by every operation. Its operators and most of its methods are operations of `mg`, with the
@@ -83,12 +86,13 @@ class Tensor(Variable):
     # Making -----------------------------------------------
 
     @staticmethod
-    def of(data: Any, node: Node | None = None) -> Tensor:
+    def of(data: Any, node: Node | None = None, origin: Any = None) -> Tensor:
         """A tensor that holds an array itself, not a copy.
 
         Args:
             data: an array, which is the tensor's own from then on; a tensor is given back as it is.
             node: where it came from, for the walk; default None, from nowhere.
+            origin: the tensor that it is a view of, for writes; default None.
         Returns: a tensor.
         Raises: nothing: whether it is an array is not looked at.
         """
@@ -96,6 +100,7 @@ class Tensor(Variable):
             return data
         out = _new(Tensor)
         out._data, out.node, out.is_fast = data, node, is_real_on_cpu(data)
+        out.origin = origin
         return out
 
     @staticmethod
@@ -146,12 +151,14 @@ class Tensor(Variable):
             if isinstance(self._data, np.generic):
                 self._data = np.asarray(self._data)
         if self.node is None or isinstance(self.node, Leaf):
-            return lend_to_user(self)
+            return lend_to_user(self) if self.origin is None else lend_view(self)
         return ResultArray.of(self._data) if isinstance(self._data, np.ndarray) else self._data.copy()
 
     @data.setter
     def data(self, values: Any) -> None:
-        self.assign(values)
+        if self.origin is not None and values is not self._data:
+            check_replacement(self)
+        self._assign(values)
 
     def numpy(self) -> Any:
         """A copy of the values as a NumPy array, from any device.
@@ -215,7 +222,7 @@ class Tensor(Variable):
     @property
     def size(self) -> int:
         """The number of entries."""
-        return Count(self._data.size)
+        return Count(self._data)
 
     @property
     def device(self) -> str:
@@ -527,27 +534,40 @@ class Tensor(Variable):
 
         See: torch.Tensor.copy_.
         """
+        if self.origin is None:
+            self._assign(values)
+        else:
+            write_into_view(self, self._assign, (values,), (...,))
+        return self
+
+    def _assign(self, values: Any) -> None:
+        """Give this tensor object new values."""
         self._refuse_result("make a new tensor, or x.detach() first")
         if isinstance(values, Tensor) and values.dtype == self.dtype and values.shape == self.shape:
             replace_array(self, snapshot(values))  # the two share it, until one is written into
-            return self
+            return
         data = numbers(values, None, "assign")
         if data is self._data:  # `x.data -= 1` has written already
-            return self
+            return
         if data.shape != self.shape:
             try:
                 data = devices.device_of(data).library.broadcast_to(data, self.shape)
             except ValueError:
                 raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
-        data = cast(data, self.dtype, "assign")
-        replace_array(self, data)
-        return self
+        replace_array(self, cast(data, self.dtype, "assign"))
 
     def _refuse_result(self, instead: str) -> None:
         if not self.is_leaf:
             raise RuntimeError(f"a result cannot be assigned to: it is what its inputs make it; {instead}")
 
     def _in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
+        """Apply `x -= y`, to the tensor behind a view as well."""
+        if self.origin is None:
+            return self._apply_in_place(symbol, operation, other)
+        write_into_view(self, self._apply_in_place, (symbol, operation, other), symbol=symbol)
+        return self
+
+    def _apply_in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
         """Apply `x -= y`: in a graph, this tensor object becomes the result; without a graph it is a write. A leaf is
         never lost by accident."""
         if isinstance(self.node, Leaf) and (not grad_enabled.open or grad_enabled()):
@@ -558,9 +578,13 @@ class Tensor(Variable):
         out = operation(self, other)
         if out.node is not None:
             return self._become(self._check_fit(symbol, out))
-        fits = type(out._data) is _ndarray and out._data.shape == self._data.shape and out._data.dtype == self.dtype
+        has_dtype = out._data.dtype == self._data.dtype
+        if not has_dtype and self.is_leaf:
+            self._check_kind(symbol, out.dtype)
+        fits = has_dtype and type(out._data) is _ndarray and out._data.shape == self._data.shape
         if not fits or not self.is_leaf:
-            return self.assign(out)
+            self._assign(out)
+            return self
         replace_array(self, out._data)  # the operation has just made it, so there is no other reference
         return self
 
@@ -570,12 +594,20 @@ class Tensor(Variable):
             raise ValueError(
                 f"x {symbol} ... would make shape {result.shape} of shape {self.shape}; write x = x {symbol[:-1]} ..."
             )
-        if self.dtype.kind not in "fc" or (result.dtype.kind == "c" and self.dtype.kind != "c"):
+        if result.dtype == self.dtype:
+            return result
+        self._check_kind(symbol, result.dtype)
+        return ops.astype(result, dtype=self.dtype)
+
+    def _check_kind(self, symbol: str, dtype: Any) -> None:
+        """Raise TypeError if numbers of a dtype would lose their fractions or imaginary parts in this tensor."""
+        kinds = "bifc"
+        if kinds.index(dtype.kind.replace("u", "i")) > kinds.index(self.dtype.kind.replace("u", "i")):
+            wider = {"i": "int", "f": "float", "c": "complex"}[dtype.kind.replace("u", "i")]
             raise TypeError(
-                f"x {symbol} ...: a tensor of {self.dtype} cannot become a result of {result.dtype}; make it with "
-                f"dtype={'complex' if result.dtype.kind == 'c' else 'float'}, or write x = x {symbol[:-1]} ..."
+                f"x {symbol} ...: a tensor of {self.dtype} cannot become a result of {dtype}; make it with dtype="
+                f"{wider}, or write x = x {symbol[:-1]} ..."
             )
-        return result if result.dtype == self.dtype else ops.astype(result, dtype=self.dtype)
 
     def _become(self, result: Tensor) -> Tensor:
         """Be a result from now on. Graphs that used this tensor as it was know its array and its node, not itself."""
@@ -600,7 +632,39 @@ class Tensor(Variable):
     def __imod__(self, other: Any) -> Tensor:
         return self._in_place("%=", ops.remainder, other)
 
+    def __ifloordiv__(self, other: Any) -> Tensor:
+        return self._in_place("//=", ops.floor_divide, other)
+
+    def __iand__(self, other: Any) -> Tensor:
+        return self._in_place("&=", ops.bitwise_and, other)
+
+    def __ior__(self, other: Any) -> Tensor:
+        return self._in_place("|=", ops.bitwise_or, other)
+
+    def __ixor__(self, other: Any) -> Tensor:
+        return self._in_place("^=", ops.bitwise_xor, other)
+
+    def __ilshift__(self, other: Any) -> Tensor:
+        return self._in_place("<<=", ops.left_shift, other)
+
+    def __irshift__(self, other: Any) -> Tensor:
+        return self._in_place(">>=", ops.right_shift, other)
+
     def __setitem__(self, index: Any, values: Any) -> None:
+        if type(values) is Tensor and values.origin is not None and is_written_already(self, index, values):
+            return
+        self._put(index, values)
+
+    def _put(self, index: Any, values: Any) -> None:
+        """Write values at an index, into the tensor behind a view as well."""
+        if self.origin is None:
+            self._put_entries(index, values)
+        else:
+            place = index if type(index) is tuple else (index,)
+            write_into_view(self, self._put_entries, (index, values), place)
+
+    def _put_entries(self, index: Any, values: Any) -> None:
+        """Write values at an index of this tensor object."""
         if self.node is not None or getattr(values, "node", None) is not None:
             if not grad_enabled.open or grad_enabled():
                 self._become(self._with_entries(index, values))
@@ -609,7 +673,10 @@ class Tensor(Variable):
         if isinstance(self._data, np.generic):
             self._data = np.asarray(self._data)
         try:
-            given = cast(numbers(values, None, "values"), self.dtype, "values")
+            if type(values) is Tensor and values._data.dtype is self._data.dtype:
+                given = values._data
+            else:
+                given = cast(numbers(values, None, "values"), self.dtype, "values")
             array_to_write(self)[array_index(index)] = given
         except (IndexError, TypeError, ValueError) as error:
             said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
@@ -692,10 +759,28 @@ class Tensor(Variable):
     def __iter__(self) -> Iterator[Tensor]:
         if not self.shape:
             raise TypeError("a tensor of shape () is one number and cannot be iterated over")
+        count = unpacked_count(sys._getframe(1))
+        if count is not None and count != self.shape[0]:
+            raise ValueError(
+                f"{count} names cannot take a tensor of length {self.shape[0]}. PyTorch's max, min, sort and median "
+                f"along an axis return values and indices, here they return values: write x.max(1) and x.argmax(1)"
+            )
         return iter(ops.unstack(self))
 
     def __getitem__(self, index: Any) -> Tensor:
-        return ops.getitem(self, index=array_index(index))
+        kind = type(index)
+        if kind is tuple:
+            for part in index:
+                if type(part) is not int and type(part) is not slice:
+                    break
+            else:
+                return _getitem(self, index=index)
+        elif kind is int or kind is slice:
+            return _getitem(self, index=index)
+        out = _getitem(self, index=index.copy() if kind is _ndarray else array_index(index))
+        if not is_basic(index):
+            out.origin = None
+        return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.node is not None:
@@ -890,29 +975,32 @@ class Tensor(Variable):
         Returns: a tensor.
         Raises: ValueError for a shape of another number of entries.
         """
-        return ops.reshape(self, shape=_one_tuple(shape))
+        return ops.reshape(self, shape=one_tuple(shape))
 
     def transpose(self, *axes: Any) -> Tensor:
         """The axes in another order.
 
         Args:
             *axes: the axes in their new order, as one tuple, or each by itself where they are not two; with none given,
-                in reverse.
+                in reverse. Two bare numbers are axes to exchange, as in PyTorch, unless x is a matrix.
         Returns: a tensor.
-        Raises: TypeError for two bare numbers, which NumPy takes for an order and PyTorch for the axes to exchange
-            (write `x.swapaxes(i, j)` for that); IndexError for an axis that there is not; ValueError for one named
-            twice, or not all.
+        Raises: TypeError for `x.transpose(0, 1)` of a matrix, which NumPy takes for an order and PyTorch for the axes
+            to exchange (write `x.swapaxes(0, 1)` for that); IndexError for an axis that there is not; ValueError for
+            one named twice, or not all.
         """
         if len(axes) == 2 and all(hasattr(axis, "__index__") for axis in axes):
-            raise TypeError(
-                f"x.transpose{axes} could mean two things: to exchange these axes write x.swapaxes{axes}, for an order "
-                f"of all axes x.transpose({axes})"
-            )
-        return ops.transpose(self, axes=_one_tuple(axes) or None)
+            if self._data.ndim != 2:  # no order of all axes
+                return ops.swapaxes(self, *axes)
+            if axes[0] % 2 == 0:
+                raise TypeError(
+                    f"x.transpose{axes} could mean two things: to exchange these axes write x.swapaxes{axes}, for an "
+                    f"order of all axes x.transpose({axes})"
+                )
+        return ops.transpose(self, axes=one_tuple(axes) or None)
 
 
 Variable.public = Tensor
-for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__} - {*dir(Tensor)}:
+for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__, *(f"{name}_" for name in ops.__all__)} - {*dir(Tensor)}:
     setattr(Tensor, _name, MissingName(_name))
 
 
@@ -1002,13 +1090,6 @@ def depends_on(root: Node, others: Collection[Node]) -> bool:
     """Whether a value was computed from one of some others."""
     since = min((node.created for node in others), default=root.created + 1)
     return root in others or any(p in others for node in topological_order([root], since=since) for p in node.parents)
-
-
-def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """`f(2, 3)` and `f((2, 3))` mean the same."""
-    if len(values) == 1 and isinstance(values[0], (tuple, list)):
-        return tuple(values[0])
-    return values
 
 
 def forget_gradient(leaf: Tensor, set_to_none: bool) -> None:

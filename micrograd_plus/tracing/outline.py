@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -269,8 +270,9 @@ class Outline:
 
     def value_before(self, key: Any, position: int) -> Any:
         """Return the value that a leaf had before the application at `position`."""
-        arrays = [write.array for write in self._writes.get(id(key), ()) if write.position < position]
-        return array_of(arrays[-1]) if arrays else self.value(key)
+        writes = self._writes.get(id(key), ())
+        place = bisect_left(writes, position, key=lambda write: write.position)
+        return array_of(writes[place - 1].array) if place else self.value(key)
 
     # Calls into the engine --------------------------------
 

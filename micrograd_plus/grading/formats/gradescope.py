@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from ...files import atomic_file
 from ..assignment import load_assignment
 
 SETUP = """#!/usr/bin/env bash
@@ -26,11 +27,9 @@ fi
 chmod 700 /autograder/source
 """
 RUN = """#!/usr/bin/env bash
-# There is always a results.json: this one says that the grader failed, until the real one replaces it.
+# If the grader fails, there is no results.json: Gradescope then reports a failure and gives no points, instead of 0.
 mkdir -p /autograder/results
-cat > /autograder/results/results.json <<'END'
-{"score": 0, "output": "The grader failed; this is not your fault, and your teacher will see it."}
-END
+rm -f /autograder/results/results.json
 cd /autograder/source
 exec /autograder/venv/bin/python -m micrograd_plus grade --one /autograder/submission \\
     --student-of /autograder/submission_metadata.json \\
@@ -96,7 +95,7 @@ def write_package(assignment: Path, place: Path) -> None:
     files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode(), "assignment.toml": assignment.read_bytes()}
     files |= {name: (assignment.parent / name).read_bytes() for name in loaded.files}
     files |= {wheel.name: wheel.read_bytes() for wheel in sorted(assignment.parent.glob("micrograd_plus-*.whl"))}
-    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_file(place, private=True) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED
