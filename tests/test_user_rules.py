@@ -221,7 +221,7 @@ def test_a_composite_that_writes_into_its_input_is_an_error(requires_grad):
         return xp.sum(x)
 
     x = mg.tensor([1.0, 2.0], requires_grad=requires_grad)
-    with pytest.raises(ValueError, match="must not write"):
+    with pytest.raises((ValueError, RuntimeError), match=r"steps\(x: .*(must not write|leaf that requires a gradient)"):
         steps(x)
     with mg.unfuse(), mg.no_grad(), pytest.raises(ValueError, match="must not write"):
         steps(x)
