@@ -710,7 +710,7 @@ def test_points_of_an_exercise_are_integers():
     ("sum.x", lambda upstream, x: upstream, "the answer cannot be used"),
     ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "the code cannot run on"),
     ("log_softmax.x", lambda xp, upstream, out: upstream - xp.exp(out), "upstream is forgotten"),
-    ("transpose.x", lambda upstream: upstream.T, "the axes are in another order"),
+    ("transpose.x", lambda upstream: upstream.T, "`axes` is left out"),
     ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the answer does not have the shape of its input"),
     ("getitem.x", lambda upstream, x_shape, index: assign(np.zeros(x_shape), index, upstream), "repeated places"),
 ])  # fmt: skip
