@@ -72,7 +72,8 @@ class Outline:
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
         self._held: dict[int, Any] = {}
-        self._writes: dict[int, list[Write]] = {}
+        self.writes: dict[int, list[Write]] = {}
+        """The arrays that leaves held, by the id of the key, for leaves that were used with more than one."""
         self._saved: dict[int, Any] = {}
         self._read_applications()
         self._read_saved_values(history)
@@ -111,7 +112,7 @@ class Outline:
         if id(key) not in self._first_uses:
             self._first_uses[id(key)] = position
         elif (last := self._held[id(key)]) is not array:
-            self._writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
+            self.writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
         self._held[id(key)] = array
 
     def _input_keys(self, application: Application) -> Sequence[Any]:
@@ -256,8 +257,8 @@ class Outline:
             return None
         if isinstance(key, (Number, Constant)):
             return key._data
-        if id(key) in self._writes:
-            return self._writes[id(key)][0].array
+        if id(key) in self.writes:
+            return self.writes[id(key)][0].array
         if id(key) in self._held:
             return self._held[id(key)]
         if id(key) in self._saved:
@@ -266,11 +267,6 @@ class Outline:
             return getattr(key, "_data", None)
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
         return saved.get("out")
-
-    def value_before(self, key: Any, position: int) -> Any:
-        """Return the value that a leaf had before the application at `position`."""
-        arrays = [write.array for write in self._writes.get(id(key), ()) if write.position < position]
-        return array_of(arrays[-1]) if arrays else self.value(key)
 
     # Calls into the engine --------------------------------
 

@@ -16,7 +16,7 @@ from typing import Any
 
 Trace = dict[str, Any]
 FORMAT = "micrograd_plus/trace"
-VERSION = 2
+VERSION = 3
 
 
 def trace_data(trace: Any, start: int = 0, length: int | None = None) -> Trace:
