@@ -276,7 +276,7 @@ def test_a_gradient_without_a_step_or_twice_is_an_error(document):
         mg.load_trace(with_change(document, "steps", []))
     with pytest.raises(TraceError, match="received something, but no step sends it anything"):
         mg.load_trace(with_change(with_change(document, "steps", []), "walks", 0, "steps", 0))
-    with pytest.raises(TraceError, match="a walk refers to walk 0; there are 0|walk refers to walk 0; there are 0"):
+    with pytest.raises(TraceError, match="walk refers to walk 0; there are 0"):
         mg.load_trace(with_change(with_change(document, "steps", []), "walks", []))
     with pytest.raises(TraceError, match="the gradient of node 1 occurs twice"):
         mg.load_trace(with_change(document, "gradients", 0, "node", 1))

@@ -114,28 +114,30 @@ class Program:
         self.random.shuffle(values)
         total = values[0]
         for value in [*values[1:], *(self.leaf() for _ in range(self.random.integers(3)))]:
-            kind = self.random.integers(9)
-            if kind == 0:
-                value = value.detach()
-            if kind == 1:
-                with mg.no_grad():
-                    value = value * 2.0
-            if kind == 2:
-                value = mg.checkpoint(mg.tanh, value)
-            if kind == 3:
-                value = mg.nn.functional.dropout(value, 0.5)
-            if kind == 4:
-                value = value + value
-            total = (total * value, total + mg.sin(value), mg.tanh(total) - value)[self.random.integers(3)]
-            if self.chance(0.1) and total.requires_grad:
-                self.handles.append(total.register_hook(lambda gradient: gradient * 2))
-            if self.chance(0.1):
-                self.handles.append(self.leaf().register_hook(lambda gradient: gradient * 100))
-            if self.chance(0.05):
-                self.handles.append(self.leaf().register_post_accumulate_grad_hook(move))
+            other = self.vary(value)
+            total = (total * other, total + mg.sin(other), mg.tanh(total) - other)[self.random.integers(3)]
+            self.register_hooks(total)
         if total.node is None:
             total = total * self.leaf()
         return (total * total).sum()
+
+    def vary(self, value):
+        """Return a value itself, or something computed from it."""
+        kind = self.random.integers(9)
+        if kind == 1:
+            with mg.no_grad():
+                return value * 2.0
+        ways = {0: value.detach, 2: lambda: mg.checkpoint(mg.tanh, value),
+                3: lambda: mg.nn.functional.dropout(value, 0.5), 4: lambda: value + value}
+        return ways.get(int(kind), lambda: value)()
+
+    def register_hooks(self, total):
+        if self.chance(0.1) and total.requires_grad:
+            self.handles.append(total.register_hook(lambda gradient: gradient * 2))
+        if self.chance(0.1):
+            self.handles.append(self.leaf().register_hook(lambda gradient: gradient * 100))
+        if self.chance(0.05):
+            self.handles.append(self.leaf().register_post_accumulate_grad_hook(move))
 
     def backward(self, loss):
         kind = self.random.integers(8)
@@ -164,36 +166,65 @@ class Program:
 
     def change_something(self):
         leaf, number = self.leaf(), float(self.random.normal())
-        kind = self.random.integers(12)
-        parameters = list(self.leaves.values())
-        if kind == 0:
-            mg.nn.utils.clip_grad_norm_(parameters, 0.5)
-        elif kind == 1:
-            mg.nn.utils.clip_grad_value_(parameters, 0.1)
-        elif kind == 2:
-            leaf.grad = np.full(leaf.shape, number)
-        elif kind == 3 and leaf.grad is not None:
-            leaf.grad *= 0.5
-        elif kind == 4 and leaf.grad is not None and leaf.grad.is_leaf:
-            leaf.grad[...] = number
-        elif kind == 5 and leaf.grad is not None and leaf.grad.is_leaf:
-            leaf.grad.data[...] = number
-        elif kind == 6 and leaf.grad is not None:
-            with mg.no_grad():
-                leaf -= 0.1 * leaf.grad
-        elif kind == 7 and leaf.grad is not None:
-            leaf.data -= 0.1 * leaf.grad.data
-        elif kind == 8:
-            leaf.data[...] = number
-        elif kind == 9:
-            with mg.no_grad():
-                leaf[...] = number
-        elif kind == 10:
-            leaf.assign(np.full(leaf.shape, number))
-        elif kind == 11:
-            held = leaf.data
-            _ = leaf * 2.0
-            held[...] = number
+        if self.chance(0.5):
+            VALUE_CHANGES[self.random.integers(len(VALUE_CHANGES))](leaf, number)
+        elif self.chance(0.3):
+            parameters = list(self.leaves.values())
+            clips = [lambda: mg.nn.utils.clip_grad_norm_(parameters, 0.5),
+                     lambda: mg.nn.utils.clip_grad_value_(parameters, 0.1)]
+            clips[self.random.integers(2)]()
+        elif leaf.grad is not None and leaf.grad.is_leaf:
+            GRADIENT_CHANGES[self.random.integers(len(GRADIENT_CHANGES))](leaf, number)
+
+
+def scale_gradient(leaf, number):
+    leaf.grad *= 0.5
+
+
+def set_gradient(leaf, number):
+    leaf.grad = np.full(leaf.shape, number)
+
+
+def write_into_gradient(leaf, number):
+    leaf.grad[...] = number
+
+
+def write_into_array_of_gradient(leaf, number):
+    leaf.grad.data[...] = number
+
+
+def descend(leaf, number):
+    if leaf.grad is not None:
+        with mg.no_grad():
+            leaf -= 0.1 * leaf.grad
+
+
+def descend_by_array(leaf, number):
+    if leaf.grad is not None:
+        leaf.data -= 0.1 * leaf.grad.numpy()
+
+
+def write_into_array(leaf, number):
+    leaf.data[...] = number
+
+
+def write_entries(leaf, number):
+    with mg.no_grad():
+        leaf[...] = number
+
+
+def assign(leaf, number):
+    leaf.assign(np.full(leaf.shape, number))
+
+
+def write_into_array_later(leaf, number):
+    held = leaf.data
+    _ = leaf * 2.0
+    held[...] = number
+
+
+VALUE_CHANGES = [descend, descend_by_array, write_into_array, write_entries, assign, write_into_array_later]
+GRADIENT_CHANGES = [scale_gradient, set_gradient, write_into_gradient, write_into_array_of_gradient]
 
 
 def move(leaf):

@@ -483,10 +483,10 @@ class Tensor(Variable):
         """
         out = Tensor.of(snapshot(self))
         if recording.open and self.node is not None:
-            self._note_detached(out)
+            self._report_detach(out)
         return out
 
-    def _note_detached(self, out: Tensor) -> None:
+    def _report_detach(self, out: Tensor) -> None:
         """Notify the recorders of a result that leaves the graph."""
         notify(ops.stop_gradient.op, (self,), [out._data], {}, out)
 

@@ -20,7 +20,6 @@ from ..core.variable import Leaf, Variable
 from .sites import ENGINE, engine_code, kind_of, user_code
 from .values import array_of, has_same_entries
 
-
 PREFIXING_WRAPPER = prefixes_errors(print).__code__
 """The code that wraps functions whose errors begin with their name."""
 
@@ -107,7 +106,8 @@ class ChangeNotes(recorders.Recorder):
             self._gradients[id(after)] = after, leaf
             if user_may_write(after):
                 self._lent[id(after)] = LentArray(after, place)
-        self._note_change("gradient", leaf, "gradient", self._held(before), self._held(after), None, place)
+        arrays = map(self._array_to_keep, (before, after))
+        self._note_change("gradient", leaf, "gradient", *arrays, None, place)
 
     def _note_write(self, kind: str, variable: Any, before: Any, after: Any, place: Place) -> None:
         """Note that the array of a variable is replaced. A result may be one that is not followed."""
@@ -141,7 +141,7 @@ class ChangeNotes(recorders.Recorder):
             nodes = note[2].parents if note[2] is not None else [getattr(value, "node", None) for value in note[1]]
             for node in nodes:
                 if type(node) is Leaf and node not in kept and node.grad is not None:
-                    kept[node] = self._held(node.grad)
+                    kept[node] = self._array_to_keep(node.grad)
 
     def _note_change(
         self, kind: str, subject: Any, of: str | None, before: Any, after: Any, by: Any, place: Place
@@ -158,7 +158,7 @@ class ChangeNotes(recorders.Recorder):
         is_gradient = gradient is variable and getattr(leaf, "grad", None) is variable
         return (leaf, "gradient") if is_gradient else (variable, "value")
 
-    def _held(self, gradient: Any) -> Any:
+    def _array_to_keep(self, gradient: Any) -> Any:
         """Return the array of a gradient, which no one will write into; a copy if the program may."""
         if isinstance(gradient, Variable) and user_may_write(gradient):
             return gradient._data.copy()

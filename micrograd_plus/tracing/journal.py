@@ -64,7 +64,7 @@ class Journal:
         """The final `.grad` of each leaf that a walk reached or that changed, by node. For a leaf whose `.grad` never
         changed, it is what the last walk returned."""
         returned = {node: gradient for node, gradient in self._returned.items() if node not in self._changed}
-        return self._gradients | returned
+        return dict(sorted((self._gradients | returned).items()))
 
     # Reading the record -----------------------------------
 
@@ -198,12 +198,12 @@ class Journal:
 
     def _add_walk(self, number: int, walk: RecordedWalk, changes: list[Change]) -> None:
         """Add a walk and the changes from its begin to the next walk."""
-        received = self._received(walk)
+        received = self._arrivals(walk)
         adds = {id(change.subject) for change in changes if change.kind == "accumulate"}
         hooked = {self._node(change): change.after for change in changes if change.kind == "hook"}
         is_returned = walk.direction == "backward" and walk.error is None and not adds and not is_of_values(walk)
-        before = {} if is_returned else self._held(walk, received)
-        self._notice_cleared(before if not is_returned else self._held(walk, received), received)
+        before = {} if is_returned else self._gradients_before(walk, received)
+        self._add_unannounced_gradients(before if not is_returned else self._gradients_before(walk, received), received)
         self.entries.append(JournalEntry(kind="begin", walk=number))
         values = {node: self.value_of(node) for node in received}
         during, behind = self._split(changes, len(walk.steps))
@@ -212,7 +212,7 @@ class Journal:
             self._interleave(walk, start, start + (change.steps or 0))
             self._add_change(change)
         self._interleave(walk, start, start + len(walk.steps))
-        ending = [*_leading(behind)]
+        ending = [*_changes_at_end(behind)]
         for change in ending:
             self._add_change(change)
         for node, arrived in received.items() if walk.direction == "backward" and walk.error is None else ():
@@ -256,19 +256,19 @@ class Journal:
             self._add_steps(same)
         self._add_steps(end)
 
-    def _received(self, walk: RecordedWalk) -> dict[int, Any]:
+    def _arrivals(self, walk: RecordedWalk) -> dict[int, Any]:
         """Return what a walk brought to each leaf; for a forward walk the tangents that it began with."""
         ids = self.outline.ids
         if isinstance(walk, RecordedForwardWalk):
             return {ids[id(key)]: tangent for key, tangent in walk.starts.items()}
         return {ids[id(step.receiver)]: array_of(step.after) for step in walk.steps if step.reaches_leaf}
 
-    def _held(self, walk: RecordedWalk, received: dict[int, Any]) -> dict[int, Any]:
+    def _gradients_before(self, walk: RecordedWalk, received: dict[int, Any]) -> dict[int, Any]:
         """Return the gradients that the leaves of a walk had when it began."""
         held = {node: array_of(walk.held.get(self.outline.keys[node])) for node in received}
         return {node: gradient for node, gradient in held.items() if gradient is not None}
 
-    def _notice_cleared(self, held: dict[int, Any], received: dict[int, Any]) -> None:
+    def _add_unannounced_gradients(self, held: dict[int, Any], received: dict[int, Any]) -> None:
         """Add gradients that were changed without a notice, as a `Value`'s are."""
         for node in received:
             before, now = self._gradients.get(node), held.get(node)
@@ -281,7 +281,7 @@ def is_of_values(walk: RecordedWalk) -> bool:
     return hasattr(walk.key, "made_by")
 
 
-def _leading(changes: list[Change]) -> Iterator[Change]:
+def _changes_at_end(changes: list[Change]) -> Iterator[Change]:
     """Yield the changes that end a walk."""
     for change in changes:
         if change.kind not in ("hook", "accumulate"):

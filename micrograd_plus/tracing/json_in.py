@@ -205,7 +205,8 @@ class Reader:
         """Read every part of a trace, each after the parts that it refers to."""
         trace, where = self.trace, self.where
         listed = {name: _check_type(data[name], list, f"{where}: {name}") for name in
-                  ("values", "sites", "formulas", "groups", "nodes", "steps", "starts", "journal", "gradients", "walks")}  # fmt: skip
+                  ("values", "sites", "formulas", "groups", "nodes", "steps", "starts", "journal", "gradients",
+                   "walks")}  # fmt: skip
         self._read_part(data["part"])
         self.walk_count = len(listed["walks"])
         self.values += [_read_value(each, f"{where}: value {i}") for i, each in enumerate(listed["values"])]
@@ -220,7 +221,8 @@ class Reader:
         for name in ("starts", "gradients"):
             for each in listed[name]:
                 self.read_gradient(each, getattr(trace, name))
-        trace.journal = [self.read_entry(each, f"{where}: journal entry {i}") for i, each in enumerate(listed["journal"])]
+        entries = enumerate(listed["journal"])
+        trace.journal = [self.read_entry(each, f"{where}: journal entry {i}") for i, each in entries]
         trace.error = self.read_failure(data["error"], f"{where}: error")
 
     def _read_part(self, data: Any) -> None:
@@ -595,7 +597,7 @@ def _check_backward_walk(walk: Walk, steps: Any, hooked: set[int], here: str, wh
         if leaf.node not in hooked and arrived[leaf.node] is not None:
             _check_equal(arrived[leaf.node], total, f"{here}: the steps do not add up at {leaf.node}")
         if walk.error is None and _is_in_full(leaf.after):
-            _check_equal(total, leaf.after.numpy(), f"{here}: what arrived does not add up to the gradient of {leaf.node}")
+            _check_equal(total, leaf.after.numpy(), f"{here}: what arrived is not what node {leaf.node} has after it")
 
 
 def _check_steps(steps: Any, arrived: dict[int, Any], earlier: set[int], where: str) -> None:

@@ -8,7 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from .finite import NotFinite, first_not_finite
-from .parts import Failure, Formula, Group, JournalEntry, LazyLeaves, LeafGradient, Rule, Step, TraceNode, TraceParts, Walk
+from .parts import (
+    Failure,
+    Formula,
+    Group,
+    JournalEntry,
+    LazyLeaves,
+    LeafGradient,
+    Rule,
+    Step,
+    TraceNode,
+    TraceParts,
+    Walk,
+)
 from .sites import Site
 from .values import ValueTable
 
@@ -134,7 +146,7 @@ class Writer:
         index = self.values.index
         moment = Moment(trace, start, listed)
         node_rows = [
-            self._node_row(node, listed, moment.values, all_inputs=start is None or node.id in applied) for node in nodes
+            self._node_row(node, listed, moment, all_inputs=start is None or node.id in applied) for node in nodes
         ]
         return {
             "format": FORMAT,
@@ -185,13 +197,14 @@ class Writer:
         return {"kind": failure.kind, "text": failure.text, "node": node, "input": failure.input,
                 "lines": self._lines(failure.lines)}  # fmt: skip
 
-    def _node_row(self, node: TraceNode, listed: set[int], values: Data, *, all_inputs: bool) -> Data:
+    def _node_row(self, node: TraceNode, listed: set[int], moment: Moment, *, all_inputs: bool) -> Data:
         inside = self.trace.inside(node) if self.insides and node.inside is not None else None
+        value = moment.values.get(node.id, node.value)
         return {
             "id": node.id, "kind": node.kind, "op": node.op, "called": node.called, "name": node.name,
             "label": node.label, "summary": node.summary,
             "inputs": [{"name": name, "node": at} for name, at in node.inputs if all_inputs or at in listed],
-            "params": node.params, "requires_grad": node.requires_grad, "value": self.values.index(values.get(node.id, node.value)),
+            "params": node.params, "requires_grad": node.requires_grad, "value": self.values.index(value),
             "lines": self._lines(node.lines), "group": node.group, "failed": node.failed,
             "opens": node.inside is not None, "inside": None if inside is None else inside.to_dict(),
         }  # fmt: skip

@@ -34,7 +34,7 @@ def step_sentence(trace: TraceParts, step: Step) -> str:
         sender = trace.nodes[next(number for name, number in sender.inputs if name == step.input)]
     verb = "adds" if step.accumulates else "sends"
     earlier = ""
-    if step.earlier and (held := held_before(trace, step)) is step.before:
+    if step.earlier and (held := gradient_before(trace, step)) is step.before:
         earlier = f", whose .grad was {value_text(held)} before this walk"
     return (
         f"{step.index + 1}. {sender.name} {verb} {value_text(step.contribution)} to {target.name} "
@@ -42,7 +42,7 @@ def step_sentence(trace: TraceParts, step: Step) -> str:
     )
 
 
-def held_before(trace: TraceParts, step: Step) -> Any:
+def gradient_before(trace: TraceParts, step: Step) -> Any:
     """Return the `.grad` that the receiver of a step had when its walk began."""
     return next((leaf.before for leaf in trace.walks[step.walk].leaves if leaf.node == step.target), None)
 
