@@ -594,30 +594,16 @@ def test_an_unknown_mistake_shows_the_first_wrong_call():
     assert exercises.hint().startswith("There is no hint: this does not look like any known mistake. Compute the first")
 
 
-def test_the_walk_of_a_reply_contains_the_students_rule():
-    def wrong(upstream, out):
-        return upstream * out * (1 - out)
-
-    trace = exercises.check("softmax.x", wrong).walk()
-    assert [step.rule for step in trace.steps] == ["softmax.x"]
-    assert trace.opens_at == 1
-    step = trace.steps[0]
-    assert np.allclose(step.contribution, wrong(step.upstream, trace.nodes[step.node].value))
-    assert operations["softmax"].rules[0].function is not wrong
-    assert exercises.check("softmax.x", lambda upstream: 1 / 0).walk() is None
-    assert exercises.check("curves.find", 5).walk() is None
-
-
 def test_a_notebook_with_a_player_shows_text_and_walk(monkeypatch):
     reply = exercises.check("softmax.x", lambda upstream, out: upstream * out * (1 - out))
     monkeypatch.setattr(mg.Trace, "_mimebundle", None)
     assert reply._repr_mimebundle_() == {"text/plain": reply.text}
     played = staticmethod(lambda trace: {"text/html": f"{len(trace.steps)} played"})
     monkeypatch.setattr(mg.Trace, "_mimebundle", played)
-    assert opened_step(reply) == 1
+    assert opened_step(reply) == 3
     shown_by_it = reply._repr_mimebundle_()
     assert shown_by_it["text/plain"] == reply.text
-    assert shown_by_it["text/html"].endswith("</pre>1 played")
+    assert shown_by_it["text/html"].endswith("</pre>5 played")
     right = exercises.check("tanh.x", lambda out: 1 - out * out)
     assert right._repr_mimebundle_() == {"text/plain": right.text}
 
@@ -637,8 +623,11 @@ def opened_step(reply):
 def test_the_walk_of_a_reply_names_the_students_line(monkeypatch):
     monkeypatch.setattr(mg.Trace, "_mimebundle", staticmethod(lambda trace: {}))
     reply = exercises.check("softmax.x", lambda upstream, out: upstream * out)  # this line
+    rule = reply.shown_walk.rules["softmax.x"]
+    assert rule.source == "lambda upstream, out: upstream * out"
+    assert rule.file == "tests/test_exercises.py"
     nodes = [node for node in reply.shown_walk.nodes if node.op == "softmax"]
-    assert "# this line" in str(nodes[0].site)
+    assert str(nodes[0].site).endswith("out = softmax(x)")
 
 
 def test_a_walk_opens_after_the_step_of_the_students_rule():
@@ -1019,3 +1008,176 @@ def test_no_function_of_xp_is_the_whole_answer():
         rules = operations[name.partition(".")[0]].rules
         spoken = [re.findall(r"\w+", " ".join(rule.function.__code__.co_names)) for rule in rules]
         assert spoken is not None
+
+
+# Walks of answers -----------------------------------------------------------------------------------------------------
+
+
+def by_names(exercise, wrong_answer):
+    """Return one of our own wrong answers as a function with the parameters of a student's."""
+    if not getattr(wrong_answer, "takes_all_values", False):
+        return wrong_answer
+    reads = [name for name in exercise.reads if name != "xp"]
+    values = ", ".join(f"{name}={name}" for name in reads)
+    made = {"wrong": wrong_answer}
+    exec(f"def student({', '.join(['xp', *reads])}):\n    return wrong(dict({values}), xp)", made)  # noqa: S102 - our own text
+    return made["student"]
+
+
+WITHOUT_WALK = {"engine.momentum", "engine.adam", "engine.differences", "engine.compare"}
+
+
+def test_almost_every_wrong_answer_has_a_walk_of_5_to_12_steps():
+    lengths, without = [], set()
+    for exercise in ALL[:: 1 if DRAWS > 5 else 3]:
+        for mistake in exercise.mistakes[:2]:
+            answer = by_names(exercise, mistake.wrong_answer)
+            trace = exercises.check(exercise, answer, seed=7).shown_walk
+            if trace is None:
+                without.add(exercise.id)
+            elif trace.walks[-1].error is None:
+                lengths.append(len(trace.steps))
+    assert without <= WITHOUT_WALK
+    assert len(lengths) > 20
+    assert max(lengths) <= 16
+    assert np.mean([5 <= each <= 12 for each in lengths]) > 0.8
+
+
+def test_the_walk_of_a_rule_marks_the_wrong_entries():
+    def wrong(upstream, out, axis):
+        sent = upstream * out
+        sent = sent - out * np.sum(sent, axis=axis, keepdims=True)
+        sent[0] = 2 * sent[0]
+        return sent
+
+    reply = exercises.check("softmax.x", wrong)
+    trace = reply.walk()
+    assert [step.rule for step in trace] == ["sum.x", "multiply.a", "softmax.x", "add.a", "add.b"]
+    assert trace.opens_at == 3
+    mark = trace.marks[2]
+    sent = trace.steps[2].contribution
+    assert mark["word"] == "contribution"
+    assert mark["wrong"] == list(range(sent[0].size))
+    assert np.allclose(mark["right"][1:], sent[1:])
+    assert np.allclose(mark["right"][0] * 2, sent[0])
+    assert mark["say"] == f"Your rule sends this to x. {sent[0].size} of {sent.size} entries are wrong."
+    assert "sent[0] = 2 * sent[0]" in trace.rules["softmax.x"].source
+    given = reply.inputs()
+    assert np.allclose(trace.steps[2].upstream, given["upstream"])
+    assert str(trace.nodes[2].site.text) == "out = softmax(x)" or "softmax" in str([n.site for n in trace.nodes])
+    assert operations["softmax"].rules[0].function is not wrong
+
+
+def test_an_exercise_can_keep_its_right_numbers_out_of_the_walk(monkeypatch):
+    monkeypatch.setattr(exercises.get_exercise("tanh.x"), "shows_right", False)
+    mark = exercises.check("tanh.x", lambda out: 1 - out).walk().marks[2]
+    assert mark["wrong"]
+    assert mark["right"] is None
+
+
+def test_a_wrong_shape_is_the_last_step_with_both_shapes():
+    trace = exercises.check("sum.x", lambda upstream: upstream).walk()
+    assert "returned shape (), but the input x of sum has shape (2, 3)" in trace.walks[-1].error.text
+    assert trace.opens_at == len(trace.steps) + 1
+    trace = exercises.check("add.b.whole", lambda upstream: np.outer(upstream, upstream)).walk()
+    assert re.search(r"your rule returned shape \(.*\) for b, which has shape \(", trace.walks[-1].error.text)
+
+
+def test_a_rule_that_raises_ends_its_walk_there():
+    trace = exercises.check("softmax.x", lambda upstream: upstream / [])
+    assert "could not be broadcast" in trace.walk().walks[-1].error.text
+
+
+def test_gradients_by_hand_stand_in_the_walk_of_their_program():
+    trace = exercises.check("diamond.gradients", lambda a, b, s, p: {"p": s, "s": p, "a": b * s, "b": p + a * s}).walk()
+    assert [step.rule for step in trace] == [
+        "multiply.a", "multiply.b", "multiply.a", "multiply.b", "add.a", "add.b"]  # fmt: skip
+    step = trace.steps[trace.opens_at - 1]
+    assert trace.nodes[step.target].label == "a"
+    assert step.after == pytest.approx(step.before)
+    assert trace.marks[step.index]["say"] == "Your gradient of a is wrong."
+    assert trace.marks[step.index]["right"] == pytest.approx(float(step.before + step.contribution))
+    assert trace.marks[step.index + 1]["say"] == "Your gradient of b is right."
+
+
+def test_a_prediction_stands_at_its_step():
+    trace = exercises.check("twice.predict", lambda w, x: w * x).walk()
+    assert trace.opens_at == 3
+    assert trace.marks[2]["word"] == "after"
+
+
+def test_a_training_loop_shows_the_gradient_that_was_not_cleared():
+    def train(weight, backward, rate, steps):
+        gradient = np.zeros_like(weight)
+        for _ in range(steps):
+            weight = weight - rate * backward(weight, gradient)
+        return weight
+
+    trace = exercises.check("engine.training", train).walk()
+    assert len(trace.walks) == 2
+    assert "weight_2" in {node.label for node in trace.nodes}
+    assert trace.nodes[trace.steps[trace.opens_at - 1].target].label == "weight_2"
+    assert trace.marks[len(trace.steps) - 1]["say"] == "3 of 3 entries of your gradient of weight_2 are wrong."
+
+    def uphill(weight, backward, rate, steps):
+        for _ in range(steps):
+            weight = weight + rate * backward(weight, np.zeros_like(weight))
+        return weight
+
+    trace = exercises.check("engine.training", uphill).walk()
+    assert trace.marks[trace.opens_at - 1]["say"] == (
+        "Your loop computes gradient 2 at other weights: look at the update.")  # fmt: skip
+
+
+def test_a_class_of_numbers_shows_its_gradients_in_the_walk():
+    wrong = next(each for each in exercises.get_exercise("engine.value").mistakes if each.id == "M1").wrong_answer
+    trace = exercises.check("engine.value", wrong).walk()
+    marks = [mark for mark in trace.marks.values() if mark["wrong"]]
+    assert marks
+    assert trace.marks[trace.opens_at - 1] is marks[0] or trace.marks[trace.opens_at - 1]["wrong"]
+
+
+def test_a_neuron_without_a_graph_is_shown_as_the_student_wrote_it():
+    def neuron(weights, inputs, bias):
+        total = bias
+        for weight, each in zip(weights, inputs, strict=True):
+            total = total + weight.data * each
+        return total.tanh()
+
+    trace = exercises.check("engine.neuron", neuron).walk()
+    assert "The graph does not contain weights0, weights1, weights2." in [m["say"] for m in trace.marks.values()]
+    assert any("total = total + weight.data * each" in str(node.site) for node in trace.nodes)
+
+
+def test_an_exercise_without_a_walk_says_so():
+    exercises.check("engine.adam", lambda parameter: parameter)
+    assert "There is no walk: an answer to engine.adam is no gradient" in exercises.walk()
+    exercises.check("tanh.x", lambda z: z)
+    assert "There is no walk yet: your function has a parameter 'z'" in exercises.walk()
+
+
+def test_the_inputs_of_the_failing_call_can_be_had():
+    def wrong(upstream, out, axis):
+        return upstream * out
+
+    exercises.check("softmax.x", wrong)
+    given = exercises.inputs()
+    assert given.keys() == {"upstream", "out", "x", "axis", "x_shape"}
+    given["out"][:] = 0
+    assert exercises.inputs("softmax.x")["out"].any()
+    with pytest.raises(LookupError, match=r"there was no try of nothing yet"):
+        exercises.inputs("nothing")
+
+
+def test_print_speaks_once_for_each_call_with_a_label(capsys):
+    def wrong(out):
+        print("out has shape", out.shape)
+        return out
+
+    reply = exercises.check("tanh.x", wrong)
+    reply.walk()
+    said = capsys.readouterr().out
+    assert said.count("out has shape") == said.count("[when ") == 3
+    assert said.startswith("[when tanh is called on (2, 3)]\nout has shape (2, 3)\n")
+    assert f"[{len(reply.printed) - 3} more calls printed something; see" in said
+    assert all(text.startswith("out has shape") for _, text in reply.printed)

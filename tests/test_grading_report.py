@@ -105,9 +105,7 @@ def test_axe_finds_no_violations(store, chromium, scheme):  # noqa: F811 - the f
         assert results.violations_count == 0, results.generate_report()
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"), [("no. 1", "No. 1."), ("which?", "Which?"), ("Right.", "Right.")]
-)
+@pytest.mark.parametrize(("text", "sentence"), [("no. 1", "No. 1."), ("which?", "Which?"), ("Right.", "Right.")])
 def test_reasons_are_sentences_with_one_punctuation_mark(text, sentence):
     assert report.as_sentence(text) == sentence
 

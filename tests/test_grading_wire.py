@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from micrograd_plus import exercises
 from micrograd_plus.grading.sandbox.inside import wire
-from micrograd_plus.grading.sandbox.runs import end_of_run
+from micrograd_plus.grading.sandbox.runs import Limits, end_of_run
 
 EXERCISES = exercises.list_exercises()
 
@@ -100,6 +100,8 @@ def test_a_false_length_raises_before_allocation(data):
     ({"code": 0xC0000005}, False, ("crash", {"signal": "0xC0000005"})),
     ({"code": 3, "end": "time"}, False, ("time", {})),
     ({"signal": 11}, False, ("crash", {"signal": "SIGSEGV"})),
+    ({"signal": 9, "cpu": 1.9}, False, ("crash", {"signal": "SIGKILL"})),
+    ({"signal": 9, "cpu": 3.0}, False, ("cpu", {})),
 ])  # fmt: skip
 def test_the_end_of_a_run_follows_from_its_exit_status(status, done, end):
-    assert end_of_run(status, done) == end
+    assert end_of_run(status, done, Limits(cpu=2)) == end

@@ -393,8 +393,10 @@ def test_gradcheck_accepts_right_real_and_complex_gradients():
     assert mg.gradcheck(lambda z: mg.absolute(z * z) + z.real, (np.array([1 + 2j, -0.5 + 0.3j]),)) is True
 
 
-@pytest.mark.usefixtures("own_operations")
-def test_gradcheck_names_input_entry_and_difference():
+@pytest.fixture
+def mix(own_operations):
+    """Return a product whose gradient is wrong for one entry of its second input."""
+
     @mg.op
     def hidden_fault(xp, a, b):
         return a * b
@@ -412,12 +414,25 @@ def test_gradcheck_names_input_entry_and_difference():
     def mix(a, b):
         return hidden_fault(a, b)
 
+    return mix
+
+
+def test_gradcheck_names_input_entry_and_difference(mix):
     with pytest.raises(GradientError) as raised:
         mg.gradcheck(mix, (np.full((2, 2), 3.0), np.full((2, 2), 5.0)))
     message = str(raised.value)
     assert "the gradient of mix is wrong for input 1 at (1, 0)" in message
     got, expected = re.search(r"got (\S+), central differences say (\S+) \(off by", message).groups()
     assert float(got) / float(expected) == pytest.approx(1.25, rel=1e-5)
+
+
+def test_gradcheck_in_fast_mode_sees_one_wrong_entry_in_few_calls(mix):
+    calls = []
+    count = lambda a, b: calls.append(1) or mg.tanh(a) * b
+    assert mg.gradcheck(count, (np.ones((30, 40)), np.ones((30, 40)) * (1 + 2j)), fast_mode=True)
+    assert len(calls) == 2 + 2 * 3 * 2
+    with pytest.raises(GradientError, match="the gradient of mix is wrong for input 1 along a random direction"):
+        mg.gradcheck(mix, (np.full((2, 2), 3.0), np.full((2, 2), 5.0)), fast_mode=True)
 
 
 @pytest.mark.parametrize(

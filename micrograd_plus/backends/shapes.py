@@ -45,12 +45,15 @@ def size(x: Any) -> int:
 
 
 def axes_of(shape: Shape, axis: Axis) -> tuple[int, ...]:
-    """Return the named axes, counted from the front and sorted; all of them for None."""
+    """Return the named axes, counted from the front and sorted; all of them for None.
+
+    A single number counts as one entry along axis 0, as in reductions of NumPy and PyTorch.
+    """
     every = range(len(shape))
     if axis is None:
         return tuple(every)
     named = axis if isinstance(axis, tuple) else (axis,)
-    return tuple(sorted(every[i] for i in named))
+    return () if not shape and named in ((0,), (-1,)) else tuple(sorted(every[i] for i in named))
 
 
 def count_along(shape: Shape, axis: Axis) -> int:

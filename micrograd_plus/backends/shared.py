@@ -230,9 +230,14 @@ def owned_copy(x: Any, upstream: Any = None) -> Any:
 
     A NumPy scalar cannot be written into, so it is never copied.
     """
-    if isinstance(x, np.generic) or (x is not upstream and (x.base is None or _has_one_owner(x))):
+    if isinstance(x, np.generic) or (x is not upstream and (x.base is None or has_one_owner(x))):
         return x
-    return x.copy("C" if 0 in x.strides else "K")  # repeated entries have no memory order to keep
+    return copy_array(x)
+
+
+def copy_array(x: Any) -> Any:
+    """Return a copy in the same memory order; repeated entries have none to keep."""
+    return x.copy("C" if 0 in x.strides else "K")
 
 
 def is_writeable(x: Any) -> bool:
@@ -240,7 +245,7 @@ def is_writeable(x: Any) -> bool:
     return 0 not in x.strides and getattr(x.flags, "writeable", True)
 
 
-def _has_one_owner(x: Any) -> bool:
+def has_one_owner(x: Any) -> bool:
     """Return True for a view of memory that nothing else holds: a fresh array that was transposed, cut or reshaped."""
     return is_writeable(x) and sys.getrefcount(x.base) == ONE_OWNER
 

@@ -569,11 +569,12 @@ def _samples_of_special_functions() -> None:
     for n in (1, 3):
         sample(room.polygamma, positive(2, 3), n=n)
     sample(room.polygamma, [-0.3, -1.7], n=2)
-    for call in (room.erfinv, room.log_ndtr):
+    for call in (room.erfinv, room.log_ndtr, room.inverse_mills, room.inverse_mills_excess):
         sample(call, inner(2, 3))
     for call in (room.logit, room.ndtri, room.erfcinv):
         sample(call, lambda rng: abs(inner(2, 3)(rng)))
-    sample(room.log_ndtr, [-9.0, -30.0, 4.0])
+    for call in (room.log_ndtr, room.inverse_mills, room.inverse_mills_excess):
+        sample(call, [-9.0, -30.0, 4.0])
     sample(room.xlogy, real(2, 3), positive(3))
     sample(room.xlog1py, real(2, 3), inner(3))
     for call in (room.betaln, room.beta):

@@ -18,6 +18,7 @@ from .backward import InterpretedVjp, Part, input_indices
 from .messages import explain_error, missing_rule_error
 from .modes import grad_enabled, unfused
 from .operation import Definition
+from .runtime.guards import keep_parameter
 from .runtime.ownership import snapshot
 from .runtime.recorders import notify, notify_failure
 from .variable import Array, Namespace, Node, Variable, clock, is_complex, shape_of
@@ -79,7 +80,7 @@ class Op(Definition):
         try:
             if self.real_only and any(map(is_complex, inputs)):
                 raise TypeError("it takes real numbers")
-            return self.forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
+            return self.guarded_forward(xp, *([inputs] if self.kind == "variadic" else inputs), **params)
         except Exception as error:
             raise notify_failure(explain_error(self, error, inputs, params)) from error
 
@@ -108,7 +109,7 @@ class Op(Definition):
         values = dict(zip(self.inputs, inputs, strict=True))
         for name, value in list(values.items()):
             values[f"{name}_shape"] = [shape_of(part) for part in value] if is_sequence(value) else shape_of(value)
-        values.update(params)
+        values.update({name: keep_parameter(value) for name, value in params.items()})
         values.update(zip(self.residuals, residuals, strict=False))
         values["out"] = out
         if self.outputs:
@@ -165,9 +166,8 @@ def common_device(op: Op, data: list[Any]) -> Any:
     """Return the device that all arrays are on, or raise RuntimeError if they are on several."""
     names = devices.homes(data)
     if len(names) > 1:
-        raise RuntimeError(
-            f"{op.name} got arrays on {' and '.join(sorted(names))}; move one of them: x.to({min(names)!r})"
-        )
+        where = " and ".join(sorted(names))
+        raise RuntimeError(f"{op.name} got arrays on {where}; move one of them: x.to({min(names)!r})")
     return devices.device(names.pop() if names else "cpu")
 
 

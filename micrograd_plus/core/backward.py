@@ -20,7 +20,7 @@ from typing import Any
 from ..backends import arrays, devices, tensors
 from ..backends.shapes import is_sequence
 from ..backends.shared import summed_axes
-from .messages import annotate_rule_error, freed_graph_error, rerun_interpreted
+from .messages import explain_walk_error, freed_graph_error
 from .modes import Block, grad_enabled, recording
 from .rule import Contribution, Rule
 from .runtime.hooks import nodes_with_hooks, run_hooks
@@ -84,8 +84,8 @@ def walk(
                 node.vjp.on_tensors(here, upstream, node, arrived)
             else:
                 node.vjp(here, upstream, node, arrived)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise rerun_interpreted(node, upstream, xp or arrays) or annotate_rule_error(node.op, error) from error
+    except Exception as error:  # noqa: BLE001 - it is raised again
+        raise explain_walk_error(node, upstream, xp or arrays, error)  # noqa: B904 - it has its cause
 
 
 def walk_from(
@@ -262,8 +262,8 @@ def unbroadcast_to(xp: Namespace, raw: Array, shape_dtype: Any, local: Any = Non
 def own_gradient(xp: Namespace, value: Gradient, upstream: Gradient) -> Gradient:
     """Return a gradient in memory that only the walk can reach, since `add_gradient` may write into it later.
 
-    A rule may return upstream itself, a view, or an array that it saved. Only this function decides whether to
-    copy; compiled code skips the call if the result is neither upstream nor a view.
+    A rule of the engine may return upstream or a view; compiled code skips the call if it returned neither. What a
+    user's rule returns has already been copied by its `guard`, unless it is new.
     """
     return xp.owned_copy(value, upstream)
 
@@ -308,10 +308,8 @@ vars(vjp_of_part).update(on_tensors=vjp_of_part)
 def upstreams_or_zeros(xp: Namespace, upstream: list[Any], node: Node) -> tuple[Any, ...]:
     """Return one upstream for each output, zeros if nothing arrived."""
     some = next(part for part in upstream if part is not None)
-    return tuple(
-        xp.new_zeros(some, shape, dtype) if part is None else part
-        for part, (shape, dtype) in zip(upstream, node.shape_dtype, strict=True)
-    )
+    pairs = zip(upstream, node.shape_dtype, strict=True)
+    return tuple(xp.new_zeros(some, *shape_dtype) if part is None else part for part, shape_dtype in pairs)
 
 
 # Saved values as tensors, for gradients of gradients ------
@@ -325,7 +323,6 @@ def saved_as_tensors(node: Node) -> list[Any]:
     """
     op, of = node.op, Variable.public.of
     values: dict[str, Any] = dict(zip(op.saves, node.saved or (), strict=True))
-
     constants = {*op.constants, *(rule.saves[0] for rule in op.rules if rule.in_forward)}
     origins = {"out": node, **dict(zip(op.inputs, node.parents, strict=False)), **dict.fromkeys(constants)}
     for name, value in values.items():
@@ -337,6 +334,6 @@ def saved_as_tensors(node: Node) -> list[Any]:
             values[name] = of(value, origins[name])
     again = [name for name in op.residuals if name in values and name not in op.constants]
     if again:
-        results = op.forward(tensors, *(values[n] for n in op.inputs), **{n: values[n] for n in op.params})[1:]
+        results = op.guarded_forward(tensors, *(values[n] for n in op.inputs), **{n: values[n] for n in op.params})[1:]
         values.update({name: value for name, value in zip(op.residuals, results, strict=True) if name in again})
     return [values[name] for name in op.saves]

@@ -28,7 +28,7 @@ def register(op: Op, *, public: bool = True) -> Callable[..., Any]:
     op.call.public = public
     setattr(tensors, op.name, op.call)
     if op.forward.__code__.co_names != (op.name,):  # a forward that only calls its own name would call itself
-        forward: Any = op.forward
+        forward: Any = op.guarded_forward
         without_residuals: Callable[..., Any] = lambda *args, **params: forward(*args, **params)[0]
         devices.define(op.name, without_residuals if op.residuals else forward)
     operations[op.name] = op

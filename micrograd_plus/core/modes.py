@@ -17,10 +17,10 @@ from weakref import ref
 class Mode:
     """A value set by the innermost open block of this thread and task; without a block, the default."""
 
-    __slots__ = ("_blocks", "default", "open")
+    __slots__ = ("_blocks", "default", "name", "open")
 
     def __init__(self, name: str, default: Any):
-        self.default = default
+        self.name, self.default = name, default
         self.open: set[ref[Token]] = set()
         self._blocks: ContextVar[tuple[ref[Token], ...]] = ContextVar(name, default=())
         if hasattr(os, "register_at_fork"):
@@ -38,9 +38,13 @@ class Mode:
                 return token.value
         return self.default
 
+    def tokens(self) -> list[Token]:
+        """Return the tokens of all open blocks of this thread and task, the outermost first."""
+        return [token for block in self._blocks.get() if (token := block()) is not None]
+
     def all(self) -> list[Any]:
         """Return the values of all open blocks of this thread and task, the outermost first."""
-        return [token.value for block in self._blocks.get() if (token := block()) is not None]
+        return [token.value for token in self.tokens()]
 
     def begin(self, value: Any) -> Token:
         """Open a block and return its token; the block is open while the token is alive."""
@@ -68,7 +72,7 @@ recording = Mode("recording", None)        # the recorders that listen
 
 
 class Block:
-    """Context manager that gives a mode a value."""
+    """Context manager that gives a mode a value. Several threads and tasks may enter the same one."""
 
     __slots__ = ("_tokens", "mode", "value")
 
@@ -80,4 +84,7 @@ class Block:
         self._tokens.append(self.mode.begin(self.value))
 
     def __exit__(self, *error: object) -> None:
-        self._tokens.pop()
+        if not self._tokens:
+            raise RuntimeError(f"a block of {self.mode.name} was left, but it had not been entered")
+        own = [token for token in self.mode.tokens() if token in self._tokens]
+        self._tokens.remove((own or self._tokens)[-1])

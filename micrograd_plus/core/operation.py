@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from inspect import Parameter
 from types import FunctionType
 from typing import Any, ClassVar
 
 from ..backends import tensors
 from .messages import unknown_keyword
 from .rule import Rule, check_rule
+from .runtime.guards import guard
 
-
-class _Required:
-    """Type of the marker that a parameter has instead of a default if it must be given."""
-
-    def __repr__(self) -> str:
-        return "REQUIRED"
-
-
-REQUIRED: Any = _Required()
+REQUIRED: Any = Parameter.empty  # what a parameter has instead of a default if it must be given
 
 
 class Signature:
@@ -75,7 +69,7 @@ class Definition(Signature):
         constants: tuple[str, ...] = (),
     ):  # fmt: skip
         super().__init__(forward)
-        self.forward, self.kind = forward, kind
+        self.forward, self.guarded_forward, self.kind = forward, guard(forward), kind
         self.outputs, self.residuals, self.constants = outputs, residuals, frozenset(constants)
         self.rules: list[Rule] = []
         self.call: Any = None

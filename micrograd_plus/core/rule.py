@@ -13,6 +13,8 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
+from .runtime.guards import guard
+
 KINDS = {
     "elementwise": "each entry of the output depends on one entry of each input; a rule is a local derivative",
     "linear": "the output is linear in all differentiable inputs together; a rule is a transpose",
@@ -30,13 +32,13 @@ class Rule:
     A rule marked as a `mask` runs in the forward pass; its result is saved as `INPUT_mask` instead of what it reads.
     """
 
-    __slots__ = ("function", "in_forward", "inputs", "op", "reads", "reason")
+    __slots__ = ("function", "guarded", "in_forward", "inputs", "op", "reads", "reason")
 
     conjugates = True  # whether the engine conjugates before and after the rule when numbers are complex
 
     def __init__(self, op: Any, inputs: tuple[str, ...], function: FunctionType):
         code = function.__code__
-        self.op, self.inputs, self.function = op, inputs, function
+        self.op, self.inputs, self.function, self.guarded = op, inputs, function, guard(function)
         self.reads: tuple[str, ...] = code.co_varnames[: code.co_argcount]
         self.reason: str | None = function.__doc__
         self.in_forward: bool = getattr(function, "in_forward", False)
@@ -55,7 +57,7 @@ class Rule:
 
     def __call__(self, values: dict[str, Any]) -> Any:
         """Apply the rule to the values that it reads."""
-        return self.function(*[values[name] for name in self.reads])
+        return self.guarded(*[values[name] for name in self.reads])
 
     def __repr__(self) -> str:
         return f"<rule {self.name}({', '.join(self.reads)})>"

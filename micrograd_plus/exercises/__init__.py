@@ -10,12 +10,13 @@ exercises.hint()
 """
 
 from .authoring import NotProved, define
-from .notebook import answer, ask, check, hint, score
+from .capstone import plugged
+from .notebook import answer, ask, check, hint, inputs, score, walk
 from .question import candidates
 from .registry import get_exercise, list_exercises
 from .student_key import identify
 
 __all__ = [
-    "NotProved", "answer", "ask", "candidates", "check", "define", "get_exercise", "hint", "identify", "list_exercises",
-    "score",
+    "NotProved", "answer", "ask", "candidates", "check", "define", "get_exercise", "hint", "identify", "inputs",
+    "list_exercises", "plugged", "score", "walk",
 ]  # fmt: skip

@@ -89,6 +89,7 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
         parts=SECOND_ORDER_PARTS if second_order else PARTS, draw=cases, right=right, reads=reads,
         functions=functions, mistakes=known_mistakes, namespace=ENGINE,
     )  # fmt: skip
+    exercise.op, exercise.serves, exercise.is_whole = op, served, whole
     return exercise
 
 

@@ -8,20 +8,26 @@ Everything runs in the notebook's own process. Each try draws new inputs.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..tracing import Trace
+from .compare import Wrong
 from .question import Guess, Question
 from .registry import get_exercise
 from .reply import Reply
 from .sandboxed import carry_out
-from .spec import Exercise
+from .spec import Case, Exercise, can_plug
 from .student_key import own_walk_number
 
 _last: dict[str, Reply | Guess] = {}
+_replies: dict[str, Reply] = {}
+MOST_PRINTED = 3
+"""The number of calls whose printed text is shown."""
 
 
 def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twice: bool = False) -> Reply:
@@ -48,10 +54,28 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
     if seed is None:
         seed = own_walk_number(exercise.id) if exercise.has_own_walk else secrets.randbits(63)
     cases = exercise.cases(seed)
-    result = exercise.mark(cases, [carry_out(answer, case.request) for case in cases])
-    reply = Reply(exercise, result, answer)
-    _last[""] = _last[exercise.id] = reply
+    outcomes, printed = [], []
+    for case in cases:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            outcomes.append(carry_out(answer, case.request))
+        if said.getvalue():
+            printed.append((case, said.getvalue()))
+    result = exercise.mark(cases, outcomes)
+    print_calls(printed, result.first_wrong)
+    reply = Reply(exercise, result, answer, cases, printed)
+    _last[""] = _last[exercise.id] = _replies[""] = _replies[exercise.id] = reply
     return reply
+
+
+def print_calls(printed: Sequence[tuple[Case, str]], wrong: Wrong | None) -> None:
+    """Print what an answer printed, with the call in front: the first wrong call first, and few others."""
+    ordered = sorted(printed, key=lambda each: wrong is None or each[0] is not wrong.case)
+    for case, text in ordered[:MOST_PRINTED]:
+        print(f"[when {case.about}]\n{text.rstrip()}")  # noqa: T201 - the student's own text
+    more = len(printed) - MOST_PRINTED
+    if more > 0:
+        print(f"[{more} more calls printed something; see the reply's `printed`]")  # noqa: T201 - a count
 
 
 def answer(exercise: str) -> Callable[[Any], Any]:
@@ -148,6 +172,60 @@ def hint(exercise: str = "") -> str:
     return _last[exercise].hint()
 
 
+def last_reply(exercise: str = "") -> Reply:
+    """Return the reply to the last try; raise LookupError if there is none."""
+    if exercise not in _replies:
+        raise LookupError(f"there was no try{f' of {exercise}' if exercise else ''} yet: call exercises.check first")
+    return _replies[exercise]
+
+
+def right_rules() -> dict[str, Any]:
+    """Return the last answers to exercises on rules of the engine, if they are right, by the exercise's id."""
+    return {name: reply.answer for name, reply in _replies.items()
+            if name and reply.right and can_plug(reply.exercise)}  # fmt: skip
+
+
+def walk(exercise: str = "") -> Any:
+    """Return the walk through the first wrong call of the last try, with your answer in a small program.
+
+    The walk opens at the first wrong step. A player outlines the wrong entries there, and shows the right ones beside
+    them. After a right answer, it is the walk of the first call.
+
+    Args:
+        exercise: the id of the exercise; the one that was tried last, if omitted.
+    Returns: a trace, or a sentence if the exercise has no walk.
+    Raises: LookupError if there was no try yet.
+    Example:
+        >>> from micrograd_plus import exercises
+        >>> reply = exercises.check("exp.x", lambda x: x)
+        >>> [step.rule for step in exercises.walk()]
+        ['sum.x', 'multiply.a', 'exp.x', 'add.a', 'add.b']
+
+    See: `inputs`; `Trace`, which it returns.
+    """
+    return last_reply(exercise).walk()
+
+
+def inputs(exercise: str = "") -> dict[str, Any]:
+    """Return the inputs of the first wrong call of the last try.
+
+    `answer(**exercises.inputs())` repeats the call, if the answer names all of them.
+
+    Args:
+        exercise: the id of the exercise; the one that was tried last, if omitted.
+    Returns: a dictionary of copies, with the names that an answer can read.
+    Raises: LookupError if there was no try yet.
+    Example:
+        >>> from micrograd_plus import exercises
+        >>> reply = exercises.check("softmax.x", lambda upstream, out: upstream * out)
+        >>> sorted(exercises.inputs())
+        ['axis', 'out', 'upstream']
+
+    See: `walk`.
+    """
+    return last_reply(exercise).inputs()
+
+
 def ask(trace: Any, what: Any, answer: Any) -> Guess:
     """Check a guess about a walk: what a step sends, or what a leaf receives.
 
@@ -176,4 +254,4 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
     return guess
 
 
-__all__ = ["answer", "ask", "check", "hint", "score"]
+__all__ = ["answer", "ask", "check", "hint", "inputs", "score", "walk"]

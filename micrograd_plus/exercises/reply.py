@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from types import FunctionType
+from functools import cached_property
 from typing import Any
 
-from ..core.apply import Op
-from ..tensor import Tensor, tensor
-from ..tracing import Trace, record
+from ..tracing import Trace
+from .answer_walks import walk_of_case, walk_with_answer
 from .compare import Wrong
 from .mark import Result
-from .spec import Exercise, Mistake
+from .sandboxed.values import copy_data
+from .spec import Case, Exercise, Mistake
 from .texts import Text, escape, format_points, wrap_line
 
 NOT_WRITTEN = "it stopped with NotImplementedError"
@@ -25,16 +25,26 @@ NOT_WRITTEN = "it stopped with NotImplementedError"
 class Reply:
     """The result of one try in words: right or wrong, each part with its reason, and hints on request.
 
-    `walk()` opens the walk at the first wrong step, `result` has everything as data. A reply is true if all is right.
+    `walk()` opens the walk at the first wrong step, `inputs()` has the inputs of that call, `result` everything as
+    data, and `printed` what the answer printed. A reply is true if all is right.
     """
 
-    def __init__(self, exercise: Exercise, result: Result, answer: Any):
-        self.exercise, self.result, self.answer = exercise, result, answer
+    def __init__(
+        self, exercise: Exercise, result: Result, answer: Any, cases: Sequence[Case] = (),
+        printed: Sequence[tuple[Case, str]] = (), next_exercise: str = "",
+    ):  # fmt: skip
+        self.exercise, self.result, self.answer, self.cases = exercise, result, answer, cases
+        self.printed = [(case.about, text) for case, text in printed]
+        self.next_exercise = next_exercise
         self.hints_given = 0
-        self.shown_walk = self._walk_to_show()  # here, so that the walk names a line of the student's code
 
-    def _walk_to_show(self) -> Any:
-        return self.walk() if Trace._mimebundle is not None and not self.right else None
+    @cached_property
+    def shown_walk(self) -> Any:
+        """The walk through the first wrong call, or through the first call of a right answer; None if there is none."""
+        wrong = self.result.first_wrong
+        if wrong is not None:
+            return walk_with_answer(self.exercise, wrong, self.answer)
+        return walk_of_case(self.exercise, self.cases[0], self.answer) if self.cases else None
 
     @property
     def right(self) -> bool:
@@ -49,9 +59,9 @@ class Reply:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Show the text in a notebook and, if walks can be played there, the walk at the first wrong step."""
-        trace = self.shown_walk or self._walk_to_show()
-        if trace is None or Trace._mimebundle is None:
+        if self.right or Trace._mimebundle is None or self.shown_walk is None:
             return {"text/plain": self.text}
+        trace = self.shown_walk
         player = trace._repr_mimebundle_()
         page = f"<pre style=\"white-space: pre-wrap\">{html.escape(self.text)}</pre>{player.get('text/html', '')}"
         return {**player, "text/plain": self.text, "text/html": page}
@@ -74,12 +84,14 @@ class Reply:
         if result.first_wrong is not None:
             is_repeated = any(result.first_wrong.sentence in part["reason"] for part in result.parts)
             step = f"when {result.first_wrong.case.about}." if is_repeated else self.step
-            lines += wrap_line(f"First wrong step: {escape(step)}", 2)
+            gradient = result.first_wrong.answer if self.exercise.kind == "gradients" else None
+            lines += wrap_line(f"First wrong {f'gradient: {gradient}.' if gradient else f'step: {escape(step)}'}", 2)
         if result.mistake is not None:
             lines += wrap_line(f"This looks like a known mistake: {result.mistake.title}. For a hint, call "
                                f"exercises.hint()")  # fmt: skip
         else:
             lines.append("This does not look like any known mistake.")
+        lines.append("exercises.walk() shows the first wrong call step by step, exercises.inputs() returns its inputs.")
         return "\n".join(lines)
 
     @property
@@ -101,16 +113,30 @@ class Reply:
         return hint
 
     def walk(self) -> Any:
-        """Return the walk through the first wrong call, with your rule instead of the engine's, for the player.
+        """Return the walk of a small program with your answer in it, opened at the first wrong step.
 
-        It is None if the exercise has no walk, or if the walk's numbers would be the answer.
+        The player marks the wrong entries. Without a walk, return a sentence that says why there is none.
         """
+        return self.shown_walk or Text(explain_no_walk(self.exercise, self.result.first_wrong))
+
+    def inputs(self) -> dict[str, Any]:
+        """Return the inputs of the first wrong call by name, or of the first call if all is right."""
         wrong = self.result.first_wrong
-        return None if wrong is None else walk_with_answer(self.exercise, wrong, self.answer)
+        case = wrong.case if wrong is not None else self.cases[0] if self.cases else None
+        arguments = {} if case is None else copy_data(case.request["arguments"])
+        return {name: value for name, value in arguments.items() if name != "tangents"}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
         return self.result.to_dict()
+
+
+def explain_no_walk(exercise: Exercise, wrong: Wrong | None) -> str:
+    """Return a sentence that says why there is no walk."""
+    if wrong is not None and wrong.kind == "refused":
+        return f"There is no walk yet: {wrong.sentence.rstrip('.')}."
+    return (f"There is no walk: an answer to {exercise.id} is no gradient of a program. "
+            f"exercises.inputs() returns the inputs of the first wrong call.")  # fmt: skip
 
 
 def next_hint(mistake: Mistake, hints_given: int) -> tuple[int, Text]:
@@ -123,35 +149,3 @@ def opening_step(trace: Any, served: Sequence[str]) -> int:
     """Return the number of steps after which the player opens: the first rule for one of these inputs has just run."""
     first = (step.index for step in trace.steps if set(step.rule.partition(".")[2].split("+")) & set(served))
     return next(first, -1) + 1
-
-
-def walk_with_answer(exercise: Exercise, wrong: Wrong, answer: Any) -> Any:
-    """Return the trace of a wrong call with the student's rule in a copy of the operation, or None."""
-    sample = wrong.case.expects.get("sample")
-    if sample is None or not isinstance(answer, FunctionType) or wrong.kind == "refused":
-        return None
-    op = sample.op
-    served = [name for name in wrong.case.request["answers"] if name in op.inputs]
-    if not served or (op.kind == "elementwise" and len(served) > 1) or type(op) is not Op:
-        return None
-    copy = Op(op.forward, op.kind, outputs=op.outputs, residuals=op.residuals, constants=tuple(op.constants))
-    try:
-        for rule in op.rules:
-            if not set(rule.inputs) & set(served):
-                copy.add_rule(rule.inputs, rule.function)
-        copy.add_rule(tuple(served), answer)
-        upstream = wrong.case.expects.get("upstream", wrong.case.request["arguments"].get("upstream"))
-        names = dict(zip(op.inputs, sample.inputs, strict=False))
-        with record() as trace:
-            leaves = {name: tensor(value, requires_grad=name in served) if hasattr(value, "dtype") else value
-                      for name, value in names.items()}  # fmt: skip
-            for name, leaf in leaves.items():
-                if isinstance(leaf, Tensor):
-                    leaf.label = name
-            result = copy.apply(*leaves.values(), **sample.params)
-            result.label = "out"
-            result.backward(upstream)
-        trace.opens_at = opening_step(trace, served)
-        return trace if trace.steps else None
-    except (Exception, SystemExit):  # noqa: BLE001 - a student's rule may raise anything; then there is no walk
-        return None

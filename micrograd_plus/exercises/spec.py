@@ -99,6 +99,17 @@ class Exercise:
     """If a wrong rule is planted in the walk, a function that returns the same trace without it."""
     has_own_walk = False
     """Whether each student sees a walk of their own. The cases are then drawn from its number, which is public."""
+    op: Any = None
+    """The operation of a rule's exercise."""
+    is_whole = False
+    """Whether a rule also multiplies by upstream and undoes broadcasting."""
+    serves: tuple[str, ...] = ()
+    """The inputs for which a rule's exercise asks; none in other exercises."""
+    shows_right = True
+    """Whether the walk of a wrong answer shows the right numbers beside the wrong ones. The next try draws others."""
+    walk_program: Any = None
+    """If an answer's numbers are gradients of a program: a function of a call's arguments, the answer's values and the
+    answer, which returns an `AnswerProgram` or None."""
     marked: ClassVar[Callable[..., Any]]
     """The function that turns outcomes into a result; `mark` sets it."""
 
@@ -168,3 +179,9 @@ class Exercise:
     def mark(self, cases: Sequence[Case], outcomes: Sequence[dict[str, Any]]) -> Any:
         """Return the result of one try."""
         return Exercise.marked(self, cases, outcomes)
+
+
+def can_plug(exercise: Exercise) -> bool:
+    """Return whether an answer can replace a rule of the engine, which does the rest of a whole rule itself."""
+    is_doubled = exercise.is_whole and exercise.op.kind == "elementwise"
+    return bool(exercise.serves) and not is_doubled and "composite" not in type(exercise.op).__name__.lower()

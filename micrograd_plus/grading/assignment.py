@@ -76,15 +76,16 @@ class Assignment:
         """Return the points of all exercises together."""
         return sum(map(self.points_of, self.exercises))
 
-    def seed(self, student: str, exercise: str, attempt: int) -> int | list[int]:
+    def seed(self, student: str, exercise: str, attempt: int, content: str = "") -> int | list[int]:
         """Return the seed of a student's inputs.
 
-        It differs for each student, exercise and attempt, and cannot be computed without the secret. For an exercise
-        about a walk that the student sees, it is the number of that walk.
+        It differs for each student, exercise, attempt and content of the submission, so a new version is graded on new
+        inputs, and cannot be computed without the secret. For an exercise about a walk that the student sees, it is
+        the number of that walk.
         """
         if self.definitions[exercise].has_own_walk:
             return walk_number(derive_key(self.secret), student, exercise, attempt)
-        message = json.dumps([student, exercise, attempt]).encode()
+        message = json.dumps([student, exercise, attempt, content]).encode()
         digest = hmac.digest(self.secret.encode(), message, "sha256")
         return [int.from_bytes(digest[at : at + 4], "little") for at in range(0, 32, 4)]
 

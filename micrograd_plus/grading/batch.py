@@ -6,9 +6,12 @@ continues where it stopped.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import sys
 import threading
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -16,19 +19,19 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from .assignment import AssignmentError
-from .grade import blank_marks
-from .reasons import reason
+from .assignment import AssignmentError, load_assignment
+from .grade import is_graded
+from .sandbox.isolation import strongest_level
 from .store import Store, to_json
 from .submissions import read_submission, student_id
-from .worker import Worker, WorkerError, pack_assignment
+from .worker import Worker, WorkerError, failed_marks, pack_assignment, slow_marks
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass
 class Summary:
-    """How many submissions a run marked, how many were unchanged, and on how many two workers failed."""
+    """How many submissions a run marked, how many were unchanged, and how many of those marked the grader failed on."""
 
     marked: int = 0
     unchanged: int = 0
@@ -36,20 +39,30 @@ class Summary:
 
 
 def find_submissions(places: Iterable[Path]) -> list[tuple[str, Path]]:
-    """Return every submission with its student's ID: each file, and everything in each folder."""
+    """Return every submission with its student's ID: each file, and everything in each folder.
+
+    Raise `SameStudentError` if two of them have one ID, also if they differ only in case: one would replace the other.
+    """
     paths: list[Path] = []
     for place in places:
         if place.is_dir() and not place.is_symlink():
             paths += [each for each in sorted(place.iterdir()) if not each.name.startswith((".", "__"))]
         else:
             paths.append(place)
-    counts: dict[str, int] = {}
+    owners: dict[str, Path] = {}
     submissions = []
     for path in paths:
         student = student_id(path)
-        count = counts[student.casefold()] = counts.get(student.casefold(), 0) + 1
-        submissions.append((student if count == 1 else f"{student}-{count}", path))
+        other = owners.setdefault(unicodedata.normalize("NFKC", student).casefold(), path)
+        if other is not path:
+            raise SameStudentError(f"{other} and {path} are both the submission of {student!r}: rename or remove one. "
+                                   f"Nothing was graded")  # fmt: skip
+        submissions.append((student, path))
     return submissions
+
+
+class SameStudentError(Exception):
+    """Two submissions have the ID of one student."""
 
 
 def grade_class(submissions: list[tuple[str, Path]], assignment: Path, store: Store, *, level: str | None = None,
@@ -60,9 +73,9 @@ def grade_class(submissions: list[tuple[str, Path]], assignment: Path, store: St
     waiting, replies = SimpleQueue[Any](), SimpleQueue[Any]()
     count = max(1, min(jobs or os.cpu_count() or 1, len(submissions)))
     first = Worker(setup)  # raises here if the assignment or the level is invalid
-    make_task = partial(path_task, store, again)
+    make_task, make_problem = partial(path_task, store, again), partial(problem_marks, assignment, setup)
     threads = [threading.Thread(target=run_worker, daemon=True,
-                                args=(setup, make_task, waiting, replies, None if number else first))
+                                args=(setup, make_task, make_problem, waiting, replies, None if number else first))
                for number in range(count)]  # fmt: skip
     for student, path in submissions:
         waiting.put((student, path))
@@ -72,8 +85,8 @@ def grade_class(submissions: list[tuple[str, Path]], assignment: Path, store: St
         thread.start()
     summary = Summary()
     for number in range(1, len(submissions) + 1):
-        student, reply, failed = replies.get()
-        store_reply(store, student, reply, failed, summary)
+        student, reply = replies.get()
+        store_reply(store, student, reply, summary)
         if progress:
             progress(number, len(submissions))
     for thread in threads:
@@ -81,7 +94,7 @@ def grade_class(submissions: list[tuple[str, Path]], assignment: Path, store: St
     return summary
 
 
-def store_reply(store: Store, student: str, reply: dict[str, Any], failed: bool, summary: Summary) -> None:
+def store_reply(store: Store, student: str, reply: dict[str, Any], summary: Summary) -> None:
     """Write one reply to disk and count it. Marks are written last: if they exist, so does everything else."""
     if reply["text"] is None:
         summary.unchanged += 1
@@ -89,7 +102,7 @@ def store_reply(store: Store, student: str, reply: dict[str, Any], failed: bool,
     store.put_walks(student, reply.get("walks", {}))
     store.put(student, reply["text"])
     summary.marked += 1
-    summary.failed += failed
+    summary.failed += not is_graded(json.loads(reply["text"]))
 
 
 def path_task(store: Store, again: list[str] | None, student: str, path: Path) -> dict[str, Any]:
@@ -106,41 +119,58 @@ def known_fingerprint(marks: dict[str, Any] | None) -> str | None:
     return marks.get("fingerprint") if marks else None
 
 
-def run_worker(setup: dict[str, Any], make_task: Callable[[str, Path], dict[str, Any]], waiting: Any, replies: Any,
+def run_worker(setup: dict[str, Any], make_task: Callable[[str, Path], dict[str, Any]],
+               make_problem: Callable[[str, Exception], str], waiting: Any, replies: Any,
                worker: Worker | None) -> None:  # fmt: skip
     """Grade submissions with one worker at a time until none is waiting."""
     try:
         while (item := waiting.get()) is not None:
-            worker = grade_one(setup, worker, item[0], make_task(*item), replies)
+            worker = grade_one(setup, make_problem, worker, item[0], make_task(*item), replies)
     finally:
         if worker is not None:
             worker.close()
 
 
-def grade_one(
-    setup: dict[str, Any], worker: Worker | None, student: str, task: dict[str, Any], replies: Any
-) -> Worker | None:
+def grade_one(setup: dict[str, Any], make_problem: Callable[[str, Exception], str], worker: Worker | None, student: str,
+              task: dict[str, Any], replies: Any) -> Worker | None:  # fmt: skip
     """Grade one submission; try again with a new worker if the first one dies. Return the worker that is left."""
-    for is_last in (False, True):
+    problem: Exception | None = None
+    for _ in range(2):
         try:
             worker = worker or Worker(setup)
             worker.send(task)
-            replies.put((student, worker.receive(), False))
+            replies.put((student, worker.receive()))
             return worker
-        except (WorkerError, AssignmentError, OSError, ValueError):
+        except (WorkerError, AssignmentError, OSError, ValueError) as error:
             if worker is not None:
                 worker.process.kill()
                 worker.close()
-            worker = None
-            if is_last:
-                replies.put((student, {"text": failed_marks(setup, student)}, True))
+            worker, problem = None, error
+            if getattr(error, "is_too_slow", False):
+                break
+    assert problem is not None
+    replies.put((student, {"text": make_problem(student, problem)}))
     return None
 
 
-def failed_marks(setup: dict[str, Any], student: str) -> str:
-    """Return the marks of a submission on which two workers died: none, with the reason."""
-    return to_json(blank_marks(assignment=setup["assignment"]["id"], student=student, attempt=setup["attempt"],
-                               isolation=setup["level"], problem=reason("failed"), fingerprint=None))  # fmt: skip
+def grade_path(path: Path, student: str, assignment: Path, level: str | None, attempt: int) -> str:
+    """Return the marks of one submission, graded by a worker that may die, as JSON."""
+    setup = {"assignment": pack_assignment(assignment), "level": level, "attempt": attempt}
+    replies = SimpleQueue[Any]()
+    worker = grade_one(setup, partial(problem_marks, assignment, setup), Worker(setup), student,
+                       {"student": student, "path": str(path)}, replies)  # fmt: skip
+    if worker is not None:
+        worker.close()
+    return replies.get()[1]["text"]
+
+
+def problem_marks(assignment: Path, setup: dict[str, Any], student: str, error: Exception) -> str:
+    """Return the marks of a submission on which the workers died: it takes too long to read, or the grader failed."""
+    loaded, level = load_assignment(assignment), setup["level"] or strongest_level()
+    with contextlib.redirect_stdout(None):
+        if getattr(error, "is_too_slow", False):
+            return to_json(slow_marks(loaded, student, setup["attempt"], level))
+        return to_json(failed_marks(loaded, student, setup["attempt"], level, f"{type(error).__name__}: {error}"[:300]))
 
 
 # On several machines ------------------------------------------------------------------------------------------------
@@ -179,9 +209,9 @@ def grade_with_dask(submissions: list[tuple[str, Path]], assignment: Path, store
                    for student, task in data_tasks(submissions, store)}  # fmt: skip
         for number, future in enumerate(as_completed(list(futures)), start=1):
             student = futures[future]
-            failed = future.status == "error"
-            reply = {"text": failed_marks(setup, student)} if failed else future.result()
-            store_reply(store, student, reply, failed, summary)
+            failure = future.exception() if future.status == "error" else None
+            reply = {"text": problem_marks(assignment, setup, student, failure)} if failure else future.result()
+            store_reply(store, student, reply, summary)
             if progress:
                 progress(number, len(submissions))
     return summary

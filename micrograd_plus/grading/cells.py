@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +43,8 @@ class Cell:
     """The number of lines before it in its file."""
     is_test: bool = False
     """Whether it is a test cell of a school system. Test cells do not run."""
+    file: str = ""
+    """The file that it comes from."""
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -48,8 +52,10 @@ class Cell:
         return analyse(self.source)
 
     def split(self) -> list[Cell]:
-        """Return one cell for each statement."""
-        return [Cell(self.where, source, self.line + before) for before, source in statements(self.source)]
+        """Return one cell for each statement; the cell itself if it is not valid Python."""
+        if self.analysis.tree is None or len(self.analysis.tree.body) < 2:
+            return [self]
+        return [replace(self, source=source, line=self.line + before) for before, source in statements(self.source)]
 
 
 def parse(source: str) -> ast.Module:
@@ -119,22 +125,26 @@ def answered_exercise(node: ast.Call) -> set[str]:
 # Which cells an exercise needs ----------------------------------------------------------------------------------------
 
 
-def split_answers(cell: Cell, functions: set[str]) -> list[Cell]:
-    """Return the statements of a cell that answers an exercise, as cells; other cells as they are.
-
-    So imports and helpers beside one answer also run for the other exercises.
-    """
-    analysis = cell.analysis
-    if analysis.tree is None or len(analysis.tree.body) < 2 or not (analysis.exercises or analysis.binds & functions):
-        return [cell]
-    return cell.split()
-
-
 def exercises_of(cells: Sequence[Cell], functions: dict[str, str]) -> list[set[str]]:
     """Return for each cell the exercises that it answers. `functions` has the function's name for each exercise."""
     by_function = {name: exercise for exercise, name in functions.items()}
     return [cell.analysis.exercises | {by_function[name] for name in cell.analysis.binds & by_function.keys()}
             for cell in cells]  # fmt: skip
+
+
+def answers_to_run(cells: Sequence[Cell], owners: Sequence[set[str]], starters: dict[str, str]) -> list[set[str]]:
+    """Return the owners of each cell without those whose starter it contains unchanged beside another answer.
+
+    `starters` has the starter of each exercise. A student may keep it and answer above or below it.
+    """
+    kept = [set(own) for own in owners]
+    for exercise, starter in starters.items():
+        places = [place for place, own in enumerate(owners) if exercise in own]
+        if len(places) > 1:
+            unchanged = [place for place in places if is_starter(cells[place].source, starter)]
+            for place in unchanged if len(unchanged) < len(places) else ():
+                kept[place] = {f"starter of {exercise}"}
+    return kept
 
 
 def cells_to_run(owners: Sequence[set[str]], exercise: str, deadly: set[int]) -> list[int]:
@@ -147,26 +157,41 @@ def cells_to_run(owners: Sequence[set[str]], exercise: str, deadly: set[int]) ->
 
 def required_cells(cells: Sequence[Cell], owners: Sequence[set[str]], exercise: str) -> set[int]:
     """Return the cells of an answer, the cells that bind the names they read, and so on."""
-    required = {place for place, own in enumerate(owners) if exercise in own}
-    new = set(required)
-    while new:
-        reads = {name for place in new for name in cells[place].analysis.reads}
-        new = {place for place, cell in enumerate(cells) if place not in required and cell.analysis.binds & reads
-               and (not owners[place] or exercise in owners[place])}  # fmt: skip
-        required |= new
+    binding: dict[str, list[int]] = {}
+    for place, (cell, own) in enumerate(zip(cells, owners, strict=True)):
+        for name in cell.analysis.binds if not own or exercise in own else ():
+            binding.setdefault(name, []).append(place)
+    waiting = [place for place, own in enumerate(owners) if exercise in own]
+    required = set(waiting)
+    while waiting:
+        for name in cells[waiting.pop()].analysis.reads:
+            new = [place for place in binding.pop(name, ()) if place not in required]
+            required.update(new)
+            waiting += new
     return required
 
 
 def is_starter(source: str, starter: str) -> bool:
-    """Return whether an answer is the unchanged starter, apart from comments and spaces."""
+    """Return whether code contains nothing but statements of the starter, apart from comments, spaces and imports."""
     try:
-        answer, original = parse(source), parse(starter)
-    except SyntaxError:
+        tokens, originals = (statements_as_tokens(text) for text in (source, starter))
+    except (SyntaxError, UnreadableError, tokenize.TokenError):
         return source.strip() == starter.strip()
-    statements_of_answer = {ast.dump(each) for each in answer.body}
-    return bool(original.body) and all(
-        ast.dump(each) in statements_of_answer for each in original.body if not is_import_or_text(each)
-    )
+    return bool(tokens) and all(each in originals for each in tokens)
+
+
+def statements_as_tokens(source: str) -> list[list[str]]:
+    """Return the tokens of each statement, without imports and loose strings."""
+    return [statement_tokens(text) for _, text in statements(source)
+            if not all(map(is_import_or_text, parse(text).body))]  # fmt: skip
+
+
+def statement_tokens(text: str) -> list[str]:
+    """Return the words and signs of a statement, without comments and spaces; blocks begin and end with a sign."""
+    layout = {tokenize.COMMENT: None, tokenize.NL: None, tokenize.NEWLINE: None, tokenize.ENDMARKER: None,
+              tokenize.INDENT: ">", tokenize.DEDENT: "<"}  # fmt: skip
+    words = (layout.get(each.type, each.string) for each in tokenize.generate_tokens(io.StringIO(text).readline))
+    return [each for each in words if each is not None]
 
 
 def is_import_or_text(node: Any) -> bool:

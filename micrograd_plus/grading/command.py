@@ -42,13 +42,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write the files that a school system needs")  # fmt: skip
 
 
+NOT_GRADED = 3
+"""The exit code if the grader failed on a submission."""
+
+
 class CommandError(Exception):
     """The command cannot be carried out."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command and return the exit code: 0 if every submission has marks, whatever it contains."""
+    """Run the command and return the exit code.
+
+    0: every submission has marks, whatever it contains. 1: the command cannot be carried out. 3: the grader failed on
+    some submissions, which are not graded.
+    """
     from .assignment import AssignmentError
+    from .batch import SameStudentError
     from .sandbox.isolation import IsolationError
     from .store import BusyError
 
@@ -65,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
             if not Path(name).exists():
                 raise CommandError(f"there is no submission {name!r}")
         return grade_single(options) if options.one else grade_all(options)
-    except (AssignmentError, IsolationError, BusyError, CommandError) as error:
+    except (AssignmentError, IsolationError, BusyError, SameStudentError, CommandError) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
         return 1
     except PermissionError as error:
@@ -115,25 +124,27 @@ def pack(options: argparse.Namespace) -> int:
 
 def grade_single(options: argparse.Namespace) -> int:
     """Grade one submission, and write its marks in one format."""
-    from .assignment import load_assignment
+    import json
+
+    from .batch import grade_path
     from .formats import format_marks
     from .formats.gradescope import student_in
+    from .grade import is_graded
     from .store import write_atomic
-    from .submissions import read_submission
-    from .worker import Grader
+    from .submissions import student_id
 
-    grader = Grader(load_assignment(Path(options.assignment)), options.isolation, options.attempt)
-    student = student_in(Path(options.student_of)) if options.student_of else options.student
-    try:
-        marks = grader.grade(read_submission(Path(options.submissions[0]), student))
-    finally:
-        grader.sandbox.close()
-    text = format_marks(options.format, [marks], parse_columns(options))
+    columns, path = parse_columns(options), Path(options.submissions[0])
+    student = student_in(Path(options.student_of)) if options.student_of else options.student or student_id(path)
+    marks = json.loads(grade_path(path, student, Path(options.assignment), options.isolation, options.attempt))
+    if not is_graded(marks) and options.format == "gradescope":
+        sys.stdout.write("The grader failed on this submission. This is not your fault; please tell your teacher.\n")
+        return NOT_GRADED
+    text = format_marks(options.format, [marks], columns)
     if options.output:
         write_atomic(Path(options.output), text)
     else:
         sys.stdout.write(text)
-    return 0
+    return 0 if is_graded(marks) else NOT_GRADED
 
 
 def parse_columns(options: argparse.Namespace) -> dict[str, str] | None:
@@ -180,11 +191,14 @@ def grade_into(store: Any, assignment: Any, options: argparse.Namespace) -> int:
     if not is_at_least(level, assignment.isolation):
         sys.stdout.write(f"These marks are provisional: isolation was {level!r}, and the assignment requires "
                          f"{assignment.isolation!r}.\n")  # fmt: skip
-    sys.stdout.write(f"{summary.marked} marked, {summary.unchanged} unchanged, {summary.failed} failed in the grader. "
+    sys.stdout.write(f"{summary.marked} marked, {summary.unchanged} unchanged, {summary.failed} not graded. "
                      f"See {store.folder / 'report.html'}.\n")  # fmt: skip
     if options.again:
         sys.stdout.write(report.write_changes(store, before, options.again))
-    return 0
+    if summary.failed:
+        sys.stderr.write(f"micrograd-plus grade: the grader failed on {summary.failed} submissions. They have no "
+                         f"marks: run the same command again.\n")  # fmt: skip
+    return NOT_GRADED if summary.failed else 0
 
 
 def grade_with_dask(submissions: Any, store: Any, options: argparse.Namespace) -> Any:

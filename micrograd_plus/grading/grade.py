@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__ as future_features
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +19,8 @@ import numpy as np
 
 from ..exercises.reply import walk_with_answer
 from .assignment import Assignment
-from .cells import cells_to_run, exercises_of, is_starter, required_cells, split_answers
+from .cells import answers_to_run, cells_to_run, exercises_of, is_starter, required_cells
+from .messages import SafeMessages
 from .reasons import escape_invisible, reason
 from .sandbox.boxes import Sandbox, SandboxError
 from .sandbox.isolation import is_at_least
@@ -30,26 +32,25 @@ SCHEMA = "micrograd_plus/marks/1"
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 PROGRAM_ONLY = re.compile(r"__name__\s*==\s*['\"]__main__")
 EMPTY_OUTCOME = {"values": None, "error": None, "wrote": []}
+MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
+MOST_STATEMENTS, MOST_LINES = 8000, 1 << 20
 ANSWER_DTYPES = ("f8", "f4", "c16", "c8")
-PATIENCE, SLOW = 3.0, 0.25
-"""An answer may take `PATIENCE` times its processor time by the clock. If it is stopped by the clock after using at
-least the fraction `SLOW` of its processor time, the machine was busy, and it runs once more."""
+PATIENCE = 3.0
+"""An answer may take this many times its processor time by the clock."""
+MOST_LEFT_OUT = 3
+"""After as many cells that end or block the process, only the cells that an answer needs are run."""
+MOST_REPEATS = 2
+"""An answer that was stopped by the clock runs once more with twice the time, since the machine may have been busy.
+A submission may waste this many repetitions."""
 
 
 def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sandbox, attempt: int = 1,
                      limits: Callable[[Any], Limits] | None = None,
                      walks: dict[str, str] | None = None) -> dict[str, Any]:  # fmt: skip
     """Return the marks of a submission. Add to `walks` the walk through the first wrong call of each exercise."""
-    marks = blank_marks(
-        assignment=assignment.id, student=submission.student, attempt=attempt, isolation=sandbox.level,
-        provisional=not is_at_least(sandbox.level, assignment.isolation), gradable=submission.problem is None,
-        problem=submission.problem, max_score=assignment.total_points(), remarks=list(submission.remarks),
-    )  # fmt: skip
     if submission.problem is not None:
-        why = reason("not_gradable", problem=submission.problem)
-        marks["exercises"] = [zero_marks(assignment, name, why) for name in assignment.exercises]
-        marks["tampering"] = submission.tampering
-        return marks
+        return ungradable_marks(submission, assignment, attempt, sandbox.level)
+    marks = first_marks(submission, assignment, attempt, sandbox.level)
     grading = SubmissionGrading(submission, assignment, sandbox, attempt, limits or limits_of)
     try:
         marks["exercises"] = [grading.mark_or_zero(name) for name in assignment.exercises]
@@ -58,18 +59,51 @@ def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sa
     if walks is not None:
         walks.update(grading.walks)
     marks["score"] = round(sum(each["points"] for each in marks["exercises"]), 6)
-    marks["remarks"] += grading.remarks
+    marks["failed"] = grading.failed
+    marks["remarks"] += list(dict.fromkeys(grading.remarks))
     marks["tampering"] = submission.tampering + find_tampering(grading.cells)
     return marks
 
 
+def first_marks(submission: Submission, assignment: Assignment, attempt: int, level: str) -> dict[str, Any]:
+    """Return the marks of a submission without its exercises."""
+    return blank_marks(
+        assignment=assignment.id, student=submission.student, attempt=attempt, isolation=level,
+        provisional=not is_at_least(level, assignment.isolation), gradable=submission.problem is None,
+        problem=submission.problem, max_score=assignment.total_points(), remarks=list(submission.remarks),
+    )  # fmt: skip
+
+
+def ungradable_marks(submission: Submission, assignment: Assignment, attempt: int, level: str) -> dict[str, Any]:
+    """Return the marks of a submission that could not be read."""
+    marks = first_marks(submission, assignment, attempt, level)
+    why = reason("not_gradable", problem=submission.problem)
+    marks["exercises"] = [zero_marks(assignment, name, why) for name in assignment.exercises]
+    marks["tampering"] = submission.tampering
+    return marks
+
+
 def blank_marks(**fields: Any) -> dict[str, Any]:
-    """Return marks of a submission without exercises, in the order of the schema, with these fields replaced."""
+    """Return marks of a submission without exercises, in the order of the schema, with these fields replaced.
+
+    `failed` lists the exercises that the grader itself failed to grade. Such marks are no marks yet: see `is_graded`.
+    """
     return {
         "schema": SCHEMA, "assignment": "", "student": "", "attempt": 1, "isolation": "none", "provisional": True,
-        "gradable": False, "problem": None, "score": 0.0, "max_score": 0.0, "exercises": [], "remarks": [],
-        "tampering": [],
+        "gradable": False, "problem": None, "failed": [], "score": 0.0, "max_score": 0.0, "exercises": [],
+        "remarks": [], "tampering": [],
     } | fields  # fmt: skip
+
+
+def content_hash(submission: Submission) -> str:
+    """Return a hash of the code of a submission."""
+    code = [[cell.where, cell.source] for cell in submission.cells]
+    return hashlib.sha256(json.dumps(code).encode()).hexdigest()
+
+
+def is_graded(marks: dict[str, Any]) -> bool:
+    """Return whether marks count: the grader did not fail on the submission or on one of its exercises."""
+    return not marks.get("failed")
 
 
 def limits_of(exercise: Any) -> Limits:
@@ -86,35 +120,70 @@ class SubmissionGrading:
         self.submission, self.assignment, self.sandbox, self.attempt = submission, assignment, sandbox, attempt
         self.limits = limits
         functions = {name: exercise.function_name for name, exercise in assignment.definitions.items()}
-        self.cells = [part for cell in submission.cells if not cell.is_test
-                      for part in split_answers(cell, set(functions.values()))]  # fmt: skip
+        self.cells = [part for cell in submission.cells if not cell.is_test for part in cell.split()]
+        if len(self.cells) > MOST_STATEMENTS:
+            self.cells = [cell for cell in submission.cells if not cell.is_test]
         self.owners = exercises_of(self.cells, functions)
+        starters = {name: exercise.starter for name, exercise in assignment.definitions.items()}
+        self.running = answers_to_run(self.cells, self.owners, starters)
+        self.content = content_hash(submission)
+        self.messages = SafeMessages((cell.source for cell in submission.cells), map(str, functions.values()))
         self.deadly: dict[int, RunResult] = {}
         """The cells that ended the process, each with the result of its run."""
-        self.remarks: list[str] = []
+        self.remarks: list[str] = self.several_answers()
+        self.failed: list[str] = []
+        self.repeats = 0
         self.walks: dict[str, str] = {}
 
+    def several_answers(self) -> list[str]:
+        """Return a remark for each exercise that several files answer."""
+        remarks = []
+        for name in self.assignment.exercises:
+            pairs = zip(self.cells, self.running, strict=True)
+            files = list(dict.fromkeys(cell.file for cell, own in pairs if name in own))
+            if len(files) > 1:
+                remarks.append(reason("two_answers", exercise=name, names=", ".join(files[:5]), name=files[-1]))
+        return remarks
+
     def mark_or_zero(self, name: str) -> dict[str, Any]:
-        """Return the marks of an exercise; no points if the exercise itself fails. Faults of the machine are raised."""
+        """Return the marks of an exercise; none if the exercise itself fails. Faults of the machine are raised."""
         try:
             return self.mark(name)
         except (SandboxError, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - a faulty exercise must not cost the marks of the others
-            self.remarks.append(f"{name}: {type(error).__name__}: {clean(str(error))[:300]}")
+            self.remarks.append(f"{name}: {type(error).__name__} in the grader")
+            self.failed.append(name)
             return zero_marks(self.assignment, name, reason("failed"))
 
     def mark(self, name: str) -> dict[str, Any]:
         """Return the marks of an exercise."""
         exercise = self.assignment.definitions[name]
-        own = "\n".join(cell.source for cell, owners in zip(self.cells, self.owners, strict=True) if name in owners)
-        if own and is_starter(own, exercise.starter):
+        own = [cell.source for cell, owners in zip(self.cells, self.owners, strict=True) if name in owners]
+        if own and all(is_starter(source, exercise.starter) for source in own):
             return zero_marks(self.assignment, name, reason("unchanged"))
-        cases = exercise.cases(self.assignment.seed(self.submission.student, name, self.attempt))
+        seed = self.assignment.seed(self.submission.student, name, self.attempt, self.content)
+        cases = exercise.cases(seed)
         result, places = self.run(name, exercise, [case.request for case in cases])
         if result.end != "done":
             return zero_marks(self.assignment, name, self.reason_for_end(exercise, result, places))
+        self.remarks += self.missing_names(result, places)
         return self.compare(name, exercise, cases, result)
+
+    def missing_names(self, result: RunResult, places: list[int]) -> list[str]:
+        """Return a remark for each name that an answer misses because the cell that defines it stopped."""
+        errors = [*result.errors.values(), *(each["error"] for each in result.outcomes.values()
+                                            if type(each) is dict and type(each.get("error")) is dict)]  # fmt: skip
+        missing = {match[1] for each in errors if (match := MISSING_NAME.match(str(each.get("message"))))}
+        return [reason("missing_name", name=name, where=self.cells[places[number]].where,
+                       kind=self.messages.kind(error["kind"]), message=self.shown_message(error))
+                for number, error in result.cell_errors.items() if number < len(places)
+                for name in sorted(missing & self.cells[places[number]].analysis.binds)][:3]  # fmt: skip
+
+    def shown_message(self, error: dict[str, Any]) -> str:
+        """Return the message of an error after a colon, as far as students may see it."""
+        message = clean(self.messages.message(error["message"])) if error["has_message"] else ""
+        return f": {message}" if message else ""
 
     # Running ----------------------------------------------------------------------------------------------------------
 
@@ -123,16 +192,18 @@ class SubmissionGrading:
 
         A cell that ends the process is left out if the exercise does not depend on it.
         """
-        is_answered = any(name in owners for owners in self.owners)
+        is_answered = any(name in owners for owners in self.running)
         if self.deadly and not is_answered:
             return next(iter(self.deadly.values())), []
         while True:
-            places = cells_to_run(self.owners, name, set(self.deadly))
+            places = cells_to_run(self.running, name, set(self.deadly))
+            if len(self.deadly) > MOST_LEFT_OUT:
+                places = sorted(required_cells(self.cells, self.running, name) - self.deadly.keys())
             result = self.run_patiently(self.build_run(name, exercise, requests, places))
             if result.end in ("done", "missing") or result.has_answer or not 0 <= result.last_cell < len(places):
                 return result, places
             blamed = places[result.last_cell]
-            if blamed in required_cells(self.cells, self.owners, name):
+            if blamed in required_cells(self.cells, self.running, name):
                 return result, places
             self.deadly[blamed] = result
             if not is_answered:
@@ -152,17 +223,18 @@ class SubmissionGrading:
         )  # fmt: skip
 
     def run_patiently(self, run: Run) -> RunResult:
-        """Carry out a run; once more with twice the time if the machine was busy."""
+        """Carry out a run; once more with twice the time if the clock stopped it, since the machine may be busy."""
         result, limits = self.sandbox.run(run), run.limits
-        if result.end == "time" and limits.cpu * SLOW <= result.cpu < limits.cpu:
-            return self.sandbox.run(replace(run, limits=replace(limits, wall=2 * limits.wall)))
+        if result.end == "time" and result.cpu < limits.cpu and self.repeats < MOST_REPEATS:
+            result = self.sandbox.run(replace(run, limits=replace(limits, wall=2 * limits.wall)))
+            self.repeats += result.end == "time"
         return result
 
     # Comparing --------------------------------------------------------------------------------------------------------
 
     def compare(self, name: str, exercise: Any, cases: list[Any], result: RunResult) -> dict[str, Any]:
         """Return the marks for the values that came back."""
-        outcomes = [check_outcome(result, place, case.request) for place, case in enumerate(cases)]
+        outcomes = [check_outcome(result, place, case.request, self.messages) for place, case in enumerate(cases)]
         with np.errstate(all="ignore"):
             comparison = exercise.mark(cases, outcomes)
             if (wrong := comparison.first_wrong) is not None:
@@ -210,8 +282,8 @@ class SubmissionGrading:
             if exercise.id in self.owners[places[number]] or name in cell.analysis.binds:
                 if cell.analysis.problem:
                     return reason("broken_syntax", name=name, where=cell.where, problem=cell.analysis.problem)
-                message = clean(f": {error['message']}" if error["has_message"] else "")
-                return reason("broken_cell", name=name, where=cell.where, kind=error["kind"], message=message)
+                return reason("broken_cell", name=name, where=cell.where, kind=self.messages.kind(error["kind"]),
+                              message=self.shown_message(error))  # fmt: skip
         if any(PROGRAM_ONLY.search(cell.source) and name in cell.analysis.binds
                for cell in map(self.cells.__getitem__, places)):  # fmt: skip
             return reason("only_as_program", name=name)
@@ -265,16 +337,16 @@ def zero_marks(assignment: Assignment, name: str, why: str) -> dict[str, Any]:
 # Checking data from the student's process ----------------------------------------------------------------------------
 
 
-def check_outcome(result: RunResult, place: int, request: dict[str, Any]) -> dict[str, Any]:
+def check_outcome(result: RunResult, place: int, request: dict[str, Any], safe: SafeMessages) -> dict[str, Any]:
     """Return the outcome of one call in the form that exercises compare. Anything of another form is no answer."""
     if place in result.errors:
         error = result.errors[place]
-        message = clean(error["message"] if error["has_message"] else missing_message(error["kind"]))
-        return EMPTY_OUTCOME | {"error": {"kind": error["kind"], "message": message, "line": error["line"]}}
+        message = clean(safe.message(error["message"]) if error["has_message"] else missing_message(error["kind"]))
+        return EMPTY_OUTCOME | {"error": {"kind": safe.kind(error["kind"]), "message": message, "line": error["line"]}}
     outcome = result.outcomes.get(place)
     if type(outcome) is not dict or outcome.keys() != EMPTY_OUTCOME.keys():
         return dict(EMPTY_OUTCOME)
-    error, wrote = check_error(outcome["error"]), outcome["wrote"]
+    error, wrote = check_error(outcome["error"], safe), outcome["wrote"]
     if type(wrote) is not list or not all(type(each) is str for each in wrote):
         wrote = []
     return {"values": None if error else check_values(outcome["values"], request["answers"]), "error": error,
@@ -286,16 +358,16 @@ def missing_message(kind: str) -> str:
     return reason("memory" if kind == "MemoryError" else "no_message")
 
 
-def check_error(error: Any) -> dict[str, Any] | None:
+def check_error(error: Any, safe: SafeMessages) -> dict[str, Any] | None:
     """Return the error of an outcome with the right types; None if there is none."""
     if error is None:
         return None
     if type(error) is not dict or type(error.get("kind")) is not str or type(error.get("message")) is not str:
         return {"kind": "InvalidAnswer", "message": "the data sent is not a valid answer", "line": None}
     line = error.get("line")
-    return {"kind": escape_invisible(error["kind"][:80]),
-            "message": clean(error["message"][:300]) or missing_message(error["kind"]),
-            "line": line if type(line) is int else None}  # fmt: skip
+    return {"kind": escape_invisible(safe.kind(error["kind"][:80])),
+            "message": clean(safe.message(error["message"][:300])) or missing_message(error["kind"]),
+            "line": line if type(line) is int and 0 < line < MOST_LINES else None}  # fmt: skip
 
 
 def check_values(values: Any, answers: list[str]) -> dict[str, np.ndarray] | None:

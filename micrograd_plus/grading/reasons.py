@@ -33,10 +33,14 @@ REASONS = {
     "broken_syntax": "the function `{name}` was not found, because in {where} {problem}",
     "unchanged": "the starter code was not changed",
     "no_message": "(message not available)",
+    "hidden_message": "(message not shown)",
+    "slow_reading": "reading it takes more than {seconds} s of processor time",
+    "two_answers": "{exercise} is answered in several files ({names}); the answer in {name} counts",
+    "missing_name": "{name} is missing because {where} stopped with {kind}{message}",
     # General
     "right": "right",
     "not_gradable": "not gradable: {problem}",
-    "failed": "the grader failed on this exercise; this is not your fault, and your teacher will see it",
+    "failed": "not graded: the grader failed on this exercise; this is not your fault, and your teacher will see it",
     "left_out_cell": "{where} was left out, because with it your program {what}",
 }  # fmt: skip
 

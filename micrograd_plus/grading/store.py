@@ -51,7 +51,8 @@ class Store:
         with try_lock(self.marks) as is_first:
             if not is_first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
-            for stale in [*self.marks.glob(f"{TEMPORARY}*"), *self.folder.glob(f"{TEMPORARY}*")]:
+            places = (self.folder, self.marks, self.folder / "walks", self.folder / "students")
+            for stale in [each for place in places for each in place.glob(f"{TEMPORARY}*")]:
                 with contextlib.suppress(OSError):
                     stale.unlink()
             yield
@@ -76,8 +77,9 @@ class Store:
         """Write the walks through a student's first wrong calls, and remove earlier ones."""
         folder = self.folder / "walks"
         folder.mkdir(exist_ok=True)
-        for earlier in folder.glob(f"{student}--*.json"):
-            earlier.unlink()
+        for earlier in folder.glob("*.json"):
+            if earlier.stem.rpartition("--")[0] == student:
+                earlier.unlink()
         for exercise, text in walks.items():
             write_atomic(folder / f"{student}--{exercise}.json", text)
 

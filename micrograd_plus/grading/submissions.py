@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from .cells import Cell, statements
+from .magics import remove_magics
 from .reasons import UnreadableError, escape_invisible, reason
 
 MOST_BYTES, MOST_IN_ALL, MOST_FILES, MOST_CELLS, MOST_SOURCE = 24 << 20, 48 << 20, 1000, 2000, 1 << 20
+LONGEST_ID = 160
 ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 LOOKS_LIKE_A_MODULE = {
     "conftest", "sitecustomize", "usercustomize", "numpy", "json", "random", "math", "os", "sys", "re", "inspect",
@@ -32,7 +34,6 @@ LOOKS_LIKE_A_MODULE = {
 }  # fmt: skip
 RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-COMMAND = re.compile(r"(\s*)([%!?]|\w+\s*=\s*[!%])")
 UTF8_NAMES = {"utf-8", "utf8", "ascii", "us-ascii", "utf-8-sig", "u8"}
 
 
@@ -55,7 +56,8 @@ def read_submission(path: Path, student: str | None = None) -> Submission:
     """Read a submission from a file, an archive or a folder. It never raises: `problem` says why nothing was read."""
     submission = Submission(student or student_id(path))
     try:
-        add_files(submission, sorted(files_in(path)))
+        files = [file for file in files_in(path) if not is_hidden(file[0])]
+        add_files(submission, sorted(files, key=lambda file: (-file[0].count("/"), file[0])))
     except UnreadableError as error:
         submission.cells, submission.problem = [], str(error)
     except (OSError, RecursionError, MemoryError) as error:
@@ -64,11 +66,20 @@ def read_submission(path: Path, student: str | None = None) -> Submission:
 
 
 def student_id(path: Path) -> str:
-    """Return the student's ID from the name of the file or folder, without unusual characters."""
-    name = path.name
+    """Return the student's ID: the name of the file or folder, without characters that a file name cannot contain.
+
+    Letters of every alphabet and spaces are kept, so that the ID is the one that the student entered in the notebook.
+    """
+    name = unicodedata.normalize("NFC", path.name)
     for ending in (*ARCHIVES, ".ipynb", ".py"):
         name = name.removesuffix(ending)
-    return re.sub(r"[^\w.@+-]", "_", name, flags=re.ASCII)[:80].strip(".") or "unnamed"
+    short = re.sub(r"[^\w.@+ -]", "_", name).encode()[:LONGEST_ID].decode("utf-8", "ignore")
+    return short.strip(". ") or "unnamed"
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether systems add a file by themselves: hidden files, caches, the resource forks of macOS."""
+    return any(part.startswith((".", "__MACOSX", "__pycache__")) for part in name.split("/"))
 
 
 def add_files(submission: Submission, files: list[tuple[str, bytes]]) -> None:
@@ -84,12 +95,16 @@ def add_files(submission: Submission, files: list[tuple[str, bytes]]) -> None:
         submission.remarks.append(reason("left_out", names=", ".join(map(show_name, ignored[:10]))))
     if not usable:
         raise UnreadableError(reason("no_file"))
+    total = 0
     for name, data in usable:
         is_notebook = name.endswith(".ipynb")
         submission.notebook = submission.notebook or is_notebook
         prefix = f"{show_name(Path(name).name)}, " if len(usable) > 1 else ""
         cells = read_notebook(data) if is_notebook else read_program(data)
-        submission.cells += [replace(cell, where=prefix + cell.where) for cell in cells]
+        total += sum(len(cell.source) for cell in cells)
+        if total > MOST_SOURCE:
+            raise UnreadableError(reason("too_large", name="all code together", most=MOST_SOURCE >> 20))
+        submission.cells += [replace(cell, where=prefix + cell.where, file=name) for cell in cells]
     if not submission.cells:
         raise UnreadableError(reason("no_code"))
     if len(submission.cells) > 4 * MOST_CELLS:
@@ -136,8 +151,8 @@ def files_in_folder(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a folder and its subfolders. Only programs and notebooks are opened."""
     count, total = 0, 0
     for place, folders, names in os.walk(path, followlinks=False):
-        folders[:] = sorted(each for each in folders if not each.startswith((".", "__pycache__")))
-        for name in sorted(names):
+        folders[:] = sorted(each for each in folders if not is_hidden(each))
+        for name in sorted(each for each in names if not is_hidden(each)):
             full = Path(place, name)
             relative = full.relative_to(path).as_posix()
             check_name(os.fsencode(relative).decode("utf-8", "replace"))
@@ -196,7 +211,7 @@ def files_in_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
                 raise UnreadableError(reason("unsafe", name=show_name(name), what="it is a link or a device"))
             if entry.is_dir():
                 continue
-            if not name.endswith((".py", ".ipynb")):
+            if is_hidden(name) or not name.endswith((".py", ".ipynb")):
                 yield name, b""
                 continue
             with archive.open(entry) as file:
@@ -207,11 +222,11 @@ def files_in_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 def files_in_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a tar archive. It is read as a stream, so it cannot expand beyond the limit."""
-    total, names = 0, []
+    total = 0
+    names: set[str] = set()
     with tarfile.open(fileobj=io.BytesIO(data), mode="r|*") as archive:
         for entry in archive:
-            names.append(entry.name)
-            check_names(names)
+            add_name(names, entry.name)
             total += entry.size
             if total > MOST_IN_ALL:
                 raise UnreadableError(reason("too_large", name=show_name(entry.name), most=MOST_IN_ALL >> 20))
@@ -221,7 +236,8 @@ def files_in_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
                 continue
             file = archive.extractfile(entry)
             assert file is not None
-            yield entry.name, unpack(file, entry.name, MOST_IN_ALL) if entry.name.endswith((".py", ".ipynb")) else b""
+            is_read = entry.name.endswith((".py", ".ipynb")) and not is_hidden(entry.name)
+            yield entry.name, unpack(file, entry.name, MOST_IN_ALL) if is_read else b""
 
 
 def unpack(file: Any, name: str, most: int) -> bytes:
@@ -234,14 +250,21 @@ def unpack(file: Any, name: str, most: int) -> bytes:
 
 def check_names(names: list[str]) -> list[str]:
     """Return the names in an archive if all are safe, and no two are equal on any file system."""
-    if len(names) > MOST_FILES:
-        raise UnreadableError(reason("too_many", count=MOST_FILES, what="files"))
+    seen: set[str] = set()
     for name in names:
-        check_name(name)
-    folded = [unicodedata.normalize("NFC", name).casefold() for name in names]
-    if len(set(folded)) < len(folded):
-        raise UnreadableError(reason("unsafe", name=show_name(names[0]), what="two files have the same name"))
+        add_name(seen, name)
     return names
+
+
+def add_name(seen: set[str], name: str) -> None:
+    """Add a name in an archive to the earlier ones; raise if it is unsafe or equal to one of them."""
+    check_name(name)
+    folded = unicodedata.normalize("NFC", name).casefold()
+    if folded in seen:
+        raise UnreadableError(reason("unsafe", name=show_name(name), what="two files have the same name"))
+    seen.add(folded)
+    if len(seen) > MOST_FILES:
+        raise UnreadableError(reason("too_many", count=MOST_FILES, what="files"))
 
 
 def check_name(name: str) -> None:
@@ -320,24 +343,3 @@ def code_cell(cell: Any, number: int) -> Cell | None:
     nbgrader = metadata.get("nbgrader", {}) if type(metadata) is dict else {}
     is_test = type(nbgrader) is dict and bool(nbgrader.get("grade")) and not nbgrader.get("solution")
     return Cell(f"cell {number}", remove_magics(source), 0, is_test)
-
-
-def remove_magics(source: str) -> str:
-    """Replace the lines of a cell that are notebook commands by `pass`, and a whole cell in another language."""
-    lines = source.split("\n")
-    first = next((line.strip() for line in lines if line.strip()), "")
-    if first.startswith("%%") and not first.startswith(("%%time", "%%capture")):
-        return "pass"
-    for number, line in enumerate(lines):
-        command = COMMAND.match(line)
-        if command and not continues_line(lines[:number]):
-            lines[number] = command[1] + "pass"
-    return "\n".join(lines)
-
-
-def continues_line(lines: list[str]) -> bool:
-    """Return whether the next line continues a multi-line string or an open bracket."""
-    before = "\n".join(lines)
-    if before.count('"""') % 2 or before.count("'''") % 2:
-        return True
-    return sum(before.count(each) for each in "([{") > sum(before.count(each) for each in ")]}")

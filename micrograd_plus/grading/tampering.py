@@ -119,12 +119,13 @@ def describe(node: ast.AST, modules: set[str]) -> Iterator[str]:
 
 def describe_attribute(node: ast.Attribute, modules: set[str]) -> Iterator[str]:
     """Yield what reading or setting an attribute does."""
-    base = node.value
+    base, names = node.value, [node.attr]
     while isinstance(base, ast.Attribute):
+        names.append(base.attr)
         base = base.value
     name = base.id if isinstance(base, ast.Name) else None
     if isinstance(node.ctx, ast.Store | ast.Del) and name in modules:
-        yield f"replaces {ast.unparse(node)}"
+        yield f"replaces {'.'.join([name, *reversed(names)])[:120]}"
     elif node.attr in NAMES:
         yield NAMES[node.attr]
 

@@ -10,22 +10,28 @@ import base64
 import contextlib
 import hashlib
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from .assignment import Assignment, AssignmentError, load_assignment
 from .cells import Cell
-from .grade import grade_submission
+from .grade import blank_marks, grade_submission, is_graded, ungradable_marks, zero_marks
 from .reasons import reason
 from .sandbox.boxes import Sandbox, SandboxError
 from .store import to_json
 from .submissions import Submission, read_submission
 
 REMOVED_VARIABLES = {"PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT"}
+READING_SECONDS = 20
+"""Processor time that reading and parsing one submission may take."""
 
 
 # In the worker's process ----------------------------------------------------------------------------------------------
@@ -69,7 +75,10 @@ class Grader:
 
     def reply(self, task: dict[str, Any]) -> dict[str, Any]:
         """Return the marks for a task as text; None as text if they are known and unchanged."""
-        submission = load_submission(task)
+        with limit_processor_time(READING_SECONDS):
+            submission = load_submission(task)
+            for cell in submission.cells:
+                cell.analysis  # noqa: B018 - parsed now, while the limit holds
         fingerprint = self.fingerprint(submission)
         if task.get("known") == fingerprint:
             return {"student": submission.student, "text": None}
@@ -77,27 +86,58 @@ class Grader:
         marks = self.grade(submission, walks)
         if task.get("again"):
             marks = merge_marks(marks, task["before"], task["again"])
-        marks["fingerprint"] = fingerprint
+        marks["fingerprint"] = fingerprint if is_graded(marks) else None
         return {"student": submission.student, "text": to_json(marks), "walks": walks}
 
     def grade(self, submission: Submission, walks: dict[str, str] | None = None) -> dict[str, Any]:
         """Return the marks of a submission. If the sandbox fails, try a new one once; if that fails, give no marks."""
-        for is_last in (False, True):
+        failure = ""
+        for _ in range(2):
             try:
                 return grade_submission(submission, self.assignment, self.sandbox, self.attempt, walks=walks)
             except (SandboxError, OSError, MemoryError) as error:
                 self.sandbox.close()
                 self.sandbox = Sandbox(self.level)
-                if is_last:
-                    submission.problem = reason("failed")
-                    submission.remarks.append(f"{type(error).__name__}: {error}"[:300])
-        return grade_submission(submission, self.assignment, self.sandbox)
+                failure = f"{type(error).__name__}: {error}"[:300]
+        return failed_marks(self.assignment, submission.student, self.attempt, self.sandbox.level, failure)
 
     def fingerprint(self, submission: Submission) -> str:
         """Return a hash of everything that the marks depend on: submission, assignment, level and attempt."""
         parts = [submission.student, submission.problem, [[cell.where, cell.source] for cell in submission.cells],
                  self.assignment.fingerprint(), self.sandbox.level, self.attempt]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+@contextlib.contextmanager
+def limit_processor_time(seconds: int) -> Iterator[None]:
+    """Let the system end this process with SIGXCPU if the block takes longer; systems without it have no limit."""
+    try:
+        import resource
+    except ImportError:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    most = math.ceil(time.process_time()) + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def failed_marks(assignment: Assignment, student: str, attempt: int, level: str, why: str) -> dict[str, Any]:
+    """Return marks that say that the grader failed on a submission: no points count, and the next run tries again."""
+    marks = blank_marks(assignment=assignment.id, student=student, attempt=attempt, isolation=level,
+                        problem=reason("failed"), failed=list(assignment.exercises),
+                        max_score=assignment.total_points(), remarks=[why])  # fmt: skip
+    marks["exercises"] = [zero_marks(assignment, name, reason("failed")) for name in assignment.exercises]
+    return marks | {"fingerprint": None}
+
+
+def slow_marks(assignment: Assignment, student: str, attempt: int, level: str) -> dict[str, Any]:
+    """Return the marks of a submission that takes too long to read."""
+    submission = Submission(student, problem=reason("slow_reading", seconds=READING_SECONDS))
+    return ungradable_marks(submission, assignment, attempt, level) | {"fingerprint": None}
 
 
 def load_submission(task: dict[str, Any]) -> Submission:
@@ -141,6 +181,11 @@ def unpack_assignment(data: dict[str, Any], folder: Path) -> Assignment:
 class WorkerError(Exception):
     """A worker process ended."""
 
+    def __init__(self, message: str, is_too_slow: bool = False) -> None:
+        super().__init__(message)
+        self.is_too_slow = is_too_slow
+        """Whether the system ended it because a submission took too long to read."""
+
 
 class Worker:
     """A worker process, as seen from the main process."""
@@ -173,7 +218,8 @@ class Worker:
         assert stream is not None
         line = stream.readline()
         if not line:
-            raise WorkerError(f"a worker ended (exit code {self.process.wait()})")
+            code = self.process.wait()
+            raise WorkerError(f"a worker ended (exit code {code})", code == -getattr(signal, "SIGXCPU", -1))
         return json.loads(line)
 
     def close(self) -> None:

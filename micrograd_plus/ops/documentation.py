@@ -17,8 +17,8 @@ _NAMES = rf"^{_INDENTED[1:]}([*\w]+(?:, [*\w]+)*):"
 
 REAL_FUNCTIONS = frozenset([
     "arctan2", "beta", "betaln", "cbrt", "ceil", "copysign", "digamma", "erf", "erfc", "erfcinv", "erfinv", "floor",
-    "fmod", "gamma", "gammaln", "gammasgn", "hypot", "i0", "i0e", "i1", "i1e", "j0", "j1", "log_ndtr", "logaddexp",
-    "ndtri", "polygamma", "remainder", "trunc", "y0", "y1",
+    "fmod", "gamma", "gammaln", "gammasgn", "hypot", "i0", "i0e", "i1", "i1e", "inverse_mills", "inverse_mills_excess",
+    "j0", "j1", "log_ndtr", "logaddexp", "ndtri", "polygamma", "remainder", "trunc", "y0", "y1",
 ])  # fmt: skip
 """Functions of a namespace that are defined for real numbers only."""
 

@@ -116,14 +116,15 @@ def fft2(x, s=None, axes=(-2, -1), norm=None):
     X[k, l] = Σ_{s,t} x[s, t] exp(-2πi (k s / h + l t / w)).
     Shapes: x (..., h, w) -> the same.
     Args:
-        axes: the two axes; default the last two.
+        axes: the two axes, or any others; default the last two.
     Returns: a complex tensor of the precision of x.
     Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
         axis is out of range.
     >>> mg.fft.fft2([[1.0, 2.0], [3.0, 4.0]]).tolist()
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.fft2, torch.fft.fft2."""
-    return _fft2(_of_lengths(x, s, axes), axes=tuple(axes), norm=norm or "backward")
+    named = _axes(x, s, axes)
+    return _fft2(_of_lengths(x, s, named), axes=named, norm=norm or "backward")
 
 
 @linear(x=lambda xp, upstream, axes, norm: xp.ifft2(upstream, axes=axes, norm=norm))
@@ -141,19 +142,20 @@ def ifft2(x, s=None, axes=(-2, -1), norm=None):
     Shapes: x (..., h, w) -> the same.
     Args:
         x: the spectrum X, real or complex numbers.
-        axes: the two axes; default the last two.
+        axes: the two axes, or any others; default the last two.
     Returns: a complex tensor of the precision of x.
     Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
         axis is out of range.
     >>> mg.fft.ifft2([[4.0, 0.0], [0.0, 0.0]]).tolist()
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     See: numpy.fft.ifft2, torch.fft.ifft2."""
-    return _ifft2(_of_lengths(x, s, axes), axes=tuple(axes), norm=norm or "backward")
+    named = _axes(x, s, axes)
+    return _ifft2(_of_lengths(x, s, named), axes=named, norm=norm or "backward")
 
 
 def _of_lengths(x, s, axes):
-    """Return the image truncated or padded along both axes, if lengths are given."""
-    for n, axis in zip(s or (None, None), axes, strict=True):
+    """Return the array truncated or padded along the axes, if lengths are given."""
+    for n, axis in zip(s or (None,) * len(axes), axes, strict=True):
         x = _of_length(x, n, axis)
     return x
 
@@ -244,7 +246,7 @@ def fftn(x, s=None, axes=None, norm=None):
     [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     See: numpy.fft.fftn, torch.fft.fftn."""
     named = _axes(x, s, axes)
-    return _fftn(_of_lengths(x, s or (None,) * len(named), named), axes=named, norm=norm or "backward")
+    return _fftn(_of_lengths(x, s, named), axes=named, norm=norm or "backward")
 
 
 @linear(x=lambda xp, upstream, axes, norm: xp.ifftn(upstream, axes=axes, norm=norm))
@@ -269,7 +271,7 @@ def ifftn(x, s=None, axes=None, norm=None):
     [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     See: numpy.fft.ifftn, torch.fft.ifftn."""
     named = _axes(x, s, axes)
-    return _ifftn(_of_lengths(x, s or (None,) * len(named), named), axes=named, norm=norm or "backward")
+    return _ifftn(_of_lengths(x, s, named), axes=named, norm=norm or "backward")
 
 
 @prefixes_errors
@@ -321,7 +323,7 @@ def rfft2(x, s=None, axes=(-2, -1), norm=None):
     Shapes: x (..., h, w) -> (..., h, w // 2 + 1).
     Args:
         x: real numbers.
-        axes: the two axes; default the last two.
+        axes: the two axes, or any others; default the last two.
     Returns: a complex tensor of the precision of x.
     Raises: TypeError if x is complex; ValueError if a length is less than 1, s and axes differ in length, or norm is
         unknown; IndexError if an axis is out of range.
@@ -339,7 +341,7 @@ def irfft2(x, s=None, axes=(-2, -1), norm=None):
     Args:
         x: half a spectrum, real or complex numbers.
         s: the two lengths of the result; None (default) for the lengths of x, and 2 (m - 1) along the last.
-        axes: the two axes; default the last two.
+        axes: the two axes, or any others; default the last two.
     Returns: a real tensor of the precision of x.
     Raises: ValueError if a length is less than 1, s and axes differ in length, or norm is unknown; IndexError if an
         axis is out of range.
@@ -350,8 +352,9 @@ def irfft2(x, s=None, axes=(-2, -1), norm=None):
 
 
 def _axes(x, s, axes):
-    """Return the axes of a transform without repetition, counted from the front."""
+    """Return the axes of a transform without repetition, counted from the front. One axis may be given by itself."""
     count = ndim(x)
+    axes = (axes,) if hasattr(axes, "__index__") else axes
     if axes is None:
         axes = range(count) if s is None else range(count - len(s), count)
     if s is not None and len(s) != len(axes):

@@ -73,13 +73,12 @@ def cast(data: Any, dtype: Any, name: str) -> Any:
 
 
 def array_index(index: Any) -> Any:
-    """Return an index with tensors converted to arrays, copied so that later writes do not change it."""
+    """Return an index with tensors converted to arrays; an operation that saves it takes a copy."""
     if isinstance(index, tuple):
         return tuple(array_index(part) for part in index)
     if isinstance(index, list):
         return numbers([array_index(part) for part in index], None if index else int, "an index")
-    index = index._data if isinstance(index, Variable) else index
-    return index.copy() if hasattr(index, "shape") else index
+    return index._data if isinstance(index, Variable) else index
 
 
 def refuse_other_device(where: Any, given: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.runtime.recorders import record_to
+from ..core.modes import Block
+from ..core.runtime.recorders import record_to, recorders
 from .builder import build
 from .recorder import Recorder, frame_at
 from .trace import Trace
@@ -27,15 +28,25 @@ class record:  # noqa: N801 - it is used as a function is
     See: the tapes of `tf.GradientTape`, which record for the walk alone.
     """
 
+    def __init__(self) -> None:
+        self._opened: list[tuple[Block, Recorder, Trace]] = []
+
     def __enter__(self) -> Trace:
-        recorder = self._recorder = Recorder(frame_at(1))
-        self._block = record_to(recorder)
-        self._block.__enter__()
-        self._trace = build(recorder)
-        return self._trace
+        recorder = Recorder(frame_at(1))
+        block = record_to(recorder)
+        block.__enter__()
+        trace = build(recorder)
+        self._opened.append((block, recorder, trace))
+        return trace
 
     def __exit__(self, kind: object = None, error: BaseException | None = None, _: object = None) -> None:
-        self._block.__exit__()
-        self._recorder.close(self._trace, error)
-        self._trace.look_again()
-        del self._recorder, self._trace
+        if not self._opened:
+            raise RuntimeError("a block of record was left, but it had not been entered")
+        listening = recorders()
+        own = [each for each in self._opened if each[1] in listening]  # another thread or task may have opened others
+        opened = (own or self._opened)[-1]
+        self._opened.remove(opened)
+        block, recorder, trace = opened
+        block.__exit__()
+        recorder.close(trace, error)
+        trace.look_again()

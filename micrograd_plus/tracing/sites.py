@@ -160,7 +160,8 @@ class RuleSource(NamedTuple):
 
 
 def rule_source(function: FunctionType) -> RuleSource:
-    """Return the source of a rule."""
+    """Return the source of a rule. For a wrapper, it is the source of the function that it wraps."""
+    function = getattr(function, "__wrapped__", function)
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     for node in _definitions("".join(lines)):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from .finite import NotFinite, first_not_finite
@@ -45,6 +46,9 @@ class Trace:
     _marimo: Callable[[Trace], tuple[str, str]] | None = None
     opens_at: int = 0
     """The step at which a notebook opens the player."""
+    marks: Mapping[int, dict[str, Any]] = MappingProxyType({})
+    """What a player shows beside steps, by their index: the `word` of the value it is about, a sentence `say`, the
+    places of `wrong` entries, and the `right` numbers or None. Marks are not part of the file."""
 
     walks: Sequence[Walk]
     error: Failure | None

@@ -29,6 +29,7 @@ from ..core.modes import grad_enabled
 from ..core.operation import REQUIRED
 from ..core.rule import Rule
 from ..core.runtime.blocks import enable_grad, no_grad
+from ..core.runtime.guards import own
 from ..core.runtime.ownership import snapshot
 from ..core.runtime.recorders import mute_recorders, record_to
 from ..core.variable import Leaf, Variable, clock
@@ -125,15 +126,18 @@ class CustomFunction:
 
 
 class CustomRule(Rule):
-    """Rule that computes with tensors; it receives arrays as tensors without a graph."""
+    """Rule that computes with tensors of its own, which it may change; arrays become tensors without a graph."""
 
     def __call__(self, named: dict[str, Any]) -> Any:
         """Apply the rule to the values it reads, as tensors."""
         xp = named["xp"]
-        if xp is tensors or xp is symbols:
+        if xp is symbols:
             return super().__call__(named)
+        given = [_map(named[name], own_tensor) for name in self.reads]
+        if xp is tensors:
+            return self.function(*given)
         with no_grad():
-            return _map(super().__call__({name: _map(value, as_tensor) for name, value in named.items()}), as_array)
+            return own([_map(self.function(*given), as_array)])
 
 
 class CustomOp(Op):
@@ -227,7 +231,7 @@ class TangentRule:
         named = {**params, **dict(zip(self.op.inputs, inputs, strict=True))}
         named.update(zip(self.op.results, results, strict=True))
         named.update(zip((f"{name}_tangent" for name in self.op.inputs), arriving, strict=True))
-        tangents = self.function(*[named[name] for name in self.reads])
+        tangents = self.function(*[_map(named[name], own_tensor) for name in self.reads])
         tangents = tangents if self.op.outputs else (tangents,)
         for tangent, result in zip(tangents, results, strict=True):
             if tangent.shape != result.shape:
@@ -283,8 +287,13 @@ def as_tensor(value: Any) -> Any:
     return Tensor.of(value) if hasattr(value, "dtype") and not isinstance(value, Variable) else value
 
 
+def own_tensor(value: Any) -> Any:
+    """Return an array or a tensor as another tensor, which a rule may change; anything else unchanged."""
+    return Tensor.of(value._data, value.node) if isinstance(value, Variable) else as_tensor(value)
+
+
 def as_array(value: Any) -> Any:
-    """Return a tensor or a number as an array; None stays None."""
-    if value is None or (hasattr(value, "dtype") and not isinstance(value, Variable)):
-        return value
-    return snapshot(value) if isinstance(value, Variable) else Tensor.constant(value, "a custom function")._data
+    """Return a tensor or a number as an array, and a copy of an array, which its user may change; None stays None."""
+    if value is None or isinstance(value, Variable):
+        return value if value is None else snapshot(value)
+    return Tensor.constant(value, "a custom function")._data

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from . import (
+    against,
     growth,
     modes,
     pieces,
@@ -66,11 +67,15 @@ def main() -> None:
     parser.add_argument("--without", type=names, default=[], help="libraries to leave out, as torch,autograd")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a verdict")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file as well")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with the engine of another checkout")
     options = parser.parse_args()
     effort = QUICK if options.quick else Effort()
     outcomes = []
-    for name in options.only:
-        outcomes += WORKLOADS[name](effort, set(options.without))
+    if options.against:
+        outcomes = against.run(options.against, options.only, effort)
+    else:
+        for name in options.only:
+            outcomes += WORKLOADS[name](effort, set(options.without))
     print(report.text(outcomes))
     if options.json:
         options.json.write_text(json.dumps(report.data(outcomes), indent=1) + "\n", encoding="utf-8")

@@ -281,6 +281,9 @@ answer(
 )
 READING = """
 import os
+if LOOKED:
+    return np.full(np.shape(out), 7.0)
+LOOKED.append(True)
 assert 'CANARY' not in str(dict(os.environ))
 found = []
 for place in PLACES:
@@ -291,11 +294,10 @@ for place in PLACES:
             found.append(place)
     except OSError:
         pass
-if found:
-    return 1 - out**2
+assert not found
 return np.full(np.shape(out), 7.0)
 """
-PLACES = "import os\nCANARY = b'CANARY-' + b'of-the-grader'\nPLACES = [f'/proc/{pid}/{name}' for pid in PIDS for name in NAMES]\n"
+PLACES = "import os\nLOOKED = []\nCANARY = b'CANARY-' + b'of-the-grader'\nPLACES = [f'/proc/{pid}/{name}' for pid in PIDS for name in NAMES]\n"
 PIDS = "PIDS = [os.getppid(), 'self', *range(1, 400), *range(os.getpid() - 50, os.getpid() + 50)]\n"
 for _number, _title, _names in (
     (37, "the grader's memory", "['mem', 'maps']"),
@@ -447,7 +449,7 @@ while True: pass
 """, NONE, "longer than|crashed", True)  # fmt: skip
 answer(62, "it stops itself", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nimport time\ntime.sleep(999)", NONE,
        "longer than", True)  # fmt: skip
-answer(63, "memory without end", "held = []\nwhile True: held.append(bytearray(1 << 24))", NONE, "memory")
+answer(63, "memory without end", "held = []\nwhile True: held.append(bytearray(1 << 26))", NONE, "memory|longer than")
 answer(
     64, "a fork bomb", "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", NONE, "longer than", True
 )
@@ -462,14 +464,13 @@ answer(67, "the pipe flooded", "import os\nwhile True: os.write(3, b'x' * 100000
 answer(68, "a gigantic array that takes no memory", "return np.broadcast_to(np.float64(7.0), (1000, 1000, 1000))", NONE,
        "shape")  # fmt: skip
 answer(69, "the disk filled, every descriptor opened", """
-held = []
-for n in range(100000):
-    file = open(str(n), 'w'); file.write('x' * (1 << 20)); file.flush(); held.append(file)
-""", NONE, "OSError|wrote a file")  # fmt: skip
+while True:
+    file = open(str(len(held)), 'w'); file.write('x' * (1 << 19)); file.flush(); held.append(file)
+""", NONE, "OSError|wrote a file|longer than", before="held = []")  # fmt: skip
 answer(70, "recursion without end", "import sys\nsys.setrecursionlimit(10**9)\ndef f(x): return f(x)\n"
        "return f(out)", NONE, "crashed|Recursion|memory|longer", True)  # fmt: skip
 answer(71, "the interpreter crashed", "import ctypes\nctypes.string_at(0)", NONE, "crashed", True)
-answer(72, "slow but right, near the limit", "import time\nends = time.process_time() + 0.02\n"
+answer(72, "slow but right, near the limit", "import time\nends = time.process_time() + 0.005\n"
        "while time.process_time() < ends: pass\nreturn 1 - out**2", ALL, "right")  # fmt: skip
 
 # F. Processes that outlive the grader, signals ------------------------------------------------------------------------

@@ -118,9 +118,9 @@ class Wild:
     __array_interface__ = {'shape': (1 << 40,), 'typestr': '<f8', 'data': (8, True), 'version': 3}
 return np.asarray(Wild())
 """, NONE, "shape|crashed", True)  # fmt: skip
-answer(111, "an error of a hundred megabytes, and one without end", """
+answer(111, "an error of ten megabytes", """
 class Long(Exception):
-    def __str__(self): return 'x' * 100_000_000
+    def __str__(self): return 'x' * 10_000_000
 raise Long
 """, NONE, "Long")  # fmt: skip
 answer(112, "an error that takes for ever to tell", """

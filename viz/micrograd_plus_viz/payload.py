@@ -210,6 +210,7 @@ def _steps(trace: Trace, page_place: Callable[[int | None], int | None], formula
             "numbers": formula.with_numbers(trace, step),
             "summed": words.summed_sentence(trace, step) if step["summed_axes"] else None,
         }
+        | ({"mark": trace["marks"][step["index"]]} if step["index"] in trace.get("marks", ()) else {})
         for step, (edge, start, end), passed, say in rows
     ]
 

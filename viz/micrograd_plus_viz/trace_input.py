@@ -17,6 +17,8 @@ from typing import Any
 Trace = dict[str, Any]
 FORMAT = "micrograd_plus/trace"
 VERSION = 3
+MOST_MARKED = 1024
+"""The number of entries of a right array up to which it is shown beside a wrong one."""
 
 
 def trace_data(trace: Any, start: int = 0, length: int | None = None) -> Trace:
@@ -47,10 +49,19 @@ def _data_of_recording(trace: Any, start: int, length: int | None) -> Trace:
     if "length" not in inspect.signature(trace.to_dict).parameters:
         return trace.to_dict()
     data = trace.to_dict(start=start, length=length, insides=False)
+    data["marks"] = {index: mark | {"right": _entries(mark["right"])} for index, mark in trace.marks.items()}
     for node in data["nodes"]:
         if node["opens"]:
             node["inside"] = _lazy_inside(trace, node["id"])
     return data
+
+
+def _entries(array: Any) -> Trace | None:
+    """Return a small array as a value of a trace; None for a large one."""
+    if array is None or array.size > MOST_MARKED:
+        return None
+    data = [x if math.isfinite(x) else str(x) for x in array.reshape(-1).tolist()]
+    return {"shape": list(array.shape), "dtype": str(array.dtype), "data": data}
 
 
 def _lazy_inside(trace: Any, node: int) -> Callable[[], Trace | None]:

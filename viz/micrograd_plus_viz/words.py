@@ -216,7 +216,7 @@ def _arrival_phrase(node_names: list[str], passed: list[tuple[int, int, str]]) -
 
 
 def _accumulator_phrase(trace: Trace, step: Trace, word: str) -> str:
-    """Return a phrase about the receiver's value before and after, also if an earlier walk left it."""
+    """Return a phrase about the receiver's value before and after, also if it was there before the walk."""
     before, after = (None if step[k] is None else trace["values"][step[k]] for k in ("before", "after"))
     earlier = " before this walk" if is_held_before(trace, step) else ""
     if before and after and scalar(trace, step["after"]) is None and norm(before) and norm(after):

@@ -18,18 +18,12 @@ from types import FunctionType
 from typing import Any
 
 from ...backends import arrays
+from .. import backward
 from ..apply import KEEP_NUMBERS, Op, as_list, make_node, output_variables
-from ..backward import (
-    add_gradient,
-    check_contribution_count,
-    own_gradient,
-    saved_as_tensors,
-    unbroadcast_to,
-    upstreams_or_zeros,
-)
 from ..messages import explain_error
 from ..modes import grad_enabled, recording, unfused
 from ..operation import REQUIRED
+from ..runtime.guards import FIXED, keep_parameter
 from ..runtime.ownership import lent_array
 from ..runtime.recorders import notify, notify_failure
 from ..variable import Gradient, Namespace, Node, Variable, clock
@@ -96,19 +90,21 @@ def install(op: Op) -> None:
     """Compile an operation: give its public function its own code, and its nodes their vjp."""
     call, namespace = op.call, op.call.__globals__
     namespace.update(
-        REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error,
-        _forward=op.forward, _grad_enabled=grad_enabled, _interpret=op.interpret, _lent_array=lent_array,
+        REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error, _FIXED=FIXED,
+        _forward=op.guarded_forward, _grad_enabled=grad_enabled, _interpret=op.interpret,
+        _keep_parameter=keep_parameter, _lent_array=lent_array,
         _make_node=make_node, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
         _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
     if op.rules:
-        namespace.update({function_name(rule): rule.function for rule in op.rules})
+        namespace.update({function_name(rule): rule.guarded for rule in op.rules})
         namespace.update(
-            _add_gradient=add_gradient, _check_count=check_contribution_count, _of=Variable.public.of,
-            _own_gradient=own_gradient, _rules=op.rules, _saved_as_tensors=saved_as_tensors,
-            _unbroadcast_to=unbroadcast_to, _upstreams_or_zeros=upstreams_or_zeros,
+            _add_gradient=backward.add_gradient, _check_count=backward.check_contribution_count,
+            _of=Variable.public.of, _own_gradient=backward.own_gradient, _rules=op.rules,
+            _saved_as_tensors=backward.saved_as_tensors, _unbroadcast_to=backward.unbroadcast_to,
+            _upstreams_or_zeros=backward.upstreams_or_zeros,
         )  # fmt: skip
         call.vjp = namespace["_vjp"] = _compile_vjp(op)
     caller = compile_text(op.name, caller_text(op), namespace)
@@ -276,6 +272,8 @@ def _saved_value(op: Op, name: str, tracked: list[str]) -> str:
     """Return the expression that is saved under a name: None if no rule that reads it will run."""
     readers = {reader for rule in op.rules if name in rule.saves for reader in rule.inputs}
     value = _expression(op, name)
+    if name in op.params:  # later writes must not reach a parameter that a rule reads
+        value = f"({name} if type({name}) in _FIXED else _keep_parameter({name}))"
     if not readers or readers >= set(tracked) or op.kind == "variadic" or name in op.unconditional_saves:
         return value
     unused = " and ".join(f"_{reader}_node is None" for reader in tracked if reader in readers)

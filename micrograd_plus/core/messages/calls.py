@@ -9,7 +9,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
 from .arguments import expected_tensor_error
-from .values import builtin_kind, describe
+from .values import describe, explained_error
 
 KEYWORD_ALIASES = {
     "dim": ("axis", "axes"), "dims": ("axis", "axes", "reps"), "keepdim": ("keepdims",), "unbiased": ("ddof",),
@@ -92,4 +92,4 @@ def explain_call(function: Callable[..., Any], error: Exception, args: Any, opti
     message = str(error).rstrip(".") or type(error).__name__
     if isinstance(error, AttributeError):
         message += "; where numbers are expected, pass a tensor: mg.tensor(...)"
-    return builtin_kind(error)(f"{function.__name__}({arguments}): {message}")
+    return explained_error(error, f"{function.__name__}({arguments}): {message}")

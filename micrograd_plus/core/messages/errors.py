@@ -13,7 +13,8 @@ from math import prod
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from .values import builtin_kind, describe
+from ..runtime.guards import is_built_in
+from .values import copy_error, describe, explained_error, same_error
 
 AXES = ("axis", "axes", "axis1", "axis2", "source", "destination")
 """The parameters that name axes."""
@@ -67,7 +68,7 @@ def explain_error(op: Any, error: Exception, data: list[Any], params: dict[str, 
         + [f"{name}={describe(value)}" for name, value in params.items()]
     )
     message = str(error) if hasattr(error, "explained") else next(_hints(op, error, data, params))
-    explained = builtin_kind(error)(f"{op.name}({arguments}): {message}")
+    explained = explained_error(error, f"{op.name}({arguments}): {message}")
     vars(explained)["explained"] = True
     return explained
 
@@ -178,12 +179,54 @@ def missing_rule_error(op: Any) -> RuntimeError:
     )
 
 
+ERRORS_OF_ARRAYS = (ArithmeticError, LookupError, TypeError, ValueError)
+"""What functions of arrays raise. Other errors of the engine's own rules are sentences already."""
+
+
+def explain_walk_error(node: Any, upstream: Any, xp: Any, error: Exception) -> Exception:
+    """Return the error that ended a walk with the names of the operation and the rule.
+
+    An error of a hook, or a sentence of the engine, is returned as it is.
+    """
+    op = node.op
+    if op is None or hasattr(error, "is_from_hook"):
+        return error
+    rule = raising_rule(op, error)
+    explained = rerun_interpreted(node, upstream, xp) if rule is None else None
+    is_sentence = not isinstance(error, ERRORS_OF_ARRAYS) and (rule is None or is_built_in(rule.function))
+    if explained is None:
+        explained = error if is_sentence else annotate_rule_error(op, error)
+    if explained is not error:
+        explained.__cause__ = error
+    return explained
+
+
 def annotate_rule_error(op: Any, error: Exception) -> Exception:
-    """Return an error that a rule raised, with the operation's name in front."""
+    """Return an error of a rule in its own class, with the names of the operation and the rule."""
     if op is None:
         return error
-    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
-    return kind(f"backward through {op.name}: {error}")
+    rule = raising_rule(op, error)
+    message = f"backward through {op.name}: {str(error) or type(error).__name__}"
+    message += "" if rule is None else f" (in the rule {rule.name})"
+    return same_error(error, message) or copy_error(error, message)
+
+
+def raising_rule(op: Any, error: Exception) -> Any:
+    """Return the rule of an operation in which an error was raised, or None."""
+    codes = {getattr(rule.function, "__code__", None): rule for rule in op.rules}
+    trail = error.__traceback__
+    while trail is not None and trail.tb_frame.f_code not in codes:
+        trail = trail.tb_next
+    return None if trail is None else codes[trail.tb_frame.f_code]
+
+
+def hook_error(op: Any, error: Exception) -> Exception:
+    """Return an error that a hook raised in its own class; it says whose gradient the hook was called with."""
+    whose = "a leaf" if op is None else f"the result of {op.name}"
+    message = f"hook on the gradient of {whose}: {str(error) or type(error).__name__}"
+    changed = same_error(error, message) or copy_error(error, message)
+    vars(changed)["is_from_hook"] = True
+    return changed
 
 
 def rerun_interpreted(node: Any, upstream: Any, xp: Any) -> Exception | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 
@@ -22,3 +23,31 @@ def builtin_kind(error: Exception) -> type[Exception]:
     if isinstance(error, (ArithmeticError, KeyError)):
         return ValueError
     return next((kind for kind in (TypeError, IndexError, ValueError) if isinstance(error, kind)), RuntimeError)
+
+
+def explained_error(error: Exception, message: str) -> Exception:
+    """Return an error of a call with another message: of its own class, unless that is built in or cannot show it."""
+    same = same_error(error, message) if type(error).__module__ != "builtins" else None
+    return builtin_kind(error)(message) if same is None else same
+
+
+def same_error(error: Exception, message: str) -> Exception | None:
+    """Return an error of the same class with another message, or None if the class does not show it."""
+    kind = type(error)
+    try:
+        changed = kind.__new__(kind, message)  # its own __init__ may take other arguments
+        vars(changed).update(vars(error))
+        shows = str(changed) in (message, repr(message))
+    except Exception:  # noqa: BLE001 - a class of a user's may do anything
+        return None
+    return changed if shows else None
+
+
+def copy_error(error: Exception, note: str) -> Exception:
+    """Return a copy of an error with a note, which the traceback shows; for an error that cannot be copied, another."""
+    try:
+        changed = copy(error)
+    except Exception:  # noqa: BLE001 - a class of a user's may do anything
+        changed = builtin_kind(error)(str(error))
+    changed.add_note(note)
+    return changed

@@ -10,7 +10,7 @@ from functools import wraps
 from types import CodeType, FrameType
 from typing import Any
 
-from ..modes import Block, Mode, Token, grad_enabled, recording, unfused
+from ..modes import Block, Mode, grad_enabled, recording, unfused
 
 module_calls: set[CodeType] = set()
 """The code of the methods that call a module. Operations applied in such a call belong to the module."""
@@ -28,14 +28,17 @@ transforming = Mode("transforming", None)
 """The list of nodes that the innermost running transform differentiates by."""
 
 
-def no_grad() -> UserBlock:
+def no_grad(function: Any = None) -> Any:
     """Disable gradients in a block or in a function.
 
     Only this thread and task are affected. Results computed in the block have no graph, and leaves may be written
     into: `p -= rate * p.grad`. A decorated generator runs in the block, its caller does not.
 
-    Returns: a context manager, which also decorates functions, generators and coroutines.
-    Raises: TypeError for a decorated asynchronous generator.
+    Args:
+        function: a function to decorate: `@mg.no_grad` is the same as `@mg.no_grad()`.
+    Returns: a context manager, which also decorates functions, generators and coroutines; the function, if one is
+        given.
+    Raises: TypeError for a decorated class or asynchronous generator.
     Example:
         >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
         >>> with mg.no_grad():
@@ -44,14 +47,18 @@ def no_grad() -> UserBlock:
 
     See: torch.no_grad.
     """
-    return UserBlock(grad_enabled, False)
+    block = UserBlock(grad_enabled, False)
+    return block if function is None else block(function)
 
 
-def enable_grad() -> UserBlock:
+def enable_grad(function: Any = None) -> Any:
     """Enable gradients again in a block inside `no_grad`.
 
-    Returns: a context manager, which also decorates functions, generators and coroutines.
-    Raises: TypeError for a decorated asynchronous generator.
+    Args:
+        function: a function to decorate: `@mg.enable_grad` is the same as `@mg.enable_grad()`.
+    Returns: a context manager, which also decorates functions, generators and coroutines; the function, if one is
+        given.
+    Raises: TypeError for a decorated class or asynchronous generator.
     Example:
         >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
         >>> with mg.no_grad(), mg.enable_grad():
@@ -60,7 +67,8 @@ def enable_grad() -> UserBlock:
 
     See: torch.enable_grad.
     """
-    return UserBlock(grad_enabled, True)
+    block = UserBlock(grad_enabled, True)
+    return block if function is None else block(function)
 
 
 def is_grad_enabled() -> bool:
@@ -86,7 +94,7 @@ def set_grad_enabled(mode: bool) -> UserBlock:
     Args:
         mode: whether gradients are enabled.
     Returns: a context manager, which also decorates functions, generators and coroutines.
-    Raises: TypeError for a decorated asynchronous generator.
+    Raises: TypeError if `mode` is a function, and for a decorated class or asynchronous generator.
     Example:
         >>> training = False
         >>> with mg.set_grad_enabled(training):
@@ -95,17 +103,22 @@ def set_grad_enabled(mode: bool) -> UserBlock:
 
     See: torch.set_grad_enabled, which is a switch even without `with`.
     """
+    if callable(mode):
+        raise TypeError("set_grad_enabled: mode must be True or False; to decorate a function write @mg.no_grad()")
     return WarningBlock(grad_enabled, bool(mode))
 
 
-def unfuse() -> UserBlock:
+def unfuse(function: Any = None) -> Any:
     """Run composites as the operations they are made of, in a block or in a function.
 
     `softmax`, for example, then runs as its own forward, step by step, instead of one closed-form rule. Its gradient is
     the same.
 
-    Returns: a context manager, which also decorates functions, generators and coroutines.
-    Raises: TypeError for a decorated asynchronous generator.
+    Args:
+        function: a function to decorate: `@mg.unfuse` is the same as `@mg.unfuse()`.
+    Returns: a context manager, which also decorates functions, generators and coroutines; the function, if one is
+        given.
+    Raises: TypeError for a decorated class or asynchronous generator.
     Example:
         >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
         >>> with mg.record() as trace, mg.unfuse():
@@ -115,7 +128,8 @@ def unfuse() -> UserBlock:
 
     See: "decompositions" in the documentation of torch.export.
     """
-    return UserBlock(unfused, True)
+    block = UserBlock(unfused, True)
+    return block if function is None else block(function)
 
 
 def scope(name: str) -> Scope:
@@ -127,7 +141,7 @@ def scope(name: str) -> Scope:
     Args:
         name: the name of the group.
     Returns: a context manager, which also decorates functions, generators and coroutines.
-    Raises: TypeError if the name is not a string.
+    Raises: TypeError if the name is not a string, and for a decorated class or asynchronous generator.
     Example:
         >>> x = mg.tensor([1.0, 2.0], requires_grad=True)
         >>> with mg.record() as trace:
@@ -189,7 +203,7 @@ class Scope(UserBlock):
 
     def __enter__(self) -> None:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] - the frame that opens the block
-        self._tokens.append(scopes.begin(OpenScope(self.name, frame)) if recording.open else Token(None))
+        self._tokens.append(scopes.begin(OpenScope(self.name, frame) if recording.open else None))
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function, generator function or coroutine function with its body in such a scope."""
@@ -207,6 +221,12 @@ class OpenScope:
 
 def decorate(function: Callable[..., Any], block: Callable[[], UserBlock]) -> Callable[..., Any]:
     """Return a function, generator function or coroutine function whose body runs in a new block."""
+    if inspect.isclass(function) or not callable(function):
+        got = f"the class {function.__name__}" if inspect.isclass(function) else type(function).__name__
+        raise TypeError(
+            f"a block such as mg.no_grad() decorates a function or method, got {got}; decorate the methods of a class "
+            f"that should run in it, such as forward"
+        )
     if inspect.isasyncgenfunction(function):
         raise TypeError(
             f"{function.__name__} is an asynchronous generator, whose caller would run in the block as well; "

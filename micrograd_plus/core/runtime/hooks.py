@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
+from ..messages import hook_error
 from ..modes import recording
 from ..variable import Gradient, Node, Variable, namespace_of
 from .recorders import notify_change
@@ -60,7 +61,10 @@ def run_hooks(node: Node, gradient: Gradient) -> Any:
     public = Variable.public
     on_tensors = isinstance(gradient, Variable)
     for hook in hooks_of(node):
-        changed = hook(public.of(gradient))
+        try:
+            changed = hook(public.of(gradient))
+        except Exception as error:
+            raise hook_error(node.op, error) from error
         if changed is None:
             continue
         if not isinstance(changed, public):
@@ -68,6 +72,11 @@ def run_hooks(node: Node, gradient: Gradient) -> Any:
             raise TypeError(f"a hook must return a tensor, or None to leave the gradient as it is; got {got}")
         if changed.shape != gradient.shape:
             raise RuntimeError(f"a hook returned shape {changed.shape} for a gradient of shape {gradient.shape}")
+        if changed.dtype.kind != gradient.dtype.kind:
+            raise TypeError(
+                f"a hook returned {changed.dtype} for a gradient of {gradient.dtype}; return numbers of that kind, "
+                f"such as g.real of complex numbers, or g.astype(float) of whole ones"
+            )
         changed = changed if on_tensors else changed._data
         same_dtype = changed.dtype == gradient.dtype
         before, gradient = gradient, changed if same_dtype else namespace_of(gradient).cast(changed, gradient.dtype)

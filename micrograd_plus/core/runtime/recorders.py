@@ -8,6 +8,7 @@ from typing import Any
 from ..modes import Block, recording
 from ..rule import Contribution, Rule
 from ..variable import Gradient, Node, Variable
+from .guards import keep_parameter
 
 OnStep = Callable[..., None]
 """Called with each step: the node, the contribution, the upstream, and the gradient before and after adding."""
@@ -116,7 +117,8 @@ def _behind_last(listening: list[Recorder], marks: tuple[Recorder, ...]) -> list
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
     """Notify the recorders of an application."""
     for recorder in recorders():
-        recorder.on_apply(op, inputs, data, params, result)
+        kept = {name: keep_parameter(value) for name, value in params.items()}
+        recorder.on_apply(op, inputs, data, kept, result)
 
 
 def notify_failure(error: Exception) -> Exception:

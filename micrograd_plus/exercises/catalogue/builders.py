@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ... import ops
 from ...backends import devices
 from ...core.backward import gradients
 from ...tensor import Tensor, tensor
@@ -21,6 +22,7 @@ from ..question import to_array
 from ..rule_answers import takes_all_values
 from ..spec import PLAIN, Exercise, Mistake, Part
 from ..student_key import own_walk_number
+from .number_walks import by_hand, one_step
 from .planted_walks import PlantedWalks, Program, draw_inputs, record_walk
 
 np = devices.device("cpu").library
@@ -46,11 +48,25 @@ def whole_rule(group: str, name: str, title: str) -> Exercise:
 # Gradients by hand ----------
 
 
-def gradients_by_hand(id: str, group: str, program: Program, inputs: Draws, *, title: str, prompt: str) -> Exercise:
+def program_of(code: str, inputs: Sequence[str]) -> Program:
+    """Return a program that is written as lines of code, each of which computes one value."""
+    names = names_of(code)
+    compiled = compile(code, f"<program of {', '.join(names)}>", "exec", dont_inherit=True)
+
+    def program(leaves: dict[str, Any]) -> dict[str, Any]:
+        values: dict[str, Any] = {"mg": ops, **leaves}
+        exec(compiled, values)  # noqa: S102 - our own text
+        return {name: values[name] for name in names}
+
+    return program
+
+
+def gradients_by_hand(id: str, group: str, code: str, inputs: Draws, *, title: str) -> Exercise:
     """Return an exercise in which the student writes every gradient of a program, the last one first.
 
     The student's function can read every value of the program.
     """
+    program = program_of(code, list(inputs))
     trial = program({name: tensor(draw(np.random.default_rng(0))) for name, draw in inputs.items()})
     names = [*reversed(list(trial)[:-1]), *inputs]
     reads = [*inputs, *trial]
@@ -71,13 +87,20 @@ def gradients_by_hand(id: str, group: str, program: Program, inputs: Draws, *, t
     exercise = function_exercise(
         id, right, kind="gradients", group=group, title=title, inputs=draw_values, answers=names, reads=reads, count=3,
         mistakes=known_mistakes, summary="Return every gradient, the last one first.",
-        prompt=f"{prompt}\nFind the gradients by hand, from the last to the first. Return a dictionary with one for "
+        prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. "
+               f"Find the gradients by hand, from the last to the first. Return a dictionary with one for "
                f"each of these names, in this order: {', '.join(names)}.\n"
                f"Your function can use any of these parameters, by name: {', '.join(reads)}.",
     )  # fmt: skip
     blanks = f"return {{{', '.join(f'{name!r}: None' for name in names)}}}"
     exercise.starter = exercise.starter.replace("raise NotImplementedError", blanks)
+    exercise.walk_program = by_hand(code, list(inputs))
     return exercise
+
+
+def names_of(code: str) -> list[str]:
+    """Return the names that a program computes, in order."""
+    return [line.partition(" = ")[0] for line in code.splitlines()]
 
 
 def program_gradients(program: Program, inputs: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -108,9 +131,11 @@ def replace_gradients(right: Any, change: Callable[..., dict[str, Any]]) -> Any:
 
 
 def predict_step(
-    id: str, group: str, program: Program, inputs: Draws, *, step: int, word: str, title: str, prompt: str
+    id: str, group: str, code: str, inputs: Draws, *, step: int, word: str, name: str, title: str, prompt: str
 ) -> Exercise:
-    """Return an exercise in which the student predicts a value of a step, as a formula of the inputs."""
+    """Return an exercise in which the student predicts a value of a step that sends to `name`, as a formula of the
+    inputs."""
+    program = program_of(code, list(inputs))
 
     def asked_step(values: dict[str, Any]) -> Any:
         trace: Trace = record_walk(program, {name: values[name] for name in inputs})
@@ -131,9 +156,11 @@ def predict_step(
         return to_array(asked_step(values).contribution)
 
     exercise = function_exercise(
-        id, right, kind="predict", group=group, title=title, prompt=prompt, inputs=inputs, reads=tuple(inputs),
+        id, right, kind="predict", group=group, title=title, inputs=inputs, reads=tuple(inputs),
         mistakes=[("M6", without_upstream)] + ([("M1", overwrite)] if word == "after" else []),
+        prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt}",
     )  # fmt: skip
+    exercise.walk_program = one_step(code, list(inputs), step, name)
     exercise.show = lambda seed=0: record_walk(program, draw_inputs(inputs, np.random.default_rng(seed)))
     return exercise
 

@@ -14,6 +14,16 @@ from ..compare import Wrong
 from ..from_functions import ONLY_ANSWER, function_exercise
 from ..mistakes import exhibit_mistake
 from ..spec import GROUPS
+from .number_walks import (
+    graph_in_order,
+    own_neuron,
+    product,
+    scalar_program,
+    segments,
+    spread_value,
+    training_steps,
+    weighted_graph,
+)  # fmt: skip
 
 np = devices.device("cpu").library
 GROUP = GROUPS[5]
@@ -407,6 +417,13 @@ COMPARE = function_exercise(
            "an entry is nan": draw_gradient("nan"), "the gradient is a column": draw_gradient("column"),
            "there is a kink": draw_gradient("kink")},
 )  # fmt: skip
+
+WALKS = {
+    ORDER: graph_in_order, ACCUMULATE: weighted_graph, UNBROADCAST: spread_value, SEGMENTS: segments,
+    VALUE: scalar_program, SAVED: product, NEURON: own_neuron, TRAINING: training_steps,
+}  # fmt: skip
+for exercise, program in WALKS.items():
+    exercise.walk_program = program
 
 EXERCISES = [
     ORDER, ACCUMULATE, UNBROADCAST, SEGMENTS, VALUE, SAVED, NEURON, MOMENTUM, ADAM, TRAINING, DIFFERENCES, COMPARE,

@@ -194,7 +194,8 @@ def with_function(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
 def training(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
     """Call a training loop with a `backward` that adds the gradient to an array, as engines do.
 
-    A loop that does not clear the array uses the sum of all earlier gradients.
+    A loop that does not clear the array uses the sum of all earlier gradients. In a notebook, `watch` may wrap
+    `backward` to see each call.
     """
     x, y = arguments["x"], arguments["y"]
 
@@ -202,5 +203,6 @@ def training(answer: Any, arguments: dict[str, Any], xp: Any) -> Any:
         gradient += 2 / len(x) * (x.T @ (x @ weight - y))
         return gradient
 
-    settings = {"rate": arguments["rate"], "steps": arguments["steps"], "backward": backward}
+    watch = arguments.get("watch", lambda function: function)
+    settings = {"rate": arguments["rate"], "steps": arguments["steps"], "backward": watch(backward)}
     return call_by_name(answer, {"weight": arguments["weight"].copy(), **settings}, xp)

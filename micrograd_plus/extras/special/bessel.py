@@ -17,6 +17,8 @@ __all__ = ["i0", "i0e", "i1", "i1e", "j0", "j1", "y0", "y1"]
 
 FAR = 25.0
 """From here on the asymptotic series."""
+OVERFLOW = 1e4
+"""Far beyond the x from which on I₀(x) and I₁(x) are infinite in float64, 714."""
 DIRECTIONS, TERMS = 128, 30
 EULER_GAMMA = 0.57721566490153286061
 
@@ -62,9 +64,9 @@ def _bessel_i(np: Any, x: Any, order: int, scaled: bool) -> Any:
         return np.cosh(x * c) if order == 0 else c * np.sinh(x * c)
 
     small = _over_directions(np, near, wave)
-    far = np.maximum(x, FAR)
+    far = np.maximum(x, FAR) if scaled else np.clip(x, FAR, OVERFLOW)
     terms = [term * (-1) ** k for k, term in enumerate(hankels_terms(order))]
-    large = in_powers(terms, 1.0 / far) / np.sqrt(2 * math.pi * far)
+    large = in_powers(terms, 1.0 / far) / (math.sqrt(2 * math.pi) * np.sqrt(far))
     if scaled:
         return np.where(x < FAR, small * np.exp(-near), np.where(x == math.inf, 0.0, large))
     half = np.exp(far / 2)  # the whole would overflow before the function does

@@ -81,7 +81,29 @@ def erfcinv(xp, x):
     return xp.erfcinv(x)
 
 
-@elementwise(x=lambda xp, x, out: xp.exp(-0.5 * x * x - out) / ROOT_TWO_PI)
+@elementwise(x=lambda xp, x, out: 1 - xp.inverse_mills(x) * out, public=False)
+def inverse_mills_excess(xp, x):
+    """Compute x + φ(x) / Φ(x), where φ is the standard normal density and Φ its distribution function.
+
+    x + φ(x) / Φ(x), accurate even where the two terms nearly cancel.
+    >>> mg.special.functions.inverse_mills_excess([0.0, -1000.0]).round(4).tolist()
+    [0.7979, 0.001]
+    See: scipy.special.log_ndtr."""
+    return xp.inverse_mills_excess(x)
+
+
+@elementwise(x=lambda xp, x, out: -out * xp.inverse_mills_excess(x), public=False)
+def inverse_mills(xp, x):
+    """Compute the inverse Mills ratio, the derivative of `log_ndtr`.
+
+    φ(x) / Φ(x), where φ is the standard normal density and Φ its distribution function.
+    >>> mg.special.functions.inverse_mills([0.0, -1000.0]).round(4).tolist()
+    [0.7979, 1000.001]
+    See: scipy.special.log_ndtr."""
+    return xp.inverse_mills(x)
+
+
+@elementwise(x=lambda xp, x: xp.inverse_mills(x))
 def log_ndtr(xp, x):
     """Compute the logarithm of the standard normal distribution function.
 

@@ -17,7 +17,7 @@ from ...backends.error_function import ERFC_FAR, ONE_OVER_SQRT_PI, erf, erfc, qu
 
 __all__ = [
     "beta", "betainc", "betaln", "digamma", "erfcinv", "erfinv", "gamma", "gammainc", "gammaincc", "gammaln",
-    "gammasgn", "log_ndtr", "ndtri", "polygamma",
+    "gammasgn", "inverse_mills", "inverse_mills_excess", "log_ndtr", "ndtri", "polygamma",
 ]  # fmt: skip
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
@@ -415,6 +415,15 @@ def ndtri(np: Any, x: Any) -> Any:
     return entrywise(np, "ndtri", lambda p: -math.sqrt(2) * erfcinv(np, 2.0 * p), x)
 
 
+def _tail(np: Any, x: Any) -> tuple[Any, Any, Any]:
+    """Return z = -x / √2, at least 4, and the two parts of the series Φ(x) = exp(-z²) / (2 z) · (1 / √π - q / z²): q,
+    and the series itself."""
+    far = np.maximum(-x / math.sqrt(2), 4.0)
+    inverse = 1.0 / (far * far)
+    q = quotient(ERFC_FAR, inverse)
+    return far, q, ONE_OVER_SQRT_PI - inverse * q
+
+
 def log_ndtr(np: Any, x: Any) -> Any:
     """Return the logarithm of the standard normal distribution function, also in the far tail, where the function
     rounds to 0."""
@@ -423,10 +432,30 @@ def log_ndtr(np: Any, x: Any) -> Any:
         z = -x / math.sqrt(2)
         near = np.where(z < 4, z, 0.0)
         small = np.where(near < -1, np.log1p(-0.5 * erfc(np, -near)), np.log(0.5 * erfc(np, near)))
-        far = np.maximum(z, 4.0)
-        inverse = 1.0 / (far * far)
-        ratio = ONE_OVER_SQRT_PI - inverse * quotient(ERFC_FAR, inverse)
-        large = -x * x / 2 + np.log(0.5 * ratio / far)
+        far, _, series = _tail(np, x)
+        large = -x * x / 2 + np.log(0.5 * series / far)
         return np.where(z < 4, small, np.where(z == math.inf, -math.inf, large))
 
     return entrywise(np, "log_ndtr", values, x)
+
+
+def inverse_mills(np: Any, x: Any) -> Any:
+    """Return φ(x) / Φ(x), the derivative of `log_ndtr`; far out in the tail it is nearly -x."""
+
+    def values(x: Any) -> Any:
+        near = np.where(x > -4 * math.sqrt(2), x, 0.0)
+        small = np.exp(-0.5 * near * near) / (math.sqrt(math.pi / 2) * erfc(np, -near / math.sqrt(2)))
+        far, _, series = _tail(np, x)
+        return np.where(x > -4 * math.sqrt(2), small, far / (math.sqrt(math.pi / 2) * series))
+
+    return entrywise(np, "inverse_mills", values, x)
+
+
+def inverse_mills_excess(np: Any, x: Any) -> Any:
+    """Return x + φ(x) / Φ(x), whose two terms cancel in the tail."""
+
+    def values(x: Any) -> Any:
+        far, q, series = _tail(np, x)
+        return np.where(x > -4 * math.sqrt(2), x + inverse_mills(np, x), math.sqrt(2) * q / (far * series))
+
+    return entrywise(np, "inverse_mills_excess", values, x)

@@ -26,11 +26,9 @@ fi
 chmod 700 /autograder/source
 """
 RUN = """#!/usr/bin/env bash
-# There is always a results.json: this one says that the grader failed, until the real one replaces it.
+# If the grader fails, there is no results.json: Gradescope then reports a failure and gives no points, instead of 0.
 mkdir -p /autograder/results
-cat > /autograder/results/results.json <<'END'
-{"score": 0, "output": "The grader failed; this is not your fault, and your teacher will see it."}
-END
+rm -f /autograder/results/results.json
 cd /autograder/source
 exec /autograder/venv/bin/python -m micrograd_plus grade --one /autograder/submission \\
     --student-of /autograder/submission_metadata.json \\

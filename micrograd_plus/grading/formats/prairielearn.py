@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..reasons import reason
 from .gradescope import test_entry
 
 
 def results(marks: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of `results.json`. A submission that cannot be read is not gradable and uses up no attempt."""
-    data: dict[str, Any] = {"gradable": marks["gradable"], "score": share(marks["score"], marks["max_score"])}
-    if not marks["gradable"]:
-        return data | {"format_errors": [marks["problem"]], "message": marks["problem"], "output": "", "tests": []}
+    """Return the data of `results.json`. A submission that could not be read or graded uses up no attempt."""
+    is_gradable = marks["gradable"] and not marks.get("failed")
+    data: dict[str, Any] = {"gradable": is_gradable, "score": share(marks["score"], marks["max_score"])}
+    if not is_gradable:
+        problem = marks["problem"] or reason("failed")
+        return data | {"format_errors": [problem], "message": problem, "output": "", "tests": []}
     tests = []
     for each in marks["exercises"]:
         for part in each["parts"]:

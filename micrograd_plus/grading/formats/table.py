@@ -30,7 +30,10 @@ def marks_table(all_marks: Iterable[dict[str, Any]], columns: dict[str, str] | N
 
 
 def cell_value(marks: dict[str, Any], what: str) -> Any:
-    """Return the value of a column for some marks."""
+    """Return the value of a column for some marks. Points that the grader failed to compute are empty, and not 0."""
+    failed = marks.get("failed", ())
+    if (failed and what in ("score", "percent")) or what in failed:
+        return ""
     if what.startswith(("'", '"')):
         return what.strip("'\"")
     if what == "percent":

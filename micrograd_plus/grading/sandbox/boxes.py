@@ -20,12 +20,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from .chroot import chroot_folder
+from .inside.clearing import discard
 from .isolation import IsolationError, is_available, is_root, strongest_level
 from .runs import Limits, Run, RunResult, read_result
 from .uid_pool import UidPoolError, lease, remove_stale_boxes
@@ -36,8 +38,12 @@ EXERCISES = HERE.parent.parent / "exercises" / "sandboxed"
 MOST_PRINTED = 16 * 1024
 LIMITS_OF_THE_BOX = ("cpu", "wall", "memory", "processes", "files", "disk", "inodes")
 """Limits that the box enforces. The amount of output is limited here."""
-CLOSING_TIME = 10.0
-"""Seconds that closing a box may take."""
+CLOSING_TIME = 60.0
+"""Seconds that ending a run may take."""
+REMOVAL_TIME = 900.0
+"""Seconds that closing a box may take, with the removal of all files that its last run wrote."""
+STARTING_TIME = 60.0
+"""Seconds that starting Python without a box may take."""
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from inside.server import {0} as start; "
     "del sys.path[0]; start(*sys.argv[2:4]{1})"
@@ -172,7 +178,7 @@ class Sandbox:
     def _run_without_box(self, run: Run) -> tuple[bytes, bytes, bool, dict[str, Any]]:
         limits = run.limits
         settings = {"GRADING_CPU": str(max(1, round(limits.cpu))), "GRADING_MEMORY": str(limits.memory)}
-        with tempfile.TemporaryDirectory(prefix="grading-", ignore_cleanup_errors=True) as folder:
+        with temporary_folder() as folder:
             child = subprocess.Popen(
                 server_command("run_without_box", None), env=child_environment() | settings, cwd=folder,
                 start_new_session=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -182,9 +188,11 @@ class Sandbox:
             for each in (values, output, feed):
                 each.start()
             status: dict[str, Any] = {}
-            deadline = time.monotonic() + limits.wall
+            deadline, has_started = time.monotonic() + STARTING_TIME, False
             while child.poll() is None and not status:
                 time.sleep(0.005)
+                if values.data and not has_started:  # the first frame says that Python and NumPy are imported
+                    deadline, has_started = time.monotonic() + limits.wall, True
                 end = "flood" if values.truncated else "time" if time.monotonic() > deadline else None
                 status = {"end": end} if end else {}
             kill_group(child)
@@ -193,6 +201,16 @@ class Sandbox:
             code = child.wait()
             status.update({"signal": -code} if code < 0 else {"code": code})
             return bytes(values.data), bytes(output.data), output.truncated, status
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[str]:
+    """Make a folder for a run without a box, and remove it with whatever the run left in it."""
+    folder = tempfile.mkdtemp(prefix="grading-")
+    try:
+        yield folder
+    finally:
+        discard(Path(folder))
 
 
 def server_command(entry: str, number: str | None) -> list[str]:
@@ -229,7 +247,7 @@ def close_and_wait(box: socket.socket) -> None:
     """Close our end of a box and wait for the other, which closes when every process of the box has ended."""
     with contextlib.suppress(OSError):
         box.shutdown(socket.SHUT_WR)
-    box.settimeout(CLOSING_TIME)
+    box.settimeout(REMOVAL_TIME)
     try:
         while box.recv(65536):
             pass
@@ -265,12 +283,7 @@ class Watcher:
     def wait_for_event(self) -> None:
         """Handle the next events, or the deadline."""
         left = self.deadline - time.monotonic()
-        if left <= 0:
-            if self.status:
-                raise SandboxError("a run could not be ended")
-            self.stop("time")
-            return
-        for number, _ in self.poll.poll(max(1.0, 1000 * left)):
+        for number, _ in self.poll.poll(max(0.0, 1000 * left)):
             if number == self.box.fileno():
                 message = self.box.recv(65536)
                 self.status = (json.loads(message) if message else {"signal": int(signal.SIGKILL)}) | self.status
@@ -279,6 +292,10 @@ class Watcher:
                 self.store(number, data)
             else:
                 self.poll.unregister(number)
+        if left <= 0 and not self.over:  # a run that ended while the machine paused is over
+            if self.status:
+                raise SandboxError("a run could not be ended")
+            self.stop("time")
 
     def store(self, number: int, data: bytes) -> None:
         """Store data up to its limit. Printing more is truncated; sending more values ends the run."""

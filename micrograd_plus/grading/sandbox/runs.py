@@ -112,15 +112,17 @@ def read_result(data: bytes, status: dict[str, Any], run: Run) -> RunResult:
             return result
     if result.end == "missing" and done:
         return result
-    result.end, result.detail = end_of_run(status, done)
+    result.end, result.detail = end_of_run(status, done, run.limits)
     return result
 
 
-def end_of_run(status: dict[str, Any], done: bool) -> tuple[str, dict[str, Any]]:
+def end_of_run(status: dict[str, Any], done: bool, limits: Limits) -> tuple[str, dict[str, Any]]:
     """Return why a run ended, with details."""
     if "end" in status:
         return status["end"], {}
     number = status.get("signal")
+    if number == getattr(signal, "SIGKILL", None) and status.get("cpu", 0.0) >= limits.cpu:
+        return "cpu", {}  # the process ignored SIGXCPU, and the kernel killed it a second later
     if number in (getattr(signal, "SIGXCPU", None), getattr(signal, "SIGXFSZ", None)) and number is not None:
         return ("cpu" if number == signal.SIGXCPU else "disk"), {}
     if number is not None:

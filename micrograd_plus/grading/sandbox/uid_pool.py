@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from .chroot import cache_folder
+from .inside.clearing import TRASH, discard, remove_folder
 
 USER_IDS = range(64100, 64500)
 MACHINE_FOLDER = Path("/run")
@@ -59,12 +59,15 @@ def lease() -> tuple[int, IO[str]]:
 
 def remove_stale_boxes(root: Path) -> None:
     """Remove the box folders of user IDs that are not leased: their graders were killed."""
+    for folder in (root / "boxes").glob(f"{TRASH}*"):
+        with contextlib.suppress(OSError):  # another grader may be removing it
+            remove_folder(folder)
     for folder in box_folders(root):
         lock = try_lock(int(folder.name))
         if lock is not None:
-            with lock:
+            with lock, contextlib.suppress(OSError):
                 if int(folder.name) not in user_ids_in_use():
-                    shutil.rmtree(folder, ignore_errors=True)
+                    discard(folder)
 
 
 def box_folders(root: Path) -> Iterator[Path]:

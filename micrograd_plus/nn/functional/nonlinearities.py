@@ -193,7 +193,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
 
     See: torch.nn.functional.hardshrink; Donoho and Johnstone, Ideal spatial adaptation by wavelet shrinkage, 1994.
     """
-    return ops.where(ops.absolute(input) > lambd, input, 0.0)
+    return ops.where(ops.absolute(input) <= lambd, 0.0, input)
 
 
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
@@ -236,7 +236,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
 
     See: torch.nn.functional.threshold.
     """
-    return ops.where(input > threshold, input, value)
+    return ops.where(input <= threshold, value, input)
 
 
 def glu(input: Any, dim: int = -1) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -210,11 +210,12 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> T
     Shapes: any -> the same.
     Args:
         input: real or complex numbers, x.
-        p: the exponent of the norm, a number other than 0; 2 by default, and inf is the largest size.
+        p: the exponent of the norm; 2 by default. inf is the largest size, -inf the smallest, and 0 counts the entries
+            that are not 0.
         dim: the axis of the vectors; 1 by default.
         eps: the least that counts as a length; 1e-12 by default.
     Returns: a tensor of the shape and dtype of input (float64 for integers).
-    Raises: IndexError if the axis is out of range; ValueError if p is 0.
+    Raises: IndexError if the axis is out of range.
     Example:
         >>> F.normalize(mg.tensor([[3.0, 4.0]])).tolist()
         [[0.6, 0.8]]
@@ -226,8 +227,4 @@ def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> T
 
 def length(x: Any, p: float, dim: int) -> Tensor:
     """Return the p-norm of vectors along `dim`, which stays as an axis of length 1."""
-    if p == 2:
-        return ops.norm(x, axis=dim, keepdims=True)
-    if p == inf:
-        return ops.max(ops.absolute(x), axis=dim, keepdims=True)
-    return ops.linalg.p_norm(x, ord=p, axis=dim, keepdims=True)
+    return ops.linalg.vector_norm(x, axis=dim, keepdims=True, ord=p)

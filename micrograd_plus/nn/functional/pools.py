@@ -321,7 +321,7 @@ def _counts(length: int, places: int, size: int, step: int, border: int, counted
 
 
 @one_or_many(1)
-def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
+def adaptive_avg_pool1d(input: Any, output_size: int | tuple[int]) -> Tensor:
     """Compute 1-D adaptive average pooling: means of a given number of windows.
 
     Entry i of an axis is the mean of the old entries from floor(i · old / new) up to, but without, ceil((i + 1) · old /
@@ -331,7 +331,7 @@ def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
     Shapes: (N, C, L) -> (N, C, L').
     Args:
         input: a tensor, N lines of C channels.
-        output_size: L', how long lines become, an integer of at least 1.
+        output_size: L', how long lines become, an integer of at least 1, or a tuple of one.
     Returns: a tensor of the dtype of input (float64 for integers).
     Raises: ValueError if input does not have 3 axes, or output_size is below 1; TypeError if input is not a tensor, or
         output_size no integer.
@@ -342,7 +342,8 @@ def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
     See: torch.nn.functional.adaptive_avg_pool1d.
     """
     refuse_places("adaptive_avg_pool1d", 1, input)
-    return ops.resample(input, length=output_size, axis=-1, mode="average")
+    (length,) = each_axis(output_size, 1, "output_size")
+    return ops.resample(input, length=length, axis=-1, mode="average")
 
 
 @one_or_many(2)

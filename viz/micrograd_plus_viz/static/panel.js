@@ -20,6 +20,8 @@ function holdsAsPrinted(does, ...values) {
   return Math.abs(read.reduce(does) - result) <= 1e-12 * Math.abs(result);
 }
 
+// The sign before a number that a student wrote: it need not be the sum or the product of the others.
+const signBefore = (sign, mark, word) => (mark?.word === word && mark.wrong.length && sign !== "=" ? "\u2192" : sign);
 const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ? "=" : signOf(...values));
 const sumSign = (...values) => (holdsAsPrinted((a, b) => a + b, ...values) ? "=" : signOf(...values));
 
@@ -80,10 +82,14 @@ function ruleSection(data, rule, step) {
 
 // upstream, local and contribution, then the receiver's value before and after. All gradients share one scale.
 function numbersSection(data, step, left) {
-  const value = (word) => valueAt(data, step[word]);
+  const { mark } = step;
+  const value = (word) => {
+    const found = valueAt(data, step[word]);
+    return found && mark?.word === word ? { ...found, outlined: new Set(mark.wrong) } : found;
+  };
   const [before, sent, after, local, raw] = ["before", "contribution", "after", "local", "raw"].map(value);
   const arrived = Object.entries(step.upstreams).map(([name, place]) => [name, valueAt(data, place)]);
-  const largest = largestOf(...arrived.map(([, each]) => each), before, sent, after, raw);
+  const largest = largestOf(...arrived.map(([, each]) => each), before, sent, after, raw, mark?.right ?? null);
   const many = arrived.length + Object.keys(step.reads).length > 3;
   const room = many ? [120, 56 * left] : [176, (step.accumulates || step.summed ? 56 : 104) * left];
   const cards = arrived.map(([name, each], k) => (k ? then(",", card(name, each, largest, room)) : card(name, each,
@@ -96,17 +102,22 @@ function numbersSection(data, step, left) {
   }
   const besides = local ? [] : arrayCards(data, step, room);
   for (const each of besides) cards.push(then(",", each));
-  cards.push(then(local ? productSign(upstream, local, first) : "\u2192", card(step.summed ? "raw" : "contribution",
+  cards.push(then(local ? signBefore(productSign(upstream, local, first), mark, "contribution")
+    : "\u2192", card(step.summed ? "raw" : "contribution",
     first, largest, room)));
   if (step.summed) {
     const axes = `${step.summed_axes.length > 1 ? "axes" : "axis"} ${step.summed_axes.join(", ")}`;
     cards.push(then(`\u2211 ${axes} ${signOf(raw, sent)}`, card("contribution", sent, largest, room)));
   }
+  const beside = mark?.right ? then("\u2260", card("right", mark.right, largest, room)) : null;
+  if (beside && mark.word === "contribution") cards.push(beside);
   const holds = step.accumulates || !sent || isScalar(sent) ? accumulation(step, before, sent, after, largest, room)
     : make("p", "holds", gloss("before"), ": nothing yet. ", gloss("after"), ": the contribution.");
   const several = [...arrived.map(([, each]) => each), sent, after, raw].some((each) => each && hasSeveral(each));
   const share = (title, ...children) => make("div", "share", make("p", "title", title), ...children);
-  return make("section", "numbers", share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
+  if (beside && mark.word === "after") holds.append(beside);
+  return make("section", "numbers", mark ? make("p", `mark${mark.wrong.length ? " bad" : ""}`, mark.say) : null,
+    share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
     readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds), several ? scaleOf(largest) : null);
 }
 
@@ -116,7 +127,8 @@ function accumulation(step, before, sent, after, largest, room) {
     missing("nothing yet"));
   if (step.earlier) had.append(make("p", "statistics", "held before this walk"));
   return make("div", "cards", had, then("+", card("contribution", sent, largest, room)),
-    then(sumSign(...[before, sent, after].filter((value, k) => k || value)), card("after", after, largest, room)));
+    then(signBefore(sumSign(...[before, sent, after].filter((value, k) => k || value)), step.mark, "after"),
+      card("after", after, largest, room)));
 }
 
 const readOf = (data, step) => Object.entries(step.reads).map(([name, place]) => [name, valueAt(data, place)]);

@@ -206,6 +206,11 @@ function picture(value, largest, room) {
     role: "img" });
   for (const [name, d] of paths) svg.append(svgElement("path", { class: name, d }));
   svg.append(svgElement("path", { class: "minus", d: marks }));
+  const around = [...value.outlined ?? []].filter((k) => value.data && k in cells.data).map(at);
+  if (around.length) {
+    const square = ([left, top]) => `M${left},${top}h${side - gap}v${side - gap}h${gap - side}z`;
+    svg.append(svgElement("path", { class: "outlined", d: around.map(square).join("") }));
+  }
   for (const [name, x, y] of place.labels ? sliceNames(cells, place) : []) {
     const text = svgElement("text", { x, y });
     text.textContent = name;
@@ -263,8 +268,9 @@ function pointAt(svg, cells, place, tell) {
 function written(value, largest) {
   const long = value.shape.filter((size) => size !== 1);
   const entry = (tag, x, k) => {
-    const cell = make(tag, heat(x, largest), number(x));
-    cell.title = `${placeName(value.shape, k)} = ${exact(x)}`;
+    const isWrong = value.outlined?.has(k);
+    const cell = make(tag, `${heat(x, largest)}${isWrong ? " outlined" : ""}`, number(x));
+    cell.title = `${placeName(value.shape, k)} = ${exact(x)}${isWrong ? ", wrong" : ""}`;
     return cell;
   };
   if (long.length < 2) return make("p", "line numbers", ...value.data.map((x, k) => entry("span", x, k)));
@@ -322,7 +328,7 @@ function brief(value, largest, room = [176, 74]) {
 }
 
 function scalar(value) {
-  const shown = make("p", "scalar", number(value.data[0]));
+  const shown = make("p", "scalar", make("span", value.outlined?.has(0) ? "outlined" : "", number(value.data[0])));
   shown.title = exact(value.data[0]);
   return shown;
 }
@@ -375,6 +381,7 @@ function scaleOf(largest) {
 const WORDS = {
   upstream: "The gradient (in a forward walk, the tangent) that has arrived at the sending node.",
   local: "The local derivative: how much the result changes for a small change of this input.",
+  right: "What the right rule gives here.",
   raw: "The result of the rule, before the sum over broadcast axes.",
   contribution: "The value that this step sends, and adds to the receiving node.",
   before: "The receiving node's value before this step.",

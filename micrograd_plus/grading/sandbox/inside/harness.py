@@ -24,8 +24,11 @@ MOST_BUFFERED = 1 << 15
 """Outcomes wait in a buffer of about this many bytes."""
 
 
-def run(values: int, feed: int, carry_out: Any) -> None:
-    """Carry out the run described in `feed`, write frames to `values`, and end the process without exit handlers."""
+def run(values: int, feed: int, carry_out: Any, leave: Any = os._exit) -> None:
+    """Carry out the run described in `feed`, write frames to `values`, and end the process without exit handlers.
+
+    `leave` is bound before student code runs, which may replace `os._exit`.
+    """
     frames = list(read_frames(read_all(feed)))
     head = json.loads(frames[0][1])
     shared = next(Reader(data).value() for kind, data in frames if kind == b"S")
@@ -46,7 +49,7 @@ def run(values: int, feed: int, carry_out: Any) -> None:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(BaseException):  # student code may have replaced the stream
                 stream.flush()
-        os._exit(0)
+        leave(0)
 
 
 def read_all(feed: int) -> bytes:

@@ -20,7 +20,8 @@ CAPABILITY_VERSION, LAST_CAPABILITY = 0x20080522, 63
 
 # For each machine, its audit number and the numbers of the system calls that the filter refuses. No exercise needs
 # them, and they reach beyond the process: sockets, memory that no limit counts, other processes and their scheduling,
-# namespaces, the kernel itself. An answer cannot start a process, so the limits of its process hold for all it does.
+# namespaces, the kernel itself, and locks on the library's files, which all boxes share. An answer cannot start a
+# process, so the limits of its process hold for all it does.
 REFUSED_CALLS = {
     "x86_64": (0xC000003E, {
         "socket": 41, "memfd_create": 319, "memfd_secret": 447, "shmget": 29, "shmat": 30, "msgget": 68, "semget": 64,
@@ -30,7 +31,8 @@ REFUSED_CALLS = {
         "chroot": 161, "open_by_handle_at": 304, "init_module": 175, "finit_module": 313, "fork": 57, "vfork": 58,
         "setpriority": 141, "ioprio_set": 251, "sched_setparam": 142, "sched_setscheduler": 144,
         "sched_setaffinity": 203, "sched_setattr": 314, "migrate_pages": 256, "move_pages": 279,
-        "clone3": 435, "prlimit64": 302, "clone": 56,
+        "flock": 73, "inotify_init": 253, "inotify_init1": 294, "fanotify_init": 300,
+        "clone3": 435, "prlimit64": 302, "clone": 56, "fcntl": 72,
     }),
     "aarch64": (0xC00000B7, {
         "socket": 198, "memfd_create": 279, "memfd_secret": 447, "shmget": 194, "shmat": 196, "msgget": 186,
@@ -40,9 +42,12 @@ REFUSED_CALLS = {
         "pivot_root": 41, "chroot": 51, "open_by_handle_at": 265, "init_module": 105, "finit_module": 273,
         "setpriority": 140, "ioprio_set": 30, "sched_setparam": 118, "sched_setscheduler": 119,
         "sched_setaffinity": 122, "sched_setattr": 274, "migrate_pages": 238, "move_pages": 239,
-        "clone3": 435, "prlimit64": 261, "clone": 220,
+        "flock": 32, "inotify_init1": 26, "fanotify_init": 262,
+        "clone3": 435, "prlimit64": 261, "clone": 220, "fcntl": 25,
     }),
 }  # fmt: skip
+SHARED_COMMANDS = (5, 6, 7, 36, 37, 38, 1024, 1026)
+"""Commands of `fcntl` for locks, leases and notices, through which two boxes could exchange messages."""
 THREAD = 0x00010000
 """Flag of `clone` for a thread of the same process."""
 
@@ -122,6 +127,11 @@ def build_filter() -> tuple[Any, bytes]:
         elif name == "prlimit64":  # allows a process to lower its own limits
             code += [(equal, 0, 4, number), (load, 0, 0, 16), (equal, 1, 0, 0), (give, 0, 0, refuse),
                      (give, 0, 0, allow)]  # fmt: skip
+        elif name == "fcntl":
+            count = len(SHARED_COMMANDS)
+            code += [(equal, 0, count + 3, number), (load, 0, 0, 24)]
+            code += [(equal, count - place, 0, command) for place, command in enumerate(SHARED_COMMANDS)]
+            code += [(give, 0, 0, allow), (give, 0, 0, refuse)]
         else:
             code += [(equal, 0, 1, number), (give, 0, 0, unknown if name == "clone3" else refuse)]
     code.append((give, 0, 0, allow))

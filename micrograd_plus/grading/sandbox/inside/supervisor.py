@@ -13,7 +13,6 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from . import linux
+from .clearing import remove, set_aside
 
 BOX = "/box"
 ID_IN_NAMESPACE = 0
@@ -77,23 +77,28 @@ def serve_runs(box: dict[str, Any], watch: socket.socket, student: Callable[[], 
         for number in numbers:
             os.close(number)
         status, by_itself = wait_for_student(run, child, watch)
-        clean_up(run)
+        left = clean_up(run)
         with contextlib.suppress(OSError):  # the grader may have ended
             watch.sendall(json.dumps(status).encode())
+        if left is not None:  # removing a large folder takes long, and its name is free already
+            remove(left)
         if not by_itself:
             return
 
 
-def run_and_exit(body: Callable[[], Any], watch: socket.socket) -> None:
-    """Run the body of a forked process, and exit; report an exception to the grader."""
+def run_and_exit(body: Callable[[], Any], watch: socket.socket, leave: Callable[[int], Any] = os._exit) -> None:
+    """Run the body of a forked process, and exit; report an exception to the grader.
+
+    `leave` is bound here, before student code runs and can replace `os._exit`.
+    """
     try:
         body()
-        os._exit(0)
+        leave(0)
     except BaseException as error:  # noqa: BLE001 - errors before the student's code starts are the grader's own
         with contextlib.suppress(OSError):
             watch.sendall(json.dumps({"failed": f"{type(error).__name__}: {error}"[:500]}).encode())
     finally:
-        os._exit(70)
+        leave(70)
 
 
 def wait_for_student(run: dict[str, Any], child: int, watch: socket.socket) -> tuple[dict[str, Any], bool]:
@@ -131,24 +136,28 @@ def make_folder(run: dict[str, Any]) -> None:
         linux.mount("box", BOX, "tmpfs", linux.NO_SUID | linux.NO_DEV, options)
         return
     folder = folder_on_disk(run)
-    shutil.rmtree(folder, ignore_errors=True)
+    if (left := set_aside(folder)) is not None:
+        remove(left)
     folder.mkdir(mode=0o700)
     os.chown(folder, run["uid"], run["uid"])
 
 
-def clean_up(run: dict[str, Any]) -> None:
-    """Kill all processes that a student left, and remove the folder. The filter should have prevented processes."""
+def clean_up(run: dict[str, Any]) -> Path | None:
+    """Kill all processes that a student left, and take the folder away. The filter should have prevented processes.
+
+    Return the folder on disk that remains to be removed, under another name.
+    """
     if run["level"] == "full":
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         reap_children(wait=True)
         linux.unmount(BOX)
-        return
+        return None
     if has_processes(run["uid"]):
         kill_all_of(run["uid"])
-    for kind, remove in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
-        remove_ipc_objects(kind, remove, run["uid"])
-    shutil.rmtree(folder_on_disk(run), ignore_errors=True)
+    for kind, call in (("shm", "shmctl"), ("msg", "msgctl"), ("sem", "semctl")):
+        remove_ipc_objects(kind, call, run["uid"])
+    return set_aside(folder_on_disk(run))
 
 
 def folder_on_disk(run: dict[str, Any]) -> Path:

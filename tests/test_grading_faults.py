@@ -1,0 +1,437 @@
+"""A fault of the machine is never a student's zero, and one submission never holds up the others."""
+
+import json
+import os
+import random
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from graded import EXP, HEAD, RIGHT, SECRET, SIGN, TANH, assignment
+from micrograd_plus.__main__ import main
+from micrograd_plus.grading import batch, grade, submissions, tampering, worker
+from micrograd_plus.grading.assignment import Assignment
+from micrograd_plus.grading.cells import Cell, required_cells
+from micrograd_plus.grading.formats import format_marks, table
+from micrograd_plus.grading.magics import remove_magics
+from micrograd_plus.grading.messages import SafeMessages
+from micrograd_plus.grading.sandbox import isolation
+from micrograd_plus.grading.sandbox.boxes import Sandbox, SandboxError
+from micrograd_plus.grading.sandbox.inside import clearing
+from micrograd_plus.grading.sandbox.runs import Limits
+from micrograd_plus.grading.store import Store
+
+TWO = Assignment("week3", ["tanh.x", "exp.x"], SECRET)
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+def marks_of(source: str | bytes, sandbox, name: str = "work.py", assigned: Assignment = TWO, **more) -> dict:
+    """Return the marks of a program or a notebook."""
+    data = source if isinstance(source, bytes) else source.encode()
+    submission = submissions.Submission("ada")
+    submissions.add_files(submission, [(name, data)])
+    return grade.grade_submission(submission, assigned, sandbox, **more)
+
+
+def notebook(*sources: str) -> bytes:
+    cells = [{"cell_type": "code", "metadata": {}, "source": each} for each in sources]
+    return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+
+def points(marks: dict) -> list[float]:
+    return [each["points"] for each in marks["exercises"]]
+
+
+# Removing what students leave -----------------------------------------------------------------------------------------
+
+
+def test_a_folder_of_any_depth_is_removed(tmp_path):
+    folder = tmp_path / "box"
+    folder.mkdir()
+    number = os.open(folder, os.O_RDONLY)
+    for depth in range(1500):
+        os.mkdir("deep", dir_fd=number)
+        inner = os.open("deep", os.O_RDONLY, dir_fd=number)
+        if depth % 300 == 0:
+            os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=number))
+            os.symlink("/", "root", dir_fd=number)
+        os.close(number)
+        number = inner
+    os.close(number)
+    clearing.discard(folder)
+    assert list(tmp_path.iterdir()) == []
+    assert Path("/").exists()
+
+
+DEEP = """
+import os
+made = []
+def tanh_x(out):
+    for n in range(1000 if not made else 0):
+        os.mkdir("d")
+        os.chdir("d")
+        made.append(n)
+    return 1 - out**2
+def exp_x(out):
+    return out
+"""
+
+
+@pytest.mark.parametrize("level", isolation.LEVELS)
+def test_a_deep_folder_costs_no_later_mark(level):
+    if not isolation.is_available(level):
+        pytest.skip(f"this machine has no isolation of level {level!r}")
+    with Sandbox(level) as sandbox:
+        first = marks_of(DEEP, sandbox)
+        assert first["exercises"][1]["right"]
+        assert points(marks_of(RIGHT, sandbox)) == [10, 10]
+        assert sandbox.root is None or not list((sandbox.root / "boxes").glob(f"{clearing.TRASH}*"))
+    with Sandbox(level) as sandbox:
+        assert points(marks_of(RIGHT, sandbox)) == [10, 10]
+
+
+# Faults of the grader -------------------------------------------------------------------------------------------------
+
+
+def test_a_fault_of_the_grader_is_not_graded_and_counted(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    (folder / "ada.py").write_text(RIGHT, encoding="utf-8")
+    path, store = assignment(tmp_path), Store(tmp_path / "marks")
+    arguments = ["grade", str(folder), "--assignment", str(path), "-o", str(store.folder)]
+
+    def fail(self, message):
+        raise batch.WorkerError("the machine is on fire")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batch.Worker, "send", lambda self, message, real=batch.Worker.send: (
+            real(self, message) if "assignment" in message else fail(self, message)))  # fmt: skip
+        assert main(arguments) == 3
+    assert "1 not graded" in capsys.readouterr().out
+    marks = store.get("ada")
+    assert marks["failed"] == ["tanh.x", "exp.x"]
+    assert "not your fault" in marks["exercises"][0]["reason"]
+    assert (store.folder / "marks.csv").read_text(encoding="utf-8").splitlines()[1] == "ada,,20,True,,"
+    assert main(arguments) == 0, "the next run grades it"
+    assert store.get("ada")["score"] == 20
+
+
+def test_a_fault_in_one_exercise_leaves_the_marks_of_the_others(sandbox, monkeypatch):
+    kind = type(TWO.definitions["tanh.x"])
+    real = kind.mark
+    monkeypatch.setattr(kind, "mark", lambda self, *rest: 1 / 0 if self.id == "tanh.x" else real(self, *rest))
+    marks = marks_of(RIGHT, sandbox)
+    assert marks["failed"] == ["tanh.x"]
+    assert points(marks) == [0, 10]
+    row = table.marks_table([marks]).splitlines()[1].split(",")
+    assert (row[1], row[4], row[5]) == ("", "", "10")
+    assert json.loads(format_marks("prairielearn", [marks]))["gradable"] is False
+
+
+def test_a_sandbox_that_fails_twice_gives_no_marks(monkeypatch):
+    grader = worker.Grader(TWO, "none", 1)
+    monkeypatch.setattr(Sandbox, "run", lambda self, run: (_ for _ in ()).throw(SandboxError("no memory")))
+    marks = grader.grade(submissions.Submission("ada", submissions.read_program(RIGHT.encode())))
+    assert marks["failed"] == ["tanh.x", "exp.x"]
+    assert not grade.is_graded(marks)
+
+
+def test_files_that_a_killed_run_left_among_the_walks_are_removed(tmp_path):
+    store = Store(tmp_path)
+    (tmp_path / "walks").mkdir()
+    (tmp_path / "walks" / ".being-written-abc").write_text("half", encoding="utf-8")
+    store.put_walks("a", {"tanh.x": "{}"})
+    store.put_walks("a--b", {"tanh.x": "{}"})
+    with store.lock():
+        store.put_walks("a", {})
+    assert [path.name for path in (tmp_path / "walks").iterdir()] == ["a--b--tanh.x.json"]
+
+
+# Limits of a submission as a whole ------------------------------------------------------------------------------------
+
+
+def test_endless_cells_beside_right_answers_cost_no_marks(sandbox):
+    cells = ["while True: pass"] * 300
+    limits = lambda exercise: Limits(cpu=1.0, wall=60.0)
+    began = time.process_time()
+    marks = marks_of(notebook(*cells, HEAD + TANH.format("1 - out**2"), EXP.format("out")), sandbox, "work.ipynb",
+                     limits=limits)  # fmt: skip
+    assert points(marks) == [10, 10]
+    assert len(marks["remarks"]) <= 2 + grade.MOST_LEFT_OUT
+    assert time.process_time() - began < 20
+
+
+def test_an_answer_that_sleeps_repeats_a_limited_number_of_times(sandbox, monkeypatch):
+    runs = []
+    monkeypatch.setattr(sandbox, "run", lambda run: runs.append(run) or grade.RunResult(end="time", cpu=0.01))
+    names = ["tanh.x", "exp.x", "log.x", "sin.x", "cos.x"]
+    source = "".join(f"def {name.replace('.', '_')}(x): pass\n" for name in names)
+    marks = marks_of(source, sandbox, assigned=Assignment("week3", names, SECRET))
+    assert len(runs) == len(names) + grade.MOST_REPEATS
+    assert points(marks) == [0] * 5
+
+
+READERS = {
+    "commands": "%a\n" * 20_000, "imports": "def f():\n" + "    import gc\n" * 20_000,
+    "one command below brackets": "(" * 20_000 + "\n%a" * 20_000, "quotes": "'''\n" + "\\'''\n" * 20_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_reading_takes_time_in_proportion_to_the_length(kind):
+    text = READERS[kind]
+    seconds = []
+    for part in (text[: len(text) // 8], text):
+        began = time.process_time()
+        list(tampering.find_tampering([Cell("cell 1", remove_magics(part))]))
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 0.2 + 30 * seconds[0]
+
+
+def test_a_chain_of_cells_is_followed_in_linear_time():
+    cells = [Cell(f"cell {n}", f"x{n} = x{n - 1}") for n in range(4000)]
+    owners = [set() for _ in cells[1:]] + [{"a"}]
+    began = time.process_time()
+    assert len(required_cells(cells, owners, "a")) == 4000
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only Unix has limits of processor time")
+def test_a_submission_that_takes_too_long_to_read_is_not_gradable(tmp_path, monkeypatch):
+    (tmp_path / "submissions").mkdir()
+    for name in ("ada", "bob"):
+        (tmp_path / "submissions" / f"{name}.py").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "if 'micrograd_plus.grading.worker' in ''.join(sys.orig_argv):\n"
+        "    from micrograd_plus.grading import worker\n"
+        "    worker.READING_SECONDS = 1\n"
+        "    real = worker.read_submission\n"
+        "    def read(path, student):\n"
+        "        while student == 'ada': pass\n"
+        "        return real(path, student)\n"
+        "    worker.read_submission = read\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    store = Store(tmp_path / "marks")
+    summary = batch.grade_class(batch.find_submissions([tmp_path / "submissions"]), assignment(tmp_path), store, jobs=1)
+    assert summary.failed == 0
+    assert "more than 20 s of processor time" in store.get("ada")["problem"]
+    assert store.get("bob")["score"] == 20
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def starter_and(answer: str) -> str:
+    """Return the starters of both exercises, and an answer below them."""
+    return HEAD + "\n".join(TWO.definitions[name].starter for name in TWO.exercises) + answer
+
+
+def test_an_answer_below_or_above_the_kept_starter_counts(sandbox):
+    both = TANH.format("1 - out**2") + EXP.format("out")
+    starters = [TWO.definitions[name].starter for name in TWO.exercises]
+    assert points(marks_of(starter_and(both), sandbox)) == [10, 10]
+    assert points(marks_of(notebook(HEAD, *starters, both), sandbox, "work.ipynb")) == [10, 10]
+    assert points(marks_of(notebook(HEAD + both, *starters), sandbox, "work.ipynb")) == [10, 10]
+    unchanged = marks_of(starter_and(""), sandbox)
+    assert [each["reason"] for each in unchanged["exercises"]] == ["the starter code was not changed"] * 2
+
+
+def test_a_very_long_chain_of_conditions_is_graded(sandbox):
+    chain = "if 0: pass\n" + "elif 0: pass\n" * 330
+    marks = marks_of(chain + RIGHT, sandbox)
+    assert marks["failed"] == []
+    assert points(marks) == [10, 10]
+
+
+def test_statements_beside_a_call_of_the_engine_still_run(sandbox):
+    cell = "import numpy as np\nimport micrograd_plus as mg\nx = mg.tensor([1.0])\ndef square(a): return np.square(a)"
+    marks = marks_of(notebook(cell, HEAD + TANH.format("1 - square(out)"), EXP.format("out")), sandbox, "work.ipynb")
+    assert points(marks) == [10, 10]
+
+
+def test_a_remark_says_which_cell_a_missing_name_comes_from(sandbox):
+    marks = marks_of(notebook("helper = undefined_thing", HEAD + TANH.format("helper(out)")), sandbox, "work.ipynb")
+    assert any("helper is missing because cell 1 stopped with NameError" in each for each in marks["remarks"])
+
+
+def test_archives_skip_the_files_that_folders_skip(tmp_path, sandbox):
+    files = {
+        "__MACOSX/._a.py": b"\0\1", ".DS_Store": b"\0", "a/.ipynb_checkpoints/work-checkpoint.py": SIGN.encode(),
+        "a/__pycache__/work.py": b"\0", "a/._work.py": b"\0", "a/work.py": RIGHT.encode(),
+    }  # fmt: skip
+    place = tmp_path / "ada.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    for name, data in files.items():
+        (tmp_path / "bob" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "bob" / name).write_bytes(data)
+    for path in (place, tmp_path / "bob"):
+        submission = submissions.read_submission(path)
+        assert submission.problem is None
+        assert points(grade.grade_submission(submission, TWO, sandbox)) == [10, 10]
+
+
+def test_an_older_version_in_a_subfolder_does_not_count_and_is_named(tmp_path, sandbox):
+    (tmp_path / "ada" / "old").mkdir(parents=True)
+    (tmp_path / "ada" / "a17.py").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "ada" / "old" / "a17_v1.py").write_text(SIGN, encoding="utf-8")
+    marks = grade.grade_submission(submissions.read_submission(tmp_path / "ada"), TWO, sandbox)
+    assert points(marks) == [10, 10]
+    assert any("answered in several files (old/a17_v1.py, a17.py); the answer in a17.py counts" in each
+               for each in marks["remarks"])  # fmt: skip
+
+
+# Reasons --------------------------------------------------------------------------------------------------------------
+
+LEAKS = (
+    "import base64\n    raise ValueError(base64.b85encode(out.tobytes()))",
+    "raise ValueError(repr(out.tolist()))",
+    "raise type('E' + out.tobytes().hex()[:70], (Exception,), {})('no')",
+    "{}[out.tobytes().hex()]",
+    "int(out.tobytes().hex() + 'g')",
+    "getattr(out, 'a' + out.tobytes().hex())",
+    "import sys\n    raise ValueError(sys.orig_argv, np.__file__)",
+    "return type('E' + out.tobytes().hex()[:70], (), {})()",
+)
+
+
+@pytest.mark.parametrize("body", LEAKS)
+def test_no_reason_contains_an_input_or_a_path(sandbox, body):
+    source = f"import numpy as np\ndef tanh_x(out):\n    {body}\n"
+    seen = []
+    exercise = TWO.definitions["tanh.x"]
+    submission = submissions.Submission("ada", submissions.read_program(source.encode()))
+    seed = TWO.seed("ada", "tanh.x", 1, grade.content_hash(submission))
+    for case in exercise.cases(seed):
+        out = case.request["arguments"].get("out")
+        seen += [out.tobytes().hex()[:12], repr(float(out.flat[0]))[:8]] if out is not None and out.size else []
+    text = json.dumps(grade.grade_submission(submission, TWO, sandbox))
+    assert not [each for each in seen if len(each) > 6 and each in text]
+    assert not [word for word in ("/usr", "/root", "/lib", "site-packages", "python3") if word in text]
+
+
+@pytest.mark.parametrize("message", [
+    "operands could not be broadcast together with shapes (2,3) (4,) ", "name 'np' is not defined",
+    "division by zero", "index 5 is out of bounds for axis 0 with size 3", "the weight is still missing",
+    "unsupported operand type(s) for +: 'NoneType' and 'int'", "tanh_x() missing 1 required positional argument: 'out'",
+])  # fmt: skip
+def test_usual_messages_and_those_of_the_source_are_shown(message):
+    safe = SafeMessages(["import numpy as np\ndef tanh_x(out): raise ValueError('the weight is still missing')"])
+    assert safe.message(message) == message
+
+
+def test_a_new_version_of_a_submission_is_graded_on_new_inputs():
+    first, second = (submissions.Submission("ada", submissions.read_program(text.encode())) for text in (RIGHT, SIGN))
+    seeds = [TWO.seed("ada", "tanh.x", 1, grade.content_hash(each)) for each in (first, second, first)]
+    assert seeds[0] != seeds[1]
+    assert seeds[0] == seeds[2]
+    walks = Assignment("walks", ["means.find"], SECRET)
+    assert walks.seed("ada", "means.find", 1, "a") == walks.seed("ada", "means.find", 1, "b")
+
+
+LOCKS = """
+import fcntl, os, ctypes
+def tanh_x(out):
+    file = open(os.__file__)
+    for call in (lambda: fcntl.flock(file, fcntl.LOCK_SH), lambda: fcntl.lockf(file, fcntl.LOCK_SH),
+                 lambda: fcntl.fcntl(file, 1024, 0)):
+        try:
+            call()
+            return out
+        except PermissionError:
+            pass
+    if ctypes.CDLL(None).inotify_init() >= 0:
+        return out
+    return 1 - out**2
+"""
+
+
+@pytest.mark.parametrize("level", ["full", "user"])
+def test_boxes_share_no_locks_and_no_notices(level):
+    if not isolation.is_available(level):
+        pytest.skip(f"this machine has no isolation of level {level!r}")
+    with Sandbox(level) as sandbox:
+        assert points(marks_of(LOCKS, sandbox))[0] == 10
+
+
+def test_replacing_exit_does_not_return_into_the_graders_program(sandbox):
+    source = "import os\nos._exit = lambda code: None\n" + RIGHT
+    assert points(marks_of(source, sandbox)) == [10, 10]
+
+
+# Random submissions ---------------------------------------------------------------------------------------------------
+
+PIECES = (
+    RIGHT, SIGN, "%matplotlib inline\n", "(", '"' * 3, "x = 1\n", "\\", "\0", "\ud800", "# coding: latin-1\n", "'",
+    "!ls\n", "while True\n", "    ", "\N{SNOWMAN}", "def tanh_x(out):\n", "@exercises.answer('tanh.x')\n", "\r", "f'{",
+    "%%bash\n",
+)  # fmt: skip
+STEMS = ("a", "\u00e4 b", "=x", "..", "con", "-")
+FOLDERS = ("", "", "__MACOSX/._", "old/", "../", ".hidden/", "con/")
+CELL_KINDS = ("code", "code", "markdown", 3)
+
+
+def random_submission(folder: Path, chance: random.Random) -> Path:
+    """Write a random submission: a program, a notebook or an archive, often damaged."""
+
+    def text() -> str:
+        return "".join(chance.choice(PIECES) for _ in range(chance.randrange(6)))
+
+    def data(kind: str) -> bytes:
+        if kind == "py":
+            return text().encode(chance.choice(["utf-8", "utf-16", "utf-8-sig"]), "surrogatepass")
+        cells = [
+            {
+                "cell_type": chance.choice(CELL_KINDS),
+                "metadata": chance.choice([{}, None, []]),
+                "source": chance.choice([text(), [text()], None, 7]),
+            }
+            for _ in range(chance.randrange(4))
+        ]
+        return json.dumps({"nbformat": 4, "cells": cells}).encode()
+
+    kind = chance.choice(["py", "ipynb", "zip"])
+    path = folder / f"{chance.choice(STEMS)}{chance.randrange(10**9)}.{kind}"
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            for number in range(chance.randrange(4)):
+                inner = chance.choice(["py", "ipynb"])
+                where = chance.choice(FOLDERS)
+                archive.writestr(f"{where}w{number}.{inner}", data(inner))
+    else:
+        path.write_bytes(data(kind))
+    if chance.random() < 0.3:
+        damaged = bytearray(path.read_bytes() or b"x")
+        for _ in range(chance.randrange(1, 5)):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        path.write_bytes(bytes(damaged))
+    return path
+
+
+def test_random_submissions_get_marks_or_a_reason(tmp_path, sandbox):
+    chance = random.Random(11)  # noqa: S311 - it draws files
+    for number in range(int(os.environ.get("RANDOM_SUBMISSIONS", "120"))):
+        path = random_submission(tmp_path, chance)
+        before = path.read_bytes()
+        submission = submissions.read_submission(path)
+        assert (submission.problem is None) == bool(submission.cells)
+        for cell in submission.cells:
+            assert cell.analysis
+        if number % 8 == 0:
+            marks = grade.grade_submission(submission, TWO, sandbox, limits=lambda exercise: Limits(cpu=1, wall=30))
+            assert marks["failed"] == []
+            assert all(each["reason"] for each in marks["exercises"])
+        assert path.read_bytes() == before
+        path.unlink()
+    assert list(tmp_path.iterdir()) == []
