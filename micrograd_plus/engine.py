@@ -22,9 +22,9 @@ from .core.fast.vjps import call_of, function_name
 from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import grad_enabled, recording
 from .core.rule import Contribution
+from .core.runtime.listening import notify_change
 from .core.runtime.recorders import (
     notify as notify_recorders,
-    notify_change,
     notify_walk_failure,
     notify_walk_rejection,
     recorders,

@@ -9,8 +9,8 @@ from typing import Any
 from ..backends import devices
 from ..core.messages import check_mapping
 from ..core.modes import recording
+from ..core.runtime.listening import notify_change
 from ..core.runtime.ownership import replace_array, snapshot
-from ..core.runtime.recorders import notify_change
 from ..core.variable import is_complex
 from ..tensor import Tensor, forget_gradient
 

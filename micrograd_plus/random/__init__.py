@@ -16,7 +16,7 @@ import numpy as np
 from ..backends import devices
 from ..core.messages import check_count, missing_name, prefixes_errors
 from ..core.modes import recording
-from ..core.runtime.recorders import notify_change
+from ..core.runtime.listening import notify_change
 from ..hidden_states import register_state
 from ..tensor import Tensor
 from .counting import CountingGenerator, Shape

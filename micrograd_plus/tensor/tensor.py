@@ -18,8 +18,9 @@ from ..core.messages.foreign_names import FOREIGN_NAMES
 from ..core.modes import grad_enabled, recording
 from ..core.runtime.blocks import transforming
 from ..core.runtime.hooks import Handle, add_hook, hooks_of, nodes_with_hooks
+from ..core.runtime.listening import notify_change
 from ..core.runtime.ownership import array_to_write, is_real_on_cpu, lend_to_user, replace_array, snapshot
-from ..core.runtime.recorders import notify, notify_change, notify_walk_rejection
+from ..core.runtime.recorders import notify, notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray

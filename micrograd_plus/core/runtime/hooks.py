@@ -12,7 +12,7 @@ from weakref import ref
 from ..messages import hook_error
 from ..modes import recording
 from ..variable import Gradient, Node, Variable, namespace_of
-from .recorders import notify_change
+from .listening import notify_change
 
 nodes_with_hooks: set[ref[Node]] = set()
 """The nodes that have a hook. While it is empty, walks do not look for hooks."""

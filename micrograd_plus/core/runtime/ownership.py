@@ -17,7 +17,7 @@ import numpy as np
 from ...backends.shared import ONE_OWNER
 from ..modes import recording
 from ..variable import Array, Leaf, Variable
-from .recorders import notify_change
+from .listening import notify_change
 
 
 def has_other_owners(variable: Variable) -> bool:

@@ -9,6 +9,7 @@ from ..modes import Block, recording
 from ..rule import Contribution, Rule
 from ..variable import Gradient, Node, Variable
 from .guards import keep_parameter
+from .listening import MUTED, WALKING, behind_last
 
 OnStep = Callable[..., None]
 """Called with each step: the node, the contribution, the upstream, and the gradient before and after adding."""
@@ -92,26 +93,9 @@ def mute_for_walk() -> Block:
     return Block(recording, WALKING)
 
 
-MUTED, WALKING = Recorder(), Recorder()
-
-
 def recorders() -> list[Recorder]:
     """Return the recorders that listen here: those inside the innermost block that mutes, the outermost first."""
-    return _behind_last(recording.all(), (MUTED, WALKING))
-
-
-def notify_change(kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
-    """Notify the recorders of a change of a value or a gradient, also inside a walk that is watched."""
-    for recorder in _behind_last(recording.all(), (MUTED,)):
-        recorder.on_change(kind, subject, before, after, by)
-
-
-def _behind_last(listening: list[Recorder], marks: tuple[Recorder, ...]) -> list[Recorder]:
-    """Return the recorders behind the last of the marks in a list."""
-    if len(listening) == 1 and listening[0] not in (MUTED, WALKING):
-        return listening
-    last = max((at for at, each in enumerate(listening) if each in marks), default=-1)
-    return listening[last + 1 :]
+    return behind_last(recording.all(), (MUTED, WALKING))
 
 
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
