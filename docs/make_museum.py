@@ -19,6 +19,7 @@ import numpy as np
 
 from micrograd_plus.checks import museum
 from micrograd_plus.checks.museum.evidence import number
+from micrograd_plus.files import write_file
 
 PAGE = Path(__file__).resolve().parent / "museum.md"
 MOST_NUMBERS = 6
@@ -129,7 +130,7 @@ def code_block(language: str, text: str) -> str:
 
 def main() -> None:
     """Write the page."""
-    PAGE.write_text(page(), encoding="utf-8", newline="\n")
+    write_file(PAGE, page())
     sys.stdout.write(f"Wrote {PAGE.name}: {len(museum.exhibits)} exhibits.\n")
 
 

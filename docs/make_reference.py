@@ -19,6 +19,7 @@ import micrograd_plus as mg
 from micrograd_plus.checks import reference
 from micrograd_plus.checks.docstrings import Docstring, parts_of
 from micrograd_plus.core.rule import KINDS
+from micrograd_plus.files import write_file
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 INTRODUCTION = """\
@@ -294,7 +295,7 @@ def main() -> None:
         if path.name not in wanted:
             path.unlink()
     for name, text in wanted.items():
-        (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
+        write_file(FOLDER / name, text)
     sys.stdout.write(f"Wrote {len(wanted)} pages to {FOLDER.name}.\n")
 
 

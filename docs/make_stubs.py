@@ -19,6 +19,7 @@ import micrograd_plus as mg
 from micrograd_plus import ops
 from micrograd_plus.checks import reference
 from micrograd_plus.extras import quantisation
+from micrograd_plus.files import write_file
 
 HOUSE = Path(__file__).resolve().parent.parent
 BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
@@ -207,7 +208,7 @@ def typed_parameters(function: Any) -> list[str]:
 def main() -> None:
     """Write all stubs."""
     for path, text in stubs().items():
-        (HOUSE / path).write_text(text, encoding="utf-8", newline="\n")
+        write_file(HOUSE / path, text)
         sys.stdout.write(f"Wrote {path}.\n")
 
 

@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from .files import copy_folder
 from .grading import command as grade_command
 
 HOUSE = Path(__file__).resolve().parent
@@ -166,7 +167,7 @@ def notebooks(here: Path) -> Path | None:
     installed = HOUSE.parent / "micrograd_plus_notebooks"
     if not any(map(Path.is_dir, places)) and installed.is_dir():
         try:
-            shutil.copytree(installed, places[0])
+            copy_folder(installed, places[0])
         except OSError as error:
             raise CommandError(f"cannot copy the notebooks to {places[0]}: {error}") from error
         print(f"The notebooks were copied to {places[0]}.", flush=True)

@@ -46,8 +46,8 @@ PACKAGES = {
     "nn": USERS | {"engine", "files", "random", "transforms"},
     "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
     "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
-    "exercises": USERS | {"checks", "datasets", "engine", "tracing", "transforms"},
-    "grading": {"exercises", "tracing"},
+    "exercises": USERS | {"checks", "datasets", "engine", "files", "tracing", "transforms"},
+    "grading": {"exercises", "files", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
 }
 UNRESTRICTED = {"__init__", "__main__"}                         # they may import everything
@@ -77,7 +77,7 @@ LAZY = {
     "backends": {"cupy", "cupyx"}, "__main__": {"micrograd_plus_viz"},
     "grading": {"distributed", "micrograd_plus_viz", "nbgrader"},
 }  # fmt: skip
-VIZ_MAY_IMPORT = {None, "__init__", "tracing"}
+VIZ_MAY_IMPORT = {None, "__init__", "files", "tracing"}
 
 NOT_OURS = {"__pycache__", ".git", "node_modules"}
 TEXT_FOLDERS = (".ci", ".github", "docs", "micrograd_plus", "tests", "viz")

@@ -21,7 +21,7 @@ from micrograd_plus.grading.assignment import Assignment, AssignmentError, load_
 from micrograd_plus.grading.sandbox import isolation
 from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.sandbox.runs import Limits
-from micrograd_plus.grading.store import Store, write_atomic
+from micrograd_plus.grading.store import Store
 
 
 @pytest.fixture(autouse=True)
@@ -399,13 +399,13 @@ def test_no_student_id_leads_out_of_the_folder(tmp_path, name):
 
 
 def test_a_file_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
-    path = tmp_path / "marks.json"
-    write_atomic(path, "first")
+    store = Store(tmp_path)
+    store.put("ada", "first")
     monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(OSError("the disk is full")))
     with pytest.raises(OSError, match="full"):
-        write_atomic(path, "second")
-    assert path.read_text(encoding="utf-8") == "first"
-    assert list(tmp_path.iterdir()) == [path]
+        store.put("ada", "second")
+    assert store.path("ada").read_text(encoding="utf-8") == "first"
+    assert list(store.marks.iterdir()) == [store.path("ada")]
 
 
 @pytest.mark.slow

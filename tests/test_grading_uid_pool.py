@@ -10,6 +10,7 @@ import pytest
 
 from graded import assignment, write_class
 from micrograd_plus.__main__ import main
+from micrograd_plus.files import TEMPORARY
 from micrograd_plus.grading.sandbox import chroot, isolation, uid_pool
 from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.sandbox.runs import Limits, Run
@@ -126,7 +127,7 @@ def test_the_grader_removes_a_half_built_chroot(tmp_path, monkeypatch):
 def test_one_run_at_a_time_writes_into_a_folder_of_marks(tmp_path, capsys):
     submissions, path = write_class(tmp_path / "submissions", 1), assignment(tmp_path)
     store = Store(tmp_path / "out")
-    temporary = store.marks / ".being-written-abc"
+    temporary = store.marks / f".ada.json-12345678.{TEMPORARY}-0"
     temporary.write_text("by another run", encoding="utf-8")
     arguments = ["grade", str(submissions), "--assignment", str(path), "-o", str(tmp_path / "out")]
     with try_lock(store.marks) as is_first:

@@ -34,6 +34,24 @@ def test_a_few_random_programs_are_pytorchs():
 
 @pytest.mark.parity
 @pytest.mark.needs("torch")
+def test_a_few_random_writes_into_parts_are_pytorchs():
+    found = tally("writes", 0, 300, quiet=True)
+    assert not found.findings
+    assert found.outcomes[harness.SAME] > 220
+
+
+@pytest.mark.parity
+@pytest.mark.needs("torch")
+def test_a_lost_write_is_found_by_random_writes(monkeypatch):
+    from micrograd_plus.tensor.views import write_into_view
+    from trials import writes
+
+    monkeypatch.setitem(write_into_view.__globals__, "tensor_behind", lambda origin: None)
+    assert harness.run_cases("writes", writes.run, 0, 30, quiet=True).findings
+
+
+@pytest.mark.parity
+@pytest.mark.needs("torch")
 def test_a_wrong_rule_is_found_by_random_programs(monkeypatch):
     from trials import programs, words
 
@@ -92,7 +110,7 @@ def test_the_command_does_one_case_again():
     environment = {"PYTHONPATH": f"{TESTS}:{TESTS.parent}:{TESTS.parent / 'viz'}", "PATH": ""}
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() in (harness.SAME, harness.SAID)
-    assert set(KINDS) == {"programs", "hostile", "steps"}
+    assert set(KINDS) == {"programs", "writes", "hostile", "steps"}
 
 
 def test_error_messages_stay_short_for_long_files():

@@ -63,7 +63,7 @@ def _add_rows(out: Any, places: Any, x: Any) -> None:
     if one.char in _PAIRS and width % 2 == 0:
         width, one = width // 2, _PAIRS[one.char]
     each = places.reshape(-1, 1).astype(numpy.intp) * width + numpy.arange(int(width))
-    numbers = numpy.ascontiguousarray(x).reshape(-1).view(one)
+    numbers = numpy.ascontiguousarray(x, out.dtype).reshape(-1).view(one)
     numpy.add.at(out.reshape(-1).view(one), each.reshape(-1), numbers)
 
 
@@ -156,7 +156,8 @@ def scatter_extreme(np: Any, x: Any, index: Any, src: Any, axis: int, largest: b
 
 def setitem(np: Any, x: Any, values: Any, index: Any) -> Any:
     """Return `x` with `values` written at `index`. Raise ValueError if a position is selected twice."""
-    out = x.astype(np.result_type(x, values), copy=True)
+    is_same = x.dtype is getattr(values, "dtype", None)
+    out = x.astype(x.dtype if is_same else np.result_type(x, values), copy=True)
     if not _names_no_place_twice(index):
         places = np.arange(x.size).reshape(x.shape)[index].ravel()
         if len(np.unique(places)) < places.size:
@@ -165,9 +166,10 @@ def setitem(np: Any, x: Any, values: Any, index: Any) -> Any:
     return out
 
 
-def one_hot(np: Any, indices: Any, num_classes: int) -> Any:
-    """Return a row of zeros with a single 1 for each number, in a small integer dtype, which keeps float32."""
-    out = np.zeros((indices.size, num_classes), np.int8)
+def one_hot(np: Any, indices: Any, num_classes: int, dtype: str = "int8") -> Any:
+    """Return a row of zeros with a single 1 for each number; by default in a small dtype, beside which floats keep
+    theirs."""
+    out = np.zeros((indices.size, num_classes), dtype)
     out[np.arange(indices.size), indices.reshape(-1)] = 1
     return out.reshape(*indices.shape, num_classes)
 

@@ -21,7 +21,7 @@ from .operation import Definition
 from .runtime.guards import keep_parameter
 from .runtime.ownership import snapshot
 from .runtime.recorders import notify, notify_failure
-from .variable import Array, Namespace, Node, Variable, clock, is_complex, shape_of
+from .variable import Array, Namespace, Node, Variable, clock, is_complex, ref, shape_of
 
 KEEP_NUMBERS = ("elementwise", "linear", "non-differentiable")
 """Kinds in which a Python number beside an array stays a number, and so takes the array's dtype and device."""
@@ -33,6 +33,7 @@ class Op(Definition):
     tangent_rule: Any = None  # the rule for tangents in forward mode, if a user has given one; else it is derived
     is_deterministic = True   # rules return the same at each call; otherwise recorders must watch walks as they happen
     can_compile = True        # fast inputs give fast results, as compiled code assumes
+    is_view = False           # the result has entries of its input, and a write into it is a write into the input
     is_compiled = False       # a compiled caller is installed, and `call.vjp` is the compiled vjp
 
     def apply(self, *args: Any, **params: Any) -> Any:
@@ -60,7 +61,8 @@ class Op(Definition):
             nodes = [None] * len(nodes)
         elif self.kind != "variadic":
             nodes = [n if self.has_rule_for(name) else None for n, name in zip(nodes, self.inputs, strict=True)]
-        result = self._as_variables(xp, out, residuals, nodes, data, params)
+        origin = (ref(flat[0]), flat[0].origin, self, tuple(params.values())) if self.is_view else None
+        result = self._as_variables(xp, out, residuals, nodes, data, params, origin)
         notify(self, flat, data, params, result)
         return result
 
@@ -90,7 +92,7 @@ class Op(Definition):
             raise missing_rule_error(self)
 
     def _as_variables(
-        self, xp: Namespace, out: Array, residuals: Any, nodes: list[Node | None], data: list[Array], params: Any
+        self, xp: Namespace, out: Array, residuals: Any, nodes: list[Any], data: list[Array], params: Any, origin: Any
     ) -> Any:
         """Return the output as a variable (or a tuple of them), with a node if a rule will be needed."""
         rules = [rule for rule in self.rules if any(nodes[i] is not None for i in input_indices(rule, len(nodes)))]
@@ -101,7 +103,7 @@ class Op(Definition):
             needed = {name for rule in rules for name in rule.saves} | set(self.unconditional_saves)
             saved = tuple(values[name] if name in needed else None for name in self.saves)
             node = make_node(self.vjp_for(out), nodes, saved, out)
-        return output_variables(node, out) if self.outputs else Variable.public.of(out, node)
+        return output_variables(node, out, origin) if self.outputs else Variable.public.of(out, node, origin)
 
     def values_by_name(self, data: list[Any], params: dict[str, Any], out: Array, residuals: Any) -> dict[str, Any]:
         """Return everything that a rule may read, by name."""
@@ -136,8 +138,7 @@ def as_operand(op: Op, value: Any, name: str, numbers_only: bool) -> Any:
         return value
     is_number = isinstance(value, (float, int, complex)) and not hasattr(value, "dtype")
     if is_number and not numbers_only and op.kind in KEEP_NUMBERS:
-        python_type: Any = next(kind for kind in (bool, int, float, complex) if isinstance(value, kind))
-        return value if type(value) is python_type else python_type(value)
+        return cast("Any", next(kind for kind in (bool, int, float, complex) if isinstance(value, kind)))(value)
     return Variable.public.constant(value, f"{op.name}: {name}")
 
 
@@ -178,12 +179,11 @@ def make_node(vjp: Any, parents: Sequence[Node | None], saved: tuple[Any, ...], 
     """Return the node of an application whose output is `out`."""
     node = Node()
     node.vjp, node.parents, node.saved, node.created = vjp, tuple(parents), saved, clock()
-    is_one = hasattr(out, "dtype")
-    node.shape_dtype = (out.shape, out.dtype) if is_one else tuple((part.shape, part.dtype) for part in out)
+    node.shape_dtype = (out.shape, out.dtype) if hasattr(out, "dtype") else tuple((x.shape, x.dtype) for x in out)
     return node
 
 
-def output_variables(node: Node | None, out: tuple[Any, ...]) -> tuple[Variable, ...]:
+def output_variables(node: Node | None, out: tuple[Any, ...], origin: Any = None) -> tuple[Variable, ...]:
     """Return several outputs as variables. If there is a node, each output of floats gets its own `Part`."""
     parts = [Part(node, i) if node is not None and x.dtype.kind in "fc" else None for i, x in enumerate(out)]
-    return tuple(Variable.public.of(x, part) for x, part in zip(out, parts, strict=True))
+    return tuple([Variable.public.of(x, parts[i], origin and (*origin, i)) for i, x in enumerate(out)])

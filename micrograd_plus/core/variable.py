@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from typing import Any, cast
+from weakref import ref
 
 from ..backends import devices, tensors
 
@@ -55,18 +56,17 @@ class Leaf(Node):
 
     def __init__(self, shape: tuple[int, ...], dtype: Any):
         self.vjp, self.parents, self.saved, self.grad = None, (), (), None
-        self.created, self.version = clock(), 0
-        self.shape_dtype = (shape, dtype)
+        self.created, self.version, self.shape_dtype = clock(), 0, (shape, dtype)
 
 
 class Variable:
     """An array and the node that it came from; `node` is None if the variable needs no gradient.
 
     `is_fast` is True if compiled code may use the array directly: it holds real numbers, is on the CPU, and is not lent
-    to the user. While `is_lent`, the user may write into the array at any time.
+    to the user. While `is_lent`, the user may write into the array at any time. `origin` says where a view comes from.
     """
 
-    __slots__ = ("__weakref__", "_data", "is_fast", "is_lent", "label", "node")
+    __slots__ = ("__weakref__", "_data", "is_fast", "is_lent", "label", "node", "origin")
 
     public: Any = None  # the class that users hold; the `tensor` package sets it to `Tensor`
 
@@ -74,6 +74,7 @@ class Variable:
     node: Node | None
     is_fast: bool
     is_lent: bool
+    origin: tuple[ref[Any], Any, Any, Any] | tuple[ref[Any], Any, Any, Any, int] | None
     label: str
 
 

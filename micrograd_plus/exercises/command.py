@@ -8,6 +8,7 @@ import argparse
 import json
 from pathlib import Path
 
+from ..files import write_file
 from .handout import ReleaseError, find_lesson, read_students, release, starter_notebook
 from .registry import list_exercises
 from .spec import GROUPS
@@ -57,5 +58,5 @@ def write_lesson(name: str, output: str | None) -> None:
     if not file.parent.is_dir():
         raise ReleaseError(f"there is no folder {file.parent}")
     notebook = starter_notebook(exercises, title[:1].upper() + title[1:])
-    file.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
+    write_file(file, json.dumps(notebook, indent=1) + "\n")
     print(f"Wrote {file}: {len(exercises)} exercises.")

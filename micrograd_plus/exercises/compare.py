@@ -13,6 +13,7 @@ from typing import Any
 from ..backends import devices
 from ..checks.museum.evidence import difference, number
 from .rule_answers import can_unbroadcast
+from .sandboxed.values import call_by_name
 from .spec import SECOND_ORDER, Case, Exercise
 
 np = devices.device("cpu").library
@@ -21,10 +22,10 @@ LAST_BIT = float(np.finfo(float).eps)
 TOLERANCE, LAST_BITS, JUMP = 1e-9, 64, 1e-6
 TANGENT_TOLERANCE = 1e-6
 """The tolerance for tangents, which finite differences of small steps compute."""
-SINGLE_PRECISION_ERROR, NUMERICAL_ERROR = 3e-5, 1e-5
-"""The largest relative error of an answer that is recognized as single precision, or as a numerical derivative."""
-NOISE = 3e-13
-"""Rules have errors of a few last bits, 1e-15. Even a good numerical derivative has larger errors than this."""
+FARTHER, SLOWER = 256, 16
+"""A nudge of 256 last bits moves a rounded result about 256 times as far as a nudge of one, and a jump just as far."""
+FLOOR = LAST_BIT**2
+"""The allowed error where all right numbers are 0, for an upstream of 1: a tail of 1e-300 is as good as 0."""
 
 
 class Wrong:
@@ -56,6 +57,30 @@ class Expected:
         self.tolerance = TANGENT_TOLERANCE if case.part == SECOND_ORDER else TOLERANCE
 
     @cached_property
+    def exact(self) -> dict[str, Any]:
+        """The right answers in extended precision; those in double precision if the rule does not run in it."""
+        try:
+            with np.errstate(all="ignore"):
+                return exact_answers(self.exercise, self.case)
+        except (TypeError, ValueError, RuntimeError, IndexError, KeyError, np.linalg.LinAlgError):
+            return self.right
+
+    @cached_property
+    def rounding(self) -> dict[str, Any]:
+        """The effect of the inputs' last bit on each right answer, or the rule's own rounding if that is larger."""
+        near, far = ([right_answers(self.exercise, self.case, nudge(self.case.request, np.random.default_rng(i), bits))
+                      for i in range(2)] for bits in (1, FARTHER))  # fmt: skip
+        return {name: self._rounding(name, near, far) for name in self.right}
+
+    def _rounding(self, name: str, near: list[dict[str, Any]], far: list[dict[str, Any]]) -> Any:
+        right = self.right[name]
+        with np.errstate(all="ignore"):
+            moved, farther = (np.max([np.abs(each[name] - right) for each in group], axis=0) for group in (near, far))
+            own = np.abs(right - self.exact[name]).astype(float)
+            jumps = (moved > JUMP * self.largest[name]) & (moved > TOLERANCE) & ~(farther > SLOWER * moved)
+        return np.where(jumps | np.isnan(moved), 0.0, np.fmax(moved, np.where(np.isfinite(own), own, 0.0)))
+
+    @cached_property
     def largest(self) -> dict[str, float]:
         """The largest finite entry of each right answer."""
         return {name: float(np.max(np.abs(right), initial=0.0, where=np.isfinite(right)))
@@ -63,18 +88,17 @@ class Expected:
 
     @cached_property
     def slack(self) -> dict[str, Any]:
-        """The allowed error of each entry: rounding, plus the effect of the inputs' last bit on the right rule."""
-        rng = np.random.default_rng(0)
-        nudged = [right_answers(self.exercise, self.case, nudge(self.case.request, rng)) for _ in range(2)]
-        return {name: self._slack(name, right, nudged) for name, right in self.right.items()}
+        """The allowed error of each entry."""
+        return {name: self.tolerance * self.largest[name] + LAST_BITS * self.rounding[name] + self.floor
+                for name in self.right}  # fmt: skip
 
-    def _slack(self, name: str, right: Any, nudged: list[dict[str, Any]]) -> Any:
-        with np.errstate(all="ignore"):
-            moved = np.max([np.abs(each[name] - right) for each in nudged], axis=0)
-        largest = self.largest[name]
-        jumps = (moved > JUMP * largest) & (moved > TOLERANCE)  # such a large change is a jump, not rounding
-        rounding = np.where(jumps | np.isnan(moved), 0.0, moved)
-        return self.tolerance * largest + LAST_BITS * rounding
+    @cached_property
+    def floor(self) -> float:
+        """The allowed error where all right numbers are 0."""
+        arrived = self.case.request["arguments"].get("upstream", self.case.expects.get("upstream", 1.0))
+        parts = arrived if isinstance(arrived, (tuple, list)) else [arrived]
+        sizes = [np.max(np.abs(part), initial=0.0, where=np.isfinite(part)) for part in map(np.asarray, parts)]
+        return FLOOR * float(max(sizes, default=1.0))
 
     @cached_property
     def neighbors(self) -> dict[str, Any]:
@@ -106,6 +130,28 @@ def right_answers(exercise: Exercise, case: Case, request: dict[str, Any], finit
     return received
 
 
+def exact_answers(exercise: Exercise, case: Case) -> dict[str, Any]:
+    """Return the right answers, computed in extended precision, as the inputs receive them."""
+    if case.request["driver"] != "call":
+        raise TypeError("only functions run in extended precision")
+    arguments = {name: extend(value) for name, value in case.request["arguments"].items()}
+    returned = call_by_name(exercise.right, arguments, exercise.namespace)
+    answers = list(returned) if isinstance(returned, dict) else case.request["answers"]
+    parts = returned.values() if isinstance(returned, dict) else returned if len(answers) > 1 else [returned]
+    received = {name: received_by_input(case, name, np.asarray(value))
+                for name, value in zip(answers, parts, strict=True)}  # fmt: skip
+    if any(isinstance(value, Wrong) for value in received.values()):
+        raise TypeError("the rule has another shape in extended precision")
+    return {name: received[name] for name in case.request["answers"]}
+
+
+def extend(value: Any) -> Any:
+    """Return nested data with every array of floats in extended precision."""
+    if isinstance(value, np.ndarray):
+        return value.astype(np.longdouble) if value.dtype.kind == "f" else value
+    return type(value)(map(extend, value)) if isinstance(value, (list, tuple)) else value
+
+
 def received_by_input(case: Case, name: str, value: Any, finite: int | None = None) -> Any:
     """Return an answer as the input receives it, or `Wrong` if its shape cannot be right.
 
@@ -133,12 +179,12 @@ def wrong_shape(name: str, shape: tuple[int, ...], want: tuple[int, ...]) -> Wro
     return Wrong("shape", f"the shape is {shape}, but {name} has shape {want}", name, (shape, want))
 
 
-def nudge(request: dict[str, Any], rng: Any) -> dict[str, Any]:
-    """Return a request in which the last bit of every number has changed, up or down."""
+def nudge(request: dict[str, Any], rng: Any, bits: int = 1) -> dict[str, Any]:
+    """Return a request in which every number has moved by some last bits, up or down."""
 
     def nudge_value(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-            return value * (1 + LAST_BIT * np.where(rng.random(value.shape) < 0.5, -1.0, 1.0))
+            return value * (1 + bits * LAST_BIT * np.where(rng.random(value.shape) < 0.5, -1.0, 1.0))
         if isinstance(value, (list, tuple)):
             return type(value)(map(nudge_value, value))
         return value
@@ -200,7 +246,7 @@ def is_close(expected: Expected, name: str, value: Any) -> bool:
     if isinstance(value, Wrong) or value.shape != right.shape or value.dtype.kind != right.dtype.kind:
         return False
     with np.errstate(all="ignore"):
-        return bool(np.all(close_entries(value, right, expected.tolerance * expected.largest[name])))
+        return bool(np.all(close_entries(value, right, expected.tolerance * expected.largest[name] + expected.floor)))
 
 
 def compare_arrays(expected: Expected, name: str, right: Any, value: Any) -> Wrong | None:
@@ -210,7 +256,9 @@ def compare_arrays(expected: Expected, name: str, right: Any, value: Any) -> Wro
     if value.dtype.kind == "c" and right.dtype.kind != "c":
         return Wrong("complex", f"{name} must have real numbers, got complex ones", name)
     with np.errstate(all="ignore"):
-        fine = close_entries(value, right, expected.slack[name]) | conventional_entries(expected, name, value)
+        fine = close_entries(value, right, expected.slack[name])
+        fine |= close_entries(value, expected.exact[name], expected.slack[name])
+        fine |= conventional_entries(expected, name, value)
         reached = expected.reached_by_infinity
         fine |= undefined_entries(right if reached is None else np.where(np.isinf(right), 0.0, right), value)
         if reached is not None:
@@ -279,7 +327,7 @@ def describe_difference(name: str, right: Any, value: Any, fine: Any) -> Wrong:
     if not_finite:
         verb = "is" if not_finite == 1 else "are"
         sentence = f"{not_finite} of {value.size} entries of {name} {verb} nan or infinite{where}"
-        return Wrong("nan", sentence, name, place)
+        return Wrong("nan" if not_finite == count else "entries", sentence, name, place)
     if not np.all(np.isfinite(right)):
         return Wrong("entries", f"{count} of {value.size} entries of {name} differ{where}", name, place)
     with np.errstate(all="ignore"):
@@ -300,34 +348,3 @@ def constant_ratio(right: Any, value: Any) -> float | None:
         return None
     ratios = (value[nonzero] / right[nonzero]).real
     return float(ratios[0]) if np.ptp(ratios) <= 1e-7 * abs(ratios[0]) else None
-
-
-# Almost right ---------------
-
-
-def relative_errors(expected: Expected, case: Case, outcome: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the largest and the median error relative to the largest entry; None if the shapes differ."""
-    largest, errors = 0.0, []
-    for name, right in expected.right.items():
-        value = received_by_input(case, name, outcome["values"][name])
-        if isinstance(value, Wrong) or value.shape != right.shape:
-            return None
-        finite = np.isfinite(right)
-        scale = np.max(np.abs(right[finite]), initial=0.0)
-        if not scale:
-            continue
-        relative = np.abs(value[finite] - right[finite]) / scale
-        largest = max(largest, float(np.max(relative, initial=0.0)))
-        errors.append(relative[np.abs(right[finite]) > 0])
-    return largest, float(np.median(np.concatenate(errors))) if errors else 0.0
-
-
-def is_single_precision(expected: Expected, case: Case, outcome: dict[str, Any]) -> bool:
-    """Return whether an answer is right to single precision, and all its numbers are single-precision numbers."""
-    if any(
-        value.dtype.kind == "c" or (value.dtype.itemsize != 4 and np.any(value != value.astype("f4")))
-        for value in outcome["values"].values()
-    ):
-        return False
-    errors = relative_errors(expected, case, outcome)
-    return errors is not None and errors[0] <= SINGLE_PRECISION_ERROR

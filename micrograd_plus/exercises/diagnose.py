@@ -7,7 +7,8 @@ shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from ..backends import devices
@@ -26,33 +27,76 @@ def find_mistake(
     wrong_cases = [i for i, wrong in enumerate(wrongs) if wrong is not None]
     telling = [i for i in wrong_cases if i in ordinary] or wrong_cases
     compared = [*telling, *(i for i in ordinary if i not in telling)]
-    for is_same_error in (is_same_message, is_same_type):
-        for known in exercise.mistakes:
-            if known.wrong_answer is not None and all(
-                agrees(exercise, known, cases[i], outcomes[i], is_same_error) for i in compared
-            ):
-                return known
+    names = compared_names(exercise, [wrongs[i] for i in telling])
+
+    def explains(known: Mistake) -> bool:
+        return known.wrong_answer is not None and all(
+            agrees(exercise, known, cases[i], outcomes[i], names) for i in compared
+        )
+
     differences = [wrongs[i] for i in telling]
-    for known in exercise.mistakes:
-        if known.recognizes is not None and known.recognizes(exercise, differences):
-            return known
+    listed = next(filter(explains, exercise.mistakes), None)
+    if listed is None and all(sends_nothing(outcomes[i]) for i in telling):
+        return mistake("nothing")
+    if listed is None:
+        listed = next((known for known in exercise.mistakes
+                       if known.recognizes is not None and known.recognizes(exercise, differences)), None)  # fmt: skip
+    if listed is not None:
+        return listed
+    if is_constant_factor(differences):
+        return recognize(differences)
+    if set(telling) <= set(ordinary):
+        fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
+        if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
+            fitting = []  # the same error has several explanations
+        rest = [i for i in wrong_cases if i not in compared]
+        if fitting:
+            return max(fitting, key=lambda known: sum(
+                agrees(exercise, known, cases[i], outcomes[i], names) for i in rest
+            ))  # fmt: skip
     return recognize(differences)
 
 
+MOST_VARIANTS = 6
+"""The number of variants that fit the ordinary cases, among which the edge cases decide."""
+
+
+def compared_names(exercise: Exercise, wrongs: Sequence[Any]) -> list[str] | None:
+    """Return the answers to compare: all, or of gradients by hand those up to the first wrong one."""
+    if exercise.kind != "gradients":
+        return None
+    names = [part.name for part in exercise.parts]
+    first = min((names.index(wrong.answer) for wrong in wrongs if wrong.answer in names), default=len(names) - 1)
+    return names[: first + 1]
+
+
+def sends_nothing(outcome: dict[str, Any]) -> bool:
+    """Return whether all numbers of an answer are 0."""
+    return bool(outcome["values"]) and not any(np.any(value) for value in outcome["values"].values())
+
+
 def agrees(
-    exercise: Exercise, known: Mistake, case: Case, outcome: dict[str, Any],
-    is_same_error: Callable[[dict[str, Any], dict[str, Any]], bool],
-) -> bool:  # fmt: skip
+    exercise: Exercise, known: Mistake, case: Case, outcome: dict[str, Any], names: Sequence[str] | None = None
+) -> bool:
     """Return whether the wrong answer of a known mistake has the same outcome as the student's answer."""
     theirs = exercise.run(known.wrong_answer, case.request)
     their_error, error = theirs["error"], outcome["error"]
     if their_error is not None or error is not None:
-        return their_error is not None and error is not None and is_same_error(their_error, error)
-    if outcome["values"] is None or not theirs["values"].keys() <= outcome["values"].keys():
+        return their_error is not None and error is not None and is_same_message(their_error, error)
+    if outcome["values"] is None:
         return False
-    pairs = ((received_by_input(case, name, value), received_by_input(case, name, outcome["values"][name]))
-             for name, value in theirs["values"].items())  # fmt: skip
-    return all(is_same_answer(case, a, b) for a, b in pairs)
+    values = theirs["values"] if names is None else {name: theirs["values"].get(name) for name in names}
+    if not values.keys() <= outcome["values"].keys() or any(value is None for value in values.values()):
+        return False
+    return all(is_same_result(case, name, value, outcome["values"][name]) for name, value in values.items())
+
+
+def is_same_result(case: Case, name: str, value: Any, other: Any) -> bool:
+    """Return whether two values of an answer are received as the same numbers. Those of a wrong shape must be equal."""
+    first, second = received_by_input(case, name, value), received_by_input(case, name, other)
+    if isinstance(first, Wrong) and isinstance(second, Wrong):
+        return value.shape == other.shape and is_same_answer(case, value, other)
+    return is_same_answer(case, first, second)
 
 
 def is_same_answer(case: Case, a: Any, b: Any) -> bool:
@@ -66,11 +110,6 @@ def is_same_answer(case: Case, a: Any, b: Any) -> bool:
 def is_same_message(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """Return whether two errors have the same type and message."""
     return a["kind"] == b["kind"] and a["message"] == b["message"]
-
-
-def is_same_type(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Return whether two errors have the same type."""
-    return a["kind"] == b["kind"]
 
 
 def largest_entry(array: Any) -> float:
@@ -88,6 +127,12 @@ BY_KIND = {"refused": "refused", "raised": "raised", "shape": "shape", "nan": "n
 """The row for answers that differ in several ways, by the kind of difference that matters most, in order."""
 
 
+def is_constant_factor(wrongs: Sequence[Any]) -> bool:
+    """Return whether every answer is off by one and the same plain factor: -1, a half or 2."""
+    ratios = {round(wrong.ratio, 6) if wrong.kind == "ratio" else None for wrong in wrongs}
+    return len(ratios) == 1 and ratios <= {-1.0, 0.5, 2.0}
+
+
 def recognize(wrongs: Sequence[Any]) -> Mistake | None:
     """Return the mistake that the differences of all wrong cases have in common, or None."""
     kinds = {wrong.kind for wrong in wrongs}
@@ -99,7 +144,16 @@ def recognize(wrongs: Sequence[Any]) -> Mistake | None:
         return mistake("M26")
     if kinds == {"shape"} and all(wrong.entry and sorted(wrong.entry[0]) == sorted(wrong.entry[1]) for wrong in wrongs):
         return mistake("axes")
+    if "raised" in kinds and not all(wrong.kind != "raised" or is_about_shapes(wrong.sentence) for wrong in wrongs):
+        return None
+    if "nan" in kinds and len(kinds) > 1:
+        return None  # the finite numbers are wrong, too
     return next((mistake(name) for kind, name in BY_KIND.items() if kind in kinds), None)
+
+
+def is_about_shapes(sentence: str) -> bool:
+    """Return whether the message of an error is about shapes. Its class alone tells nothing."""
+    return any(word in sentence for word in ("shape", "broadcast", "dimension", "mismatch", "axis", "axes"))
 
 
 def recognize_ratio(ratios: list[float]) -> str:

@@ -11,6 +11,7 @@ from .mistakes import mistake, wrong_answers
 from .sandboxed import FUNCTIONS, carry_out
 from .sandboxed.values import parameter_names
 from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
+from .variants import function_variants
 
 WITH_EDGES = (
     Part("shape", 1, "the answer has the right shape, on every call"),
@@ -84,14 +85,15 @@ def function_exercise(
     parts: Sequence[Part] | None = None,
     count: int = 4,
     about: str = "the inputs are ordinary",
+    without: Sequence[str] = (),
 ) -> Exercise:
     """Return an exercise whose right answer is `right`.
 
     The known mistakes come from the catalogue, under this id, and from `mistakes`: objects of the class, or pairs of a
     row of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue
-    applies.
+    applies. `without` are functions of `xp` that are not offered, since one of them is the whole answer.
     """
-    functions, names = tuple(sorted(FUNCTIONS)), list(answers or [ONLY_ANSWER])
+    functions, names = tuple(sorted(FUNCTIONS.keys() - set(without))), list(answers or [ONLY_ANSWER])
     draw = FunctionCases(right, inputs, edges or {}, names, driver, count, functions, about)
     if parts is None and kind == "gradients":
         parts = [Part(name, points, f"the gradient of {name} is right")
@@ -106,7 +108,7 @@ def function_exercise(
     exercise = Exercise(
         id, kind=kind, group=group, title=title, prompt=prompt, starter="", draw=draw, right=right, judge=judge,
         parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), functions=functions, reads=reads,
-        mistakes=known_mistakes,
+        mistakes=known_mistakes, variants=lambda: function_variants(id, right, reads),
     )  # fmt: skip
     exercise.starter = starter or write_starter(exercise, summary)
     return exercise

@@ -24,10 +24,11 @@ from ..core.define import operations
 from ..core.rule import Rule, check_rule
 from .mark import mark
 from .rule_answers import ENGINE, right_answer
-from .rule_cases import RuleCases
+from .rule_cases import PROBABILITIES, RuleCases
 from .rule_mistakes import rule_mistakes, second_order_mistakes
 from .sandboxed import FUNCTIONS, OWN_FUNCTIONS
 from .spec import EDGES, GROUPS, PLAIN, SECOND_ORDER, Exercise, Mistake, Part
+from .variants import rule_variants
 
 np = devices.device("cpu").library
 
@@ -71,13 +72,14 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
     if not usable:
         raise ValueError(f"{name} has no sample of plain real numbers, so there is no exercise for it")
     is_local = op.kind == "elementwise" and not whole
-    right, functions = right_answer(op, served, whole), allowed_functions(rules)
+    right, functions = right_answer(op, served, whole), allowed_functions(rules, whole)
     cases = RuleCases(op, served, reads, usable, right=right, functions=functions, whole=whole,
                       one_convention=convention is not None, second_order=second_order)  # fmt: skip
 
     def known_mistakes() -> list[Mistake]:
         known = rule_mistakes(op, served, rules, whole)
-        noticed = [each for each in known if not whole or has_effect(exercise, each)]
+        may_be_harmless = whole or op.name in PROBABILITIES
+        noticed = [each for each in known if not may_be_harmless or has_effect(exercise, each)]
         return [*noticed, *(second_order_mistakes(op, served, rules, right) if second_order else [])]
 
     exercise = Exercise(
@@ -88,13 +90,17 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
         starter=write_starter(id or name, op, served, reads, is_local),
         parts=SECOND_ORDER_PARTS if second_order else PARTS, draw=cases, right=right, reads=reads,
         functions=functions, mistakes=known_mistakes, namespace=ENGINE,
+        variants=lambda: rule_variants(op, served, rules, reads, whole),
     )  # fmt: skip
     exercise.op, exercise.serves, exercise.is_whole = op, served, whole
     return exercise
 
 
 def has_effect(exercise: Exercise, mistake: Mistake) -> bool:
-    """Return whether a mistake changes the marks: not undoing broadcasting is harmless if nothing is broadcast."""
+    """Return whether a mistake changes the marks.
+
+    Not undoing broadcasting is harmless if nothing is broadcast, and so is an assumption about probabilities.
+    """
     cases = exercise.cases(0)
     outcomes = [exercise.run(mistake.wrong_answer, case.request) for case in cases]
     return not mark(exercise, cases, outcomes, diagnose=False).right
@@ -151,12 +157,15 @@ def is_plain_data(value: Any) -> bool:
 # Functions of xp ------------
 
 
-def allowed_functions(rules: Sequence[Any]) -> tuple[str, ...]:
+def allowed_functions(rules: Sequence[Any], whole: bool = False) -> tuple[str, ...]:
     """Return the functions of `xp` that an exercise offers: all except a function that alone is the whole rule.
+
+    If broadcasting is undone by hand, the function that undoes it is not offered.
 
     A local derivative may be a single function: that the slope of the sine is the cosine is the point of the exercise.
     """
     solutions = {only_call(rule.function) for rule in rules if rule.op.kind != "elementwise"}
+    solutions |= {"sum_to_shape"} if whole else set()
     return tuple(sorted(FUNCTIONS.keys() - solutions))
 
 

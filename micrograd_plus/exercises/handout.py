@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..files import write_file
 from .registry import get_exercise, list_exercises
 from .spec import GROUPS, Exercise
 from .student_key import YOUR_ID, derive_key
@@ -186,7 +187,7 @@ def release(path: Path, folder: Path, students: Sequence[str] = ()) -> list[Path
         files[folder / "students" / f"{each}.py"] = handout.script(each)
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        write_file(file, text)
     return list(files)
 
 

@@ -6,23 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backends import devices
-from .compare import NOISE, NUMERICAL_ERROR, Expected, Wrong, compare, is_single_precision, relative_errors
+from .compare import Expected, Wrong, compare
 from .diagnose import find_mistake
+from .flaws import COSTS, EPSILON, NUMERICAL, OVERWRITES, SINGLE_PRECISION, find_flaws
 from .mistakes import mistake
-from .spec import EDGES, PLAIN, SECOND_ORDER, Case, Exercise, Mistake, Part
+from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
 
 np = devices.device("cpu").library
-
-SINGLE_PRECISION, OVERWRITES, NUMERICAL = "single precision", "an input was written over", "numerical derivative"
-COSTS = {SINGLE_PRECISION: 0.25, OVERWRITES: 0.25, NUMERICAL: 0.75}
-"""The share of its points that an otherwise right answer loses for each flaw.
-
-Single precision and an overwritten input are small flaws. A numerical derivative is not the rule that was required.
-"""
 
 SENTENCES = {
     SINGLE_PRECISION: "the numbers are right to seven digits only: somewhere they pass through single precision",
     OVERWRITES: "your code changes its arguments: it writes into {names}",
+    EPSILON: "the numbers are right but for a small number that you add, such as 1e-8",
     NUMERICAL: "the numbers are almost right, like finite differences: write the rule itself",
     "right": "right",
     "not reached": "not reached: an earlier part is wrong",
@@ -107,43 +102,11 @@ def add_reasons(parts: list[dict[str, Any]], flags: list[str], overwritten: list
             part["reason"] += "; " + SENTENCES[flag].format(names=", ".join(overwritten))
 
 
-def find_flaws(
-    exercise: Exercise, cases: Sequence[Case], expected: list[Expected], outcomes: list[Any], wrongs: list[Wrong | None]
-) -> tuple[list[str], list[Wrong | None]]:
-    """Return the flaws of an otherwise right answer, and the differences without those that a flaw explains."""
-    flags = []
-    if any(outcome["wrote"] for outcome in outcomes):
-        flags.append(OVERWRITES)
-    if exercise.judge is not None or any(wrong is not None and wrong.kind in UNUSABLE for wrong in wrongs):
-        return flags, wrongs
-    plain = [i for i, case in enumerate(cases) if case.part not in (EDGES, SECOND_ORDER) and "shapes" in case.expects]
-    if not plain:
-        return flags, wrongs
-
-    def is_single(i: int) -> bool:
-        return cases[i].part == SECOND_ORDER or is_single_precision(expected[i], cases[i], outcomes[i])
-
-    differing = [i for i in plain if wrongs[i] is not None]
-    if differing and all(map(is_single, differing)):
-        return [*flags, SINGLE_PRECISION], [wrong if wrong is None or not is_single(i) else None
-                                            for i, wrong in enumerate(wrongs)]  # fmt: skip
-    if is_numerical([expected[i] for i in plain], [relative_errors(expected[i], cases[i], outcomes[i]) for i in plain]):
-        return [*flags, NUMERICAL], [None if i in plain else wrong for i, wrong in enumerate(wrongs)]
-    return flags, wrongs
-
-
-def is_numerical(expected: list[Expected], errors: list[tuple[float, float] | None]) -> bool:
-    """Return whether the errors on ordinary inputs are small but larger than rounding: a numerical derivative."""
-    medians = [each[1] for each in errors if each is not None and each[0] <= NUMERICAL_ERROR]
-    if len(medians) < len(errors) or not np.median(medians) > NOISE:  # not `<=`: the median may be nan
-        return False
-    return bool(np.isfinite(np.median([np.max(slack) for each in expected for slack in each.slack.values()])))
-
-
 def mark_part(part: Part, cases: Sequence[Case], wrongs: list[Wrong | None]) -> dict[str, Any]:
     """Return the points of one part: all or nothing, except for edge cases, which count one by one."""
     if part.name == "shape":
-        mine = [wrong if wrong is not None and wrong.kind in UNUSABLE else None for wrong in wrongs]
+        mine = [wrong if wrong is not None and wrong.kind in UNUSABLE and not stops_at_edge(wrong) else None
+                for wrong in wrongs]  # fmt: skip
     else:
         mine = [wrong for case, wrong in zip(cases, wrongs, strict=True) if case.part == part.name]
     bad = [wrong for wrong in mine if wrong is not None]
@@ -158,6 +121,11 @@ def mark_part(part: Part, cases: Sequence[Case], wrongs: list[Wrong | None]) -> 
                 right=right, all=len(mine), wrong=bad[0].sentence, about=bad[0].case.about
             )
     return {"name": part.name, "points": points, "of": part.points, "reason": reason}
+
+
+def stops_at_edge(wrong: Wrong) -> bool:
+    """Return whether the code stops on an edge case. That costs the edge case, and no point for shapes."""
+    return wrong.kind == "raised" and wrong.case.part == EDGES
 
 
 def mark_in_order(exercise: Exercise, wrongs: list[Wrong | None]) -> list[dict[str, Any]]:

@@ -22,6 +22,8 @@ np = devices.device("cpu").library
 GRADIENT_HAS_GRADIENT = "the gradient has a gradient"
 """The promise from which samples are excused whose gradient has no gradient."""
 MOST_SAMPLES = 6
+PROBABILITIES = {"softmax_cross_entropy": "target"}
+"""Inputs that the operation calls probabilities: along the last axis they add up to 1."""
 
 
 class RuleCases:
@@ -58,6 +60,7 @@ class RuleCases:
 
     def _case(self, sample: Sample, rng: Any, part: str, about: str, *, conventions: bool) -> Case | None:
         """Return one case; None if the call sends nothing to the served inputs, or only nan and infinities."""
+        sample = with_probabilities(sample)
         answers = self._answers(sample)
         if len(answers) < (1 if self.op.kind == "variadic" else len(self._present_inputs(sample))) or not answers:
             return None
@@ -201,6 +204,18 @@ def tangents_of(data: Any) -> Any:
 def has_chosen_numbers(sample: Sample) -> bool:
     """Return whether a sample's numbers were chosen by hand, for something special about them, and not drawn."""
     return any(isinstance(value, list) and is_finite_array(np.array(value)) for value in sample.draws)
+
+
+def with_probabilities(sample: Sample) -> Sample:
+    """Return the sample with rows that add up to 1 in each input that holds probabilities."""
+    place = list(sample.op.inputs).index(PROBABILITIES[sample.op.name]) if sample.op.name in PROBABILITIES else None
+    if place is None:
+        return sample
+    weights = np.abs(sample.inputs[place])
+    totals = weights.sum(axis=-1, keepdims=True)
+    rows = np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), 1 / weights.shape[-1])
+    inputs = [rows if i == place else value for i, value in enumerate(sample.inputs)]
+    return Sample(sample.op, inputs, sample.params, sample.excused)
 
 
 def is_finite_array(value: Any) -> bool:

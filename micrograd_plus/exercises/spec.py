@@ -11,7 +11,8 @@ The student's code receives only the request. The right answer is computed here,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ..backends import devices
@@ -90,7 +91,7 @@ class Exercise:
     """The declaration of an exercise.
 
     `draw` makes cases from a random generator, `right` is the right answer, which runs in `namespace`, and `mistakes`
-    are the known ones (or a function that returns them).
+    are the known ones (or a function that returns them). `variants` returns wrong variants of the right answer.
     """
 
     show: Any = None
@@ -128,6 +129,7 @@ class Exercise:
         reads: Sequence[str] = (),
         functions: Sequence[str] = (),
         mistakes: Sequence[Mistake] | Callable[[], Sequence[Mistake]] = (),
+        variants: Callable[[], Iterable[Mistake]] = tuple,
         namespace: Any = None,
         judge: Any = None,
         limits: dict[str, float] | None = None,
@@ -142,7 +144,7 @@ class Exercise:
         self.functions, self.draw, self.right = tuple(functions), draw, right
         self.namespace, self.judge = namespace, judge
         self.limits = {"seconds": 5.0, "megabytes": 512.0, **(limits or {})}
-        self._mistakes = mistakes
+        self._mistakes, self._make_variants = mistakes, variants
 
     def __repr__(self) -> str:
         return f"<exercise {self.id}: {self.title}>"
@@ -163,6 +165,11 @@ class Exercise:
         if callable(self._mistakes):
             self._mistakes = self._mistakes()
         return self._mistakes
+
+    @cached_property
+    def variants(self) -> Sequence[Mistake]:
+        """Wrong variants of the right answer, made on first use. They name mistakes that no one has listed."""
+        return tuple(self._make_variants())
 
     def cases(self, seed: Any) -> list[Case]:
         """Draw the cases: ordinary inputs, and every declared edge case.

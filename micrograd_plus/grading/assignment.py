@@ -27,6 +27,7 @@ from typing import Any
 
 from .. import exercises as catalogue
 from ..exercises.student_key import derive_key, walk_number
+from ..files import write_file
 from .sandbox.isolation import LEVELS
 
 SHORTEST_SECRET = 16
@@ -142,5 +143,4 @@ def write_assignment(path: Path, ids: list[str], title: str = "") -> None:
     ]
     if path.exists():
         raise AssignmentError(f"{path} already exists")
-    path.touch(mode=0o600)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_file(path, "\n".join(lines) + "\n", private=True)

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ..files import write_file
+
 EXAMPLES = (
     "micrograd-plus grade --new week3.toml tanh.x softmax.x\n"
     "micrograd-plus grade submissions/ --assignment week3.toml -o marks/\n"
@@ -109,7 +111,6 @@ def pack(options: argparse.Namespace) -> int:
     """Write the files that a school system needs."""
     from .assignment import load_assignment
     from .formats import gradescope, nbgrader, otter
-    from .store import write_atomic
 
     path = Path(options.assignment)
     place = Path(options.output or ("autograder.zip" if options.pack == "gradescope" else f"{path.stem}.ipynb"))
@@ -117,7 +118,7 @@ def pack(options: argparse.Namespace) -> int:
         gradescope.write_package(path, place)
     else:
         system = {"nbgrader": nbgrader, "otter": otter}[options.pack]
-        write_atomic(place, system.source_notebook(load_assignment(path)))
+        write_file(place, system.source_notebook(load_assignment(path)), private=True)
     sys.stdout.write(f"Wrote {place}.\n")
     return 0
 
@@ -130,7 +131,6 @@ def grade_single(options: argparse.Namespace) -> int:
     from .formats import format_marks
     from .formats.gradescope import student_in
     from .grade import is_graded
-    from .store import write_atomic
     from .submissions import student_id
 
     columns, path = parse_columns(options), Path(options.submissions[0])
@@ -141,7 +141,7 @@ def grade_single(options: argparse.Namespace) -> int:
         return NOT_GRADED
     text = format_marks(options.format, [marks], columns)
     if options.output:
-        write_atomic(Path(options.output), text)
+        write_file(Path(options.output), text, private=True)
     else:
         sys.stdout.write(text)
     return 0 if is_graded(marks) else NOT_GRADED

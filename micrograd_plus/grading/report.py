@@ -13,11 +13,12 @@ from typing import Any
 from urllib.parse import quote
 
 from ..exercises.reply import opening_step
+from ..files import write_file
 from .assignment import Assignment
 from .formats import table
 from .reasons import escape_invisible
 from .sandbox.isolation import PROMISES
-from .store import Store, write_atomic
+from .store import Store
 
 CATALOGUE = re.compile(r"M\d+")
 """ID in the catalogue of mistakes. Mistakes that belong to one exercise have none."""
@@ -57,17 +58,18 @@ def write_report(
     store: Store, assignment: Assignment, columns: dict[str, str] | None = None, draw: bool = False
 ) -> None:
     """Write `report.html`, `marks.csv`, `mistakes.csv` and `tampering.csv`."""
-    write_atomic(store.folder / "marks.csv", table.marks_table(store.all(), columns))
+    write_file(store.folder / "marks.csv", table.marks_table(store.all(), columns), private=True)
     mistakes = count_mistakes(store.all())
-    write_atomic(store.folder / "mistakes.csv", table.csv_text(
-        ("exercise", "row", "mistake", "students"), [(*what, count) for what, count in mistakes]))  # fmt: skip
-    write_atomic(store.folder / "tampering.csv", table.csv_text(
+    write_file(store.folder / "mistakes.csv", table.csv_text(
+        ("exercise", "row", "mistake", "students"), [(*what, count) for what, count in mistakes]),
+        private=True)  # fmt: skip
+    write_file(store.folder / "tampering.csv", table.csv_text(
         ("student", "where", "line", "what"),
         ((marks["student"], each.get("where", ""), each["line"], escape_invisible(each["what"]))
-         for marks in store.all() for each in marks["tampering"])))  # fmt: skip
+         for marks in store.all() for each in marks["tampering"])), private=True)  # fmt: skip
     if draw:
         draw_walks(store)
-    write_atomic(store.folder / "report.html", page(store, assignment, mistakes))
+    write_file(store.folder / "report.html", page(store, assignment, mistakes), private=True)
 
 
 def count_mistakes(all_marks: Iterable[dict[str, Any]]) -> list[tuple[tuple[str, str, str], int]]:
@@ -244,8 +246,9 @@ def write_changes(store: Store, before: dict[str, dict[str, Any]], again: list[s
             if name in again and points != each["points"]:
                 changes.append((marks["student"], name, points, each["points"], escape_invisible(why),
                                 escape_invisible(each["reason"])))  # fmt: skip
-    write_atomic(store.folder / "moved.csv", table.csv_text(
-        ("student", "exercise", "before", "after", "reason before", "reason after"), changes))  # fmt: skip
+    write_file(store.folder / "moved.csv", table.csv_text(
+        ("student", "exercise", "before", "after", "reason before", "reason after"), changes),
+        private=True)  # fmt: skip
     lines = [f"{student}: {name}: {'none' if old is None else f'{old:g}'} -> {new:g}: {was} -> {now}"
              for student, name, old, new, was, now in changes]  # fmt: skip
     return "\n".join([f"{len(changes)} marks changed.", *lines]) + "\n"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-TEMPORARY = ".being-written-"
+from ..files import remove_leftovers, write_file
 
 
 class BusyError(Exception):
@@ -51,10 +50,8 @@ class Store:
         with try_lock(self.marks) as is_first:
             if not is_first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
-            places = (self.folder, self.marks, self.folder / "walks", self.folder / "students")
-            for stale in [each for place in places for each in place.glob(f"{TEMPORARY}*")]:
-                with contextlib.suppress(OSError):
-                    stale.unlink()
+            for folder in (self.folder, self.marks, self.folder / "walks", self.folder / "students"):
+                remove_leftovers(folder)
             yield
 
     def path(self, student: str) -> Path:
@@ -71,17 +68,18 @@ class Store:
 
     def put(self, student: str, text: str) -> None:
         """Write a student's marks."""
-        write_atomic(self.path(student), text)
+        write_file(self.path(student), text, private=True)
 
     def put_walks(self, student: str, walks: dict[str, str]) -> None:
         """Write the walks through a student's first wrong calls, and remove earlier ones."""
         folder = self.folder / "walks"
         folder.mkdir(exist_ok=True)
+        files = {folder / f"{student}--{exercise}.json": text for exercise, text in walks.items()}
+        for file, text in files.items():
+            write_file(file, text, private=True)
         for earlier in folder.glob("*.json"):
-            if earlier.stem.rpartition("--")[0] == student:
+            if earlier.stem.rpartition("--")[0] == student and earlier not in files:
                 earlier.unlink()
-        for exercise, text in walks.items():
-            write_atomic(folder / f"{student}--{exercise}.json", text)
 
     def all(self) -> Iterator[dict[str, Any]]:
         """Yield the marks of all students by ID, one at a time."""
@@ -89,21 +87,6 @@ class Store:
             marks = self.get(path.stem)
             if marks is not None:
                 yield marks
-
-
-def write_atomic(path: Path, text: str) -> None:
-    """Write a temporary file, flush it to disk, and rename it to `path`."""
-    number, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
-    try:
-        with os.fdopen(number, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o600)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def to_json(marks: dict[str, Any]) -> str:

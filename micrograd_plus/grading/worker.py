@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..files import write_file
 from .assignment import Assignment, AssignmentError, load_assignment
 from .cells import Cell
 from .grade import blank_marks, grade_submission, is_graded, ungradable_marks, zero_marks
@@ -170,8 +171,8 @@ def unpack_assignment(data: dict[str, Any], folder: Path) -> Assignment:
     for name, text in data["files"].items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(base64.b64decode(text))
-    (folder / f"{data['id']}.toml").write_text(data["text"], encoding="utf-8")
+        write_file(place, base64.b64decode(text))
+    write_file(folder / f"{data['id']}.toml", data["text"])
     return load_assignment(folder / f"{data['id']}.toml")
 
 

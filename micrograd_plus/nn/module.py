@@ -9,6 +9,7 @@ from ..core.messages import MissingName, check_function, check_mapping, expected
 from ..core.runtime.blocks import module_call, no_grad
 from ..core.runtime.hooks import Handle
 from ..tensor import Tensor, forget_gradient, tensor
+from ..tensor.views import detached_view
 
 __all__ = ["Module", "Parameter"]
 
@@ -386,9 +387,10 @@ class Module:
 
         Args:
             prefix: prefix of the names.
-        Returns: a dict of copies, which training does not change.
+        Returns: a dict of tensors. Training does not change them; writing into one, before that, writes into the
+            module, as in PyTorch.
         """
-        return {name: value.detach() for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
+        return {name: detached_view(value) for name, value in self._every_tensor(prefix, True, PARAMETER, BUFFER)}
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Keys:
         """Load values by dotted name: all of them, or none if something does not fit.
@@ -397,24 +399,24 @@ class Module:
             state_dict: tensors or arrays by name, as `state_dict()` returns them.
             strict: whether names must be the same; False keeps missing values as they are and ignores unknown names.
         Returns: the lists `missing_keys` and `unexpected_keys`.
-        Raises: ValueError that names every fault in names and shapes; TypeError if the state is not a dict.
+        Raises: ValueError that names every fault in names, shapes and dtypes; TypeError if the state is not a dict.
         """
         check_mapping("load_state_dict", state_dict, "state_dict() returns")
         own = dict(self._every_tensor("", True, PARAMETER, BUFFER))
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
-        given = {name: _as_tensor(state_dict[name]) for name in own if name in state_dict}
         faults = [f"missing: {', '.join(missing)}"] if missing and strict else []
-        faults += [f"unexpected: {', '.join(unexpected)}"] if unexpected and strict else []
-        faults += [
-            f"{name} has shape {own[name].shape} here and {values.shape} in the state"
-            for name, values in given.items()
-            if own[name].shape != values.shape
-        ]
+        faults += [f"unexpected: {', '.join(map(str, unexpected))}"] if unexpected and strict else []
+        given = {}
+        for name in (each for each in own if each in state_dict):
+            try:
+                given[name] = _fit_values(own[name], state_dict[name])
+            except (TypeError, ValueError) as error:
+                faults.append(f"{name} {error}")
         if faults:
             raise ValueError(f"load_state_dict of {type(self).__name__}: {'; '.join(faults)}")
         for name, values in given.items():
-            own[name].assign(values.to(own[name].device))
+            own[name].assign(values)
         return Keys(missing, unexpected)
 
     # In print ---------------
@@ -466,8 +468,21 @@ def _move(value: Tensor, device: str | None, dtype: Any) -> Tensor:
     return out
 
 
-def _as_tensor(values: Any) -> Tensor:
-    return values if isinstance(values, Tensor) else tensor(values)
+def _fit_values(here: Tensor, values: Any) -> Tensor:
+    """Return values as a tensor of the shape, dtype and device of another one; raise if that loses something."""
+    if not isinstance(values, Tensor):
+        try:
+            values = tensor(values)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"is {type(values).__name__} in the state: {error}") from None
+    if here.shape != values.shape:
+        raise ValueError(f"has shape {here.shape} here and {values.shape} in the state")
+    if not here.is_leaf:
+        raise ValueError("is the result of an operation here, and cannot get other values")
+    if values.dtype.kind == "c" and here.dtype.kind != "c":
+        raise TypeError(f"has dtype {here.dtype} here and {values.dtype} in the state; take the real part first")
+    moved = values.detach().to(here.device)
+    return moved if moved.dtype == here.dtype else Tensor.of(moved._data.astype(here.dtype))
 
 
 for _name in ("register_full_backward_hook", "register_backward_hook", "register_full_backward_pre_hook"):

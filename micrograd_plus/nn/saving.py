@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from ..core.messages import check_mapping
-from ..files import DEEPEST_NAME, FileError, open_regular, split_name
+from ..files import DEEPEST_NAME, FileError, atomic_file, open_regular, split_name
 from ..tensor import Tensor
 from . import npz, safetensors
 
@@ -60,7 +59,9 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
         npz.write(cast("BinaryIO", path), arrays, remarks)
         return
     path = cast("str | os.PathLike[str]", path)
-    write_atomically(Path(path), lambda file: format_of(path).write(file, arrays, remarks))
+    form = format_of(path)
+    with atomic_file(path) as file:
+        form.write(file, arrays, remarks)
 
 
 def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
@@ -101,24 +102,6 @@ def format_of(path: str | os.PathLike[str]) -> Any:
     if suffix not in FORMATS:
         raise ValueError(f"{Path(path).name}: a file of values ends in .npz or .safetensors, not {suffix!r}")
     return FORMATS[suffix]
-
-
-def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file beside the target and rename it when it is complete."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp's file is private; one that is opened in the usual way has these rights.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(beside).chmod(0o666 & ~mask)
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
 
 
 def flatten_state(state: Mapping[str, Any], prefix: str = "") -> tuple[Arrays, Remarks]:

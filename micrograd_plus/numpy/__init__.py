@@ -56,6 +56,13 @@ _OURS = {name: getattr(ops, name) for name in ops.__all__} | {
 }
 
 
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return the sum along the diagonal of two axes, by default the first two; those of `mg.linalg.trace` are the
+    last two."""
+    return ops.sum(ops.diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+_OURS["trace"] = _trace
 _WHEN_ASKED_FOR = ("integrate", "signal", "special", "stats", "tools")
 """Modules that are imported on first use."""
 

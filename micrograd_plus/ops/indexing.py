@@ -4,7 +4,7 @@ from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
 from ..core.messages import explains, prefixes_errors
 from .arithmetic import maximum, where
-from .casts import stop_gradient
+from .casts import astype, stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
 from .reductions import finite_max
 from .scans import argsort, cummax, cumsum
@@ -216,7 +216,7 @@ def scatter_reduce(x, axis, index, src, reduce, include_self=True):
         return _extremes(x, axis, index, src, reduce, include_self, counts)
     if reduce == "prod":
         return _products(where(counts > 0, 1, x) if not include_self else x, axis, index, src)
-    kept = x if include_self else where(counts > 0, 0.0, x)
+    kept = x if include_self else where(counts > 0, 0, x)
     total = scatter_add(kept, axis, index, src)
     shares = counts + 1 if include_self else maximum(counts, 1)
     return total if reduce == "sum" else total / shares
@@ -226,9 +226,12 @@ def _extremes(x, axis, index, src, reduce, include_self, counts):
     """Return the largest, or smallest, of the entries gathered at each position. The value comes from comparisons;
     entries that tie share the gradient equally."""
     extreme = scatter_extreme(x, index, src, axis=axis, largest=reduce == "amax", include_self=include_self)
+    if extreme.dtype.kind not in "fc":
+        return extreme
     own = equal(x, extreme) if include_self else equal(counts, 0)
     met = equal(src, take_along_axis(_corner(extreme, index, axis), index, axis))
-    shares = 1 / scatter_add(where(own, 1.0, 0.0), axis, index, where(met, 1.0, 0.0))
+    tied = scatter_add(astype(own, dtype=extreme.dtype), axis, index, astype(met, dtype=extreme.dtype))
+    shares = 1 / tied
     mine, theirs = where(own, x, 0.0), where(met, src, 0.0)
     moving = scatter_add(mine, axis, index, theirs) * shares
     return where(isfinite(extreme), stop_gradient(extreme) + moving - stop_gradient(moving), extreme)
@@ -319,12 +322,12 @@ def one_hot(xp, indices, *, num_classes):
     Args:
         indices: integers from 0 to C - 1; negative ones count from the end.
         num_classes: C, the number of classes, at least 0.
-    Returns: a tensor of int8, which does not change the dtype of operations with it; without a graph.
+    Returns: a tensor of int64, so that products count without overflow; without a graph.
     Raises: IndexError if a number is out of range or not an integer; ValueError if C is negative.
     >>> mg.one_hot([0, 2], 3).tolist()
     [[1, 0, 0], [0, 0, 1]]
     See: torch.nn.functional.one_hot, jax.nn.one_hot."""
-    return xp.one_hot(indices, num_classes)
+    return xp.one_hot(indices, num_classes, "int64")
 
 
 @nondifferentiable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Any
 
 from ..backends import devices
@@ -40,6 +41,7 @@ class Adagrad(Optimizer):
     """
 
     squares_gradients = True
+    state_names = MappingProxyType({"step": True, "sum": True})
 
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0,

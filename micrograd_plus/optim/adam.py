@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import sqrt
+from math import nextafter, sqrt
+from types import MappingProxyType
 from typing import Any
 
 from ..backends import devices
-from .optimizer import Group, Optimizer
+from .optimizer import Group, Optimizer, is_between
+
+ALMOST_1 = nextafter(1.0, 0.0)
 
 
 class Adam(Optimizer):
@@ -44,6 +47,7 @@ class Adam(Optimizer):
     """
 
     squares_gradients = True
+    state_names = MappingProxyType({"step": True, "exp_avg": True, "exp_avg_sq": True, "max_exp_avg_sq": False})
 
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -56,7 +60,8 @@ class Adam(Optimizer):
         """Raise ValueError unless the decay rates are in the range from 0 up to, but excluding, 1."""
         super().check(group)
         betas, kind = group["betas"], type(self).__name__
-        if not isinstance(betas, (tuple, list)) or len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+        is_pair = isinstance(betas, (tuple, list)) and len(betas) == 2
+        if not is_pair or not all(is_between(beta, 0, ALMOST_1) for beta in betas):
             raise ValueError(f"{kind}: betas must be two numbers, at least 0 and below 1; got {betas}")
 
     def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from typing import Any
 
-from ..backends import devices
+import numpy as np
+
 from ..core.messages import check_mapping
 from ..core.modes import recording
 from ..core.runtime.listening import notify_change
 from ..core.runtime.ownership import replace_array, snapshot
 from ..core.variable import is_complex
 from ..tensor import Tensor, forget_gradient
-
-Group = dict[str, Any]
+from .saved_state import Group, read_state
 
 
 class Optimizer:
@@ -46,6 +47,9 @@ class Optimizer:
 
     squares_gradients = False
     """Whether gradients are squared entry by entry, which rules out complex parameters."""
+    state_names: Mapping[str, bool] | None = None
+    """Names of what is stored for a parameter, and whether each is there from the first step on. `step` is a count, and
+    everything else has the parameter's shape. None, in a subclass that does not list them, allows any names."""
 
     def __init__(self, params: Iterable[Any], defaults: Group):
         self.defaults = defaults
@@ -97,8 +101,11 @@ class Optimizer:
             raise TypeError(f"{kind} squares gradients, entry by entry; train the real and imaginary parts apart")
         for name in ("lr", "lr_decay", "weight_decay", "eps", "momentum", "dampening", "initial_accumulator_value"):
             value = group.get(name, 0)
-            if not hasattr(value, "__float__") or not float(value) >= 0:
+            if not is_between(value, 0, inf):
                 raise ValueError(f"{type(self).__name__}: {name} must be a number that is not negative, got {value!r}")
+        for name in ("amsgrad", "nesterov", "centered"):
+            if not isinstance(value := group.get(name, False), (int, np.bool_)):
+                raise TypeError(f"{type(self).__name__}: {name} must be True or False, got {value!r}")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Reset all gradients before the next backward pass.
@@ -159,44 +166,31 @@ class Optimizer:
         return {"state": states, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a state saved by `state_dict`, for parameters of the same number and shapes.
+        """Load a state saved by `state_dict`, for parameters of the same number and shapes: all of it, or nothing.
 
         Args:
             state_dict: what `state_dict()` returned, of an optimiser of the same kind.
-        Raises: ValueError for the state of something else, of another kind, or of other parameters; TypeError if the
-            state is not a dict.
+        Raises: ValueError for the state of something else, of another kind, or of other parameters, and for settings
+            that the optimiser does not accept; TypeError if the state or one of its values has the wrong type.
         """
-        self._refuse_state(state_dict)
-        tensors, state = self.parameters(), {}
-        for number, named in state_dict["state"].items():
-            tensor = tensors[int(number)]
-            state[tensor] = {name: _restore(tensor, number, name, value) for name, value in named.items()}
-        for group, other in zip(self.param_groups, state_dict["param_groups"], strict=True):
-            group.update({name: value for name, value in other.items() if name in {*self.defaults, "initial_lr"}})
-        self.state = defaultdict(dict, state)
-
-    def _refuse_state(self, state_dict: Mapping[str, Any]) -> None:
-        """Raise unless a state belongs to this kind of optimiser and to these parameters."""
-        check_mapping("load_state_dict", state_dict, "state_dict() returns")
-        if not {"state", "param_groups"} <= state_dict.keys():
-            held = ", ".join(state_dict)
-            raise ValueError(f"load_state_dict: an optimiser's state holds state and param_groups, this one {held}")
-        given = state_dict["param_groups"]
-        sizes, others = ([len(group["params"]) for group in groups] for groups in (self.param_groups, given))
-        if sizes != others:
-            raise ValueError(f"load_state_dict: groups of {sizes} parameters here, of {others} in the state")
-        missing = [name for name in self.defaults if not all(name in group for group in given)]
-        if missing:
-            raise ValueError(f"load_state_dict: {type(self).__name__} has {', '.join(missing)}, this state does not")
-        strange = state_dict["state"].keys() - {key for number in range(sum(sizes)) for key in (number, str(number))}
-        if strange:
-            raise ValueError(f"load_state_dict: a state of parameter {strange.pop()}, and there are {sum(sizes)}")
+        groups, states = read_state(self, state_dict)
+        for group, settings in zip(self.param_groups, groups, strict=True):
+            group.update(settings)
+        self.state = defaultdict(dict, states)
 
     def __repr__(self) -> str:
         count = sum(len(group["params"]) for group in self.param_groups)
         settings = {name: value for name, value in self.param_groups[0].items() if name != "params"}
         said = ", ".join(f"{name}={value}" for name, value in settings.items())
         return f"{type(self).__name__}({count} parameters, {said})"
+
+
+def is_between(value: Any, low: float, high: float) -> bool:
+    """Return whether a value is one number within these limits."""
+    try:
+        return hasattr(value, "__float__") and low <= float(value) <= high
+    except (TypeError, ValueError):
+        return False
 
 
 def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
@@ -214,16 +208,3 @@ def refuse_parameter(tensor: Any, place: int, taken: set[int]) -> None:
 
 def _copy(value: Any) -> Any:
     return Tensor.of(value.copy()) if hasattr(value, "shape") else value
-
-
-def _restore(tensor: Tensor, number: str, name: str, value: Any) -> Any:
-    """Return the state of a parameter as an array on its device and of its dtype; a number stays a number."""
-    if not hasattr(value, "shape"):
-        return value
-    if tuple(value.shape) != tensor.shape:
-        raise ValueError(
-            f"load_state_dict: {name} of parameter {number} has shape {tuple(value.shape)}, the parameter "
-            f"{tensor.shape}"
-        )
-    values = value.to(tensor.device)._data if isinstance(value, Tensor) else value
-    return devices.device_of(tensor._data).library.array(values, tensor.dtype)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isnan
+from math import inf, isnan
 from typing import Any
 
-from .optimizer import Optimizer
-from .schedule import wants_optimizer, wants_state_of
+from .optimizer import Optimizer, is_between
+from .schedule import check_count, wants_optimizer, wants_state_of
 
 
 class ReduceLROnPlateau:
@@ -99,4 +99,9 @@ class ReduceLROnPlateau:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Load a state saved by `state_dict`."""
         wants_state_of(self, state_dict)
+        best = state_dict["best"]
+        if best is not None and not is_between(best, -inf, inf):
+            raise TypeError(f"load_state_dict: best must be a number or None, got {best!r}")
+        for name in ("num_bad_epochs", "cooldown_counter", "last_epoch"):
+            check_count(name, state_dict[name])
         self.__dict__.update(state_dict)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Any
 
 from ..backends import devices
-from .optimizer import Group, Optimizer
+from .optimizer import Group, Optimizer, is_between
 
 
 class RMSprop(Optimizer):
@@ -42,6 +43,7 @@ class RMSprop(Optimizer):
     """
 
     squares_gradients = True
+    state_names = MappingProxyType({"square_avg": True, "momentum_buffer": False, "grad_avg": False})
 
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
@@ -53,8 +55,8 @@ class RMSprop(Optimizer):
     def check(self, group: Group) -> None:
         """Raise ValueError unless the decay rate is not negative."""
         super().check(group)
-        if not 0 <= group["alpha"] <= 1:
-            raise ValueError(f"RMSprop: alpha must be between 0 and 1, got {group['alpha']}")
+        if not is_between(group["alpha"], 0, 1):
+            raise ValueError(f"RMSprop: alpha must be between 0 and 1, got {group['alpha']!r}")
 
     def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return new values; with momentum, the running sum adds steps that are already divided."""

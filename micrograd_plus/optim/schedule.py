@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import cos, pi
+from math import cos, inf, pi
 from typing import Any
 
 from ..core.messages import check_mapping
-from .optimizer import Group, Optimizer
+from .optimizer import Group, Optimizer, is_between
 
 
 class LRScheduler:
@@ -78,15 +78,18 @@ class LRScheduler:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Load a state saved by `state_dict`, and set the rate."""
         wants_state_of(self, state_dict)
-        if len(state_dict["base_lrs"]) != len(self.base_lrs):
-            raise ValueError(
-                f"load_state_dict: the optimiser has {len(self.base_lrs)} groups, the state "
-                f"{len(state_dict['base_lrs'])}"
-            )
-        self.last_epoch = state_dict["last_epoch"]
-        for group, base in zip(self.optimizer.param_groups, state_dict["base_lrs"], strict=True):
-            group["initial_lr"] = base
-        self._set()
+        bases, epoch = state_dict["base_lrs"], state_dict["last_epoch"]
+        if not isinstance(bases, (list, tuple)) or not all(is_between(base, 0, inf) for base in bases):
+            raise TypeError(f"load_state_dict: base_lrs must be a list of rates that are not negative, got {bases!r}")
+        if len(bases) != len(self.base_lrs):
+            raise ValueError(f"load_state_dict: the optimiser has {len(self.base_lrs)} groups, the state {len(bases)}")
+        check_count("last_epoch", epoch)
+        groups = self.optimizer.param_groups
+        settings = [self.settings(group, base, epoch, place)
+                    for place, (group, base) in enumerate(zip(groups, bases, strict=True))]  # fmt: skip
+        self.last_epoch = epoch
+        for group, base, new in zip(groups, bases, settings, strict=True):
+            group.update(new, initial_lr=base)
 
 
 def wants_optimizer(schedule: Any, optimizer: Any) -> None:
@@ -102,6 +105,12 @@ def wants_state_of(schedule: Any, state: Any) -> None:
     if state.keys() != schedule.state_dict().keys():
         kind, kept = type(schedule).__name__, ", ".join(schedule.state_dict())
         raise ValueError(f"load_state_dict: {kind} keeps {kept}; this state holds {', '.join(state) or 'nothing'}")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise TypeError unless a value in a state is a whole number that is not negative."""
+    if type(value) is not int or value < 0:
+        raise TypeError(f"load_state_dict: {name} must be a whole number that is not negative, got {value!r}")
 
 
 def refuse_other_count(schedule: Any, optimizer: Optimizer, name: str, given: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Any
 
 from .optimizer import Group, Optimizer
@@ -38,6 +39,8 @@ class SGD(Optimizer):
     See: torch.optim.SGD; Sutskever, Martens, Dahl and Hinton, On the importance of initialization and momentum in deep
         learning, 2013; CS231n notes, Neural networks 3.
     """
+
+    state_names = MappingProxyType({"momentum_buffer": True})
 
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, momentum: float = 0.0, dampening: float = 0.0,

@@ -25,11 +25,12 @@ from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
 from .result_array import ResultArray
 from .values import Count, array_index, as_dtype, cast, numbers, refuse_other_device
+from .views import check_replacement, is_basic, is_written_already, lend_view, write_into_view
 
 np = devices.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
 _growing = RLock()
-_quotient = ops.divide.op.call  # what `/` means has no rounding_mode
+_getitem, _quotient = ops.getitem, ops.divide.op.call  # what `/` means has no rounding_mode
 """Threads that bring gradients to the same leaf take turns: what one adds must not be lost to another."""
 _ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 """NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
@@ -84,12 +85,13 @@ class Tensor(Variable):
     # Making -----------------------------------------------
 
     @staticmethod
-    def of(data: Any, node: Node | None = None) -> Tensor:
+    def of(data: Any, node: Node | None = None, origin: Any = None) -> Tensor:
         """A tensor that holds an array itself, not a copy.
 
         Args:
             data: an array, which is the tensor's own from then on; a tensor is given back as it is.
             node: where it came from, for the walk; default None, from nowhere.
+            origin: the tensor that it is a view of, for writes; default None.
         Returns: a tensor.
         Raises: nothing: whether it is an array is not looked at.
         """
@@ -97,6 +99,7 @@ class Tensor(Variable):
             return data
         out = _new(Tensor)
         out._data, out.node, out.is_fast = data, node, is_real_on_cpu(data)
+        out.origin = origin
         return out
 
     @staticmethod
@@ -147,12 +150,14 @@ class Tensor(Variable):
             if isinstance(self._data, np.generic):
                 self._data = np.asarray(self._data)
         if self.node is None or isinstance(self.node, Leaf):
-            return lend_to_user(self)
+            return lend_to_user(self) if self.origin is None else lend_view(self)
         return ResultArray.of(self._data) if isinstance(self._data, np.ndarray) else self._data.copy()
 
     @data.setter
     def data(self, values: Any) -> None:
-        self.assign(values)
+        if self.origin is not None and values is not self._data:
+            check_replacement(self)
+        self._assign(values)
 
     def numpy(self) -> Any:
         """A copy of the values as a NumPy array, from any device.
@@ -541,27 +546,40 @@ class Tensor(Variable):
 
         See: torch.Tensor.copy_.
         """
+        if self.origin is None:
+            self._assign(values)
+        else:
+            write_into_view(self, self._assign, (values,), (...,))
+        return self
+
+    def _assign(self, values: Any) -> None:
+        """Give this tensor object new values."""
         self._refuse_result("make a new tensor, or x.detach() first")
         if isinstance(values, Tensor) and values.dtype == self.dtype and values.shape == self.shape:
             replace_array(self, snapshot(values))  # the two share it, until one is written into
-            return self
+            return
         data = numbers(values, None, "assign")
         if data is self._data:  # `x.data -= 1` has written already
-            return self
+            return
         if data.shape != self.shape:
             try:
                 data = devices.device_of(data).library.broadcast_to(data, self.shape)
             except ValueError:
                 raise ValueError(f"values of shape {data.shape} do not fit a tensor of shape {self.shape}") from None
-        data = cast(data, self.dtype, "assign")
-        replace_array(self, data)
-        return self
+        replace_array(self, cast(data, self.dtype, "assign"))
 
     def _refuse_result(self, instead: str) -> None:
         if not self.is_leaf:
             raise RuntimeError(f"a result cannot be assigned to: it is what its inputs make it; {instead}")
 
     def _in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
+        """Apply `x -= y`, to the tensor behind a view as well."""
+        if self.origin is None:
+            return self._apply_in_place(symbol, operation, other)
+        write_into_view(self, self._apply_in_place, (symbol, operation, other), symbol=symbol)
+        return self
+
+    def _apply_in_place(self, symbol: str, operation: Callable[..., Any], other: Any) -> Tensor:
         """Apply `x -= y`: in a graph, this tensor object becomes the result; without a graph it is a write. A leaf is
         never lost by accident."""
         if isinstance(self.node, Leaf) and (not grad_enabled.open or grad_enabled()):
@@ -572,9 +590,13 @@ class Tensor(Variable):
         out = operation(self, other)
         if out.node is not None:
             return self._become(self._check_fit(symbol, out))
-        fits = type(out._data) is _ndarray and out._data.shape == self._data.shape and out._data.dtype == self.dtype
+        has_dtype = out._data.dtype == self._data.dtype
+        if not has_dtype and self.is_leaf:
+            self._check_kind(symbol, out.dtype)
+        fits = has_dtype and type(out._data) is _ndarray and out._data.shape == self._data.shape
         if not fits or not self.is_leaf:
-            return self.assign(out)
+            self._assign(out)
+            return self
         replace_array(self, out._data)  # the operation has just made it, so there is no other reference
         return self
 
@@ -584,12 +606,20 @@ class Tensor(Variable):
             raise ValueError(
                 f"x {symbol} ... would make shape {result.shape} of shape {self.shape}; write x = x {symbol[:-1]} ..."
             )
-        if self.dtype.kind not in "fc" or (result.dtype.kind == "c" and self.dtype.kind != "c"):
+        if result.dtype == self.dtype:
+            return result
+        self._check_kind(symbol, result.dtype)
+        return ops.astype(result, dtype=self.dtype)
+
+    def _check_kind(self, symbol: str, dtype: Any) -> None:
+        """Raise TypeError if numbers of a dtype would lose their fractions or imaginary parts in this tensor."""
+        kinds = "bifc"
+        if kinds.index(dtype.kind.replace("u", "i")) > kinds.index(self.dtype.kind.replace("u", "i")):
+            wider = {"i": "int", "f": "float", "c": "complex"}[dtype.kind.replace("u", "i")]
             raise TypeError(
-                f"x {symbol} ...: a tensor of {self.dtype} cannot become a result of {result.dtype}; make it with "
-                f"dtype={'complex' if result.dtype.kind == 'c' else 'float'}, or write x = x {symbol[:-1]} ..."
+                f"x {symbol} ...: a tensor of {self.dtype} cannot become a result of {dtype}; make it with dtype="
+                f"{wider}, or write x = x {symbol[:-1]} ..."
             )
-        return result if result.dtype == self.dtype else ops.astype(result, dtype=self.dtype)
 
     def _become(self, result: Tensor) -> Tensor:
         """Be a result from now on. Graphs that used this tensor as it was know its array and its node, not itself."""
@@ -616,7 +646,39 @@ class Tensor(Variable):
     def __imod__(self, other: Any) -> Tensor:
         return self._in_place("%=", ops.remainder, other)
 
+    def __ifloordiv__(self, other: Any) -> Tensor:
+        return self._in_place("//=", ops.floor_divide, other)
+
+    def __iand__(self, other: Any) -> Tensor:
+        return self._in_place("&=", ops.bitwise_and, other)
+
+    def __ior__(self, other: Any) -> Tensor:
+        return self._in_place("|=", ops.bitwise_or, other)
+
+    def __ixor__(self, other: Any) -> Tensor:
+        return self._in_place("^=", ops.bitwise_xor, other)
+
+    def __ilshift__(self, other: Any) -> Tensor:
+        return self._in_place("<<=", ops.left_shift, other)
+
+    def __irshift__(self, other: Any) -> Tensor:
+        return self._in_place(">>=", ops.right_shift, other)
+
     def __setitem__(self, index: Any, values: Any) -> None:
+        if type(values) is Tensor and values.origin is not None and is_written_already(self, index, values):
+            return
+        self._put(index, values)
+
+    def _put(self, index: Any, values: Any) -> None:
+        """Write values at an index, into the tensor behind a view as well."""
+        if self.origin is None:
+            self._put_entries(index, values)
+        else:
+            place = index if type(index) is tuple else (index,)
+            write_into_view(self, self._put_entries, (index, values), place)
+
+    def _put_entries(self, index: Any, values: Any) -> None:
+        """Write values at an index of this tensor object."""
         if self.node is not None or getattr(values, "node", None) is not None:
             if not grad_enabled.open or grad_enabled():
                 self._become(self._with_entries(index, values))
@@ -625,7 +687,10 @@ class Tensor(Variable):
         if isinstance(self._data, np.generic):
             self._data = np.asarray(self._data)
         try:
-            given = cast(numbers(values, None, "values"), self.dtype, "values")
+            if type(values) is Tensor and values._data.dtype is self._data.dtype:
+                given = values._data
+            else:
+                given = cast(numbers(values, None, "values"), self.dtype, "values")
             array_to_write(self)[array_index(index)] = given
         except (IndexError, TypeError, ValueError) as error:
             said = f"x[{index!r}] = {values!r} does not fit a tensor of shape {self.shape}: {error}"
@@ -711,7 +776,19 @@ class Tensor(Variable):
         return iter(ops.unstack(self))
 
     def __getitem__(self, index: Any) -> Tensor:
-        return ops.getitem(self, index=array_index(index))
+        kind = type(index)
+        if kind is tuple:
+            for part in index:
+                if type(part) is not int and type(part) is not slice:
+                    break
+            else:
+                return _getitem(self, index=index)
+        elif kind is int or kind is slice:
+            return _getitem(self, index=index)
+        out = _getitem(self, index=index.copy() if kind is _ndarray else array_index(index))
+        if not is_basic(index):
+            out.origin = None
+        return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if self.node is not None:

@@ -75,7 +75,7 @@ def cast(data: Any, dtype: Any, name: str) -> Any:
 def array_index(index: Any) -> Any:
     """Return an index with tensors converted to arrays; an operation that saves it takes a copy."""
     if isinstance(index, tuple):
-        return tuple(array_index(part) for part in index)
+        return tuple([part if type(part) in (int, slice) else array_index(part) for part in index])
     if isinstance(index, list):
         return numbers([array_index(part) for part in index], None if index else int, "an index")
     return index._data if isinstance(index, Variable) else index

@@ -12,7 +12,7 @@ from .json_out import FORMAT, VERSION
 from .parts import Failure, Formula, Group, JournalEntry, LeafGradient, Rule, Step, TraceNode, Walk
 from .sites import Site
 from .trace import Trace
-from .values import Stored, np
+from .values import MOST_IN_FULL, Stored, np
 
 MOST_BYTES = 64 * 2**20
 MOST_BRACKETS = 4_000_000
@@ -199,7 +199,8 @@ class Reader:
         self.nodes: dict[int, TraceNode] = {}
         self.groups: dict[int, Group] = {}
         self.part: dict[str, Any] | None = None
-        self.walk_count = 0
+        self.walk_count = self.next_step = 0
+        self.edges: dict[int, tuple[set[tuple[str, int]], set[str]]] = {}
 
     def read_all(self, data: dict[str, Any], depth: int, check: bool) -> None:
         """Read every part of a trace, each after the parts that it refers to."""
@@ -295,6 +296,9 @@ class Reader:
         first, count = (_check_type(fields[name], int, f"{where}: {name}") for name in ("first", "steps"))
         if not (first >= 0 and count >= 0 and first + count <= len(self.trace.steps)):
             raise TraceError(f"{where} has steps {first} to {first + count - 1}; there are {len(self.trace.steps)}")
+        if first != self.next_step:
+            raise TraceError(f"{where}: its steps must be those from {self.next_step} on that have its number")
+        self.next_step += count
         for step in self.trace.steps[first : first + count]:
             if not self.can_lead(step.node, step.input, step.target, fields["direction"]):
                 raise TraceError(f"{where} goes {fields['direction']}, and step {step.index} does not")
@@ -317,11 +321,18 @@ class Reader:
 
         A backward step goes to an input of the application, a forward step to the application or one of its outputs.
         """
-        inputs = self.trace.nodes[node].inputs
+        inputs, names = self.inputs_of(node)
         if "backward" in directions and (name, target) in inputs:
             return True
-        results = target == node or ("of", node) in self.trace.nodes[target].inputs
-        return "forward" in directions and results and any(name == each for each, _ in inputs)
+        results = target == node or ("of", node) in self.inputs_of(target)[0]
+        return "forward" in directions and results and name in names
+
+    def inputs_of(self, node: int) -> tuple[set[tuple[str, int]], set[str]]:
+        """Return the inputs of a node as a set, and their names: a node may have many, and a step for each."""
+        if node not in self.edges:
+            inputs = set(self.trace.nodes[node].inputs)
+            self.edges[node] = inputs, {name for name, _ in inputs}
+        return self.edges[node]
 
     def value_at(self, reference: Any, where: str) -> Stored | None:
         """Return the value that a reference refers to."""
@@ -458,6 +469,8 @@ def _read_value(data: Any, where: str) -> Stored:
     pairs = dtype.startswith("complex")
     if fields["data"] is not None:
         _check_entries(fields["data"], count, pairs, where)
+        if count > MOST_IN_FULL:  # each step that reads the value adds it up again
+            raise TraceError(f"{where} lists {shorten(count)} entries; one with more than {MOST_IN_FULL} has a summary")
         _check_dtype(dtype, fields["data"], where)
     for name in ("corner", "thumbnail"):
         if fields[name] is not None:
@@ -521,10 +534,10 @@ def _check_sums(trace: Trace, where: str) -> None:
     next_step = 0
     for number, walk in enumerate(trace.walks):
         here = f"{where}: walk {number}"
-        if walk.first != next_step or any(step.walk != number for step in trace.steps[walk.first :][: walk.steps]):
+        steps = trace.steps[walk.first : walk.first + walk.steps]
+        if walk.first != next_step or any(step.walk != number for step in steps):
             raise TraceError(f"{here}: its steps must be those from {next_step} on that have its number")
         next_step += walk.steps
-        steps = trace.steps[walk.first : walk.first + walk.steps]
         if walk.direction == "forward":
             _check_steps(steps, {}, set(), where)
         else:

@@ -100,13 +100,21 @@ def site_at(code: CodeType, names: dict[str, Any], instruction: int) -> Site:
     )
 
 
-@lru_cache(maxsize=4096)
-def _position(code: CodeType, instruction: int) -> tuple[int | None, int | None, int | None, int | None]:
+Position = tuple[int | None, int | None, int | None, int | None]
+NOWHERE: Position = (None, None, None, None)
+
+
+def _position(code: CodeType, instruction: int) -> Position:
     """Return the first and last line and column of an instruction. Python counts columns in bytes of UTF-8."""
-    for number, position in enumerate(code.co_positions()):
-        if number * 2 == instruction:
-            return position[0], position[1], position[2], position[3]
-    return None, None, None, None
+    place, rest = divmod(instruction, 2)
+    positions = _positions(code)
+    return positions[place] if not rest and 0 <= place < len(positions) else NOWHERE
+
+
+@lru_cache(maxsize=256)
+def _positions(code: CodeType) -> list[Position]:
+    """Return the positions of all instructions of a code."""
+    return list(code.co_positions())
 
 
 @lru_cache(maxsize=4096)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from ..files import write_file
 from .finite import NotFinite, first_not_finite
 from .parts import Failure, Group, JournalEntry, Rule, Step, TraceNode, Walk
 from .sentences import change_sentences, step_sentence
@@ -308,4 +308,4 @@ class Trace:
         Returns: None.
         Raises: OSError if it cannot be written.
         """
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        write_file(path, self.to_json())

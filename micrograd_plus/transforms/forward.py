@@ -135,7 +135,7 @@ def frozen_copy(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     same = object.__new__(Tensor)
-    same._data, same.node, same.is_fast = value._data, value.node, value.is_fast
+    same._data, same.node, same.is_fast, same.origin = value._data, value.node, value.is_fast, None
     return same
 
 

@@ -820,10 +820,14 @@ out = m.cross(s, s.T)
 out = m.split(x, 1)[1]
 out = x.squeeze(1)
 x.grad = None; (x * y).sum().backward(); out = x.grad; (x * y).sum().backward()
+row = p[0]; p[0] = 9.0; out = row
+p[0], p[1] = p[1], p[0]; out = p
 row = x.detach()[0]; row += 1; out = x
 flat = x.detach().reshape(-1); flat[0] = 9.0; out = x
 a = m.tensor([1.0, 2.0]); out = a.dtype.itemsize
 out = (m.ones(2, dtype=m.float32) * m.tensor(1.0, dtype=m.float64)).dtype.itemsize
+out = (m.ones(2, dtype=m.float32) * m.ones(2, dtype=m.int64)).dtype.itemsize
+out = (m.ones(2, dtype=m.float32) * np.float64(2)).dtype.itemsize
 np.random.seed(0); m.manual_seed(0) if m is torch else m.random.seed(0); out = m.rand(3)
 """
 """Lines that NumPy and PyTorch read otherwise, where NumPy's reading is this engine's by decision."""

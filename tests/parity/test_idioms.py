@@ -1,5 +1,6 @@
 """The table of idioms, run on both sides: results that differ raise an error here or are listed as differences."""
 
+import operator
 import re
 from pathlib import Path
 
@@ -17,6 +18,7 @@ rng = np.random.default_rng(3)
 LEAVES = {"x": rng.uniform(0.4, 2.0, (3, 4)), "y": rng.uniform(0.4, 2.0, (3, 4)), "v": rng.uniform(0.4, 2.0, 4)}
 LEAVES["s"] = rng.standard_normal((3, 3)) + 2 * np.eye(3)
 DIFFERENCES = (Path(__file__).resolve().parents[2] / "docs" / "differences.md").read_text(encoding="utf-8")
+CONVENTIONS = (Path(__file__).resolve().parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")
 
 
 def rows(table):
@@ -95,7 +97,7 @@ def test_lines_with_another_meaning_are_in_the_list(line):
     expected = run(line, torch)
     try:
         found = run(line, mg)
-    except (IndexError, ValueError):
+    except (IndexError, RuntimeError, ValueError):
         return
     same = np.shape(found["out"]) == np.shape(expected["out"]) and np.allclose(found["out"], expected["out"])
     assert not same
@@ -104,6 +106,75 @@ def test_lines_with_another_meaning_are_in_the_list(line):
 def test_every_row_of_the_list_is_in_the_table():
     listed = re.findall(r"^\| `(.*?)` \|.*\|.*\|.*\|$", DIFFERENCES, re.MULTILINE)
     assert {*listed} == {line.removeprefix("out = ") for line in rows(LISTED)}
+
+
+WRITES = re.findall(r"^\| `(.*?)` \| ([^|]*) \| ([^|]*) \|$", DIFFERENCES, re.MULTILINE)
+WRITES = [row for row in WRITES if re.match(r"done|refused|changes", row[2])]
+
+
+def tensors_after(line, library):
+    """Return what a write into a part of `o`, a result, or of `p` leaves in the tensors, and the gradients."""
+    values = np.arange(6.0).reshape(2, 3)
+    w = library.tensor([1.5, -2.0, 3.0], requires_grad=True)
+    leaf = library.tensor(values, requires_grad=True)
+    names = {"m": library, "w": w, "p": library.tensor(values), "o": leaf * 2.0}
+    exec(line, names)  # noqa: S102 - a row of the page
+    ((names["o"] * library.tensor(values + 1)).sum() + w.sum()).backward()
+    found = {"o": names["o"], "p": names["p"], "w": w.grad, "x": leaf.grad}
+    return {name: plain(value) for name, value in found.items()}
+
+
+@pytest.mark.parametrize(("line", "there", "here"), WRITES)
+def test_a_write_into_a_part_is_what_the_page_says(line, there, here):
+    if here == "refused":
+        with pytest.raises((RuntimeError, ValueError), match=r"x\[|x\.data\["):
+            tensors_after(line, mg)
+        return
+    found = tensors_after(line, mg)
+    if there == "refused":
+        with pytest.raises(RuntimeError):
+            tensors_after(line, torch)
+        line = {"for row in o: row += w": "o += w", "a, b = o; a *= w; b += w": "o[0] *= w; o[1] += w"}[line]
+    must_agree(found, tensors_after(line, torch), 1e-12)
+
+
+def test_the_page_has_every_way_to_write_into_a_part():
+    assert len(WRITES) >= 29
+
+
+NARROW = {
+    "float32": lambda m: m.ones(2, dtype=m.float32),
+    "whole numbers": lambda m: m.ones(2, dtype=m.int64),
+    "truths": lambda m: m.ones(2, dtype=m.int64) > 0,
+    "NumPy's float64": lambda m: np.float64(2),
+    "a float": lambda m: 2.0,
+    "an int": lambda m: 2,
+}
+BINARY = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
+    "%": operator.mod, "//": operator.floordiv,
+}  # fmt: skip
+BOTH = ["maximum", "minimum", "fmod", "arctan2", "hypot", "copysign", "logaddexp"]
+
+
+@pytest.mark.parametrize("other", NARROW)
+@pytest.mark.parametrize("word", [*BINARY, *BOTH, "where"])
+def test_beside_float32_widen_what_the_page_says(word, other):
+    table = re.search(r"## Beside float32.*?(?=\n## |\Z)", CONVENTIONS, re.DOTALL)[0]
+    (_, here, there), = re.findall(rf"^\| ({re.escape(other)}) \| (\w+) \| (\w+) \|$", table, re.MULTILINE)
+    for library, expected in ((mg, here), (torch, there)):
+        a, b = NARROW["float32"](library), NARROW[other](library)
+        if word == "where":
+            found = library.where(a > 0, a, b)
+        elif library is torch and other == "truths" and word in ("-", "hypot", "logaddexp"):
+            continue  # PyTorch refuses these
+        elif word in BINARY:
+            found = BINARY[word](a, b)
+        elif library is torch and not isinstance(b, torch.Tensor):
+            continue  # PyTorch's functions of two tensors take no number
+        else:
+            found = getattr(library, word)(a, b)
+        assert str(found.dtype).removeprefix("torch.") == expected, (word, library.__name__)
 
 
 @pytest.mark.parametrize("line", rows(NUMPYS))

@@ -226,7 +226,10 @@ def __dir__() -> list[str]:
 
 
 def _write(path: Path, content: str | bytes) -> Path:
-    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    """Write a file completely or not at all."""
+    from micrograd_plus.files import write_file
+
+    write_file(path, content)
     return path
 
 

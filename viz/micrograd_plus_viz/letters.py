@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from unicodedata import combining, east_asian_width
 
@@ -25,26 +26,40 @@ def fixed_width(text: str, size: float, bold: bool = False) -> str:
 
 def wrap(text: str, size: float, room: float, bold: bool = False) -> list[str]:
     """Wrap a text to lines of at most `room` pixels, breaking words that are too long."""
-    lines, line = [], ""
+    lines, line, used, space = [], [], 0.0, width(" ", size, bold)
     for word in text.split(" "):
-        while width(word, size, bold) > room and len(word) > 1:
-            fits = max(1, sum(1 for k in range(1, len(word)) if width(word[:k], size, bold) <= room))
-            lines += [line] if line else []
-            lines, line, word = [*lines, word[:fits]], "", word[fits:]
-        longer = f"{line} {word}" if line else word
-        if line and width(longer, size, bold) > room:
-            lines, longer = [*lines, line], word
-        line = longer
-    return [*lines, line]
+        *beginnings, end = split_word(word, size, room, bold)
+        needed = width(end, size, bold)
+        if line not in ([], [""]) and (beginnings or used + space + needed > room):
+            lines.append(" ".join(line))
+            line = []
+        lines += beginnings
+        if line in ([], [""]):
+            line, used = [end], needed
+        else:
+            line.append(end)
+            used += space + needed
+    return [*lines, " ".join(line)]
+
+
+def split_word(word: str, size: float, room: float, bold: bool = False) -> list[str]:
+    """Split a word into pieces of at most `room` pixels, each with at least one letter."""
+    pieces, start, used = [], 0, 0.0
+    for place, letter in enumerate(word):
+        needed = width(letter, size, bold)
+        if used + needed > room and place > start:
+            pieces.append(word[start:place])
+            start, used = place, 0.0
+        used += needed
+    return [*pieces, word[start:]]
 
 
 def clip_to_width(text: str, size: float, room: float, bold: bool = False) -> str:
     """Cut a text to `room` pixels, ending in an ellipsis if anything was cut."""
     if width(text, size, bold) <= room:
         return text
-    while text and width(text + "…", size, bold) > room:
-        text = text[:-1]
-    return text + "…"
+    ends = accumulate((width(letter, size, bold) for letter in text), initial=width("…", size, bold))
+    return text[: max(0, sum(1 for end in ends if end <= room) - 1)] + "…"
 
 
 def has_glyphs(text: str) -> bool:

@@ -26,7 +26,7 @@ from ..operation import REQUIRED
 from ..runtime.guards import FIXED, keep_parameter
 from ..runtime.ownership import lent_array
 from ..runtime.recorders import notify, notify_failure
-from ..variable import Gradient, Namespace, Node, Variable, clock
+from ..variable import Gradient, Namespace, Node, Variable, clock, ref
 from .vjps import function_name, indent, vjp_text
 
 
@@ -64,8 +64,7 @@ class Source:
         from inspect import Parameter, signature
 
         forward = signature(self._op.forward)
-        either = Parameter.POSITIONAL_OR_KEYWORD
-        parameters = [p.replace(kind=either) for p in list(forward.parameters.values())[1:]]
+        parameters = [p.replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for p in list(forward.parameters.values())[1:]]
         return forward.replace(parameters=sorted(parameters, key=lambda p: p.default is not Parameter.empty))
 
 
@@ -95,16 +94,15 @@ def install(op: Op) -> None:
         _keep_parameter=keep_parameter, _lent_array=lent_array,
         _make_node=make_node, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
-        _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
+        _ref=ref, _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
     )  # fmt: skip
     namespace.update({f"_default_{name}": value for name, value in op.params.items()})
     if op.rules:
-        namespace.update({function_name(rule): rule.guarded for rule in op.rules})
         namespace.update(
-            _add_gradient=backward.add_gradient, _check_count=backward.check_contribution_count,
-            _of=Variable.public.of, _own_gradient=backward.own_gradient, _rules=op.rules,
-            _saved_as_tensors=backward.saved_as_tensors, _unbroadcast_to=backward.unbroadcast_to,
-            _upstreams_or_zeros=backward.upstreams_or_zeros,
+            {function_name(rule): rule.guarded for rule in op.rules}, _add_gradient=backward.add_gradient,
+            _check_count=backward.check_contribution_count, _of=Variable.public.of, _rules=op.rules,
+            _own_gradient=backward.own_gradient, _saved_as_tensors=backward.saved_as_tensors,
+            _unbroadcast_to=backward.unbroadcast_to, _upstreams_or_zeros=backward.upstreams_or_zeros,
         )  # fmt: skip
         call.vjp = namespace["_vjp"] = _compile_vjp(op)
     caller = compile_text(op.name, caller_text(op), namespace)
@@ -172,8 +170,11 @@ def caller_text(op: Op) -> str:
         needed = " or ".join(f"_{name}_node is not None" for name in tracked)
         needed = "any(_nodes)" if op.kind == "variadic" else f"({needed})" if len(tracked) > 1 else needed
         lines += [f"if {needed} and (not _no_grad_blocks or _grad_enabled()):", *indent(_make_node(op, tracked))]
-    lines += ["_result = _output_variables(_node, _out)"] if op.outputs else [
-        "_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, _node, True"
+    origin = "(_ref({0}), {0}.origin, _op, ({1}))" if op.is_view else "None"
+    origin = origin.format(op.inputs[0], "".join(f"{name}, " for name in op.params))
+    lines += [f"_result = _output_variables(_node, _out, {origin})"] if op.outputs else [
+        "_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, _node, True",
+        f"_result.origin = {origin}",
     ]  # fmt: skip
     inputs = op.inputs[0] if op.kind == "variadic" else f"({', '.join(op.inputs)},)"
     lines.append(f"if _recorders: _notify(_op, {inputs}, {_arrays(op)}, {_params(op)}, _result)")
@@ -205,8 +206,7 @@ def takes_any_keyword(op: Op) -> bool:
 
 def _hand_on_keywords(op: Op) -> str:
     """Return the line for unknown keywords, which may name a required parameter."""
-    required = [name for name, value in op.params.items() if value is REQUIRED]
-    missing = "".join(f" or {name} is REQUIRED" for name in required)
+    missing = "".join(f" or {name} is REQUIRED" for name, value in op.params.items() if value is REQUIRED)
     return f"if _unknown{missing}: return _apply({', '.join(op.arguments)}, **_unknown)"
 
 
@@ -249,7 +249,7 @@ def _compute(op: Op) -> list[str]:
         "except Exception as _error:",
         f"    raise _notify_failure(_explain_error(_op, _error, {_arrays(op)}, {_params(op)})) from _error",
     ]
-    if op.kind == "linear":  # only linear operations make complex numbers from real ones
+    if op.kind == "linear" and not op.is_view:  # only linear operations make complex numbers from real ones
         lines.append(f"if _out.dtype.kind == 'c': return _interpret([{', '.join(op.inputs)}], {_params(op)})")
     return lines
 

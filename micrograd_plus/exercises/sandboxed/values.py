@@ -80,6 +80,9 @@ def collect_answers(returned: Any, answers: list[str]) -> dict[str, Any]:
         return {name: as_array(returned[name], name) for name in present}
     if len(answers) == 1 and not (isinstance(returned, (list, tuple)) and answers[0].endswith("[0]")):
         return {answers[0]: as_array(returned, answers[0])}
+    if isinstance(returned, (list, tuple)) and len(returned) > len(answers):  # None is right for an absent input
+        present = [each for each in returned if each is not None]
+        returned = present if len(present) == len(answers) else returned
     if not isinstance(returned, (list, tuple)) or len(returned) != len(answers):
         count = len(returned) if isinstance(returned, (list, tuple)) else 1
         raise InvalidAnswer(f"your function must return {len(answers)} values ({', '.join(answers)}), got {count}")

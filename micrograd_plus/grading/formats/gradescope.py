@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from ...files import atomic_file
 from ..assignment import load_assignment
 
 SETUP = """#!/usr/bin/env bash
@@ -94,7 +95,7 @@ def write_package(assignment: Path, place: Path) -> None:
     files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode(), "assignment.toml": assignment.read_bytes()}
     files |= {name: (assignment.parent / name).read_bytes() for name in loaded.files}
     files |= {wheel.name: wheel.read_bytes() for wheel in sorted(assignment.parent.glob("micrograd_plus-*.whl"))}
-    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_file(place, private=True) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED

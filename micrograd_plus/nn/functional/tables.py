@@ -85,7 +85,7 @@ def one_hot(input: Any, num_classes: int = -1) -> Tensor:
     if num_classes == -1:
         num_classes = plain(numbers).max().item() + 1 if plain(numbers).size else 0
     _in_range("one_hot", numbers, num_classes)
-    return ops.astype(ops.one_hot(numbers, num_classes=num_classes), dtype=np.dtype(int))
+    return ops.one_hot(numbers, num_classes=num_classes)
 
 
 def list_to_array(numbers: Any) -> Any:

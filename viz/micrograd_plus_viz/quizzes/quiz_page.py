@@ -90,7 +90,9 @@ class Quiz:
         path = Path(path)
         if path.suffix.lower() != ".html":
             raise ValueError(f"a quiz can only be saved as .html, not as {path.name!r}")
-        path.write_text(self.document(title), encoding="utf-8")
+        from micrograd_plus.files import write_file
+
+        write_file(path, self.document(title))
         return path
 
     def widget(self) -> Any:

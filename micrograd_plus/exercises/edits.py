@@ -1,0 +1,300 @@
+"""One-edit variants of a source: a factor, a term, a call, a sign, an axis, a reduction, a name or a constant.
+
+Each edit says what it does in words, so that it can be shown to a student:
+
+    >>> [title for title, _ in edit_tree(ast.parse("1 - out * out"), ())][:3]
+    ['`out * out` is left out', '`1` is left out', '`1` minus is left out']
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Edit = tuple[str, ast.AST]
+"""What an edit does, and the expression or statement that replaces another."""
+
+LONGEST_QUOTE = 48
+REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max"}
+CURVES = ("exp", "log", "tanh", "sigmoid", "sqrt", "cosh", "abs", "sign", "softmax")
+"""Functions of one array that can be forgotten, or applied twice."""
+TRANSPOSES = ("mT", "transpose", "swapaxes")
+AXES = {"-1": -1, "-2": -2, "0": 0, "None": None}
+
+
+def edit_tree(tree: ast.AST, names: Sequence[str]) -> Iterator[tuple[str, ast.AST]]:
+    """Yield every variant of a tree that one edit makes, with the words for it. `names` can replace each other."""
+    for parent in ast.walk(tree):
+        for field, child in ast.iter_fields(parent):
+            children = child if isinstance(child, list) else [child]
+            for place, node in enumerate(children):
+                if not isinstance(node, ast.AST) or isinstance(node, (ast.expr_context, ast.operator, ast.arguments)):
+                    continue
+                if isinstance(node, ast.Constant) and isinstance(parent, (ast.keyword, ast.UnaryOp, ast.Subscript)):
+                    continue  # an axis or an index
+                for title, other in edit_node(node, names):
+                    replaced = copy.copy(parent)
+                    new = [*children[:place], other, *children[place + 1 :]] if isinstance(child, list) else other
+                    setattr(replaced, field, new)
+                    yield title, replace_node(tree, parent, replaced)
+
+
+def replace_node(tree: ast.AST, old: ast.AST, new: ast.AST) -> ast.AST:
+    """Return a copy of a tree with one node replaced. Everything off the path to that node is shared."""
+    if tree is old:
+        return new
+    for field, child in ast.iter_fields(tree):
+        children = child if isinstance(child, list) else [child]
+        for place, node in enumerate(children):
+            if isinstance(node, ast.AST) and any(each is old for each in ast.walk(node)):
+                changed = copy.copy(tree)
+                inner = replace_node(node, old, new)
+                both = [*children[:place], inner, *children[place + 1 :]]
+                setattr(changed, field, both if isinstance(child, list) else inner)
+                return changed
+    return tree
+
+
+def quote(node: ast.AST) -> str:
+    """Return the text of an expression as a student writes it, in backquotes."""
+    text = ast.unparse(node).replace("xp.", "").replace("np.", "")
+    return f"`{text if len(text) <= LONGEST_QUOTE else text[: LONGEST_QUOTE - 1] + '…'}`"
+
+
+def edit_node(node: Any, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of one expression or statement."""
+    editor = EDITORS.get(type(node))
+    if editor is not None:
+        yield from editor(node, names)
+
+
+# Expressions ----------------
+
+
+def edit_operation(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of an operation on two operands."""
+    left, right = node.left, node.right
+    if isinstance(node.op, ast.Mult) and ast.dump(left) == ast.dump(right):
+        yield f"the square is left out: {quote(left)} instead of {quote(node)}", left
+        yield f"twice {quote(left)} instead of its square", ast.BinOp(left, ast.Add(), right)
+    elif type(node.op) in OPERATIONS:
+        yield from OPERATIONS[type(node.op)](node, left, right)
+
+
+def edit_power(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
+    """Yield the edits of a power."""
+    yield f"the power is left out: {quote(left)} instead of {quote(node)}", left
+    yield f"{quote(left)} times {quote(right)} instead of a power", ast.BinOp(left, ast.Mult(), right)
+
+
+def edit_sum(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
+    """Yield the edits of a sum."""
+    yield f"{quote(right)} is left out", left
+    yield f"{quote(left)} is left out", right
+    yield f"a sign is wrong: `-` instead of `+`, before {quote(right)}", ast.BinOp(left, ast.Sub(), right)
+    yield (f"{quote(left)} and {quote(right)} are multiplied instead of added",
+           ast.BinOp(left, ast.Mult(), right))  # fmt: skip
+
+
+def edit_difference(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
+    """Yield the edits of a difference."""
+    yield f"{quote(right)} is left out", left
+    yield f"{quote(left)} is left out", ast.UnaryOp(ast.USub(), right)
+    if isinstance(left, ast.Constant):
+        yield f"{quote(left)} minus is left out", right
+    yield f"a sign is wrong: `+` instead of `-`, before {quote(right)}", ast.BinOp(left, ast.Add(), right)
+    yield "the difference is the wrong way round: a minus is missing", ast.BinOp(right, ast.Sub(), left)
+
+
+def edit_product(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
+    """Yield the edits of a product."""
+    yield f"{quote(right)} is left out", left
+    yield f"{quote(left)} is left out", right
+    yield f"divided by {quote(right)} instead of multiplied", ast.BinOp(left, ast.Div(), right)
+    yield f"{quote(left)} and {quote(right)} are added instead of multiplied", ast.BinOp(left, ast.Add(), right)
+
+
+def edit_quotient(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
+    """Yield the edits of a quotient."""
+    yield f"the division by {quote(right)} is left out", left
+    yield f"multiplied by {quote(right)} instead of divided", ast.BinOp(left, ast.Mult(), right)
+    yield f"the quotient is upside down: {quote(right)} over {quote(left)}", ast.BinOp(right, ast.Div(), left)
+
+
+def edit_matrix_product(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
+    """Yield the edits of `@`."""
+    yield f"{quote(right)} is left out", left
+    yield f"{quote(left)} is left out", right
+    entries = ast.BinOp(left, ast.Mult(), right)
+    yield from edit_matrices(left, right, entries, lambda a, b: ast.BinOp(a, ast.MatMult(), b))
+
+
+OPERATIONS: dict[Any, Any] = {
+    ast.Pow: edit_power, ast.Add: edit_sum, ast.Sub: edit_difference, ast.Mult: edit_product, ast.Div: edit_quotient,
+    ast.MatMult: edit_matrix_product,
+}  # fmt: skip
+"""The editor of each operation on two operands."""
+
+
+def edit_matrices(left: Any, right: Any, entries: Any, make: Any) -> Iterator[Edit]:
+    """Yield the edits of a product of matrices."""
+    yield "the matrices are multiplied in the wrong order", make(right, left)
+    yield "the factors are multiplied entry by entry, not as matrices", entries
+
+
+def edit_sign(node: ast.UnaryOp, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edit of a sign."""
+    if isinstance(node.op, ast.USub) and not isinstance(node.operand, ast.Constant):
+        yield f"the minus before {quote(node.operand)} is left out: the sign is wrong", node.operand
+
+
+def edit_call(node: ast.Call, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of a call: left out, applied twice, another reduction, another axis."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if node.args:
+        for known, editor in CALLS:
+            if name in known:
+                yield from editor(node, name)
+    yield from edit_keywords(node)
+
+
+def edit_reduction(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edits of a reduction: another one, or none."""
+    if isinstance(node.func, ast.Attribute):
+        other = copy.copy(node.func)
+        other.attr = REDUCTIONS[name]
+        yield f"`{REDUCTIONS[name]}` instead of `{name}`", ast.Call(other, node.args, node.keywords)
+    yield f"`{name}` is left out: only the entry itself counts", node.args[0]
+
+
+def edit_curve(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edits of a function of one array: it is left out, or applied twice."""
+    yield f"`{name}` is left out", node.args[0]
+    yield f"`{name}` is applied twice", ast.Call(node.func, [node, *node.args[1:]], node.keywords)
+
+
+def edit_transpose(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edit of a transpose: it is left out."""
+    yield f"a transpose is missing: {quote(node.args[0])} instead of {quote(node)}", node.args[0]
+
+
+def edit_unreduce(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edits of `unreduce`: another axis."""
+    for word, value in AXES.items() if len(node.args) > 2 else ():
+        changed = [*node.args[:2], ast.Constant(value), *node.args[3:]]
+        yield f"`axis` is fixed to {word}", ast.Call(node.func, changed, node.keywords)
+
+
+def edit_reversal(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edit of `reversed`."""
+    yield "the order is not reversed", node.args[0]
+
+
+def edit_matmul(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edits of `matmul`."""
+    if len(node.args) == 2:
+        left, right = node.args
+        entries = ast.BinOp(left, ast.Mult(), right)
+        yield from edit_matrices(left, right, entries, lambda a, b: ast.Call(node.func, [a, b], []))
+        yield f"{quote(right)} is left out", left
+        yield f"{quote(left)} is left out", right
+
+
+def edit_where(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edits of `where`."""
+    if len(node.args) == 3:
+        condition, yes, no = node.args
+        yield "the two sides are exchanged", ast.Call(node.func, [condition, no, yes], [])
+        yield f"{quote(yes)} everywhere, without the condition", yes
+        yield f"{quote(no)} everywhere, without the condition", no
+
+
+CALLS: tuple[tuple[Any, Any], ...] = (
+    (REDUCTIONS, edit_reduction), (CURVES, edit_curve), (TRANSPOSES, edit_transpose), (("unreduce",), edit_unreduce),
+    (("reversed",), edit_reversal), (("matmul",), edit_matmul), (("where",), edit_where),
+)  # fmt: skip
+"""The editors of calls, with the names of the functions that they know."""
+
+
+def edit_keywords(node: ast.Call) -> Iterator[Edit]:
+    """Yield the edits of a call's keywords."""
+    for place, keyword in enumerate(node.keywords):
+        if keyword.arg == "axis":
+            for word, value in AXES.items():
+                changed = ast.keyword("axis", ast.Constant(value))
+                keywords = [*node.keywords[:place], changed, *node.keywords[place + 1 :]]
+                yield f"`axis` is fixed to {word}", ast.Call(node.func, node.args, keywords)
+
+
+def edit_attribute(node: ast.Attribute, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edit of `.T`."""
+    if node.attr == "T":
+        yield f"a transpose is missing: {quote(node.value)} instead of {quote(node)}", node.value
+
+
+def edit_subscript(node: ast.Subscript, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edit of `[::-1]`."""
+    if isinstance(node.slice, ast.Slice) and node.slice.step is not None:
+        yield f"the order is not reversed: {quote(node.value)}", node.value
+
+
+def edit_comparison(node: ast.Compare, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of a comparison."""
+    opposite = {ast.Gt: ast.Lt, ast.Lt: ast.Gt, ast.GtE: ast.LtE, ast.LtE: ast.GtE, ast.Eq: ast.NotEq}
+    both = {ast.Gt: ast.GtE, ast.Lt: ast.LtE}
+    kind = type(node.ops[0])
+    if kind in opposite:
+        yield (f"the comparison is the wrong way round: {quote(node)}",
+               ast.Compare(node.left, [opposite[kind]()], node.comparators))  # fmt: skip
+    if kind in both:
+        yield f"equal entries count too: {quote(node)}", ast.Compare(node.left, [both[kind]()], node.comparators)
+
+
+def edit_constant(node: ast.Constant, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of a number."""
+    if type(node.value) in (int, float):
+        for other in (0, 1, 2):
+            if node.value not in {0, other} and (other or node.value == 1):
+                words = "is left out" if other == 1 else f"is replaced by `{other}`"
+                yield f"the number `{node.value}` {words}", ast.Constant(other)
+
+
+def edit_name(node: ast.Name, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of a name: another name that can be read."""
+    if isinstance(node.ctx, ast.Load) and node.id in names:
+        for other in names:
+            if other != node.id:
+                yield f"`{other}` instead of `{node.id}`", ast.Name(other, ast.Load())
+
+
+def edit_choice(node: ast.IfExp, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of a conditional expression."""
+    yield f"{quote(node.body)} always: {quote(node.orelse)} is left out", node.body
+    yield f"{quote(node.orelse)} always", node.orelse
+
+
+# Statements -----------------
+
+
+def edit_addition(node: ast.AugAssign, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits of `+=`."""
+    yield f"the gradient is overwritten: {quote(node.target)} is assigned, not added to", ast.Assign(
+        [node.target], node.value, lineno=1
+    )
+    yield f"a line is left out: {quote(node)}", ast.Pass()
+
+
+def edit_assignment(node: ast.Assign, names: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edit of an assignment to a part of something: it is left out."""
+    if not isinstance(node.targets[0], ast.Name):
+        yield f"a line is left out: {quote(node)}", ast.Pass()
+
+
+EDITORS: dict[Any, Any] = {
+    ast.BinOp: edit_operation, ast.UnaryOp: edit_sign, ast.Call: edit_call, ast.Attribute: edit_attribute,
+    ast.Subscript: edit_subscript, ast.Compare: edit_comparison, ast.Constant: edit_constant, ast.Name: edit_name,
+    ast.IfExp: edit_choice, ast.AugAssign: edit_addition, ast.Assign: edit_assignment,
+}  # fmt: skip
+"""The editor of each type of node."""

@@ -1,0 +1,401 @@
+"""Wrong variants of a right answer, from which unlisted mistakes get their names.
+
+    >>> [each.title for each in variants_of(rule_exercise("tanh.x"))][:2]
+
+A variant reads one value instead of another, is one edit of the right rule's source or of a textbook's form, or is the
+rule of another operation. If a student's numbers are those of a variant on every ordinary case, it is named. The title
+says what the edit did.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import sys
+import textwrap
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..backends import devices
+from ..core.apply import Op
+from ..core.define import operations
+from ..tracing.sites import rule_source
+from .edits import edit_tree
+from .mistakes import LAST_HINT, edit_source, wrap
+from .rule_answers import Functions, combine, takes_all_values
+from .spec import Mistake
+
+np = devices.device("cpu").library
+ENGINE = devices.device("cpu").namespace
+
+QUESTION = "Which line of your answer would you check first, if one name, sign, factor or axis were wrong?"
+EXPLANATION = "Your numbers are those of the right answer with one change: {title}."
+SHAPES = "_shape"
+
+
+@functools.cache
+def textbook_forms() -> dict[str, Any]:
+    """Return the right answers as textbooks write them, by exercise, and under `mistakes` those of several edits."""
+    return tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
+
+
+def variant(title: str, answer: Any, id: str = "edit") -> Mistake:  # noqa: A002 - the field's name
+    """Return the mistake of a variant. Its title is the hint."""
+    return Mistake(id, title, (QUESTION, EXPLANATION.format(title=title), LAST_HINT), answer)
+
+
+# Rules ----------------------
+
+
+def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: Sequence[str], whole: bool) -> Any:
+    """Yield the variants of the rules of an operation, the plainest first."""
+    right: Functions = [(rule.inputs, rule.function) for rule in rules]
+    answer = combine(op, served, right, whole=whole)
+    used = list(dict.fromkeys(name for rule in rules for name in rule.reads))
+    known_as, readable = f"{op.name}.{'+'.join(served)}", [*reads, "xp"]
+    for title, code in textbook_forms()["mistakes"].get(known_as, []):
+        wrong, _ = form_function(code, readable, {"np": np})
+        yield variant(title, combine(op, served, [(served, wrong)], whole=whole))
+    yield from results(op, answer, served, reads, whole)
+    yield from read_other_values(op, answer, used, reads)
+    forms = [form_function(code, readable, {"np": np}) for code in textbook_forms().get(known_as, [])]
+    for inputs, function, tree in [*rule_trees(right), *((served, *form) for form in forms)]:
+        names = [name for name in reads if not name.endswith(SHAPES) and name not in op.params]
+        for title, edited in edit_function(tree, names, function.__globals__, readable):
+            others = [(other, each) for other, each in right if not set(other) & set(inputs)]
+            yield variant(title, combine(op, served, [*others, (inputs, edited)], whole=whole))
+    yield from other_scales(answer)
+    yield from rules_of_others(op, served, reads, whole)
+
+
+def rule_trees(functions: Functions) -> Iterator[tuple[tuple[str, ...], Any, ast.AST]]:
+    """Yield the rules whose source can be read, with the tree of the function."""
+    for inputs, function in functions:
+        text = rule_source(function).text
+        if text is not None and not function.__code__.co_freevars:
+            try:
+                tree = ast.parse(textwrap.dedent(text.strip().rstrip(",")))
+            except SyntaxError:
+                continue
+            first: Any = tree.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Lambda):
+                body = ast.Return(first.value.body)
+                first = ast.FunctionDef("answer", first.value.args, [body], [], lineno=1)
+            first.decorator_list, first.name = [], "answer"
+            yield inputs, function, ast.Module([first], [])
+
+
+def form_function(code: str, readable: Sequence[str], namespace: dict[str, Any]) -> tuple[Any, ast.AST]:
+    """Return the function of a textbook's form, and its tree."""
+    tree = ast.parse(wrap(code if "return" in code else f"return {code}", []))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    tree = ast.parse(wrap(code if "return" in code else f"return {code}", [name for name in readable if name in names]))
+    return compile_tree(tree, namespace), tree
+
+
+def compile_tree(tree: Any, namespace: dict[str, Any]) -> Any:
+    """Return the function that a tree defines."""
+    definitions = dict(namespace)
+    exec(compile(ast.fix_missing_locations(tree), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102
+    return definitions["answer"]
+
+
+def edit_function(
+    tree: Any, names: Sequence[str], namespace: dict[str, Any], readable: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield every one-edit variant of a function, with the words for it. An edit may read a value that it did not."""
+    (function,) = tree.body
+    for title, body in edit_tree(ast.Module(function.body, []), names):
+        read = {node.id for node in ast.walk(body) if isinstance(node, ast.Name)}
+        arguments = [ast.arg(name) for name in dict.fromkeys([*(each.arg for each in function.args.args), *readable])
+                     if name in read]  # fmt: skip
+        signature = ast.arguments([], arguments, None, [], [], None, [])
+        edited = ast.FunctionDef("answer", signature, body.body, [], lineno=1)
+        yield title, compile_tree(ast.Module([edited], []), namespace)
+
+
+def with_values(answer: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Return an answer that reads other values."""
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        return answer({**values, **change(values)}, xp)
+
+    return other
+
+
+def read_other_values(op: Op, answer: Any, used: Sequence[str], reads: Sequence[str]) -> Iterator[Mistake]:
+    """Yield the variants that read another value under a name: another array, 1, or a fixed parameter."""
+    arrays = array_names(op, reads)
+    for name in used:
+        if name in arrays:
+            yield from read_other_arrays(answer, name, arrays, used)
+        elif name == "axis":
+            for word, value in {"-1": -1, "0": 0, "1": 1, "None": None}.items():
+                yield variant(f"`axis` is fixed to {word}", with_values(answer, lambda v, value=value: {"axis": value}))
+        elif name in op.params:
+            for value in dict.fromkeys([op.params[name], *OTHER_SETTINGS.get(name, ())], None):
+                if isinstance(value, (int, float, bool, str, tuple, type(None))):
+                    yield variant(f"`{name}` is left out: it is always {value!r}",
+                                  with_values(answer, lambda v, a=name, b=value: {a: b}))  # fmt: skip
+    if "out" in used and op.kind == "elementwise" and len(op.inputs) == 1 and not op.params:
+        yield variant(f"`{op.name}` is applied twice",
+                      with_values(answer, lambda v: {"out": op.forward(ENGINE, v["out"])}))  # fmt: skip
+
+
+def array_names(op: Op, reads: Sequence[str]) -> list[str]:
+    """Return the readable names that hold numbers, and no shape or parameter."""
+    return [name for name in reads if not name.endswith(SHAPES) and name not in op.params]
+
+
+def read_other_arrays(answer: Any, name: str, arrays: Sequence[str], used: Sequence[str]) -> Iterator[Mistake]:
+    """Yield the variants that read 1, or another array, under the name of one."""
+    yield variant(f"`{name}` is left out", with_values(answer, functools.partial(set_ones, name)))
+    for other in arrays:
+        if other != name:
+            yield variant(f"`{other}` instead of `{name}`", with_values(answer, lambda v, b=other: {name: v[b]}))
+        if other > name and other in used:
+            yield variant(f"`{name}` and `{other}` are exchanged",
+                          with_values(answer, lambda v, b=other: {name: v[b], b: v[name]}))  # fmt: skip
+
+
+OTHER_SETTINGS = {"ddof": (0, 1), "keepdims": (True,), "axes": (1, (1, 0)), "slope": (0.01, 0.1), "padding": ((0, 0),),
+                  "stride": ((1, 1),), "dilation": ((1, 1),), "groups": (1,), "scale": (1.0,)}  # fmt: skip
+"""Values to which students fix a parameter, beside its default."""
+
+
+def set_ones(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Return 1 in every entry of a value; None stays None."""
+    value = values[name]
+    if value is None:
+        return {}
+    return {name: tuple(map(np.ones_like, value)) if isinstance(value, tuple) else np.ones_like(value)}
+
+
+# Other results --------------
+
+
+def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], whole: bool) -> Iterator[Mistake]:
+    """Yield answers that are no edit of the rule: a value itself, a product of values, a factor too many."""
+    if op.kind == "variadic":
+        return
+    local = op.kind == "elementwise" and not whole
+    for name in array_names(op, reads):
+        yield variant(value_title(name, local), replace_result(answer, lambda v, n=name: v[n]))
+        if not local and name != "upstream":
+            yield from products_with_upstream(answer, name)
+        yield variant(f"a factor too many: `{name}`", change_result(answer, lambda r, v, n=name: r * v[n]))
+        yield variant(f"divided by `{name}`, which the rule does not do",
+                      change_result(answer, lambda r, v, n=name: r / v[n]))  # fmt: skip
+    if local:
+        yield from plain_slopes(op, answer, served, reads)
+    else:
+        yield variant("upstream passes only where it is positive",
+                      with_values(answer, lambda v: {"upstream": np.maximum(v["upstream"], 0)}))  # fmt: skip
+    for title, change in CHANGES.items():
+        yield variant(title, change_result(answer, lambda r, v, change=change: change(r)))
+
+
+def replace_result(answer: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
+    """Return an answer that sends the same to every input."""
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        return {name: make(values) for name in answer(values, xp)}
+
+    return other
+
+
+def products_with_upstream(answer: Any, name: str) -> Iterator[Mistake]:
+    """Yield the products of upstream and a value that students try: entry by entry, and of matrices."""
+    wrong_order = "the matrices are multiplied in the wrong order: the transpose on the"
+    all_axes = "all axes are exchanged by `.T`, not the last two"
+    products: dict[tuple[str, int], Callable[[Any, Any], Any]] = {
+        (f"upstream times the value `{name}`", 0): lambda up, x: up * x,
+        (f"a transpose is missing: upstream @ `{name}`", 0): lambda up, x: up @ x,
+        (f"a transpose is missing: `{name}` @ upstream", 0): lambda up, x: x @ up,
+        (f"{wrong_order} left", 0): lambda up, x: np.swapaxes(x, -1, -2) @ up,
+        (f"{wrong_order} right", 0): lambda up, x: up @ np.swapaxes(x, -1, -2),
+        (all_axes, 0): lambda up, x: up @ x.T,
+        (all_axes, 1): lambda up, x: x.T @ up,
+        (f"only upstream and the sign of `{name}`", 0): lambda up, x: up * np.sign(x),
+    }
+    for (title, _), product in products.items():
+        yield variant(title, replace_result(answer, lambda v, product=product: product(v["upstream"], v[name])))
+
+
+def plain_slopes(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str]) -> Iterator[Mistake]:
+    """Yield the slopes of plain functions, and the second derivative."""
+    slopes: dict[str, Callable[[Any], Any]] = {
+        "the slope is taken for the constant 1, as in a sum (the identity)": np.ones_like,
+        "half for each, as in an average": lambda x: 0.5 * np.ones_like(x),
+        "1 where the input is positive, else 0: the rule of `relu`": lambda x: 1.0 * (x > 0),
+        "the sign of the input: the rule of `absolute`": np.sign,
+    }
+    for title, slope in slopes.items():
+        yield variant(title, replace_result(answer, lambda v, slope=slope: slope(v[served[0]])))
+    if len(op.inputs) == 1 and "out" in reads:
+        yield variant("differentiated twice: the second derivative",
+                      change_result(answer, functools.partial(slope_of, op, answer)))  # fmt: skip
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "a transpose is missing or too many": lambda r: np.swapaxes(r, -1, -2),
+    "the result is reversed (flipped) along the last axis": lambda r: r[..., ::-1],
+    "the result is reversed (flipped) along the last two axes": lambda r: r[..., ::-1, ::-1],
+    "only positive numbers are passed on": lambda r: np.maximum(r, 0),
+    "the magnitude: the sign is lost": np.abs,
+}
+"""What may happen to the right result as a whole."""
+
+
+def value_title(name: str, local: bool) -> str:
+    """Return the words for an answer that is a value itself."""
+    if name == "upstream":
+        return "upstream is passed on unchanged: the rest of the rule is left out, and the shape or order not undone"
+    if name == "out" and local:
+        return "the forward again: the value `out` itself, not a slope"
+    return f"the value `{name}` itself, not a slope" if local else f"the value `{name}` itself, without upstream"
+
+
+def slope_of(op: Op, answer: Any, local: Any, values: dict[str, Any]) -> Any:
+    """Return the derivative of a local derivative, to about ten digits."""
+    h = 1e-4
+
+    def at(step: float) -> Any:
+        x = values[op.inputs[0]] + step
+        (slope,) = answer({**values, op.inputs[0]: x, "out": op.forward(ENGINE, x)}, ENGINE).values()
+        return slope
+
+    return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+
+
+def change_result(answer: Any, change: Callable[[Any, dict[str, Any]], Any]) -> Any:
+    """Return an answer whose results are changed."""
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        sent = answer(values, xp)
+        if not isinstance(sent, dict):
+            return [change(np.asarray(each), values) for each in sent]
+        return {name: change(np.asarray(each), values) for name, each in sent.items()}
+
+    return other
+
+
+def other_scales(answer: Any) -> Iterator[Mistake]:
+    """Yield answers that are divided or multiplied by a number of entries."""
+    counts: dict[str, Callable[[Any, dict[str, Any]], int]] = {
+        "the number of all entries": lambda r, v: r.size,
+        "the length of the first axis": lambda r, v: r.shape[0],
+        "the length of the last axis": lambda r, v: r.shape[-1],
+        "the number of entries along `axis`": lambda r, v: ENGINE.count_along(r.shape, v["axis"]),
+        "the number of rows of `x` (the batch)": lambda r, v: int(np.prod(v["x"].shape[:-1])),
+        "the size of the batch": lambda r, v: v["x"].shape[0],
+        "the number of axes": lambda r, v: r.ndim,
+    }
+    for what, count in counts.items():
+        yield variant(f"divided by {what}: an average instead of a sum",
+                      change_result(answer, lambda r, v, c=count: r / c(r, v)))  # fmt: skip
+        yield variant(f"multiplied by {what}, or a division by it is left out",
+                      change_result(answer, lambda r, v, c=count: r * c(r, v)))  # fmt: skip
+        for other, second in counts.items():
+            if other != what:
+                yield variant(f"divided by {what}, not by {other}",
+                              change_result(answer, lambda r, v, c=count, d=second: r * d(r, v) / c(r, v)))  # fmt: skip
+
+
+def rules_of_others(op: Op, served: tuple[str, ...], reads: Sequence[str], whole: bool) -> Iterator[Mistake]:
+    """Yield the rules of other operations, and of the operation's other inputs, that read nothing else."""
+    if len(served) != 1:
+        return
+    readable = {*reads, "xp", *(f"{name}{SHAPES}" for name in (*op.inputs, *reads))}
+    for other in operations.values():
+        if not is_comparable(op, other):
+            continue
+        renamed = dict(zip(other.inputs, op.inputs, strict=False))
+        for rule in other.rules:
+            is_own = other is op and rule.inputs == served
+            if len(rule.inputs) != 1 or is_own or not hasattr(rule.function, "__code__"):
+                continue
+            if {rename_value(name, renamed) for name in rule.reads} <= readable:
+                of = f"for `{rule.inputs[0]}`, the other input" if other is op else f"of `{other.name}`"
+                of += f" for `{rule.inputs[0]}`" if other is not op and len(op.inputs) > 1 else ""
+                function = rename(rule.function, renamed)
+                yield variant(f"the rule {of}", combine(op, served, [(served, function)], whole=whole))
+
+
+def is_comparable(op: Op, other: Op) -> bool:
+    """Return whether a student could take another operation's rule: it has as many inputs, and no other parameters."""
+    if other.kind in ("variadic", "nondifferentiable") or (op.kind == "elementwise") != (other.kind == "elementwise"):
+        return False
+    return other is op or (other.params.keys() <= op.params.keys() and len(other.inputs) == len(op.inputs))
+
+
+def rename_value(name: str, names: dict[str, str]) -> str:
+    """Return the name of a value of one operation in another, also if it is a shape."""
+    base = name.removesuffix(SHAPES)
+    return names[base] + name[len(base) :] if base in names else name
+
+
+def rename(function: Any, names: dict[str, str]) -> Any:
+    """Return a function that reads the same values under other names."""
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    new = [rename_value(each, names) for each in parameters]
+    code = f"lambda {', '.join(dict.fromkeys(new))}: function({', '.join(new)})"
+    return eval(code, {"function": function})  # noqa: S307 - the names are the engine's
+
+
+# Functions of an exercise ---
+
+
+def function_variants(id: str, right: Any, reads: Sequence[str]) -> Iterator[Mistake]:  # noqa: A002
+    """Yield the variants of an exercise whose right answer is a function, or that has a textbook's form."""
+    names = [name for name in reads if name != "xp"]
+    for title, code, *by in textbook_forms()["mistakes"].get(id, []):
+        if by:
+            yield variant(title, edit_source(right, code, by[0], title))
+        else:
+            yield variant(title, form_function(code, [*names, "xp"], {"np": np})[0])
+    for code in textbook_forms().get(id, []):
+        function, tree = form_function(code, [*names, "xp"], {"np": np})
+        inner = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        for title, edited in edit_function(tree, [*names, *sorted(inner)], {"np": np}, [*names, "xp"]):
+            yield variant(title, edited)
+        yield from scaled_results(function)
+    if isinstance(right, type):
+        yield from class_variants(right)
+    elif not getattr(right, "takes_all_values", False) and id not in textbook_forms() and id not in MAY_NOT_END:
+        for _, _, tree in rule_trees([((), right)]):
+            for title, edited in edit_function(tree, names, vars(sys.modules[right.__module__]), names):
+                yield variant(title, edited)
+
+
+MAY_NOT_END = ("engine.order",)
+"""Exercises whose right answer has a loop that an edit could make endless."""
+
+
+def class_variants(right: type) -> Iterator[Mistake]:
+    """Yield the variants of a class that one edit of its source makes."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(right)))
+    names = ("other.data", "self.data", "y")
+    for title, edited in edit_tree(tree, names):
+        definitions = dict(vars(sys.modules[right.__module__]))
+        exec(compile(ast.fix_missing_locations(edited), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102
+        yield variant(title, definitions[right.__name__])
+
+
+def scaled_results(function: Any) -> Iterator[Mistake]:
+    """Yield answers of functions that are averaged, transposed or turned round as a whole."""
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    changes: dict[str, Callable[[Any], Any]] = {
+        "the answer is in reverse order": lambda r: r[::-1],
+        "a transpose is missing or too many": lambda r: r.T,
+        "everything is summed": lambda r: 0 * r + np.sum(r),
+    }
+    for title, change in changes.items():
+        code = f"lambda {', '.join(parameters)}: change(function({', '.join(parameters)}))"
+        yield variant(title, eval(code, {"function": function, "change": change}))  # noqa: S307

@@ -1,0 +1,38 @@
+"""Plausible mistakes of students, as data: an exercise, a wrong answer, and a pattern for its right name."""
+
+import ast
+import builtins
+from pathlib import Path
+
+import numpy as np
+
+from micrograd_plus.exercises.sandboxed import namespace
+
+from . import longer
+
+
+def read_one_line(path):
+    """Return the mistakes of a file of expressions. Free names of an expression are the answer's parameters."""
+    mistakes, exercise = [], ""
+    for line in path.read_text().splitlines():
+        if line.startswith("["):
+            exercise = line.strip("[]")
+        elif " ## " in line and not line.startswith("#"):
+            code, pattern, what = (part.strip() for part in line.split(" ## "))
+            mistakes.append((exercise, compile_answer(code), pattern, what, code))
+    return mistakes
+
+
+def compile_answer(code):
+    """Return the function that an expression stands for."""
+    tree = ast.parse(code, mode="eval")
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    own = {"np": np, "undo": namespace.sum_to_shape, "repeat": namespace.unreduce}
+    names = sorted(name for name in read if name not in own and not hasattr(builtins, name) or name in ("min", "max"))
+    return eval(f"lambda {', '.join(names)}: {code}", own)  # our own text
+
+
+def load_mistakes():
+    """Return every mistake: its exercise, the answer, a pattern for its name, what went wrong, and its code."""
+    folder = Path(__file__).parent
+    return read_one_line(folder / "one_line.txt") + [(*each, "") for each in longer.MISTAKES]

@@ -1,0 +1,95 @@
+"""Names of mistakes: the share of plausible mistakes of students that is named rightly, wrongly, or not at all."""
+
+import ast
+import os
+import re
+
+import numpy as np
+import pytest
+
+from micrograd_plus import exercises
+from micrograd_plus.exercises.edits import edit_tree
+from micrograd_plus.exercises.sandboxed import carry_out
+from micrograd_plus.exercises.variants import form_function, textbook_forms
+from student_mistakes import load_mistakes
+
+STRIDE = 1 if os.environ.get("MICROGRAD_PLUS_ALL_MISTAKES") else 24
+"""The suite tries every 24th mistake; with the variable MICROGRAD_PLUS_ALL_MISTAKES it tries all."""
+
+
+def mark_answer(name, answer, seed=5):
+    exercise = exercises.get_exercise(name)
+    cases = exercise.cases(seed)
+    return exercise.mark(cases, [carry_out(answer, case.request) for case in cases])
+
+
+def judge_name(name, answer, pattern):
+    result = mark_answer(name, answer)
+    if result.right:
+        return "right"
+    if result.mistake is None:
+        return "unnamed"
+    return "named" if re.search(pattern, result.mistake.title, re.IGNORECASE) else "misnamed"
+
+
+def test_most_plausible_mistakes_get_their_names(capsys):
+    mistakes = load_mistakes()[::STRIDE]
+    verdicts = [judge_name(name, answer, pattern) for name, answer, pattern, *_ in mistakes]
+    counts = {word: verdicts.count(word) for word in ("named", "misnamed", "unnamed", "right")}
+    with capsys.disabled():
+        print(f"\n{len(mistakes)} mistakes of students: {counts}")  # noqa: T201 - the share is the result
+    assert counts["named"] >= 0.85 * len(mistakes)
+    assert counts["misnamed"] <= max(0.03 * len(mistakes), 2)
+
+
+NAMES = {
+    "tanh.x": ("1 + out ** 2", "a sign is wrong: `+` instead of `-`, before `out * out`"),
+    "softmax.x": ("out * (upstream - xp.sum(upstream * out, axis=-1, keepdims=True))", "`axis` is fixed to -1"),
+    "sigmoid.x": ("1 - out * out", "the rule of `tanh`"),
+    "sqrt.x": ("2 * x", "the rule of `square`"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_title_of_a_variant_says_what_was_edited(name):
+    code, title = NAMES[name]
+    answer, _ = form_function(code, ["xp", *exercises.get_exercise(name).reads], {})
+    assert mark_answer(name, answer).mistake.title == title
+
+
+def test_an_error_alone_is_no_evidence():
+    def crash(x):
+        raise ValueError("operands could not be added")
+
+    assert mark_answer("tanh.x", crash).mistake is None
+
+
+def test_zeros_everywhere_are_named_as_such():
+    assert mark_answer("softmax.x", lambda out: 0 * out).mistake.id == "nothing"
+
+
+def test_nan_beside_wrong_numbers_gets_no_name_for_the_nan():
+    result = mark_answer("sigmoid.x", lambda x, out: out - x + 0 / (x - x.flat[0]))
+    assert result.mistake is None
+
+
+def test_an_edit_leaves_the_tree_as_it_was():
+    tree = ast.parse("out * (1 - out)")
+    before = ast.dump(tree)
+    titles = [title for title, _ in edit_tree(tree, ("out", "x"))]
+    assert ast.dump(tree) == before
+    assert "`x` instead of `out`" in titles
+
+
+@pytest.mark.parametrize("name", sorted(set(textbook_forms()) - {"mistakes"}))
+def test_a_textbooks_form_is_right_on_ordinary_inputs(name):
+    whole = {"relu.x": "relu.x.whole", "add.b": "add.b.whole", "multiply.b": "multiply.b.whole",
+             "layer_norm.weight": "layer_norm.weight.whole"}  # fmt: skip
+    exercise = exercises.get_exercise(name)
+    if name in whole and exercise.kind != "rule":
+        exercise = exercises.get_exercise(whole[name])
+    cases = [case for case in exercise.cases(2) if case.part not in ("edges", "second order")]
+    for code in textbook_forms()[name]:
+        answer, _ = form_function(code, [*exercise.reads, "xp"], {"np": np})
+        outcomes = [carry_out(answer, case.request, exercise.namespace) for case in cases]
+        assert exercise.mark(cases, outcomes).first_wrong is None, code
