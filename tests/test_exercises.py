@@ -1027,7 +1027,9 @@ def by_names(exercise, wrong_answer):
     return made["student"]
 
 
-WITHOUT_WALK = {"engine.momentum", "engine.adam", "engine.differences", "engine.compare"}
+WITHOUT_WALK = {"engine.momentum", "engine.momentum.lines", "engine.adam", "engine.differences", "engine.compare"}
+WITHOUT_WALK |= {"engine.order", "engine.order.lines"}  # a wrong order of a chain of 3,000 nodes
+WITHOUT_WALK |= {each.id for each in ALL if each.kind == "patient"}
 
 
 def test_almost_every_wrong_answer_has_a_walk_of_5_to_12_steps():
@@ -1038,7 +1040,7 @@ def test_almost_every_wrong_answer_has_a_walk_of_5_to_12_steps():
             trace = exercises.check(exercise, answer, seed=7).shown_walk
             if trace is None:
                 without.add(exercise.id)
-            elif trace.walks[-1].error is None:
+            elif trace.walks and trace.walks[-1].error is None:
                 lengths.append(len(trace.steps))
     assert without <= WITHOUT_WALK
     assert len(lengths) > 20

@@ -156,6 +156,8 @@ class RuleCases:
         errors = [outcome["error"] for outcome in outcomes if outcome["error"] is not None]
         if errors and case.part != EDGES:
             raise RuntimeError(f"{self.op.name}: {errors[0]}")
+        if len(outcomes) > 2 and not errors and is_undetermined(*(each["values"] for each in outcomes[:3])):
+            return False
         return not errors and any(np.any(np.isfinite(value)) for value in outcomes[0]["values"].values())
 
     # Second order ---------------
@@ -192,6 +194,14 @@ class RuleCases:
         if not sent or any(np.max(np.abs(each), initial=0.0) < 1e3 * TANGENT_TOLERANCE for each in sent.values()):
             return None
         return case
+
+
+def is_undetermined(*results: dict[str, Any]) -> bool:
+    """Return whether the last bit of the inputs changes the first digits of a result: nothing about it is right."""
+    first, *others = results
+    with np.errstate(all="ignore"):
+        return any(np.max(np.abs(other[name] - value)) > 1e-3 * np.max(np.abs(value))
+                   for name, value in first.items() for other in others if value.size)  # fmt: skip
 
 
 def tangents_of(data: Any) -> Any:

@@ -27,6 +27,7 @@ def compile_answer(code):
     """Return the function that an expression stands for."""
     tree = ast.parse(code, mode="eval")
     read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    read -= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     own = {"np": np, "undo": namespace.sum_to_shape, "repeat": namespace.unreduce}
     names = sorted(name for name in read if name not in own and not hasattr(builtins, name) or name in ("min", "max"))
     return eval(f"lambda {', '.join(names)}: {code}", own)  # our own text

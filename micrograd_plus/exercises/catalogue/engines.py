@@ -394,7 +394,7 @@ DIFFERENCES = function_exercise(
     inputs=lambda rng: {"f": ["cube", "wave", "bend"][rng.integers(3)], "x": real(2, 3)(rng), "h": 1e-3,
                         "upstream": real(2, 3)(rng)},
     edges={"f has fewer outputs than inputs": {"f": "rows", "upstream": real(2)},
-           "there are no axes": {"x": real(), "upstream": real()}},
+           "there are no axes": {"x": lambda rng: np.asarray(real()(rng)), "upstream": real()}},
 )  # fmt: skip
 
 
@@ -458,5 +458,5 @@ for exercise, program in WALKS.items():
     exercise.walk_program = program
 
 EXERCISES = [
-    ORDER, ACCUMULATE, UNBROADCAST, SEGMENTS, VALUE, SAVED, NEURON, MOMENTUM, ADAM, TRAINING, DIFFERENCES, COMPARE,
+    ORDER, ACCUMULATE, UNBROADCAST, SEGMENTS, VALUE, SAVED, NEURON, TRAINING, MOMENTUM, ADAM, DIFFERENCES, COMPARE,
 ]  # fmt: skip
