@@ -53,7 +53,7 @@ because an upstream of ones hides errors: a softmax returns a gradient of 0 for 
 
 NAMESPACES = {
     "mg": mg, "engine": mg.engine, "mg.random": mg.random, "mg.splat": mg.splat, "mg.stats": mg.stats,
-    "mg.numpy.integrate": mg.numpy.integrate, "nn": mg.nn,
+    "mg.numpy.integrate": mg.numpy.integrate, "mg.autograd": mg.autograd, "mg.cuda": mg.cuda, "nn": mg.nn,
     "nn.functional": mg.nn.functional, "nn.init": mg.nn.init, "nn.utils": mg.nn.utils, "optim": mg.optim,
     "optim.lr_scheduler": mg.optim.lr_scheduler,
 }  # fmt: skip
@@ -63,9 +63,9 @@ OF_MICROGRAD = ("Neuron", "Layer", "MLP")
 """Names of `nn` that are not in its `__all__`."""
 
 OTHERS = {
-    "Tensors and modes": ("tensor", "core.runtime.blocks"),
+    "Tensors and modes": ("tensor", "core.runtime.blocks", "cuda"),
     "Making tensors": ("tensor.creation",),
-    "Transforms": ("transforms",),
+    "Transforms": ("transforms", "autograd"),
     "Differential equations": ("numpy.integrate",),
     "Recording and checking": ("tracing", "checks"),
     "Operations of your own": ("core.define", "core.composite"),

@@ -13,6 +13,7 @@ Operations have NumPy's names (`mg.exp`, `mg.concatenate`), training has PyTorch
 
 from __future__ import annotations
 
+import sys as _sys
 from importlib import import_module as _import_module
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as _numpy  # noqa: ICN001 - imported from here NumPy takes 44 ms, f
 
 from .core.composite import composite
 from .core.define import elementwise, linear, multilinear, nondifferentiable, op, variadic
+from .core.messages import MissingModules as _MissingModules
 from .core.runtime.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
 from .extras.quantisation import *  # noqa: F403 - as from ops
 from .extras.quantisation import __all__ as _quantisation
@@ -30,10 +32,11 @@ from .tensor import Tensor, tensor
 __version__ = "0.1.0"
 
 _WHEN_ASKED_FOR = {
-    "Trace": "tracing:Trace", "check_op": "checks.promises:check", "checks": "checks",
+    "Trace": "tracing:Trace", "autograd": "autograd", "check_op": "checks.promises:check", "checks": "checks",
     "checkpoint": "transforms:checkpoint", "checkpoint_sequential": "transforms:checkpoint_sequential",
     "cond": "transforms:cond", "custom_jvp": "transforms:custom_jvp", "custom_vjp": "transforms:custom_vjp",
-    "engine": "engine", "exercises": "exercises", "FileError": "files:FileError",
+    "cuda": "cuda", "device": "cuda:device", "engine": "engine", "exercises": "exercises",
+    "FileError": "files:FileError",
     "fft": "fft", "grad": "transforms:grad", "gradcheck": "transforms:gradcheck", "grading": "grading",
     "hessian": "transforms:hessian", "hvp": "transforms:hvp", "is_checkpointing": "transforms:is_checkpointing",
     "is_recomputing": "transforms:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "transforms:jvp",
@@ -45,6 +48,9 @@ _WHEN_ASKED_FOR = {
     "tracing": "tracing", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
     "vjp": "transforms:vjp", "while_loop": "transforms:while_loop",
     **{name: f"random:{name}" for name in ("rand", "randint", "randn")},
+    **{name: f"random.pytorch_draws:{name}" for name in (
+        "manual_seed", "multinomial", "rand_like", "randn_like", "randperm",
+    )},
     **{name: f"tensor.creation:{name}" for name in (
         "arange", "array", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "identity",
         "linspace", "ones", "ones_like", "zeros", "zeros_like",
@@ -58,8 +64,11 @@ _CONSTANTS = {
         "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
         "uint16", "uint32", "uint64",
     )},
+    "bool": _numpy.bool_, "double": _numpy.float64, "float": _numpy.float32, "half": _numpy.float16,
+    "int": _numpy.int32, "long": _numpy.int64,
 }  # fmt: skip
-"""Numbers and dtypes, NumPy's own. They are not in `__all__`: who takes all names of the package would lose an `e`."""
+"""Numbers and dtypes, NumPy's own; the last six have PyTorch's names. They are not in `__all__`, so that a star import
+replaces no `e` and no `float`."""
 globals().update(_CONSTANTS)
 
 __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of them are strings
@@ -67,6 +76,9 @@ __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of the
     "is_grad_enabled", "linear", "multilinear", "no_grad", "nondifferentiable", "op", "scope", "set_grad_enabled",
     "tensor", "unfuse", "variadic",
 ]  # fmt: skip
+
+
+_sys.meta_path.append(_MissingModules)
 
 
 def __getattr__(name: str) -> Any:

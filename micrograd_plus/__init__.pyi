@@ -4,9 +4,9 @@ Written by `make reference`, for editors and type checkers; Python itself never 
 """
 
 from . import (
-    checks as checks, engine as engine, exercises as exercises, fft as fft, grading as grading, linalg as linalg,
-    nn as nn, numpy as numpy, ops as ops, optim as optim, random as random, tracing as tracing,
-    transforms as transforms,
+    autograd as autograd, checks as checks, cuda as cuda, engine as engine, exercises as exercises, fft as fft,
+    grading as grading, linalg as linalg, nn as nn, numpy as numpy, ops as ops, optim as optim, random as random,
+    tracing as tracing, transforms as transforms,
 )
 from .checks import samples as samples
 from .checks.promises import check as _check_op
@@ -19,12 +19,17 @@ from .core.runtime.blocks import (
     enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
     set_grad_enabled as set_grad_enabled, unfuse as unfuse,
 )
+from .cuda import device as device
 from .extras import signal as signal, special as special, splat as splat, stats as stats
 from .extras.quantisation import *
 from .files import FileError as FileError
 from .nn.saving import load as load, save as save
 from .ops import *
 from .random import rand as rand, randint as randint, randn as randn
+from .random.pytorch_draws import (
+    manual_seed as manual_seed, multinomial as multinomial, rand_like as rand_like, randn_like as randn_like,
+    randperm as randperm,
+)
 from .tensor import Tensor as Tensor, tensor as tensor
 from .tensor.creation import (
     arange as arange, array as array, asarray as asarray, empty as empty, empty_like as empty_like, eye as eye,

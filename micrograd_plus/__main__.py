@@ -473,10 +473,19 @@ def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
     """List the exercises, write a starter notebook, release an assignment."""
     from .exercises.command import run
     from .exercises.handout import ReleaseError
+    from .grading.assignment import AssignmentError, load_assignment
+    from .grading.hand_out import add_to_release
 
     try:
-        return run(chosen)
-    except (ReleaseError, KeyError) as error:
+        if chosen.what != "release" or not chosen.of:
+            return run(chosen)
+        assignment = load_assignment(Path(chosen.of))  # this checks the settings that `grade` will need
+        code = run(chosen)
+        stem = Path(chosen.of).stem
+        for name in add_to_release(assignment, stem, Path(chosen.output or f"{stem}-release")):
+            print(f"Students get {name}, which contains its answers: the assignment names it in hand_out.")
+        return code
+    except (ReleaseError, AssignmentError, KeyError) as error:
         raise CommandError(error.args[0]) from None
     except BrokenPipeError:
         raise

@@ -39,6 +39,8 @@ PACKAGES = {
     "tensor": BELOW | {"pytrees"},
     "engine": BELOW,
     "tracing": {"backends", "core", "files", "formulas"},
+    "autograd": USERS,
+    "cuda": {"backends", "core"},
     "random": USERS | {"hidden_states"},
     "optim": USERS,
     "transforms": USERS | {"formulas", "hidden_states", "pytrees"},
@@ -51,7 +53,7 @@ PACKAGES = {
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
 }
 UNRESTRICTED = {"__init__", "__main__"}                         # they may import everything
-MOST_AT_THE_ROOT, MOST_LEVELS = 27, 8
+MOST_AT_THE_ROOT, MOST_LEVELS = 29, 8
 CORE_MODULES_FOR_OPS = {"define", "composite", "messages"}
 """The modules of the core that a file of operations may import."""
 
@@ -62,7 +64,7 @@ MEANING = ("rule", "operation", "variable", "apply", "backward", "modes", "defin
 BESIDE_THE_CORE = {"fast", "messages", "runtime"}
 SEAMS = {
     "explain_error", "explain_walk_error", "freed_graph_error", "missing_rule_error",
-    "suggests_keywords", "unknown_keyword",
+    "suggests_keywords", "own_keyword",
     "snapshot", "guard", "keep_parameter",
     "nodes_with_hooks", "run_hooks",
     "OnStep", "mute_recorders", "notify", "notify_failure", "notify_free", "observe_walk", "notify_walk_failure",

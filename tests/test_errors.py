@@ -15,6 +15,17 @@ def leaf(*shape):
     return mg.tensor(np.arange(1.0, 1 + np.prod(shape)).reshape(shape), requires_grad=True)
 
 
+def iter_into_two(x):
+    """Unpack a tensor as PyTorch's `_, indices = x.max(1)` does."""
+    _, indices = x
+    return indices
+
+
+def run_import(line):
+    """Run a line that imports."""
+    exec(line, {})  # noqa: S102 - a line of the table below
+
+
 def whole_numbers(*numbers):
     return mg.tensor(numbers)
 
@@ -216,10 +227,25 @@ CASES = {
         (lambda: F.max_pool1d(2.0, 1), TypeError, "max_pool1d: expected a tensor, got float"),
     ],
     "names of another library": [
-        (lambda: leaf(2).view(2), AttributeError, "a tensor has no 'view': write x.reshape(shape)"),
-        (lambda: leaf(2).topk(1), AttributeError, "a tensor has no 'topk': write mg.topk(x, ...)"),
-        (lambda: leaf(2, 3).permute(1, 0), AttributeError, "a tensor has no 'permute': write mg.transpose(x, axes)"),
-        (lambda: mg.Tensor.unsqueeze, AttributeError, "a tensor has no 'unsqueeze': write mg.expand_dims(x, axis)"),
+        (lambda: leaf(2).where(leaf(2) > 0, 1.0), AttributeError, "no 'where'", "mg.where(condition, x, y)"),
+        (lambda: leaf(2).tile(2), AttributeError, "a tensor has no 'tile': write mg.tile(x, ...)"),
+        (lambda: leaf(2).sin_(), AttributeError, "no 'sin_': nothing is overwritten; write y = mg.sin(x, ...)"),
+        (lambda: mg.Tensor.split, AttributeError, "mg.split(x, range(n, x.shape[axis], n), axis)"),
+        (lambda: leaf(2).view(float), TypeError, "x.view takes a shape", "x.astype(dtype)"),
+        (lambda: leaf(2, 3, 4).t(), ValueError, "x.t()", "(2, 3, 4)", "x.mT"),
+        (lambda: leaf(2, 3).gather(1, whole_numbers(0)), ValueError, "x.gather", "(1,)", "(2, 3)"),
+        (lambda: leaf(2).chunk(0), ValueError, "x.chunk", "at least 1", "0"),
+        (lambda: iter_into_two(leaf(3)), ValueError, "2 names", "length 3", "x.max(1) and x.argmax(1)"),
+        (lambda: mg.load("x.npz", weights_only=False), ValueError, "load", "weights_only"),
+        (lambda: (leaf(2) * 1).data.clone(1), AttributeError, "an array of NumPy's", "'clone'", "y.clone"),
+        (lambda: mg.autograd.grad(leaf(2).sum(), leaf(2)), RuntimeError, "grad", "no part", "allow_unused=True"),
+        (lambda: mg.autograd.grad(leaf(2).sum(), mg.ones(2)), RuntimeError, "grad", "requires_grad=True"),
+        (lambda: mg.multinomial([-1.0, 2.0], 1), ValueError, "multinomial", "at least 0"),
+        (lambda: run_import("from micrograd_plus.utils.data import Dataset"), ImportError, "no 'utils'", "x[i:i + n]"),
+        (lambda: run_import("from micrograd_plus import Dataset"), ImportError, "no 'Dataset'", "index it"),
+        (lambda: run_import("from micrograd_plus.nn.utils.rnn import pad_sequence"), ImportError, "no 'rnn'", "mask"),
+        (lambda: run_import("from micrograd_plus.autograd import Variable"), ImportError, "requires_grad=True"),
+        (lambda: run_import("import micrograd_plus.func"), ImportError, "no 'func'", "mg.vjp"),
     ],
     "networks and losses": [
         (lambda: F.cross_entropy(leaf(3, 4), whole_numbers(0, 1, 4)), IndexError, "cross_entropy", "class 4", "0 to"),
@@ -261,7 +287,7 @@ CASES = {
     "arguments": [
         (mg.tanh, TypeError, "tanh", "'x'"),
         (lambda: mg.tanh(leaf(2), axis=1), TypeError, "tanh", "'axis'"),
-        (lambda: mg.sum(leaf(2), dim=0), TypeError, "sum", "'dim'"),
+        (lambda: mg.max(leaf(2), dim=0), TypeError, "max", "'dim'", "axis="),
         (lambda: mg.matmul(leaf(2, 2)), TypeError, "matmul", "'b'"),
         (lambda: mg.reshape(leaf(2)), TypeError, "reshape", "'shape'"),
         (lambda: mg.tanh(leaf(2), x=leaf(2)), TypeError, "tanh", "'x'"),

@@ -9,12 +9,13 @@ import micrograd_plus as mg
 from micrograd_plus.core.define import operations
 
 PYTORCH = {
-    "torch": "Tensor addcmul avg_pool1d batch_norm celu conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
-    "cummax cummin dequantize dropout embedding enable_grad erf erfc flatten from_numpy group_norm "
-    "gru_cell instance_norm is_grad_enabled layer_norm lerp log_softmax logcumsumexp logsumexp lstm_cell "
-    "max_pool1d max_pool2d nn no_grad norm optim pixel_shuffle pixel_unshuffle rand randint randn relu "
-    "rms_norm rsqrt scatter scatter_add scatter_reduce selu set_grad_enabled sigmoid softmax special "
-    "std_mean tensor topk var_mean",
+    "torch": "addcmul autograd avg_pool1d batch_norm cat celu conv1d conv2d conv3d conv_transpose1d "
+    "conv_transpose2d cuda cummax cummin dequantize device dropout embedding enable_grad erf erfc "
+    "flatten from_numpy group_norm gru_cell instance_norm is_grad_enabled layer_norm lerp "
+    "log_softmax logcumsumexp logsumexp lstm_cell manual_seed max_pool1d max_pool2d multinomial nn "
+    "no_grad norm optim pixel_shuffle pixel_unshuffle rand rand_like randint randn randn_like "
+    "randperm relu rms_norm rsqrt scatter scatter_add scatter_reduce selu set_grad_enabled sigmoid "
+    "softmax special std_mean Tensor tensor topk var_mean",
     "torch.nn.functional": "adaptive_avg_pool2d avg_pool2d binary_cross_entropy_with_logits elu fold gelu hardsigmoid "
     "hardswish hardtanh interpolate leaky_relu logsigmoid mish one_hot relu6 scaled_dot_product_attention silu "
     "softplus softsign unfold",

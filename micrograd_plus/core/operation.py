@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any, ClassVar
 
 from ..backends import tensors
-from .messages import unknown_keyword
+from .messages import own_keyword
 from .rule import Rule, check_rule
 from .runtime.guards import guard
 
@@ -45,10 +45,9 @@ class Signature:
         if len(args) > len(names):
             raise TypeError(f"{self.name} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given")
         bound = {name: value for name, value in zip(names, args, strict=False) if value is not REQUIRED}
-        for name, value in params.items():
-            if name not in names:
-                raise TypeError(unknown_keyword(self.name, name, names))
-            if name in bound:
+        for given, value in params.items():
+            name = own_keyword(self.name, given, names)
+            if bound.get(name, default := self.params.get(name, REQUIRED)) is not default:
                 raise TypeError(f"{self.name} got {name!r} twice")
             bound[name] = value
         bound = {**dict.fromkeys(self.optional), **self.params, **bound}

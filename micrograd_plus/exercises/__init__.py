@@ -11,12 +11,13 @@ exercises.hint()
 
 from .authoring import NotProved, define
 from .capstone import plugged
-from .notebook import answer, ask, check, hint, inputs, score, walk
+from .notebook import answer, ask, check, hint, inputs, progress, score, walk
+from .prompts import xp
 from .question import candidates
 from .registry import get_exercise, list_exercises
 from .student_key import identify
 
 __all__ = [
     "NotProved", "answer", "ask", "candidates", "check", "define", "get_exercise", "hint", "identify", "inputs",
-    "list_exercises", "plugged", "score", "walk",
+    "list_exercises", "plugged", "progress", "score", "walk", "xp",
 ]  # fmt: skip

@@ -76,6 +76,7 @@ def define(
         exercise = function_exercise(
             id, right, kind=kind, group=group, title=title or id, prompt=prompt, inputs=inputs, edges=edges,
             mistakes=[read_mistake(each) for each in mistakes], answers=answers, starter=starter,
+            example=False,
         )  # fmt: skip
         summary = prove(exercise, draws)
         register(exercise)

@@ -7,11 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..backends import devices
 from .mistakes import mistake, wrong_answers
+from .prompts import is_float, show_call
 from .sandboxed import FUNCTIONS, carry_out
 from .sandboxed.values import parameter_names
 from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
 from .variants import function_variants
+
+np = devices.device("cpu").library
 
 WITH_EDGES = (
     Part("shape", 1, "the answer has the right shape, on every call"),
@@ -85,13 +89,15 @@ def function_exercise(
     parts: Sequence[Part] | None = None,
     count: int = 4,
     about: str = "the inputs are ordinary",
+    example: bool = True,
     without: Sequence[str] = (),
 ) -> Exercise:
     """Return an exercise whose right answer is `right`.
 
     The known mistakes come from the catalogue, under this id, and from `mistakes`: objects of the class, or pairs of a
     row of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue
-    applies. `without` are functions of `xp` that are not offered, since one of them is the whole answer.
+    applies. With `example`, the prompt ends with one call and its right result. `without` are functions of `xp` that
+    are not offered, since one of them is the whole answer.
     """
     functions, names = tuple(sorted(FUNCTIONS.keys() - set(without))), list(answers or [ONLY_ANSWER])
     draw = FunctionCases(right, inputs, edges or {}, names, driver, count, functions, about)
@@ -111,7 +117,17 @@ def function_exercise(
         mistakes=known_mistakes, variants=lambda: function_variants(id, right, reads),
     )  # fmt: skip
     exercise.starter = starter or write_starter(exercise, summary)
+    if example and driver == "call" and kind not in ("gradients", "predict"):
+        exercise.prompt = lambda: f"{prompt}\n\nFor example:\n\n{example_call(exercise)}"
     return exercise
+
+
+def example_call(exercise: Exercise) -> str:
+    """Return a call on fixed inputs with the right result."""
+    case = exercise.cases(2)[0]
+    arguments = {name: np.round(value, 1) if is_float(value) else value
+                 for name, value in case.request["arguments"].items()}  # fmt: skip
+    return show_call(arguments, exercise.run(exercise.right, {**case.request, "arguments": arguments})["values"])
 
 
 def catalogued_mistakes(id: str, right: Any, recognizers: Mapping[str, Any]) -> list[Mistake]:
@@ -140,6 +156,7 @@ def write_starter(exercise: Exercise, summary: str | None = None) -> str:
         f'@exercises.answer("{exercise.id}")\n'
         f"def {exercise.function_name}({', '.join([*first, *names])}):\n"
         f'    """{summary or first_sentence(exercise)}"""\n'
+        f"    # After a try, exercises.hint(), exercises.walk() and exercises.inputs() help.\n"
         f"    # YOUR CODE HERE\n"
         f"    raise NotImplementedError\n"
     )

@@ -16,17 +16,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..backends import devices
-from ..checks.reference import signature, summary
 from ..checks.samples import Sample, samples
 from ..core.apply import Op
 from ..core.composite import ChainRule
 from ..core.define import operations
 from ..core.rule import Rule, check_rule
+from .compare import Expected
 from .mark import mark
+from .prompts import join_names, write_prompt
 from .rule_answers import ENGINE, right_answer
 from .rule_cases import PROBABILITIES, RuleCases
 from .rule_mistakes import rule_mistakes, second_order_mistakes
-from .sandboxed import FUNCTIONS, OWN_FUNCTIONS
+from .sandboxed import FUNCTIONS
 from .spec import EDGES, GROUPS, PLAIN, SECOND_ORDER, Exercise, Mistake, Part
 from .variants import rule_variants
 
@@ -43,6 +44,8 @@ SECOND_ORDER_PARTS = (
     Part(EDGES, 2, PARTS[2].sentence),
     Part(SECOND_ORDER, 2, "the result changes with the inputs as it should: the gradient of the gradient is right"),
 )
+JUMP_OF_CORNERS = 1e-4
+"""How far the right answers to neighboring calls are apart at a kink, relative to the largest entry."""
 PLAIN_DATA = (type(None), bool, int, float, str, slice, type(Ellipsis), np.ndarray)
 """The types of values in a request, beside lists, tuples and dictionaries of them."""
 
@@ -85,8 +88,9 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
     exercise = Exercise(
         id or name, kind="rule", group=group,
         title=title or f"the rule of {op.name} for {join_names(served)}{', twice' if second_order else ''}",
-        prompt=write_prompt(op, served, is_local, whole, reads, functions, convention)
-        + (SECOND_ORDER_PROMPT if second_order else ""),
+        prompt=lambda: write_prompt(
+            op, served, reads, functions, usable, is_local=is_local, whole=whole, convention=convention,
+            has_corners=has_corners(exercise)) + (SECOND_ORDER_PROMPT if second_order else ""),
         starter=write_starter(id or name, op, served, reads, is_local),
         parts=SECOND_ORDER_PARTS if second_order else PARTS, draw=cases, right=right, reads=reads,
         functions=functions, mistakes=known_mistakes, namespace=ENGINE,
@@ -104,6 +108,22 @@ def has_effect(exercise: Exercise, mistake: Mistake) -> bool:
     cases = exercise.cases(0)
     outcomes = [exercise.run(mistake.wrong_answer, case.request) for case in cases]
     return not mark(exercise, cases, outcomes, diagnose=False).right
+
+
+def has_corners(exercise: Exercise) -> bool:
+    """Return whether the inputs of some case are at a kink, at a tie or at the edge of the domain."""
+    with np.errstate(all="ignore"):
+        for case in exercise.cases(1):
+            if "neighbors" in case.expects and has_jump(Expected(exercise, case)):
+                return True
+    return False
+
+
+def has_jump(expected: Expected) -> bool:
+    """Return whether the right answer to a call is not finite, or differs from those to neighboring calls."""
+    return any(not np.all(np.isfinite(right)) or
+               np.any(np.abs(expected.neighbors[name] - right) > JUMP_OF_CORNERS * expected.largest[name])
+               for name, right in expected.right.items())  # fmt: skip
 
 
 def find_rule(name: str) -> tuple[Op, tuple[str, ...]]:
@@ -182,37 +202,9 @@ def only_call(function: Any) -> str | None:
 
 
 SECOND_ORDER_PROMPT = (
-    "\nYour rule is also called on dual numbers, to check the gradient of its gradient. Don't pass values through "
+    "\n\nYour rule is also called on dual numbers, to check the gradient of its gradient. Don't pass values through "
     "`float` or `.item()`, and don't fill them into an array of zeros: that cuts them off from the inputs."
 )
-
-
-def write_prompt(
-    op: Op, served: tuple[str, ...], is_local: bool, whole: bool, reads: Sequence[str], functions: Sequence[str],
-    convention: str | None,
-) -> str:  # fmt: skip
-    """Return the text of the task."""
-    inputs = join_names([f"`{name}`" for name in served])
-    several = len(served) > 1
-    lines = [f"`{signature(op)}`", "", summary(op), ""]
-    if is_local:
-        lines.append(f"How fast does the output change with {inputs}? Write the local derivative{'s' * several}. "
-                     f"The engine multiplies your result by upstream and undoes broadcasting.")  # fmt: skip
-    else:
-        lines.append(f"What do{'' if several else 'es'} {inputs} receive when `upstream` arrives at the output? "
-                     f"Write the rule.")  # fmt: skip
-    if whole:
-        lines.append("Your result must have exactly the shape of the input, so undo broadcasting yourself.")
-    elif not is_local:
-        lines.append("Your result must have the shape of the input, or the shape to which the input was broadcast.")
-    if several:
-        lines.append(f"Return one result for each input, in this order: {', '.join(served)}.")
-    lines.append(f"Your function can use any of these parameters, by name: {', '.join(['xp', *reads])}.")
-    missing = ", ".join(sorted(FUNCTIONS.keys() - set(functions)))
-    own = ", ".join(each.__name__ for each in OWN_FUNCTIONS)
-    lines.append(f"`xp` has NumPy's functions{f' (except {missing})' if missing else ''}, and {own}.")
-    lines.append(f"At kinks and ties: {convention}." if convention else "At kinks and ties, any convention is right.")
-    return "\n".join(lines).strip()
 
 
 def write_starter(id: str, op: Op, served: tuple[str, ...], reads: Sequence[str], is_local: bool) -> str:
@@ -224,14 +216,10 @@ def write_starter(id: str, op: Op, served: tuple[str, ...], reads: Sequence[str]
         f'@exercises.answer("{id}")\n'
         f"def {name}({', '.join(['xp', *parameters])}):\n"
         f'    """Return {result} for {join_names(served)}."""\n'
+        f"    # After a try, exercises.hint(), exercises.walk() and exercises.inputs() help.\n"
         f"    # YOUR CODE HERE\n"
         f"    raise NotImplementedError\n"
     )
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Join names to an enumeration: "a", "a and b", "a, b and c"."""
-    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]])
 
 
 __all__ = ["rule_exercise"]

@@ -52,13 +52,16 @@ def starter_notebook(
     """
     cells = [
         markdown_cell("title", f"# {title}\n\nRun a cell to check your answer at once, on newly drawn inputs. "
-                               f"`exercises.hint()` gives you three hints, one after the other."),
+                               f"`exercises.hint()` gives you three hints, one after the other. `exercises.walk()` "
+                               f"shows your answer at work, step by step (write `import micrograd_plus_viz` first, to "
+                               f"play it), `exercises.inputs()` returns the inputs of the call that failed."),
         code_cell("setup", "from micrograd_plus import exercises", locked=True),
         *([code_cell("identify", identify)] if identify else []),
     ]  # fmt: skip
     for each in exercises:
         name, worth = each.function_name, (points or {}).get(each.id, each.points)
-        cells.append(markdown_cell(f"{name}_prompt", f"## {headline(each)} ({worth:g} points)\n\n{each.prompt}"))
+        cells.append(markdown_cell(f"{name}_prompt", f"## {headline(each)} ({worth:g} points)\n\n{each.about}\n\n"
+                                               f"{each.prompt}"))  # fmt: skip
         cells.append(code_cell(name, each.starter.rstrip("\n"), solution=True))
         if scored:
             call = f'exercises.score("{each.id}", globals().get("{name}"), of={float(worth)!r})'

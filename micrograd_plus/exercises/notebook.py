@@ -18,14 +18,17 @@ from typing import Any
 from ..tracing import Trace
 from .compare import Wrong
 from .question import Guess, Question
-from .registry import get_exercise
+from .registry import get_exercise, list_exercises
 from .reply import Reply
 from .sandboxed import carry_out
-from .spec import Case, Exercise, can_plug
+from .spec import GROUPS, Case, Exercise, can_plug
 from .student_key import own_walk_number
+from .texts import Text
 
 _last: dict[str, Reply | Guess] = {}
 _replies: dict[str, Reply] = {}
+_right: set[str] = set()
+"""The exercises that were answered right in this notebook."""
 MOST_PRINTED = 3
 """The number of calls whose printed text is shown."""
 
@@ -44,8 +47,8 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
     Raises: KeyError if there is no exercise with that id.
     Example:
         >>> from micrograd_plus import exercises
-        >>> exercises.check("tanh.x", lambda out: 1 - out * out)
-        tanh.x: right. 10 of 10 points.
+        >>> exercises.check("tanh.x", lambda out: 1 - out * out).right
+        True
 
     See: nbgrader's autograded cells, which compare with stored answers.
     """
@@ -63,9 +66,47 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
             printed.append((case, said.getvalue()))
     result = exercise.mark(cases, outcomes)
     print_calls(printed, result.first_wrong)
-    reply = Reply(exercise, result, answer, cases, printed)
+    if result.right:
+        _right.add(exercise.id)
+    reply = Reply(exercise, result, answer, cases, printed, describe_progress(exercise) if result.right else "")
     _last[""] = _last[exercise.id] = _replies[""] = _replies[exercise.id] = reply
     return reply
+
+
+def describe_progress(exercise: Exercise) -> str:
+    """Return how many exercises of a group are right in this notebook, and which one is next."""
+    everything = list_exercises()
+    members = [each.id for each in everything if each.group == exercise.group]
+    if exercise.id not in members:
+        return ""
+    following = [*members[members.index(exercise.id) :], *members, *(each.id for each in everything)]
+    next_one = next((each for each in following if each not in _right), None)
+    done = f'{len(_right.intersection(members))} of {len(members)} exercises of "{exercise.group}" are right.'
+    if next_one is None:
+        return f"{done} You have done every exercise."
+    return f'{done} Next: exercises.get_exercise("{next_one}"), about {get_exercise(next_one).minutes} minutes.'
+
+
+def progress() -> str:
+    """Return how many exercises of each group are right in this notebook, and the next one of each.
+
+    Args: none.
+    Returns: a line for each of the six groups.
+    Raises: nothing.
+    Example:
+        >>> from micrograd_plus import exercises
+        >>> len(exercises.progress().splitlines())
+        6
+
+    See: `list_exercises`; `Exercise.needs` has the exercises that help.
+    """
+    lines = []
+    for group in GROUPS:
+        members = list_exercises(group)
+        todo = [each for each in members if each.id not in _right]
+        next_one = f" Next: {todo[0].id}, about {todo[0].minutes} minutes." if todo else ""
+        lines.append(f"{group}: {len(members) - len(todo)} of {len(members)} are right.{next_one}")
+    return Text("\n".join(lines))
 
 
 def print_calls(printed: Sequence[tuple[Case, str]], wrong: Wrong | None) -> None:
@@ -88,10 +129,12 @@ def answer(exercise: str) -> Callable[[Any], Any]:
     Returns: the decorator.
     Example:
         >>> from micrograd_plus import exercises
-        >>> @exercises.answer("multiply.a")
-        ... def multiply_a(b):
-        ...     return b
-        multiply.a: right. 10 of 10 points.
+        >>> @exercises.answer("week3.double")
+        ... def week3_double(upstream):
+        ...     return 2 * upstream
+        week3.double: not checked here. There is no exercise 'week3.double': there is no operation 'week3';
+        `micrograd-plus ops` lists them. If it is your teacher's own exercise, submit your answer as it is:
+        it will be marked there.
 
     See: `check`, which returns the reply.
     """
@@ -233,11 +276,11 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
 
     Args:
         trace: the record of a walk.
-        what: the index of a step (for its contribution), a pair of the index and a value such as "after", or the label
-            of a leaf (for its gradient).
+        what: the number of a step, counted from 1 (for its contribution), a pair of the number and a value such as
+            "after", or the label of a leaf (for its gradient).
         answer: a number or an array, compared to the number of digits in which it is written.
     Returns: a reply, which is true if the answer is right.
-    Raises: IndexError or KeyError if the walk has no such step or leaf.
+    Raises: IndexError or KeyError if the walk has no such step or leaf; ValueError if the answer is no finite number.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)
@@ -254,4 +297,4 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
     return guess
 
 
-__all__ = ["answer", "ask", "check", "hint", "inputs", "score", "walk"]
+__all__ = ["answer", "ask", "check", "hint", "inputs", "progress", "score", "walk"]

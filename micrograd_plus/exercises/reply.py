@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from ..checks import reference
 from ..tracing import Trace
+from ..tracing.sites import rule_source
 from .answer_walks import walk_of_case, walk_with_answer
 from .compare import Wrong
 from .mark import Result
@@ -31,11 +34,11 @@ class Reply:
 
     def __init__(
         self, exercise: Exercise, result: Result, answer: Any, cases: Sequence[Case] = (),
-        printed: Sequence[tuple[Case, str]] = (), next_exercise: str = "",
+        printed: Sequence[tuple[Case, str]] = (), progress: str = "",
     ):  # fmt: skip
         self.exercise, self.result, self.answer, self.cases = exercise, result, answer, cases
         self.printed = [(case.about, text) for case, text in printed]
-        self.next_exercise = next_exercise
+        self.progress = progress
         self.hints_given = 0
 
     @cached_property
@@ -71,7 +74,8 @@ class Reply:
         """The reply in words."""
         result = self.result
         if self.right:
-            return f"{self.exercise.id}: right. {format_points(result.of)} of {format_points(result.of)} points."
+            first = f"{self.exercise.id}: right. {format_points(result.of)} of {format_points(result.of)} points."
+            return "\n".join([first, *describe_solution(self.exercise), *wrap_line(self.progress)]).rstrip()
         if result.first_wrong is not None and result.first_wrong.sentence.startswith(NOT_WRITTEN):
             return "\n".join(wrap_line(f"{self.exercise.id}: nothing is written yet. Replace `raise "
                                        f"NotImplementedError` by your answer, and run the cell again."))  # fmt: skip
@@ -129,6 +133,20 @@ class Reply:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
         return self.result.to_dict()
+
+
+def describe_solution(exercise: Exercise) -> list[str]:
+    """Return the engine's own rules with their formulas and reasons, as lines; nothing for other exercises."""
+    if exercise.op is None:
+        return []
+    rules = [rule for rule in exercise.op.rules if set(rule.inputs) & set(exercise.serves)]
+    lines: list[str] = []
+    for rule in rules:
+        source = rule_source(rule.function).text
+        lines += ["The engine's own rule:", *textwrap.indent(source, "  ").splitlines()] if source else []
+        lines += wrap_line(" ".join(rule.reason.split())) if rule.reason else []
+    formulas = {each.text for each in reference.rules(exercise.op) if each.input in exercise.serves}
+    return [*lines, *(f"As a formula: {text}" for text in sorted(filter(None, formulas)))]
 
 
 def explain_no_walk(exercise: Exercise, wrong: Wrong | None) -> str:

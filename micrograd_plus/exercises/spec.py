@@ -26,6 +26,9 @@ KINDS = {
     "gradients": "find every gradient by hand",
     "wrong rule": "find the wrong rule of a walk",
     "predict": "predict the result of a step",
+    "gaps": "fill the gaps of a rule or of a piece of an engine",
+    "lines": "put shuffled lines in order",
+    "patient": "name the test that a failing training does not pass, and cure it in three lines",
 }
 """The kinds of exercises."""
 
@@ -100,6 +103,10 @@ class Exercise:
     """If a wrong rule is planted in the walk, a function that returns the same trace without it."""
     has_own_walk = False
     """Whether each student sees a walk of their own. The cases are then drawn from its number, which is public."""
+    minutes = 5
+    """About how long the exercise takes."""
+    needs: tuple[str, ...] = ()
+    """The exercises that help here."""
     op: Any = None
     """The operation of a rule's exercise."""
     is_whole = False
@@ -121,7 +128,7 @@ class Exercise:
         kind: str,
         group: str,
         title: str,
-        prompt: str,
+        prompt: str | Callable[[], str],
         starter: str,
         parts: Sequence[Part],
         draw: Callable[[Any], list[Case]],
@@ -140,7 +147,7 @@ class Exercise:
         if unknown:
             raise ValueError(f"{id}: xp has no function {unknown[0]!r}")
         self.id, self.kind, self.group, self.title = id, kind, group, title
-        self.prompt, self.starter, self.parts, self.reads = prompt, starter, tuple(parts), tuple(reads)
+        self._prompt, self.starter, self.parts, self.reads = prompt, starter, tuple(parts), tuple(reads)
         self.functions, self.draw, self.right = tuple(functions), draw, right
         self.namespace, self.judge = namespace, judge
         self.limits = {"seconds": 5.0, "megabytes": 512.0, **(limits or {})}
@@ -148,6 +155,16 @@ class Exercise:
 
     def __repr__(self) -> str:
         return f"<exercise {self.id}: {self.title}>"
+
+    def _repr_markdown_(self) -> str:
+        """Show the task and the starter in a notebook."""
+        return f"**{self.id}**: {self.title}\n\n{self.about}\n\n{self.prompt}\n\n```python\n{self.starter}```"
+
+    @property
+    def about(self) -> str:
+        """The minutes that the exercise takes, and the exercises that help."""
+        helps = f" It helps to have done {', '.join(self.needs)}." if self.needs else ""
+        return f"About {self.minutes} minutes.{helps}"
 
     @property
     def function_name(self) -> str:
@@ -158,6 +175,17 @@ class Exercise:
     def points(self) -> float:
         """The points for a right answer."""
         return sum(part.points for part in self.parts)
+
+    @property
+    def prompt(self) -> str:
+        """The task. A prompt with an example is written on first use."""
+        if callable(self._prompt):
+            self._prompt = self._prompt()
+        return self._prompt
+
+    @prompt.setter
+    def prompt(self, prompt: str | Callable[[], str]) -> None:
+        self._prompt = prompt
 
     @property
     def mistakes(self) -> Sequence[Mistake]:

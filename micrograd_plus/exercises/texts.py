@@ -15,7 +15,7 @@ class Text(str):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "\n".join(wrap_line(str(self)))
+        return "\n".join(line for each in str(self).splitlines() for line in wrap_line(each))
 
 
 def wrap_line(line: str, hanging: int = 0) -> list[str]:

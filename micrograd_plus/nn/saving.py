@@ -64,16 +64,20 @@ def save(state: Mapping[str, Any], path: Path | str | os.PathLike[str] | BinaryI
         form.write(file, arrays, remarks)
 
 
-def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
+def load(
+    path: str | os.PathLike[str] | BinaryIO, map_location: str = "cpu", *, weights_only: bool = True
+) -> dict[str, Any]:
     """Read the state that save wrote to a file.
 
     Nothing in a file is ever run. One that is damaged, or made to do harm, is refused.
 
     Args:
         path: where from; its name ends in .npz or .safetensors. An open file is read from its beginning, as what it is.
+        map_location: accepted as in PyTorch; "cpu" (default), where tensors are. `net.to("cuda")` moves them.
+        weights_only: accepted as in PyTorch; True (default), since no file can hold anything else.
     Returns: a dict as it was given to save, with tensors for arrays and lists for tuples.
-    Raises: ValueError if the name ends otherwise; FileError, which is one, where the file is refused, with the
-        reason; FileNotFoundError if there is none.
+    Raises: ValueError if the name ends otherwise, or for another device or weights_only=False; FileError, which is one,
+        where the file is refused, with the reason; FileNotFoundError if there is none.
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -83,6 +87,8 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> dict[str, Any]:
 
     See: torch.load, numpy.load; the documentation of the safetensors format.
     """
+    if not weights_only or str(map_location) != "cpu":
+        raise ValueError("load: files have only numbers, which come to the CPU; omit map_location and weights_only")
     if hasattr(path, "read"):
         file = cast("BinaryIO", path)
         file.seek(0)

@@ -11,6 +11,7 @@ from ..core.messages import missing_name
 from ..tensor import Tensor
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
+__path__: list[str] = []  # a package to importers, so that `import torch.nn.utils.rnn` is answered by its hint
 
 
 def __dir__() -> list[str]:

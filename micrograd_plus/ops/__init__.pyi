@@ -25,18 +25,19 @@ __all__ = [
     "std_mean", "var_mean", "norm", "logsumexp", "any", "all", "argmax", "argmin", "count_nonzero", "cumsum",
     "recurrence", "cumprod", "cummax", "cummin", "logcumsumexp", "sort", "argsort", "topk", "quantile", "median",
     "reshape", "ravel", "squeeze", "expand_dims", "transpose", "mT", "mH", "swapaxes", "moveaxis", "broadcast_to",
-    "repeat", "tile", "concatenate", "stack", "unstack", "split", "pad", "flip", "roll", "tril", "triu", "diagonal",
-    "diag", "ascontiguousarray", "to_device", "flatten", "atleast_1d", "atleast_2d", "atleast_3d", "rollaxis", "vstack",
-    "hstack", "dstack", "column_stack", "append", "array_split", "hsplit", "vsplit", "dsplit", "flipud", "fliplr",
-    "rot90", "diff", "gradient", "average", "ptp", "cross", "kron", "matrix_transpose", "take", "take_along_axis",
-    "scatter_add", "scatter", "scatter_reduce", "embedding", "one_hot", "searchsorted", "matmul", "linear_layer",
-    "outer", "dot", "inner", "tensordot", "einsum", "unfold", "fold", "conv2d", "max_pool2d", "avg_pool2d", "conv1d",
-    "conv3d", "conv_transpose2d", "conv_transpose1d", "max_pool1d", "avg_pool1d", "adaptive_avg_pool2d", "interpolate",
-    "pixel_shuffle", "pixel_unshuffle", "softmax", "log_softmax", "layer_norm", "dropout",
-    "scaled_dot_product_attention", "rms_norm", "batch_norm", "group_norm", "instance_norm", "residual_layer_norm",
-    "residual_rms_norm", "rope", "rope_angles", "swiglu", "lora_matmul", "grouped_matmul", "soft_capped_attention",
-    "attention", "attention_block", "transformer_layer", "rnn", "gated_recurrence", "lstm_cell", "gru_cell",
-    "selective_scan", "gated_delta_net", "mse", "softmax_cross_entropy", "binary_cross_entropy_with_logits", "trace",
+    "repeat", "tile", "concatenate", "cat", "concat", "stack", "unstack", "split", "pad", "flip", "roll", "tril",
+    "triu", "diagonal", "diag", "ascontiguousarray", "to_device", "flatten", "atleast_1d", "atleast_2d", "atleast_3d",
+    "rollaxis", "vstack", "hstack", "dstack", "column_stack", "append", "array_split", "hsplit", "vsplit", "dsplit",
+    "flipud", "fliplr", "rot90", "diff", "gradient", "average", "ptp", "cross", "kron", "matrix_transpose", "take",
+    "take_along_axis", "scatter_add", "scatter", "scatter_reduce", "embedding", "one_hot", "searchsorted", "matmul",
+    "linear_layer", "outer", "dot", "inner", "tensordot", "einsum", "unfold", "fold", "conv2d", "max_pool2d",
+    "avg_pool2d", "conv1d", "conv3d", "conv_transpose2d", "conv_transpose1d", "max_pool1d", "avg_pool1d",
+    "adaptive_avg_pool2d", "interpolate", "pixel_shuffle", "pixel_unshuffle", "softmax", "log_softmax", "layer_norm",
+    "dropout", "scaled_dot_product_attention", "rms_norm", "batch_norm", "group_norm", "instance_norm",
+    "residual_layer_norm", "residual_rms_norm", "rope", "rope_angles", "swiglu", "lora_matmul", "grouped_matmul",
+    "soft_capped_attention", "attention", "attention_block", "transformer_layer", "rnn", "gated_recurrence",
+    "lstm_cell", "gru_cell", "selective_scan", "gated_delta_net", "mse", "softmax_cross_entropy",
+    "binary_cross_entropy_with_logits", "trace",
 ]
 
 SUBJECTS: dict[str, ModuleType]
@@ -276,6 +277,8 @@ def broadcast_to(x: Any, shape: Any) -> Tensor:
 def repeat(x: Any, repeats: Any, axis: Any = None) -> Tensor: """Repeat each entry along an axis."""
 def tile(x: Any, reps: Any) -> Tensor: """Repeat the whole array along each axis."""
 def concatenate(parts: Any, axis: Any = 0) -> Tensor: """Concatenate arrays along an existing axis (torch's cat)."""
+def cat(parts: Any, axis: Any = 0) -> Tensor: """Concatenate arrays along an existing axis (torch's cat)."""
+def concat(parts: Any, axis: Any = 0) -> Tensor: """Concatenate arrays along an existing axis (torch's cat)."""
 def stack(parts: Any, axis: Any = 0) -> Tensor: """Stack arrays of equal shape along a new axis."""
 def unstack(x: Any, axis: Any = 0) -> tuple[Tensor, ...]: """Split into the slices along an axis, as a tuple."""
 def split(x: Any, indices_or_sections: Any, axis: Any = 0) -> tuple[Tensor, ...]: """Split into parts along an axis."""

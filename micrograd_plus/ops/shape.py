@@ -365,6 +365,9 @@ def concatenate(parts, axis=0):
     return _concatenate([ravel(part) for part in parts], axis=0) if axis is None else _concatenate(parts, axis=axis)
 
 
+cat = concat = concatenate
+
+
 @variadic(parts=lambda xp, upstream, parts_shape, axis: xp.unstack(upstream, axis=axis))
 @explains(
     "all parts must have the same shape, and there must be at least one; mg.concatenate joins along an existing axis",

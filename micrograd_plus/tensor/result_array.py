@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ..backends import devices
 
@@ -22,6 +22,11 @@ class ResultArray(np.ndarray):
     def __setitem__(self, index: Any, value: Any) -> None:
         _refuse_writing(self)
         _plain(self)[index] = value
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(f"y.data is an array of NumPy's, which has no {name!r}; call it on the tensor: y.{name}")
 
     def fill(self, value: Any) -> None:
         """Raise ValueError: the array is read-only."""

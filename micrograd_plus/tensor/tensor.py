@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from _thread import RLock
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
@@ -13,7 +14,7 @@ from .. import ops
 from ..backends import devices
 from ..core import backward
 from ..core.backward import add_gradient, topological_order
-from ..core.messages import MissingName, check_function
+from ..core.messages import MissingName, check_function, unpacked_count
 from ..core.messages.foreign_names import FOREIGN_NAMES
 from ..core.modes import grad_enabled
 from ..core.runtime.blocks import transforming
@@ -22,6 +23,7 @@ from ..core.runtime.ownership import array_to_write, is_real_on_cpu, lend_to_use
 from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
+from .pytorch_methods import PyTorchMethods, one_tuple
 from .result_array import ResultArray
 from .values import Count, array_index, as_dtype, cast, numbers, refuse_other_device
 from .views import check_replacement, is_basic, is_written_already, lend_view, write_into_view
@@ -61,7 +63,7 @@ def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: st
     return out
 
 
-class Tensor(Variable):
+class Tensor(PyTorchMethods):
     """An array whose operations are remembered, so that gradients can be walked back through them.
 
     Made by `mg.tensor`, and by every operation. Its operators and most of its methods are operations of `mg`, with the
@@ -220,7 +222,7 @@ class Tensor(Variable):
     @property
     def size(self) -> int:
         """The number of entries."""
-        return Count(self._data.size)
+        return Count(self._data)
 
     @property
     def device(self) -> str:
@@ -757,6 +759,12 @@ class Tensor(Variable):
     def __iter__(self) -> Iterator[Tensor]:
         if not self.shape:
             raise TypeError("a tensor of shape () is one number and cannot be iterated over")
+        count = unpacked_count(sys._getframe(1))
+        if count is not None and count != self.shape[0]:
+            raise ValueError(
+                f"{count} names cannot take a tensor of length {self.shape[0]}. PyTorch's max, min, sort and median "
+                f"along an axis return values and indices, here they return values: write x.max(1) and x.argmax(1)"
+            )
         return iter(ops.unstack(self))
 
     def __getitem__(self, index: Any) -> Tensor:
@@ -967,29 +975,32 @@ class Tensor(Variable):
         Returns: a tensor.
         Raises: ValueError for a shape of another number of entries.
         """
-        return ops.reshape(self, shape=_one_tuple(shape))
+        return ops.reshape(self, shape=one_tuple(shape))
 
     def transpose(self, *axes: Any) -> Tensor:
         """The axes in another order.
 
         Args:
             *axes: the axes in their new order, as one tuple, or each by itself where they are not two; with none given,
-                in reverse.
+                in reverse. Two bare numbers are axes to exchange, as in PyTorch, unless x is a matrix.
         Returns: a tensor.
-        Raises: TypeError for two bare numbers, which NumPy takes for an order and PyTorch for the axes to exchange
-            (write `x.swapaxes(i, j)` for that); IndexError for an axis that there is not; ValueError for one named
-            twice, or not all.
+        Raises: TypeError for `x.transpose(0, 1)` of a matrix, which NumPy takes for an order and PyTorch for the axes
+            to exchange (write `x.swapaxes(0, 1)` for that); IndexError for an axis that there is not; ValueError for
+            one named twice, or not all.
         """
         if len(axes) == 2 and all(hasattr(axis, "__index__") for axis in axes):
-            raise TypeError(
-                f"x.transpose{axes} could mean two things: to exchange these axes write x.swapaxes{axes}, for an order "
-                f"of all axes x.transpose({axes})"
-            )
-        return ops.transpose(self, axes=_one_tuple(axes) or None)
+            if self._data.ndim != 2:  # no order of all axes
+                return ops.swapaxes(self, *axes)
+            if axes[0] % 2 == 0:
+                raise TypeError(
+                    f"x.transpose{axes} could mean two things: to exchange these axes write x.swapaxes{axes}, for an "
+                    f"order of all axes x.transpose({axes})"
+                )
+        return ops.transpose(self, axes=one_tuple(axes) or None)
 
 
 Variable.public = Tensor
-for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__} - {*dir(Tensor)}:
+for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__, *(f"{name}_" for name in ops.__all__)} - {*dir(Tensor)}:
     setattr(Tensor, _name, MissingName(_name))
 
 
@@ -1079,13 +1090,6 @@ def depends_on(root: Node, others: Collection[Node]) -> bool:
     """Whether a value was computed from one of some others."""
     since = min((node.created for node in others), default=root.created + 1)
     return root in others or any(p in others for node in topological_order([root], since=since) for p in node.parents)
-
-
-def _one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """`f(2, 3)` and `f((2, 3))` mean the same."""
-    if len(values) == 1 and isinstance(values[0], (tuple, list)):
-        return tuple(values[0])
-    return values
 
 
 def forget_gradient(leaf: Tensor, set_to_none: bool) -> None:

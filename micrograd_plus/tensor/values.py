@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from ..backends import devices
 from ..core.messages import MIXED_GRAPH, NONE_HINT
@@ -15,13 +15,19 @@ _ORDINARY = (np.ndarray, np.generic)
 
 
 class Count(int):
-    """Number of entries. Calling it, as PyTorch's `x.size()` does, raises TypeError with a hint."""
+    """Number of entries: `x.size`, as in NumPy. Called, as in PyTorch, it returns the shape or a length."""
 
-    __slots__ = ()
+    shape: tuple[int, ...]
 
-    def __call__(self, *axis: int) -> NoReturn:
-        """Raise TypeError: it is a number."""
-        raise TypeError(f"x.size is a number, {self:d}: write {f'x.shape[{axis[0]}]' if axis else 'x.shape'}")
+    def __new__(cls, array: Any) -> Count:
+        """Return the number of entries of an array."""
+        count = super().__new__(cls, array.size)
+        count.shape = array.shape
+        return count
+
+    def __call__(self, dim: int | None = None) -> Any:
+        """Return the shape, or the length of one axis."""
+        return self.shape if dim is None else self.shape[dim]
 
     def __reduce__(self) -> Any:
         return int, (int(self),)

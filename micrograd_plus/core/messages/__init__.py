@@ -6,7 +6,7 @@ does not exist here, from the table in `foreign_names`.
 """
 
 from .arguments import NONE_HINT, check_count, check_function, check_mapping, expected_tensor_error
-from .calls import prefixes_errors, suggests_keywords, unknown_keyword
+from .calls import own_keyword, prefixes_errors, suggests_keywords
 from .errors import (
     MIXED_GRAPH,
     annotate_rule_error,
@@ -18,11 +18,13 @@ from .errors import (
     missing_rule_error,
     whole_numbers,
 )
-from .missing_names import MissingName, missing_name
+from .instructions import unpacked_count
+from .missing_names import MissingModules, MissingName, missing_name
 
 __all__ = [
     "MIXED_GRAPH",
     "NONE_HINT",
+    "MissingModules",
     "MissingName",
     "annotate_rule_error",
     "check_count",
@@ -36,8 +38,9 @@ __all__ = [
     "hook_error",
     "missing_name",
     "missing_rule_error",
+    "own_keyword",
     "prefixes_errors",
     "suggests_keywords",
-    "unknown_keyword",
+    "unpacked_count",
     "whole_numbers",
 ]  # fmt: skip

@@ -9,18 +9,24 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
 from .arguments import expected_tensor_error
+from .foreign_names import OTHER_RESULTS
 from .values import describe, explained_error
 
+KEYWORDS_OF_BOTH = {
+    "dim": ("axis", "axes"), "dims": ("axis", "axes", "reps"), "keepdim": ("keepdims",), "axis": ("dim",),
+    "keepdims": ("keepdim",), "generator": ("rng",),
+}  # fmt: skip
+"""Words of PyTorch and NumPy for one thing. Every function takes both."""
+
 KEYWORD_ALIASES = {
-    "dim": ("axis", "axes"), "dims": ("axis", "axes", "reps"), "keepdim": ("keepdims",), "unbiased": ("ddof",),
-    "correction": ("ddof",), "axis": ("dim",), "keepdims": ("keepdim",), "other": ("b", "y"), "input": ("x", "a"),
+    "unbiased": ("ddof",), "correction": ("ddof",), "other": ("b", "y"), "input": ("x", "a"),
     "a_min": ("min",), "a_max": ("max",), "min": ("low",), "max": ("high",), "argnum": ("argnums",),
     "diagonal": ("k",), "shifts": ("shift",), "tensors": ("parts",), "arrays": ("parts",), "steps": ("num",),
     "end": ("stop",), "size": ("shape",), "newshape": ("shape",), "exponent": ("b",), "interpolation": ("method",),
     "mean": ("loc",), "std": ("scale",), "n": ("N",), "m": ("M",), "vec2": ("b",), "tensor": ("b",), "x1": ("a", "x"),
-    "x2": ("b", "y"), "generator": ("rng",), "num_samples": ("size",),
+    "x2": ("b", "y"), "num_samples": ("size",),
 }  # fmt: skip
-"""Keywords of other libraries (PyTorch says `dim` where NumPy says `axis`), and what they may be called here."""
+"""Other keywords of other libraries, and what they may be called here: the error for one suggests the other."""
 
 
 def prefixes_errors(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,7 +41,8 @@ def prefixes_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **options)
         except Exception as error:
-            check_keywords(function, options)
+            if (own := own_keywords(function, options)) != options:
+                return call(*args, **own)
             if function.__name__ in re.findall(r"\w+", str(error)):
                 raise
             raise explain_call(function, error, args, options) from error
@@ -44,7 +51,8 @@ def prefixes_errors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def suggests_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a function so that an unknown keyword raises a TypeError with a suggestion, such as `axis=` for `dim=`.
+    """Decorate a function so that it takes `dim=` for `axis=`, and an unknown keyword raises a TypeError that suggests
+    another one.
 
     The keywords are checked only after a call has failed with a TypeError.
     """
@@ -54,21 +62,37 @@ def suggests_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **options)
         except TypeError:
-            check_keywords(function, options)
+            if (own := own_keywords(function, options)) != options:
+                return call(*args, **own)
             raise
 
     return call
 
 
-def check_keywords(function: Any, options: dict[str, Any]) -> None:
-    """Raise TypeError for a keyword that the function does not have."""
+def own_keywords(function: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options under the names that the function has. Raise TypeError for one that it does not have."""
     code = function.__code__
     count = code.co_argcount + code.co_kwonlyargcount
     names = code.co_varnames[:count]
-    for name in options if not code.co_flags & CO_VARKEYWORDS else ():
-        if name not in names:
-            starred = (f"*{code.co_varnames[count]}",) if code.co_flags & CO_VARARGS else ()
-            raise TypeError(unknown_keyword(function.__name__, name, starred + names)) from None
+    if code.co_flags & CO_VARKEYWORDS or all(name in names for name in options):
+        return options
+    starred = (f"*{code.co_varnames[count]}",) if code.co_flags & CO_VARARGS else ()
+    own = {own_keyword(function.__name__, name, starred + names): value for name, value in options.items()}
+    if len(own) < len(options):
+        raise TypeError(f"{function.__name__} got one argument under two names: {', '.join(options)}") from None
+    return own
+
+
+def own_keyword(function: str, name: str, names: Sequence[str]) -> str:
+    """Return the name that a function has for a keyword: `axis` for `dim`. Raise TypeError if it has none."""
+    if name in names:
+        return name
+    own = next((each for each in KEYWORDS_OF_BOTH.get(name, ()) if each in names), None)
+    if own is None:
+        raise TypeError(unknown_keyword(function, name, names)) from None
+    if function in OTHER_RESULTS and own in ("axis", "keepdims"):
+        raise TypeError(f"{function} has no argument {name!r}: write {own}=. {OTHER_RESULTS[function]}") from None
+    return own
 
 
 def unknown_keyword(function: str, name: str, names: Sequence[str]) -> str:

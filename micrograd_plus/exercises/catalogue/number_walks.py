@@ -164,8 +164,9 @@ def training_steps(arguments: dict[str, Any], values: dict[str, Any], answer: An
     for number in shown:
         name = f"weight_{number + 1}"
         leaves[name], numbers[name] = calls[number][0], calls[number][2]
-        lines += [f"error_{number + 1} = x @ {name} - y", f"loss_{number + 1} = mg.mean(error_{number + 1} ** 2.0)",
-                  f"loss_{number + 1}.backward()"]  # fmt: skip
+        error, loss = f"error_{number + 1}", f"loss_{number + 1}"
+        lines += [f"{error} = mg.sum(x * {name}, axis=1) - y", f"{loss} = mg.mean({error} ** 2.0)"]
+        lines.append(f"{loss}.backward()")
     return AnswerProgram("\n".join(lines) + "\n", leaves, numbers, {"x": x, "y": y}, remark or (
         "Your gradients are right. Look at what your loop does after the last one."))  # fmt: skip
 

@@ -6,6 +6,9 @@ outcome   {"values": {answer: array} or None, "error": None or {"kind", "message
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 import traceback
 from typing import Any
 
@@ -33,14 +36,20 @@ def carry_out(answer: Any, request: dict[str, Any], xp: Any = None, check_writes
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # noqa: BLE001 - a student's code may raise anything
-        error = describe_error(raised)
+        error = describe_error(raised, answer)
     originals = request["arguments"] if check_writes else {}
     wrote = [name for name, value in originals.items() if not is_same_data(value, arguments.get(name))]
     return {"values": values, "error": error, "wrote": wrote}
 
 
-def describe_error(raised: BaseException) -> dict[str, Any]:
-    """Return an exception as plain data: its type, the start of its message, and the line of the student's code."""
+def describe_error(raised: BaseException, answer: Any = None) -> dict[str, Any]:
+    """Return an exception as plain data: its type, the start of its message, and the line of the student's code.
+
+    If the student's code still has dots where something is missing, the message says so instead.
+    """
+    line = line_of_dots(answer) if not isinstance(raised, NotImplementedError) else None
+    if line is not None:
+        return {"kind": "InvalidAnswer", "message": f"there are still dots in line {line}", "line": None}
     here = __file__.rpartition("execution")[0]
     frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(here)]
     try:
@@ -48,3 +57,21 @@ def describe_error(raised: BaseException) -> dict[str, Any]:
     except BaseException:  # noqa: BLE001 - an exception class that the student wrote
         message = ""
     return {"kind": type(raised).__name__, "message": message, "line": frames[0].lineno if frames else None}
+
+
+def line_of_dots(answer: Any) -> int | None:
+    """Return the first line of a function or class that has `...` for something missing; None if there is none.
+
+    Dots in an index, as in `x[..., None]`, do not count.
+    """
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return None
+    slices = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    indices = {id(inner) for each in slices for inner in ast.walk(each)}
+    dots = [node.lineno for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and node.value is ... and id(node) not in indices]  # fmt: skip
+    decorators = [each for node in tree.body for each in getattr(node, "decorator_list", ())]
+    first = max((each.end_lineno or 0 for each in decorators), default=0)
+    return min(dots) - first if dots else None

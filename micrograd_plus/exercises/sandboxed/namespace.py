@@ -93,5 +93,8 @@ class Namespace:
             raise AttributeError(name)
         raise AttributeError(f"xp has no function {name!r} in this exercise")
 
+    def __dir__(self) -> list[str]:
+        return sorted(self.__dict__)
+
     def __repr__(self) -> str:
         return f"<xp: {', '.join(sorted(self.__dict__))}>"

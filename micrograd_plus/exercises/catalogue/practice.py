@@ -1,0 +1,89 @@
+"""Rules and pieces of an engine with gaps or in shuffled lines, which come before those that a student writes alone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+from ..from_rules import rule_exercise
+from ..spec import GROUPS, Exercise
+from . import engines
+
+
+def with_gaps(base: Exercise, body: str, title: str) -> Exercise:
+    """Return an exercise in which a student replaces the dots of a body by code."""
+    return with_starter(base, f"{base.id}.gaps", "gaps", title, body,
+                        "Replace the dots (`...`) by code. Everything else is right.")  # fmt: skip
+
+
+def in_lines(base: Exercise, lines: Sequence[str], title: str) -> Exercise:
+    """Return an exercise in which a student puts lines in order, one of which is too many."""
+    body = ["# Take the # away from the lines that you need, and put them in order. One is too many.",
+            *(f"# {line}" for line in lines), "raise NotImplementedError"]  # fmt: skip
+    return with_starter(base, f"{base.id}.lines", "lines", title, "\n".join(body),
+                        "The lines are shuffled, and one of them is too many. Put them in order.")  # fmt: skip
+
+
+def with_starter(base: Exercise, name: str, kind: str, title: str, body: str, task: str) -> Exercise:
+    """Return an exercise with another starter: its cases, marks and mistakes are those of `base`."""
+    exercise = copy.copy(base)
+    exercise.id, exercise.kind, exercise.title = name, kind, title
+    exercise.prompt = lambda: f"{task}\n\n{base.prompt}"
+    called = exercise.function_name
+    head = base.starter.replace(f'"{base.id}"', f'"{name}"').replace(f"def {base.function_name}(", f"def {called}(")
+    definition = head.partition("    # After a try")[0]
+    imports = "import numpy as np\n\n\n" if "np." in body.replace("xp.", "") else ""
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    exercise.starter = f"{imports}{definition}{indented}"
+    return exercise
+
+
+EXERCISES = [
+    with_gaps(rule_exercise("tanh.x", group=GROUPS[0]), "return 1 - ... * ...", "the rule of tanh, with two gaps"),
+    with_gaps(
+        engines.ACCUMULATE, """\
+gradient = [0.0] * len(parents)
+gradient[-1] = ...
+for node in ...:
+    for parent, slope in zip(parents[node], slopes[node], strict=True):
+        gradient[parent] += ...
+return gradient""", "the gradient of every node, with three gaps",
+    ),
+    with_gaps(
+        engines.UNBROADCAST, """\
+added = x.ndim - len(shape)
+x = x.sum(axis=tuple(range(...)))
+repeated = tuple(i for i, length in enumerate(shape) if length == 1 and x.shape[i] > 1)
+return x.sum(axis=..., keepdims=...)""", "undo broadcasting, with three gaps",
+    ),
+    with_gaps(
+        rule_exercise("softmax.x", group=GROUPS[4]), """\
+share = upstream * ...
+total = xp.sum(share, axis=axis, keepdims=...)
+return out * (upstream - ...)""", "the rule of softmax, with three gaps",
+    ),
+    in_lines(engines.ORDER, [
+        "    visited |= set(new)",
+        "return todo",
+        "visited, todo = {root}, [root]",
+        "    todo += dict.fromkeys(new)",
+        "return sorted(visited, reverse=True)",
+        "for node in todo:",
+        "    new = [parent for parent in parents[node] if parent not in visited]",
+    ], "the order of the walk, from shuffled lines"),
+    in_lines(engines.TRAINING, [
+        "    weight = weight - rate * gradient",
+        "return weight",
+        "    gradient = backward(weight, gradient)",
+        "    weight = weight + rate * gradient",
+        "for _ in range(steps):",
+        "    gradient = np.zeros_like(weight)",
+    ], "a training loop, from shuffled lines"),
+    in_lines(engines.MOMENTUM, [
+        'return parameter, {"velocity": velocity}',
+        "velocity = momentum * before + gradient",
+        "parameter = parameter - rate * gradient",
+        'before = state.get("velocity", 0.0)',
+        "parameter = parameter - rate * velocity",
+    ], "a step with momentum, from shuffled lines"),
+]  # fmt: skip

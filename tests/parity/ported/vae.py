@@ -1,0 +1,63 @@
+import torch
+from torch import nn, optim
+from torch.nn import functional as F
+
+
+class VAE(nn.Module):
+    def __init__(self):
+        super(VAE, self).__init__()
+        self.fc1 = nn.Linear(36, 16)
+        self.fc21 = nn.Linear(16, 2)
+        self.fc22 = nn.Linear(16, 2)
+        self.fc3 = nn.Linear(2, 16)
+        self.fc4 = nn.Linear(16, 36)
+
+    def encode(self, x):
+        h1 = F.relu(self.fc1(x))
+        return self.fc21(h1), self.fc22(h1)
+
+    def reparameterize(self, mu, logvar):
+        std = torch.exp(0.5 * logvar)
+        eps = torch.randn_like(std)
+        return mu + eps * std
+
+    def decode(self, z):
+        h3 = F.relu(self.fc3(z))
+        return torch.sigmoid(self.fc4(h3))
+
+    def forward(self, x):
+        mu, logvar = self.encode(x.view(-1, 36))
+        z = self.reparameterize(mu, logvar)
+        return self.decode(z), mu, logvar
+
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.manual_seed(0)
+model = VAE().to(device)
+optimizer = optim.Adam(model.parameters(), lr=1e-3)
+
+
+def loss_function(recon_x, x, mu, logvar):
+    BCE = F.binary_cross_entropy(recon_x, x.view(-1, 36), reduction="sum")
+    KLD = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+    return BCE + KLD
+
+
+train_loader = [torch.rand(8, 1, 6, 6) for _ in range(3)]
+out = []
+for epoch in range(2):
+    model.train()
+    train_loss = 0
+    for batch_idx, data in enumerate(train_loader):
+        data = data.to(device)
+        optimizer.zero_grad()
+        recon_batch, mu, logvar = model(data)
+        loss = loss_function(recon_batch, data, mu, logvar)
+        loss.backward()
+        train_loss += loss.item()
+        optimizer.step()
+    out.append(train_loss / len(train_loader))
+with torch.no_grad():
+    sample = torch.randn(4, 2).to(device)
+    sample = model.decode(sample).cpu()
+    out += sample.view(4, 1, 6, 6).sum((1, 2, 3)).tolist()

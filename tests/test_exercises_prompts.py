@@ -1,0 +1,217 @@
+"""Prompts for beginners, the course, gaps, shuffled lines and patients."""
+
+import re
+
+import numpy as np
+import pytest
+
+from micrograd_plus import exercises
+from micrograd_plus.exercises import authoring, sandboxed
+from micrograd_plus.exercises.catalogue import patients
+from micrograd_plus.exercises.handout import starter_notebook
+
+ALL = exercises.list_exercises()
+BY_ID = {each.id: each for each in ALL}
+
+
+def of_kind(kind):
+    """Return the exercises of one kind."""
+    return [each for each in ALL if each.kind == kind]
+
+
+# Prompts ----------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_a_prompt_is_a_call_that_gives_its_result():
+    for exercise in of_kind("rule"):
+        block = re.search(r"```python\n(.*?)```", exercise.prompt, re.DOTALL)[1]
+        is_long = any(text in block for text in ("has shape", "index=", "an array of shape"))
+        if exercise.op is None or exercise.op.kind == "variadic" or is_long:
+            continue
+        *lines, call = [line for line in block.splitlines() if not line.startswith("#")]
+        (shown,) = [line for line in block.splitlines() if line.startswith("# ")]
+        names = {"np": np}
+        exec("\n".join(lines), names)  # noqa: S102 - the text of a prompt
+        name, _, settings = call.partition(" = ")[2].partition("(")
+        assert name == exercise.op.name
+        arguments = eval(f"dict_of({settings}", {"dict_of": lambda *a, **k: (a, k), **names})  # noqa: S307 - as above
+        result = exercise.op.apply(*[np.array(each) if isinstance(each, list) else each for each in arguments[0]],
+                                   **arguments[1])  # fmt: skip
+        assert np.allclose(result.numpy(), eval(shown[2:]), atol=6e-4), exercise.id  # noqa: S307 - as above
+
+
+def test_a_prompt_has_formula_shapes_and_every_readable_value():
+    prompt = BY_ID["softmax.x"].prompt
+    assert "softmax(x)_i = exp(x_i) / Σ_j exp(x_j)" in prompt
+    assert "x = [[0.9, -0.9, 1.7], [-1.4, -1.6, 0.8]]" in prompt
+    assert "- `upstream`, shape (2, 3): what arrives at the output" in prompt
+    for exercise in of_kind("rule"):
+        if exercise.op is not None:
+            assert all(f"- `{name}`" in exercise.prompt for name in exercise.reads), exercise.id
+
+
+def test_a_prompt_says_how_the_forward_computes_what_can_be_read():
+    prompt = BY_ID["rms_norm.x"].prompt
+    assert "unit = x * scale" in prompt
+    assert "def rms_norm(xp, x, weight=None" in prompt
+
+
+def test_no_prompt_of_a_rule_tells_its_gradient():
+    for exercise in of_kind("rule"):
+        if exercise.op is not None:
+            told = exercise.prompt.partition("```python")[0].partition("`: ")[2]
+            assert not re.search(r"gradient|derivative|upstream @|slope", told), exercise.id
+
+
+def test_conventions_are_mentioned_only_where_they_matter():
+    mentioned = {each.id for each in of_kind("rule") if "any convention is right" in each.prompt}
+    assert {"maximum.a+b", "max.x", "clip.x", "absolute.x", "leaky_relu.x"} <= mentioned
+    assert not mentioned & {"subtract.b", "matmul.a", "exp.x", "softmax.x", "tanh.x", "sum.x"}
+
+
+def test_the_functions_of_xp_have_signatures_and_complete():
+    assert "`unreduce(x, shape, axis=None, keepdims=False)`" in BY_ID["tanh.x"].prompt
+    assert {"rows", "mT", "exp", "sum_to_shape"} <= set(dir(exercises.xp))
+    assert dir(sandboxed.Namespace(["exp"])) == ["exp"]
+
+
+def test_a_piece_of_an_engine_has_a_call_with_its_result():
+    prompt = BY_ID["engine.accumulate"].prompt
+    assert "parents = [[], [], [0, 1], [2, 2]" in prompt
+    assert "# the result: [" in prompt
+    assert "For example" not in BY_ID["engine.value"].prompt
+
+
+def test_an_exercise_shows_its_task_in_a_notebook():
+    shown = BY_ID["softmax.x"]._repr_markdown_()
+    assert "About 12 minutes. It helps to have done softmax.x.gaps." in shown
+    assert "def softmax_x(" in shown
+
+
+# The course -------------------------------------------------------------------------------------------------
+
+
+def test_what_an_exercise_needs_exists_and_comes_before_it():
+    place = {each.id: number for number, each in enumerate(ALL)}
+    for exercise in ALL:
+        assert 3 <= exercise.minutes <= 45
+        assert all(name in place for name in exercise.needs), exercise.id
+        assert all(place[name] < place[exercise.id] for name in exercise.needs
+                   if BY_ID[name].group == exercise.group), exercise.id  # fmt: skip
+
+
+def test_a_right_answer_shows_the_rule_of_the_engine_and_the_next_exercise():
+    text = " ".join(repr(exercises.check("tanh.x", lambda out: 1 - out * out)).split())
+    assert "The engine's own rule: lambda out: 1 - out * out As a formula: contribution = upstream · (1 − out²)" in text
+    assert re.search(r'\d+ of 22 exercises of "numbers and the chain" are right\. Next: exercises\.get_exercise', text)
+    assert "The engine's own rule" not in repr(exercises.check("tanh.x", lambda out: 1 - out))
+    assert re.search(r"numbers and the chain: [1-9]\d* of 22 are right\. Next: ", exercises.progress())
+
+
+def test_starters_and_notebooks_mention_the_walk():
+    assert "exercises.walk()" in BY_ID["tanh.x"].starter
+    cells = starter_notebook([BY_ID["tanh.x"]], "Slopes")["cells"]
+    assert "exercises.walk()" in cells[0]["source"]
+    assert "About 6 minutes. It helps to have done exp.x." in cells[2]["source"]
+
+
+# Gaps and lines ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "line"), [
+    ("tanh.x.gaps", 3), ("engine.accumulate.gaps", 4), ("engine.unbroadcast.gaps", 4), ("softmax.x.gaps", 3),
+])  # fmt: skip
+def test_dots_that_are_left_are_named_with_their_line(name, line, tmp_path):
+    file = tmp_path / "cell.py"
+    file.write_text(BY_ID[name].starter)
+    answers = {}
+    collector = type("Exercises", (), {"answer": staticmethod(lambda name: lambda f: answers.setdefault(name, f))})
+    import linecache
+
+    linecache.checkcache()
+    exec(compile(file.read_text(), str(file), "exec"), {"exercises": collector})  # noqa: S102 - our own starter
+    reply = exercises.check(name, answers[name])
+    assert f"there are still dots in line {line}" in reply.text
+    assert not reply.result.points
+
+
+def test_dots_in_an_index_are_no_gap():
+    reply = exercises.check("softmax.x", lambda upstream: upstream[..., None] + upstream.nothing)
+    assert "dots" not in reply.text
+    assert "AttributeError" in reply.text
+
+
+def test_a_filled_gap_and_an_order_of_lines_are_right():
+    def unbroadcast(x, shape):
+        added = x.ndim - len(shape)
+        x = x.sum(axis=tuple(range(added)))
+        repeated = tuple(i for i, length in enumerate(shape) if length == 1 and x.shape[i] > 1)
+        return x.sum(axis=repeated, keepdims=True)
+
+    assert exercises.check("engine.unbroadcast.gaps", unbroadcast)
+    for exercise in of_kind("lines"):
+        lines = re.findall(r"^    # (.*)$", exercise.starter, re.MULTILINE)[1:]
+        assert len(lines) >= 5
+
+
+def test_the_line_that_is_too_many_gives_a_named_mistake():
+    def train(weight, backward, rate, steps):
+        for _ in range(steps):
+            gradient = np.zeros_like(weight)
+            gradient = backward(weight, gradient)
+            weight = weight + rate * gradient
+        return weight
+
+    assert not exercises.check("engine.training.lines", train)
+    assert exercises.check("engine.training.lines", BY_ID["engine.training"].right)
+
+
+# Patients ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exercise", of_kind("patient"), ids=lambda each: each.id)
+def test_a_patient_fails_at_its_own_test_and_passes_those_before(exercise):
+    arguments = exercise.cases(3)[0].request["arguments"]
+    ill, x, y, rate = exercise.mistakes[0].wrong_answer, *(arguments[name] for name in ("x", "y", "rate"))
+    number, _ = ill(x, y, rate, 0)
+
+    def loss(rate, steps):
+        with np.errstate(all="ignore"):
+            return float(np.mean((ill(x, y, rate, steps)[1](x) - y) ** 2))
+
+    passes = {4: loss(rate / 100, 1) < loss(rate, 0), 5: loss(rate, 30) < loss(rate, 0) < np.inf}
+    assert all(passed for test, passed in passes.items() if test < number)
+    assert passes.get(number, False) is False or number < 4
+    assert loss(rate, arguments["steps"]) > patients.LEARNED * np.var(y) or not np.isfinite(loss(rate, 200))
+
+
+def test_a_patient_marks_the_test_and_the_cure():
+    exercise = BY_ID["uphill.patient"]
+    ill, other_test = (each.wrong_answer for each in exercise.mistakes)
+    parts = exercises.check(exercise, ill).result.parts
+    assert [part["points"] for part in parts] == [4, 0]
+    assert parts[1]["reason"] == "the training still does not learn"
+    assert [part["points"] for part in exercises.check(exercise, other_test).result.parts] == [0, 6]
+    assert exercises.check(exercise, exercise.right)
+
+
+def test_a_cure_of_more_than_three_lines_is_not_accepted():
+    def uphill_patient(x, y, rate, steps):
+        test = 4
+        a = np.c_[x, np.ones(len(x))]
+        c = np.linalg.lstsq(a, y)[0]
+        b = c[-1]
+        w = c[:2]
+        return test, lambda points: points @ w + b
+
+    reply = exercises.check("uphill.patient", uphill_patient)
+    assert "your cure changes 4 lines; 3 are enough" in reply.text
+
+
+def test_a_patient_without_a_test_gets_a_sentence():
+    answers = {}
+    collector = type("Exercises", (), {"answer": staticmethod(lambda name: lambda f: answers.setdefault(name, f))})
+    exec(BY_ID["hot.patient"].starter, {"exercises": collector})  # noqa: S102 - our own starter
+    reply = exercises.check("hot.patient", answers["hot.patient"])
+    assert "`test` is still None" in reply.text
+    assert authoring.starter_points(BY_ID["hot.patient"]) == 0
