@@ -22,7 +22,7 @@ quick: .venv/.test ## the core's tests with one sample of each operation, in a m
 parity: .venv/.parity ## compare with PyTorch 2.13.0 (its wheel can be gigabytes; TEST_ARGS as above)
 	$(PYTEST) -m parity $(TEST_ARGS)
 
-trials: .venv/.parity ## random programs beside PyTorch, hostile files, long training: hours (TRIALS_ARGS="--programs 1000")
+trials: .venv/.parity ## random programs beside PyTorch, users' rules, hostile files, long training: hours (TRIALS_ARGS="--programs 1000")
 	OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests .venv/bin/python -m trials $(TRIALS_ARGS)
 
 mutants: .venv/.test ## change the core one expression at a time; a test must notice (MUTANTS_ARGS="--count 20")

@@ -894,14 +894,14 @@ def test_a_guess_is_compared_to_its_written_digits(trace):
     assert exercises.ask(trace, "w", 1 + slope * 0.3)
     assert exercises.ask(trace, "w", round(1 + slope * 0.3, 3))
     assert not exercises.ask(trace, "w", 1.3)
-    assert exercises.ask(trace, (0, "upstream"), 1)
+    assert exercises.ask(trace, (1, "upstream"), 1)
 
 
 @pytest.mark.parametrize(("what", "answer", "row"), [
     ("w", lambda slope: slope * 0.3, "M1"),
     ("w", lambda slope: 1 + (1 - 0.36) * 0.3, "M20"),
-    ((2, "contribution"), lambda slope: 1 - 0.36, "M20"),
-    (2, lambda slope: 1.0, "passed on"),
+    ((3, "contribution"), lambda slope: 1 - 0.36, "M20"),
+    (3, lambda slope: 1.0, "passed on"),
 ])  # fmt: skip
 def test_a_wrong_guess_is_explained_by_a_repeated_walk(trace, what, answer, row):
     guess = exercises.ask(trace, what, answer(1 - np.tanh(0.6) ** 2))
@@ -946,7 +946,29 @@ def test_an_impossible_question_raises(trace):
     with pytest.raises(KeyError, match="choose from w, x"):
         exercises.ask(trace, "v", 1.0)
     with pytest.raises(ValueError, match="must be one of contribution, after"):
-        exercises.ask(trace, (0, "grade"), 1.0)
+        exercises.ask(trace, (1, "grade"), 1.0)
+
+
+@pytest.mark.parametrize(("answer", "sentence"), [
+    ("seven", "must be a real number"), (2j, "got a complex number"), (float("nan"), "must be finite"),
+    ([[1], [1, 2]], "must be a real number"),
+])  # fmt: skip
+def test_a_guess_that_is_no_number_gets_a_sentence(trace, answer, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        exercises.ask(trace, "w", answer)
+
+
+def test_steps_of_a_guess_count_from_1(trace):
+    with pytest.raises(IndexError, match="steps 1 to"):
+        exercises.ask(trace, 0, 1.0)
+
+
+def test_a_guess_that_forgets_a_path_gets_its_name():
+    a = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = a * 3.0 + a * 5.0 + a * 11.0
+        y.backward()
+    assert exercises.ask(trace, "a", 14).mistake.id == "path"
 
 
 # Isolation of a student's code ----------------------------------------------------------------------------------------

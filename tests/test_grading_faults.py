@@ -3,6 +3,8 @@
 import json
 import os
 import random
+import subprocess
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from graded import EXP, HEAD, RIGHT, SECRET, SIGN, TANH, assignment
+from micrograd_plus import files
 from micrograd_plus.__main__ import main
 from micrograd_plus.grading import batch, grade, submissions, tampering, worker
 from micrograd_plus.grading.assignment import Assignment
@@ -146,7 +149,7 @@ def test_a_sandbox_that_fails_twice_gives_no_marks(monkeypatch):
 def test_files_that_a_killed_run_left_among_the_walks_are_removed(tmp_path):
     store = Store(tmp_path)
     (tmp_path / "walks").mkdir()
-    (tmp_path / "walks" / ".being-written-abc").write_text("half", encoding="utf-8")
+    (tmp_path / "walks" / f".a.json.{files.TEMPORARY}-abc").write_text("half", encoding="utf-8")
     store.put_walks("a", {"tanh.x": "{}"})
     store.put_walks("a--b", {"tanh.x": "{}"})
     with store.lock():
@@ -265,15 +268,15 @@ def test_a_remark_says_which_cell_a_missing_name_comes_from(sandbox):
 
 
 def test_archives_skip_the_files_that_folders_skip(tmp_path, sandbox):
-    files = {
+    entries = {
         "__MACOSX/._a.py": b"\0\1", ".DS_Store": b"\0", "a/.ipynb_checkpoints/work-checkpoint.py": SIGN.encode(),
         "a/__pycache__/work.py": b"\0", "a/._work.py": b"\0", "a/work.py": RIGHT.encode(),
     }  # fmt: skip
     place = tmp_path / "ada.zip"
     with zipfile.ZipFile(place, "w") as archive:
-        for name, data in files.items():
+        for name, data in entries.items():
             archive.writestr(name, data)
-    for name, data in files.items():
+    for name, data in entries.items():
         (tmp_path / "bob" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "bob" / name).write_bytes(data)
     for path in (place, tmp_path / "bob"):
@@ -370,12 +373,103 @@ def test_replacing_exit_does_not_return_into_the_graders_program(sandbox):
     assert points(marks_of(source, sandbox)) == [10, 10]
 
 
+# Mistakes of teachers -------------------------------------------------------------------------------------------------
+
+SETTINGS = [
+    ('[points]\n"softmaxx" = 4\n', "[points] names 'softmaxx', which is not in this assignment; it has tanh.x, exp.x"),
+    ('[points]\n"tanh.x" = "four"\n', "[points] 'tanh.x' must be a number of at least 0, got 'four'"),
+    ('[points]\n"tanh.x" = -4\n', "must be a number of at least 0, got -4"),
+    ("points = 3\n", "`points` must be a table"),
+    ('files = ["none.py"]\n', "names the file 'none.py', which is not in"),
+    ('hand_out = ["own.py"]\n', "`hand_out` must be a list of names in `files`"),
+    ("files = 3\n", "`files` must be a list"), ("title = 3\n", "`title` and `id` must be strings"),
+    ('isolation = "ful"\n', "`isolation` must be one of"), ('titel = "a"\n', "unknown key 'titel'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "message"), SETTINGS)
+def test_wrong_settings_stop_grade_and_release_with_one_sentence(tmp_path, capsys, settings, message):
+    path = assignment(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8") + settings, encoding="utf-8")
+    (tmp_path / "ada.py").write_text(RIGHT, encoding="utf-8")
+    for arguments in (["grade", str(tmp_path / "ada.py"), "--assignment", str(path), "-o", str(tmp_path / "marks")],
+                      ["exercises", "release", str(path), "-o", str(tmp_path / "handout")]):  # fmt: skip
+        assert main(arguments) == 1
+        error = capsys.readouterr().err
+        assert message in error
+        assert "Traceback" not in error
+    assert not (tmp_path / "marks").exists()
+    assert not (tmp_path / "handout").exists()
+
+
+def test_an_unknown_column_stops_before_anything_is_written(tmp_path, capsys):
+    (tmp_path / "ada.py").write_text(RIGHT, encoding="utf-8")
+    arguments = ["grade", str(tmp_path / "ada.py"), "--assignment", str(assignment(tmp_path)), "-o",
+                 str(tmp_path / "marks"), "--columns", "SIS User ID=sdent"]  # fmt: skip
+    assert main(arguments) == 1
+    assert "column 'SIS User ID' cannot contain 'sdent'" in capsys.readouterr().err
+    assert not (tmp_path / "marks").exists()
+
+
+def test_unreadable_places_give_a_sentence_and_no_traceback(tmp_path, capsys):
+    path = assignment(tmp_path)
+    (tmp_path / "ada.py").write_text(RIGHT, encoding="utf-8")
+    one = ["grade", "--one", str(tmp_path / "ada.py"), "--assignment", str(path)]
+    assert main([*one, "--format", "xml"]) == 1
+    assert "unknown format 'xml'; choose from json" in capsys.readouterr().err
+    assert main([*one, "-o", str(tmp_path / "none" / "marks.json")]) == 1
+    assert "cannot be read or written" in capsys.readouterr().err
+    new = tmp_path / "new" / "folder" / "week3.ipynb"
+    assert main(["grade", "--pack", "nbgrader", "--assignment", str(path), "-o", str(new)]) == 0
+    assert new.exists()
+
+
+OWN = """
+import micrograd_plus as mg
+from micrograd_plus import exercises
+@exercises.define("own.triple", prompt="Three times x.", inputs={"x": mg.samples.real(2, 3)})
+def own_triple(x):
+    return 3 * x
+"""
+
+
+@pytest.mark.usefixtures("own_exercises")
+@pytest.mark.parametrize("is_handed_out", [True, False])
+def test_students_get_feedback_on_own_exercises_if_the_teacher_hands_them_out(tmp_path, capsys, is_handed_out):
+    (tmp_path / "own_tasks.py").write_text(OWN, encoding="utf-8")
+    chosen = {"hand_out": '["own_tasks.py"]'} if is_handed_out else {}
+    path = assignment(tmp_path, files='["own_tasks.py"]', **chosen)
+    path.write_text(path.read_text(encoding="utf-8").replace('"exp.x"', '"own.triple"'), encoding="utf-8")
+    for _ in range(2):  # a second release changes nothing
+        assert main(["exercises", "release", str(path), "-o", str(tmp_path / "out")]) == 0
+    assert (
+        main(["grade", "--pack", "nbgrader", "--assignment", str(path), "-o", str(tmp_path / "out" / "s.ipynb")]) == 0
+    )
+    for folder, name in (("out", "week3.ipynb"), ("out/nbgrader/week3", "week3.ipynb"), ("out", "s.ipynb")):
+        place = tmp_path / folder
+        assert (place / "own_tasks.py").exists() is is_handed_out
+        assert ("import own_tasks" in (place / name).read_text(encoding="utf-8")) is is_handed_out
+    if is_handed_out:
+        assert (tmp_path / "out" / "own_tasks.py").read_text(encoding="utf-8") == OWN
+        book = json.loads((tmp_path / "out" / "week3.ipynb").read_text(encoding="utf-8"))
+        setup = next(cell["source"] for cell in book["cells"] if cell["cell_type"] == "code")
+        check = "print(exercises.check('own.triple', lambda x: 3 * x).result.points)"
+        ran = subprocess.run([sys.executable, "-c", f"{setup}\n{check}"], cwd=tmp_path / "out", check=False,
+                             capture_output=True, text=True)  # fmt: skip
+        assert ran.stdout.endswith("10.0\n") or ran.stdout.strip().endswith("10"), ran.stderr
+
+
 # Random submissions ---------------------------------------------------------------------------------------------------
 
 PIECES = (
     RIGHT, SIGN, "%matplotlib inline\n", "(", '"' * 3, "x = 1\n", "\\", "\0", "\ud800", "# coding: latin-1\n", "'",
     "!ls\n", "while True\n", "    ", "\N{SNOWMAN}", "def tanh_x(out):\n", "@exercises.answer('tanh.x')\n", "\r", "f'{",
     "%%bash\n",
+)  # fmt: skip
+VALID = (
+    RIGHT, SIGN, "x = 1\n", "1 / 0\n", "import micrograd_plus as mg\n", "def f(x): return undefined\n", "# a comment\n",
+    "def tanh_x(out):\n    raise ValueError(out)\n", "def exp_x(x, out): return [x, out]\n", "tanh_x = 3\n",
+    "class exp_x: pass\n", "import numpy as np; np.exp = None\n", "import sys; sys.exit(1)\n",
 )  # fmt: skip
 STEMS = ("a", "\u00e4 b", "=x", "..", "con", "-")
 FOLDERS = ("", "", "__MACOSX/._", "old/", "../", ".hidden/", "con/")
@@ -386,7 +480,8 @@ def random_submission(folder: Path, chance: random.Random) -> Path:
     """Write a random submission: a program, a notebook or an archive, often damaged."""
 
     def text() -> str:
-        return "".join(chance.choice(PIECES) for _ in range(chance.randrange(6)))
+        pieces = chance.choice((PIECES, VALID))
+        return "".join(chance.choice(pieces) for _ in range(chance.randrange(1, 6)))
 
     def data(kind: str) -> bytes:
         if kind == "py":

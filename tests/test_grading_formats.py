@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import zipfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from jsonschema import validate
 
@@ -20,7 +22,7 @@ from micrograd_plus.__main__ import main
 from micrograd_plus.exercises import student_key
 from micrograd_plus.grading import formats, grade, submissions
 from micrograd_plus.grading.assignment import load_assignment
-from micrograd_plus.grading.formats import gradescope, junit, otter, table
+from micrograd_plus.grading.formats import gradescope, junit, otter, table, wheel
 from micrograd_plus.grading.sandbox import isolation
 from micrograd_plus.grading.sandbox.boxes import Sandbox
 
@@ -127,7 +129,7 @@ def test_the_gradescope_package_grades_a_submission(tmp_path, capsys):
     assert main(["grade", "--pack", "gradescope", "--assignment", str(path), "-o", str(place)]) == 0
     root = tmp_path / "autograder"
     with zipfile.ZipFile(place) as archive:
-        assert {"setup.sh", "run_autograder", "assignment.toml"} == set(archive.namelist())
+        assert {"setup.sh", "run_autograder", "assignment.toml", wheel.FILE_NAME} == set(archive.namelist())
         assert all(archive.getinfo(name).external_attr >> 16 & stat.S_IXUSR for name in ("setup.sh", "run_autograder"))
         archive.extractall(root / "source")
     (root / "submission").mkdir()
@@ -137,16 +139,71 @@ def test_the_gradescope_package_grades_a_submission(tmp_path, capsys):
     (root / "submission" / "work.py").write_text(f"{RIGHT}\nmeans_find = {step}\n", encoding="utf-8")
     who = json.dumps({"id": 1, "users": [{"id": 2, "email": "Ada@x.edu", "name": "Ada"}]})
     (root / "submission_metadata.json").write_text(who, encoding="utf-8")
-    (root / "venv" / "bin").mkdir(parents=True)
-    (root / "venv" / "bin" / "python").symlink_to(sys.executable)
-    script = (root / "source" / "run_autograder").read_text(encoding="utf-8").replace("/autograder", str(root))
-    script = script.replace(str(root / "venv" / "bin" / "python"), sys.executable)
-    subprocess.run(["bash", "-n", root / "source" / "setup.sh"], check=True)
-    subprocess.run(["bash", "-c", script], check=True, cwd=tmp_path,
-                   env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})  # fmt: skip
+    image = make_image(tmp_path / "image", new_python=True)
+    assert run_script(root, "setup.sh", image).returncode == 0
+    assert (root / "venv" / "lib" / "micrograd_plus" / "grading").is_dir(), "the package comes from the wheel"
+    ran = run_script(root, "run_autograder", image)
+    assert ran.returncode == 0, ran.stderr
     results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
     validate(results, schema("gradescope_results"))
     assert results["score"] == 20
+    level = "user" if isolation.is_available("user") else isolation.strongest_level()
+    assert isolation.is_at_least("full", level)
+    assert "Level of isolation: " in results["output"]
+    assert "provisional" not in results["output"] or not isolation.is_at_least(isolation.strongest_level(), "user")
+
+
+def make_image(folder: Path, new_python: bool) -> Path:
+    """Make the programs of a machine like Gradescope's default image: Python 3.10, and perhaps 3.11 in its index."""
+    folder.mkdir()
+    numpy = Path(np.__file__).parent.parent
+    installed = f"""#!/bin/bash
+case "$*" in
+"-c import ensurepip"*) exit 0 ;;
+"-m venv"*) mkdir -p "$3/bin" "$3/lib"; cat > "$3/bin/python" <<'END'
+#!/bin/bash
+lib=$(dirname "$0")/../lib
+if [ "$1 $2 $3" = "-m pip install" ]; then exec {sys.executable} -m zipfile -e "$4" "$lib"; fi
+PYTHONPATH=$lib:{numpy} exec {sys.executable} "$@"
+END
+chmod +x "$3/bin/python" ;;
+esac
+"""
+    programs = {"python3": "#!/bin/bash\nexit 1\n", "apt-get": "#!/bin/bash\nexit 0\n"}
+    if new_python:
+        (folder / "index").write_text(installed, encoding="utf-8")
+        programs["apt-get"] = (f'#!/bin/bash\ncase "$*" in install*python3.11*) cp {folder}/index {folder}/python3.11; '
+                               f"chmod +x {folder}/python3.11;; esac\n")  # fmt: skip
+    for name, text in programs.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    for name in ("bash", "cat", "chmod", "cp", "dirname", "ls", "mkdir", "rm"):
+        (folder / name).symlink_to(shutil.which(name) or name)
+    return folder
+
+
+def run_script(root: Path, name: str, image: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script of the package with the programs of an image only."""
+    script = (root / "source" / name).read_text(encoding="utf-8").replace("/autograder", str(root))
+    return subprocess.run(["bash", "-c", script], check=False, cwd=root, capture_output=True, text=True,
+                          env={"PATH": str(image), "HOME": os.environ.get("HOME", "/")})  # fmt: skip
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Gradescope runs a Unix shell script")
+def test_setup_on_an_image_without_a_new_python_fails_with_a_sentence(tmp_path):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "setup.sh").write_text(gradescope.SETUP, encoding="utf-8")
+    ran = run_script(tmp_path, "setup.sh", make_image(tmp_path / "image", new_python=False))
+    assert ran.returncode == 1
+    assert "needs Python 3.11 or newer" in ran.stderr
+    assert "Ubuntu 24.04" in ran.stderr
+
+
+@pytest.mark.parametrize(("text", "level"), [('isolation = "full"\n', "user"), ('title = "a"\n', "full")])
+def test_the_package_requires_the_level_that_was_chosen(text, level):
+    changed = gradescope.require_level(text + 'secret = "b"\n', level)
+    assert changed.count("isolation") == 1
+    assert f'isolation = "{level}"' in changed
 
 
 def test_gradescope_gives_no_points_if_the_grader_fails(tmp_path):
@@ -205,12 +262,11 @@ def test_released_cells_have_metadata_for_nbgrader(release_folder):
 
 
 @pytest.mark.slow
-def test_nbgrader_runs_from_release_to_marks(release_folder):
+def test_nbgrader_runs_from_release_to_marks(release_folder, capsys):
     pytest.importorskip("nbgrader")
-    from micrograd_plus.grading.formats import nbgrader
 
     course = release_folder / "course"
-    (course / "source" / "week3").mkdir(parents=True)
+    course.mkdir()
     assert main(["grade", "--pack", "nbgrader", "--assignment", str(release_folder / "week3.toml"),
                  "-o", str(course / "source" / "week3" / "week3.ipynb")]) == 0  # fmt: skip
     (course / "nbgrader_config.py").write_text(
@@ -233,8 +289,14 @@ def test_nbgrader_runs_from_release_to_marks(release_folder):
     marks = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "marks").glob("*.json"))]
     assert [(each["student"], each["score"]) for each in marks] == [("ada", 20.0), ("bob", 11.0), ("eve", 0.0)]
     marks[1]["exercises"][0]["points"] = 4.0
-    assert nbgrader.write_back([*marks, {"student": "unknown", "exercises": []}], "week3", database) == ["unknown"]
+    (out / "marks" / "bob.json").write_text(json.dumps(marks[1]), encoding="utf-8")
+    write_back = ["grade", "--write-back", "nbgrader", "--assignment", str(path), "-o", str(out),
+                  "--database", database]  # fmt: skip
+    assert main(write_back) == 0
     assert scores(database) == {"ada": 20.0, "bob": 14.0, "eve": 0.0}
+    (out / "marks" / "unknown.json").write_text(json.dumps(marks[0] | {"student": "unknown"}), encoding="utf-8")
+    assert main(write_back) == 1
+    assert "unknown is not in the gradebook" in capsys.readouterr().out
 
 
 def scores(database: str) -> dict[str, float]:

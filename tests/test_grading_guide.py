@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from micrograd_plus.__main__ import main
+from micrograd_plus.grading.formats.wheel import FILE_NAME
 
 GUIDE = (Path(__file__).resolve().parent.parent / "docs" / "teachers.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(block.replace("\\\n", " "))[1:] for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)]
@@ -57,7 +58,8 @@ def test_the_guide_leads_from_an_empty_folder_to_marks(tmp_path, monkeypatch, ca
     assert main(first) == 0
     assert "30 marked" in capsys.readouterr().out
     assert {path.name for path in Path("marks").iterdir()} == {
-        "marks", "marks.csv", "report.html", "mistakes.csv", "tampering.csv", "walks"}  # fmt: skip
+        "marks", "marks.csv", "report.html", "mistakes.csv", "tampering.csv", "walks", "answers", "students",
+    }  # fmt: skip
     marks = json.loads(Path("marks/marks/s02.json").read_text(encoding="utf-8"))
     points = {each["exercise"]: each["points"] for each in marks["exercises"]}
     assert len(points) == 3
@@ -80,7 +82,9 @@ def test_the_guide_leads_from_an_empty_folder_to_marks(tmp_path, monkeypatch, ca
 
     assert main(shlex.split("grade --pack gradescope --assignment week3.toml -o autograder.zip")) == 0
     with zipfile.ZipFile("autograder.zip") as archive:
-        assert {"setup.sh", "run_autograder", "assignment.toml", "my_exercises.py"} == set(archive.namelist())
+        assert {"setup.sh", "run_autograder", "assignment.toml", "my_exercises.py", FILE_NAME} == set(
+            archive.namelist()
+        )
     for system in ("nbgrader", "otter"):
         assert main(["grade", "--pack", system, "--assignment", "week3.toml", "-o", f"{system}.ipynb"]) == 0
         assert json.loads(Path(f"{system}.ipynb").read_text(encoding="utf-8"))["nbformat"] == 4

@@ -58,8 +58,10 @@ def store(tmp_path):
         for name, source in sources.items():
             submission = submissions.Submission(name, submissions.read_program(source.encode()))
             submission.remarks.append(NASTY)
-            walks[name] = {}
-            results.put(name, to_json(grade.grade_submission(submission, loaded, sandbox, walks=walks[name])))
+            walks[name], answers = {}, {}
+            marks = grade.grade_submission(submission, loaded, sandbox, walks=walks[name], answers=answers)
+            results.put(name, to_json(marks))
+            results.put_answers(name, answers)
             results.put_walks(name, walks[name])
     report.write_report(results, loaded)
     return results
@@ -93,6 +95,59 @@ def test_the_page_has_a_language_a_title_and_ordered_headings(store):
     assert all("scope" in attributes for tag, attributes in page.tags if tag == "th")
 
 
+def test_a_mistake_links_to_its_students_and_their_code(store):
+    text = (store.folder / "report.html").read_text(encoding="utf-8")
+    links = set(re.findall(r'href="#([^"]+)"', text))
+    assert links == {"student-bob", "student-eve"}
+    assert all(f'<section id="{link}"' in text for link in links)
+    assert "catalogue" not in text
+    assert "<code>   1  def tanh_x(out):\n   2      return out**2 - 1</code>" in text
+    assert text.count("<details>") == 3
+    mistakes = list(csv.reader(io.StringIO((store.folder / "mistakes.csv").read_text(encoding="utf-8"))))
+    assert ["tanh.x", "the sign is wrong", "1", "bob"] in mistakes
+
+
+def test_equal_unknown_answers_are_counted_together(tmp_path):
+    loaded, results = load_assignment(assignment(tmp_path)), Store(tmp_path / "out")
+    bodies = {"a": "0.3 + 0 * out", "b": "0.3 * (1 + 0 * out)", "c": "0.4 + 0 * out", "d": "1 - out**2"}
+    with Sandbox() as sandbox:
+        for name, body in bodies.items():
+            cells_of = submissions.read_program(f"def tanh_x(out):\n    return {body}\n".encode())
+            marks = grade.grade_submission(submissions.Submission(name, cells_of), loaded, sandbox)
+            results.put(name, to_json(marks))
+    groups = [ids for exercise, title, ids in report.group_mistakes(results.all()) if "unknown" in title]
+    assert groups == [["a", "b"], ["c"]]
+
+
+def test_each_student_gets_a_page_with_comments_and_no_others(store):
+    (store.folder / "comments.csv").write_text(
+        "student,exercise,comment\nbob,tanh.x,Turn <it> around\n", encoding="utf-8"
+    )
+    (store.folder / "students" / "gone.html").write_text("", encoding="utf-8")
+    report.write_report(store, load_assignment(store.folder.parent / "week3.toml"))
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (store.folder / "students").iterdir()}
+    assert set(pages) == {"ada", "bob", "eve"}
+    assert "tanh.x: Turn &lt;it&gt; around" in pages["bob"]
+    assert "return out**2 - 1" in pages["bob"]
+    assert not [name for name in ("ada", "eve") if f"{name}: " in pages["bob"]]
+    assert "walks/" not in pages["bob"]
+
+
+@pytest.mark.browser
+def test_filters_hide_students_and_printing_shows_all(store, chromium):  # noqa: F811 - the fixture
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.goto((store.folder / "report.html").as_uri())
+        code = page.locator("#student-bob pre")
+        assert page.locator("#student-ada").is_visible()
+        assert not code.is_visible()
+        page.check("#only-wrong")
+        assert not page.locator("#student-ada").is_visible()
+        page.emulate_media(media="print")
+        assert code.bounding_box()["height"] > 10
+        assert not page.locator(".filter").is_visible()
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violations(store, chromium, scheme):  # noqa: F811 - the fixture
@@ -100,9 +155,12 @@ def test_axe_finds_no_violations(store, chromium, scheme):  # noqa: F811 - the f
 
     with chromium.new_context(color_scheme=scheme, bypass_csp=True) as context:
         page = context.new_page()
-        page.goto((store.folder / "report.html").as_uri())
-        results = Axe().run(page)
-        assert results.violations_count == 0, results.generate_report()
+        for place in ("report.html", "students/bob.html"):
+            page.goto((store.folder / place).as_uri())
+            for summary in page.locator("summary").all():
+                summary.click()
+            results = Axe().run(page)
+            assert results.violations_count == 0, results.generate_report()
 
 
 @pytest.mark.parametrize(("text", "sentence"), [("no. 1", "No. 1."), ("which?", "Which?"), ("Right.", "Right.")])

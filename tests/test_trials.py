@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from trials import harness, hostile, training
+from trials import harness, hostile, rules, training
 from trials.__main__ import KINDS, tally
 
 TESTS = Path(__file__).resolve().parent
@@ -21,6 +21,23 @@ def test_a_few_cases_find_nothing(kind, count):
     found = tally(kind, 0, count, quiet=True)
     assert not found.findings
     assert found.cases == count // (training.STEPS if kind == "steps" else 1)
+
+
+@pytest.mark.usefixtures("own_operations")
+def test_a_few_programs_with_users_rules_have_right_gradients():
+    found = tally("rules", 0, 200, quiet=True)
+    assert not found.findings
+    assert found.outcomes[harness.SAME] > 150
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize("planted", ["own", "read_only"])
+def test_a_guard_that_lets_something_through_is_found(monkeypatch, planted):
+    from micrograd_plus.core.runtime import guards
+
+    missing = {"own": lambda results: results[0], "read_only": lambda value, variables: value}[planted]
+    monkeypatch.setattr(guards, planted, missing)
+    assert harness.run_cases("rules", rules.run, 0, 60, quiet=True).findings
 
 
 @pytest.mark.parity
@@ -110,7 +127,7 @@ def test_the_command_does_one_case_again():
     environment = {"PYTHONPATH": f"{TESTS}:{TESTS.parent}:{TESTS.parent / 'viz'}", "PATH": ""}
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() in (harness.SAME, harness.SAID)
-    assert set(KINDS) == {"programs", "writes", "hostile", "steps"}
+    assert set(KINDS) == {"programs", "writes", "rules", "hostile", "steps"}
 
 
 def test_error_messages_stay_short_for_long_files():

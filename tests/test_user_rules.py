@@ -221,7 +221,7 @@ def test_a_composite_that_writes_into_its_input_is_an_error(requires_grad):
         return xp.sum(x)
 
     x = mg.tensor([1.0, 2.0], requires_grad=requires_grad)
-    with pytest.raises(ValueError, match="must not write"):
+    with pytest.raises((ValueError, RuntimeError), match=r"steps\(x: .*(must not write|leaf that requires a gradient)"):
         steps(x)
     with mg.unfuse(), mg.no_grad(), pytest.raises(ValueError, match="must not write"):
         steps(x)
@@ -267,6 +267,57 @@ def test_a_rule_of_tensors_may_change_its_own_upstream(create_graph):
 def test_a_rule_of_the_engine_is_called_as_it_is():
     rules = [rule for name in ("matmul", "tanh", "getitem") for rule in getattr(mg.ops, name).op.rules]
     assert all(rule.guarded is rule.function for rule in rules)
+
+
+# Promises ------------------------------------------------------------------------------------------------------------
+
+
+COMPOSED = "composed with other operations, the gradient is that of the walk on tensors"
+UNCHANGED = "what an operation is given stays unchanged"
+
+
+def share(upstream):
+    gradient = 2 * upstream
+    return gradient, gradient
+
+
+def write_x(upstream, x):
+    result = 2 * upstream
+    x *= 1.5
+    return result, result.copy()
+
+
+@pytest.mark.parametrize(("rule", "promise", "broken"), [(share, COMPOSED, False), (write_x, UNCHANGED, True)])
+def test_promises_find_a_rule_that_shares_or_writes(monkeypatch, rule, promise, broken):
+    from micrograd_plus.checks.promises import broken_promises
+
+    def both(xp, x, y):
+        return 2 * x + 2 * y
+
+    for is_trusted in (False, True):
+        both.__name__ = f"both_{is_trusted}".lower()
+        with monkeypatch.context() as patch:
+            if is_trusted:
+                patch.setattr("micrograd_plus.core.runtime.guards.is_built_in", lambda function: True)
+            call = mg.op(both)
+            call.rule("x", "y")(rule)
+        mg.samples.sample(call, np.array([0.5, -1.5]), np.array([2.0, 0.7]))
+        found = broken_promises(call)
+        assert (promise in found) == (is_trusted or broken)
+
+
+def test_promises_find_a_rule_that_writes_into_a_constant():
+    from micrograd_plus.checks.promises import broken_promises
+
+    count = np.zeros(())
+
+    def rule(upstream):
+        count[...] += 1
+        return 2 * upstream
+
+    call = one_rule(rule)
+    mg.samples.sample(call, np.array([0.5, -1.5]))
+    assert "the constants have changed" in broken_promises(call)[UNCHANGED]
 
 
 # Parameters ----------------------------------------------------------------------------------------------------------

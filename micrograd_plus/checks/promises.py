@@ -10,14 +10,15 @@ A broken promise raises an error that names the operation, the call and the diff
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from types import CellType
 from typing import Any
 
 from .. import ops
 from ..backends import arrays, devices, floats, tensors
 from ..core.apply import Op
-from ..core.backward import upstreams_or_zeros
+from ..core.backward import Part, contributions, upstreams_or_zeros
 from ..core.composite import ChainRule
 from ..core.define import operations
 from ..core.fast import callers
@@ -305,6 +306,72 @@ def steps_inside_hold(sample: Sample, step: tuple[Any, ...], listener: _Listener
         formula_holds(sample, each, within)
     arrived = to_host(inputs[contribution.index].grad.numpy())
     assert_equal(arrived, to_host(contribution.raw), f"{sample}: the steps inside {contribution.rule.name}")
+
+
+@promise("composed with other operations, the gradient is that of the walk on tensors")
+def _(sample: Sample) -> None:
+    places = differentiable_inputs(sample)
+    leaves = [tensor(sample.inputs[i], requires_grad=True) for i in places]
+    first, second = [[x * 1.0 for x in leaves] for _ in range(2)]
+    total = sum((weighted_sum(x, 2) for x in first), tensor(0.0))  # the first are used before the operation
+    for inputs, seed in ((first, 0), (first, 1), (second, 2)):
+        total = total + scalar(sample, replace_inputs(sample, places, inputs), seed)
+    total = total + sum((weighted_sum(x, 3) for x in second), tensor(0.0))  # the second are used after it
+    if not leaves or total.node is None:
+        return
+    on_tensors = total.gradients(create_graph=True)
+    for walk in (total.gradients(), total.gradients()):
+        for leaf in leaves:
+            exact = on_tensors[leaf.node].numpy()
+            assert_equal(walk[leaf.node], exact, f"{sample}: between other operations, and on tensors", rtol=1e-8)
+
+
+@promise("what an operation is given stays unchanged")
+def _(sample: Sample) -> None:
+    if where.get() != "cpu":
+        return
+    places = differentiable_inputs(sample)
+    inputs = [tensor(value) if hasattr(value, "dtype") else value for value in sample.inputs]
+    for place in places:
+        inputs[place] = tensor(sample.inputs[place], requires_grad=True)
+    functions = [sample.op.forward, *(rule.function for rule in sample.op.rules)]
+    constants = [value for function in functions for value in constants_of(function)]
+    given = {"inputs": [getattr(x, "_data", x) for x in inputs], "parameters": sample.params, "constants": constants}
+    checked = [(name, array, array.copy()) for name, values in given.items() for array in arrays_in(values)]
+    out = run(sample, inputs)
+    made = {part.node for part in (out if isinstance(out, tuple) else (out,)) if part.node is not None}
+    for node in {node.parents[0] if type(node) is Part else node for node in made}:
+        shapes = node.shape_dtype if sample.op.outputs else (node.shape_dtype,)
+        upstream = [np.ones(shape, dtype) for shape, dtype in shapes]
+        given = {"saved values": node.saved, "upstream": upstream}
+        checked += [(name, array, array.copy()) for name, values in given.items() for array in arrays_in(values)]
+        for _ in range(2):
+            list(contributions(arrays, upstream if sample.op.outputs else upstream[0], node))
+    for name, array, before in checked:
+        assert_equal(array, before, f"{sample}: the {name} have changed", rtol=0, atol=0)
+
+
+def weighted_sum(x: Any, seed: int) -> Any:
+    """Return the sum of the real part of a tensor, weighted by fixed numbers."""
+    weights = np.random.default_rng([seed, 11]).uniform(0.5, 1.5, x.shape)
+    real_part = x.real if is_complex(x) else x
+    return (real_part * tensor(weights, dtype=real_part.dtype)).sum()
+
+
+def arrays_in(value: Any) -> Iterator[Any]:
+    """Yield the arrays in nested lists, tuples and dictionaries."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from arrays_in(part)
+
+
+def constants_of(function: Any) -> list[Any]:
+    """Return the values that a function refers to: its globals, what it captures, and its defaults."""
+    names, outer = function.__code__.co_names, getattr(function, "__globals__", {})
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    return [*(outer[name] for name in names if name in outer), *cells, *(function.__defaults__ or ())]
 
 
 class _Listener(Recorder):

@@ -275,11 +275,11 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
 
     Args:
         trace: the record of a walk.
-        what: the index of a step (for its contribution), a pair of the index and a value such as "after", or the label
-            of a leaf (for its gradient).
+        what: the number of a step, counted from 1 (for its contribution), a pair of the number and a value such as
+            "after", or the label of a leaf (for its gradient).
         answer: a number or an array, compared to the number of digits in which it is written.
     Returns: a reply, which is true if the answer is right.
-    Raises: IndexError or KeyError if the walk has no such step or leaf.
+    Raises: IndexError or KeyError if the walk has no such step or leaf; ValueError if the answer is no finite number.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)

@@ -39,9 +39,9 @@ class Question:
         if isinstance(what, str):
             self.leaf = self._find_leaf(what)
         elif isinstance(what, int):
-            if not -len(trace.steps) <= what < len(trace.steps):
-                raise IndexError(f"the walk has {len(trace.steps)} steps, 0 to {len(trace.steps) - 1}; got {what}")
-            self.step = trace.steps[what]
+            if not 1 <= what <= len(trace.steps):
+                raise IndexError(f"the walk has steps 1 to {len(trace.steps)}, as the player numbers them; got {what}")
+            self.step = trace.steps[what - 1]
         else:
             self.step = what
 
@@ -82,8 +82,19 @@ class Question:
         for each in self.trace.steps if step is None else [step]:
             for known, function in mistakes_at(self.trace, each):
                 yield known, self._answer_with({each.rule: function})
-        if step is not None:
+        if step is None:
+            yield from self._sums_of_paths()
+        else:
             yield mistake("passed on"), to_array(step.upstream)
+
+    def _sums_of_paths(self) -> Iterator[tuple[Mistake, Any]]:
+        """Yield what a leaf receives if one of its paths is forgotten, or if they are averaged."""
+        sent = [to_array(step.contribution) for step in self.trace.steps
+                if step.target == self.leaf and step.contribution is not None]  # fmt: skip
+        if len(sent) > 1:
+            for each in sent:
+                yield mistake("path"), self.right - each
+            yield mistake("path average"), self.right / len(sent)
 
     def _answer_with(self, wrong: Any) -> Any:
         """Return the answer of a walk with a mistake; None if the walk cannot be repeated with it."""
@@ -101,7 +112,7 @@ class Guess:
     """The reply to an answer about a walk. It is true if the answer is right."""
 
     def __init__(self, question: Question, answer: Any):
-        self.question, self.answer, self.hints_given = question, answer, 0
+        self.question, self.answer, self.hints_given = question, check_number(answer), 0
         self.shape = np.asarray(answer).shape
         self.right = agrees(answer, question.right)
         self.mistake = None if self.right else self._find_mistake()
@@ -133,6 +144,20 @@ class Guess:
             return Text(f"There is no hint: {reason}.")
         self.hints_given, hint = next_hint(self.mistake, self.hints_given)
         return hint
+
+
+def check_number(answer: Any) -> Any:
+    """Return an answer that is a finite real number or an array of them; raise ValueError for anything else."""
+    try:
+        array = np.asarray(answer)
+    except ValueError:
+        array = np.asarray("")
+    if array.dtype.kind not in "biuf":
+        kind = "a complex number" if array.dtype.kind == "c" else repr(answer)
+        raise ValueError(f"the answer must be a real number or an array of them, got {kind}")
+    if not np.all(np.isfinite(array)):
+        raise ValueError("the answer must be finite, got nan or infinity: compute it from the numbers of the walk")
+    return answer
 
 
 def to_array(value: Any) -> Any:
@@ -186,7 +211,7 @@ def candidates(trace: Any, step: int, word: str = "after") -> list[dict[str, Any
     """
     if not 1 <= step <= len(trace.steps):
         raise IndexError(f"step must be between 1 and {len(trace.steps)}, got {step}")
-    question = Question(trace, (step - 1, word))
+    question = Question(trace, (step, word))
     right, answers = question.right, []
     for known, value in question.candidates():
         if value is not None and not agrees(value, right) and not any(agrees(value, other) for other, _ in answers):

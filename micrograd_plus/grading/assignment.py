@@ -7,6 +7,7 @@ An assignment is a short TOML file that stays with the teacher:
     secret = "..."                       # `micrograd-plus grade --new week3.toml` creates one
     isolation = "full"                   # required for final marks; at a weaker level marks are provisional
     files = ["my_exercises.py"]          # your own exercises, defined with @exercises.define
+    hand_out = ["my_exercises.py"]       # those files that students get, with their answers, for feedback at home
     [points]
     "softmax.x" = 4                      # instead of the exercise's own points
 """
@@ -31,7 +32,7 @@ from ..files import write_file
 from .sandbox.isolation import LEVELS
 
 SHORTEST_SECRET = 16
-KEYS = {"title", "exercises", "secret", "isolation", "files", "points", "id"}
+KEYS = {"title", "exercises", "secret", "isolation", "files", "hand_out", "points", "id"}
 
 
 class AssignmentError(Exception):
@@ -48,6 +49,7 @@ class Assignment:
     title: str = ""
     isolation: str = "full"
     files: list[str] = field(default_factory=list)
+    hand_out: list[str] = field(default_factory=list)
     points: dict[str, float] = field(default_factory=dict)
     folder: Path = field(default_factory=Path)
 
@@ -55,7 +57,10 @@ class Assignment:
     def definitions(self) -> dict[str, Any]:
         """The exercises by ID, in the order of the assignment."""
         for name in self.files:
-            runpy.run_path(str(self.folder / name), run_name="own_exercises")
+            try:
+                runpy.run_path(str(self.folder / name), run_name="own_exercises")
+            except Exception as error:
+                raise AssignmentError(f"{name} stopped with {type(error).__name__}: {error}") from error
         definitions: dict[str, Any] = {}
         for name in self.exercises:
             try:
@@ -114,6 +119,9 @@ def load_assignment(path: Path) -> Assignment:
     problem = next(find_problems(data), None)
     if problem:
         raise AssignmentError(f"{path.name}: {problem}")
+    missing = [name for name in data.get("files", ()) if not (path.parent / name).is_file()]
+    if missing:
+        raise AssignmentError(f"{path.name} names the file {missing[0]!r}, which is not in {str(path.parent)!r}")
     settings = {name: data[name] for name in KEYS & data.keys() - {"id"}}
     return Assignment(id=data.get("id", path.stem), folder=path.parent, **settings)
 
@@ -130,6 +138,26 @@ def find_problems(data: dict[str, Any]) -> Iterator[str]:
         yield f"`secret` must be a string of at least {SHORTEST_SECRET} characters; --new creates one"
     if data.get("isolation", "full") not in LEVELS:
         yield f"`isolation` must be one of {', '.join(LEVELS)}"
+    if type(data.get("title", "")) is not str or type(data.get("id", "")) is not str:
+        yield "`title` and `id` must be strings"
+    files, hand_out = data.get("files", []), data.get("hand_out", [])
+    if type(files) is not list or not all(type(each) is str for each in files):
+        yield "`files` must be a list of names of files"
+    elif type(hand_out) is not list or not all(each in files and Path(each).stem.isidentifier() for each in hand_out):
+        yield "`hand_out` must be a list of names in `files` that Python can import"
+    yield from find_problems_of_points(data.get("points", {}), ids if type(ids) is list else [])
+
+
+def find_problems_of_points(points: Any, ids: list[Any]) -> Iterator[str]:
+    """Yield each problem in the table of points."""
+    if type(points) is not dict:
+        yield "`points` must be a table with a number for each exercise"
+        return
+    for name, value in points.items():
+        if name not in ids:
+            yield f"[points] names {name!r}, which is not in this assignment; it has {', '.join(map(str, ids))}"
+        if type(value) not in (int, float) or not 0 <= value < float("inf"):
+            yield f"[points] {name!r} must be a number of at least 0, got {value!r}"
 
 
 def write_assignment(path: Path, ids: list[str], title: str = "") -> None:

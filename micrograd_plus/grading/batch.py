@@ -100,6 +100,7 @@ def store_reply(store: Store, student: str, reply: dict[str, Any], summary: Summ
         summary.unchanged += 1
         return
     store.put_walks(student, reply.get("walks", {}))
+    store.put_answers(student, reply.get("answers", {}))
     store.put(student, reply["text"])
     summary.marked += 1
     summary.failed += not is_graded(json.loads(reply["text"]))

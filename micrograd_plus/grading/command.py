@@ -40,6 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draw", action="store_true", help="write a page that plays the walk of each first wrong step")
     parser.add_argument("--jobs", type=int, help="number of worker processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="grade on a running Dask cluster")
+    parser.add_argument("--write-back", metavar="SYSTEM", choices=["nbgrader"], help="write the marks in the folder -o "
+                        "into the gradebook of a school system")  # fmt: skip
+    parser.add_argument("--database", metavar="URL", default="sqlite:///gradebook.db", help="with --write-back: the "
+                        "address of nbgrader's gradebook (default: sqlite:///gradebook.db)")  # fmt: skip
     parser.add_argument("--pack", metavar="SYSTEM", choices=["gradescope", "nbgrader", "otter"],
                         help="write the files that a school system needs")  # fmt: skip
 
@@ -64,26 +68,31 @@ def run(options: argparse.Namespace) -> int:
     from .store import BusyError
 
     try:
-        if options.new:
-            return create_assignment(options)
-        if not options.assignment:
-            raise CommandError("name the assignment: --assignment FILE (--new FILE EXERCISE... writes one)")
-        if options.pack:
-            return pack(options)
-        if not options.submissions:
-            raise CommandError("name the submissions, or a folder of them")
-        for name in options.submissions:
-            if not Path(name).exists():
-                raise CommandError(f"there is no submission {name!r}")
-        return grade_single(options) if options.one else grade_all(options)
+        return run_task(options)
     except (AssignmentError, IsolationError, BusyError, SameStudentError, CommandError) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
-        return 1
-    except PermissionError as error:
-        name = error.filename2 or error.filename or ""
-        sys.stderr.write(f"micrograd-plus grade: {name} cannot be read or written ({error.strerror}). Is it open in "
-                         f"another program? Marks made so far are saved: run the same command again.\n")  # fmt: skip
-        return 1
+    except OSError as error:
+        name = error.filename2 or error.filename or "a file"
+        question = " Is it open in another program?" if isinstance(error, PermissionError) else ""
+        sys.stderr.write(f"micrograd-plus grade: {name} cannot be read or written ({error.strerror or error})."
+                         f"{question} Marks made so far are saved: run the same command again.\n")  # fmt: skip
+    return 1
+
+
+def run_task(options: argparse.Namespace) -> int:
+    """Run the command and return the exit code; raise if it cannot be carried out."""
+    if options.new:
+        return create_assignment(options)
+    if not options.assignment:
+        raise CommandError("name the assignment: --assignment FILE (--new FILE EXERCISE... writes one)")
+    if options.pack:
+        return pack(options)
+    if not options.submissions and not options.write_back:
+        raise CommandError("name the submissions, or a folder of them")
+    for name in options.submissions:
+        if not Path(name).exists():
+            raise CommandError(f"there is no submission {name!r}")
+    return grade_single(options) if options.one else grade_all(options)
 
 
 def create_assignment(options: argparse.Namespace) -> int:
@@ -111,14 +120,18 @@ def pack(options: argparse.Namespace) -> int:
     """Write the files that a school system needs."""
     from .assignment import load_assignment
     from .formats import gradescope, nbgrader, otter
+    from .hand_out import add_imports, copy_files
 
     path = Path(options.assignment)
     place = Path(options.output or ("autograder.zip" if options.pack == "gradescope" else f"{path.stem}.ipynb"))
+    place.parent.mkdir(parents=True, exist_ok=True)
     if options.pack == "gradescope":
-        gradescope.write_package(path, place)
+        gradescope.write_package(path, place, options.isolation or "user")
     else:
         system = {"nbgrader": nbgrader, "otter": otter}[options.pack]
-        write_file(place, system.source_notebook(load_assignment(path)), private=True)
+        assignment = load_assignment(path)
+        write_file(place, add_imports(system.source_notebook(assignment), assignment), private=True)
+        copy_files(assignment, place.parent)
     sys.stdout.write(f"Wrote {place}.\n")
     return 0
 
@@ -127,13 +140,16 @@ def grade_single(options: argparse.Namespace) -> int:
     """Grade one submission, and write its marks in one format."""
     import json
 
+    from .assignment import load_assignment
     from .batch import grade_path
-    from .formats import format_marks
+    from .formats import NAMES, format_marks
     from .formats.gradescope import student_in
     from .grade import is_graded
     from .submissions import student_id
 
-    columns, path = parse_columns(options), Path(options.submissions[0])
+    if options.format not in NAMES:
+        raise CommandError(f"unknown format {options.format!r}; choose from {', '.join(NAMES)}")
+    columns, path = parse_columns(options, load_assignment(Path(options.assignment))), Path(options.submissions[0])
     student = student_in(Path(options.student_of)) if options.student_of else options.student or student_id(path)
     marks = json.loads(grade_path(path, student, Path(options.assignment), options.isolation, options.attempt))
     if not is_graded(marks) and options.format == "gradescope":
@@ -147,17 +163,26 @@ def grade_single(options: argparse.Namespace) -> int:
     return 0 if is_graded(marks) else NOT_GRADED
 
 
-def parse_columns(options: argparse.Namespace) -> dict[str, str] | None:
-    """Return the columns of the table by name."""
+def parse_columns(options: argparse.Namespace, assignment: Any) -> dict[str, str] | None:
+    """Return the columns of the table by name; raise if a column has no known content."""
+    from .formats.table import CONTENTS
+
     if not options.columns:
         return None
     pairs = [each.partition("=") for each in options.columns.split(",")]
-    return {name: value or name for name, _, value in pairs}
+    columns = {name: value or name for name, _, value in pairs}
+    known = [*CONTENTS, *assignment.exercises]
+    for name, content in columns.items():
+        if content not in known and not content.startswith(("'", '"')):
+            raise CommandError(f"column {name!r} cannot contain {content!r}; choose from {', '.join(known)}, or a text "
+                               f"in quotation marks. Nothing was written")  # fmt: skip
+    return columns
 
 
 def grade_all(options: argparse.Namespace) -> int:
     """Grade a class, and write its reports."""
     from .assignment import load_assignment
+    from .batch import find_submissions
     from .store import Store
 
     if options.draw and find_spec("micrograd_plus_viz") is None:
@@ -166,35 +191,59 @@ def grade_all(options: argparse.Namespace) -> int:
     unknown = [each for each in options.again or [] if each not in assignment.exercises]
     if unknown:
         raise CommandError(f"{unknown[0]!r} is not in this assignment; it has {', '.join(assignment.exercises)}")
+    columns = parse_columns(options, assignment)
+    if options.write_back:
+        return write_back(Store(Path(options.output or "marks")), assignment, options)
+    submissions = find_submissions(map(Path, options.submissions))
+    if not submissions:
+        raise CommandError("there are no submissions in these folders")
     store = Store(Path(options.output or "marks"))
     with store.lock():
-        return grade_into(store, assignment, options)
+        return grade_into(store, assignment, submissions, columns, options)
 
 
-def grade_into(store: Any, assignment: Any, options: argparse.Namespace) -> int:
+def write_back(store: Any, assignment: Any, options: argparse.Namespace) -> int:
+    """Write marks that exist into the gradebook of a school system."""
+    from .grade import is_graded
+
+    try:
+        from .formats import nbgrader
+
+        marks = list(store.all())
+        unknown = nbgrader.write_back(filter(is_graded, marks), assignment.id, options.database)
+    except ImportError as error:
+        raise CommandError(f'nbgrader is not installed: {error}: pip install "micrograd_plus[schools]"') from error
+    left_out = [each["student"] for each in marks if not is_graded(each)]
+    sys.stdout.write(
+        f"Wrote the marks of {len(marks) - len(unknown) - len(left_out)} students to {options.database}.\n"
+    )
+    for names, why in ((unknown, "is not in the gradebook"), (left_out, "is not graded")):
+        sys.stdout.write("".join(f"{name} {why}.\n" for name in names))
+    return 1 if unknown or left_out or not marks else 0
+
+
+def grade_into(store: Any, assignment: Any, submissions: Any, columns: Any, options: argparse.Namespace) -> int:
     """Grade a class into a folder that is locked for this run."""
     from . import batch, report
     from .sandbox.isolation import is_at_least, strongest_level
 
     level = "full" if options.dask else options.isolation or strongest_level()
-    submissions = batch.find_submissions(map(Path, options.submissions))
-    if not submissions:
-        raise CommandError("there are no submissions in these folders")
-    before = {marks["student"]: report.points_and_reasons(marks) for marks in store.all()} if options.again else {}
+    before = {marks["student"]: report.points_and_reasons(marks) for marks in store.all()}
     if options.dask:
         summary = grade_with_dask(submissions, store, options)
     else:
         summary = batch.grade_class(submissions, Path(options.assignment), store, level=level, attempt=options.attempt,
                                     jobs=options.jobs, again=options.again,
                                     progress=batch.print_progress)  # fmt: skip
-    report.write_report(store, assignment, parse_columns(options), options.draw)
+    report.write_report(store, assignment, columns, options.draw)
     if not is_at_least(level, assignment.isolation):
         sys.stdout.write(f"These marks are provisional: isolation was {level!r}, and the assignment requires "
                          f"{assignment.isolation!r}.\n")  # fmt: skip
     sys.stdout.write(f"{summary.marked} marked, {summary.unchanged} unchanged, {summary.failed} not graded. "
                      f"See {store.folder / 'report.html'}.\n")  # fmt: skip
-    if options.again:
-        sys.stdout.write(report.write_changes(store, before, options.again))
+    changes = report.write_changes(store, before, options.again or assignment.exercises)
+    if options.again or not changes.startswith("0 "):
+        sys.stdout.write(changes)
     if summary.failed:
         sys.stderr.write(f"micrograd-plus grade: the grader failed on {summary.failed} submissions. They have no "
                          f"marks: run the same command again.\n")  # fmt: skip

@@ -34,6 +34,7 @@ PROGRAM_ONLY = re.compile(r"__name__\s*==\s*['\"]__main__")
 EMPTY_OUTCOME = {"values": None, "error": None, "wrote": []}
 MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
 MOST_STATEMENTS, MOST_LINES = 8000, 1 << 20
+COMMON_CASES, MOST_ENTRIES, LONGEST_CODE = 6, 200, 6000
 ANSWER_DTYPES = ("f8", "f4", "c16", "c8")
 PATIENCE = 3.0
 """An answer may take this many times its processor time by the clock."""
@@ -46,8 +47,12 @@ A submission may waste this many repetitions."""
 
 def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sandbox, attempt: int = 1,
                      limits: Callable[[Any], Limits] | None = None,
-                     walks: dict[str, str] | None = None) -> dict[str, Any]:  # fmt: skip
-    """Return the marks of a submission. Add to `walks` the walk through the first wrong call of each exercise."""
+                     walks: dict[str, str] | None = None,
+                     answers: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
+    """Return the marks of a submission.
+
+    Add to `walks` the walk through the first wrong call of each exercise, and to `answers` the code of each answer.
+    """
     if submission.problem is not None:
         return ungradable_marks(submission, assignment, attempt, sandbox.level)
     marks = first_marks(submission, assignment, attempt, sandbox.level)
@@ -58,6 +63,8 @@ def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sa
         sandbox.close_box()
     if walks is not None:
         walks.update(grading.walks)
+    if answers is not None:
+        answers.update(grading.answer_sources())
     marks["score"] = round(sum(each["points"] for each in marks["exercises"]), 6)
     marks["failed"] = grading.failed
     marks["remarks"] += list(dict.fromkeys(grading.remarks))
@@ -168,7 +175,39 @@ class SubmissionGrading:
         if result.end != "done":
             return zero_marks(self.assignment, name, self.reason_for_end(exercise, result, places))
         self.remarks += self.missing_names(result, places)
-        return self.compare(name, exercise, cases, result)
+        marks = self.compare(name, exercise, cases, result)
+        if marks["first_wrong"] and not marks["mistake"]:
+            marks["group"] = self.group_of(name, exercise, places)
+        return marks
+
+    def group_of(self, name: str, exercise: Any, places: list[int]) -> str | None:
+        """Return a hash of the answer's values on inputs that the class shares: equal wrong answers have equal hashes.
+
+        Students do not see it. It is None for answers that stop, and for exercises with a walk of each student's own.
+        """
+        if exercise.has_own_walk:
+            return None
+        cases = exercise.cases(self.assignment.seed("", name, 0))[:COMMON_CASES]
+        result = self.sandbox.run(self.build_run(name, exercise, [case.request for case in cases], places))
+        values = [check_outcome(result, place, case.request, self.messages)["values"]
+                  for place, case in enumerate(cases)]  # fmt: skip
+        if result.end != "done" or not any(values):
+            return None
+        rounded = [each and {key: [value.shape, [f"{complex(entry) + 0:.5e}" for entry in value.ravel()[:MOST_ENTRIES]]]
+                             for key, value in each.items()} for each in values]  # fmt: skip
+        return hashlib.sha256(json.dumps(rounded).encode()).hexdigest()[:12]
+
+    def answer_sources(self) -> dict[str, dict[str, Any]]:
+        """Return the code of each answer with its cell and line, for the teacher's report."""
+        sources: dict[str, dict[str, Any]] = {}
+        for cell, own in zip(self.cells, self.running, strict=True):
+            for name in own & set(self.assignment.exercises):
+                sources[name] = {
+                    "where": cell.where,
+                    "line": cell.line + 1,
+                    "source": cell.source.rstrip()[:LONGEST_CODE],
+                }
+        return sources
 
     def missing_names(self, result: RunResult, places: list[int]) -> list[str]:
         """Return a remark for each name that an answer misses because the cell that defines it stopped."""
@@ -246,7 +285,7 @@ class SubmissionGrading:
         if marks["first_wrong"]:
             marks["first_wrong"]["sentence"] = clean(marks["first_wrong"]["sentence"])
         marks.update(points=round(marks["points"] * scale, 6), of=self.assignment.points_of(name), title=exercise.title,
-                     reason=reason_for_marks(marks))  # fmt: skip
+                     reason=reason_for_marks(marks), group=None)  # fmt: skip
         return marks
 
     def save_walk(self, name: str, exercise: Any, wrong: Any, outcome: dict[str, Any]) -> None:
@@ -331,7 +370,8 @@ def zero_marks(assignment: Assignment, name: str, why: str) -> dict[str, Any]:
     parts = [{"name": part.name, "points": 0.0, "of": round(part.points * scale, 6), "reason": why}
              for part in exercise.parts]  # fmt: skip
     return {"exercise": name, "title": exercise.title, "right": False, "points": 0.0, "of": assignment.points_of(name),
-            "parts": parts, "first_wrong": None, "mistake": None, "flags": [], "reason": why}  # fmt: skip
+            "parts": parts, "first_wrong": None, "mistake": None, "flags": [], "reason": why,
+            "group": None}  # fmt: skip
 
 
 # Checking data from the student's process ----------------------------------------------------------------------------

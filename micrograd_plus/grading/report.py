@@ -5,10 +5,11 @@ The page is plain HTML. It loads nothing and runs no script. Everything that a s
 
 from __future__ import annotations
 
+import csv
 import html
-import re
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -20,8 +21,6 @@ from .reasons import escape_invisible
 from .sandbox.isolation import PROMISES
 from .store import Store
 
-CATALOGUE = re.compile(r"M\d+")
-"""ID in the catalogue of mistakes. Mistakes that belong to one exercise have none."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
 :root { color-scheme: light dark; }
@@ -36,9 +35,17 @@ th, td { vertical-align: top; overflow-wrap: break-word; }
 thead th { border-bottom: 2px solid GrayText; }
 tbody th { font-weight: 600; }
 .number { text-align: right; padding-right: 0; padding-left: .8rem; white-space: nowrap; }
+.number + :not(.number) { padding-left: 1.6rem; }
 .wide { overflow-x: auto; }
 ul { padding-left: 1.2rem; margin: .3rem 0; }
 li { margin: .4rem 0; }
+summary { cursor: pointer; padding: .3rem 0; }
+summary h3 { display: inline; margin: 0; }
+pre { overflow-x: auto; padding: .6rem .8rem; border-left: 3px solid GrayText; margin: .4rem 0; }
+.comment { border-left: 3px solid CanvasText; padding-left: .8rem; }
+body:has(#only-wrong:checked) .all-right { display: none; }
+body:has(#only-unknown:checked) .known { display: none; }
+@media print { .filter { display: none; } details::details-content { content-visibility: visible; display: block; } }
 """
 UNNAMED = {
     "entries": "different numbers, unknown mistake", "ratio": "a constant factor, unknown mistake",
@@ -59,10 +66,10 @@ def write_report(
 ) -> None:
     """Write `report.html`, `marks.csv`, `mistakes.csv` and `tampering.csv`."""
     write_file(store.folder / "marks.csv", table.marks_table(store.all(), columns), private=True)
-    mistakes = count_mistakes(store.all())
+    mistakes = group_mistakes(store.all())
     write_file(store.folder / "mistakes.csv", table.csv_text(
-        ("exercise", "row", "mistake", "students"), [(*what, count) for what, count in mistakes]),
-        private=True)  # fmt: skip
+        ("exercise", "mistake", "students", "ids"),
+        [(exercise, title, len(ids), " ".join(ids)) for exercise, title, ids in mistakes]), private=True)  # fmt: skip
     write_file(store.folder / "tampering.csv", table.csv_text(
         ("student", "where", "line", "what"),
         ((marks["student"], each.get("where", ""), each["line"], escape_invisible(each["what"]))
@@ -70,38 +77,58 @@ def write_report(
     if draw:
         draw_walks(store)
     write_file(store.folder / "report.html", page(store, assignment, mistakes), private=True)
+    write_student_pages(store, assignment)
 
 
-def count_mistakes(all_marks: Iterable[dict[str, Any]]) -> list[tuple[tuple[str, str, str], int]]:
-    """Return the mistakes of the class and their numbers, most frequent first."""
-    counts: Counter[tuple[str, str, str]] = Counter()
+def group_mistakes(all_marks: Iterable[dict[str, Any]]) -> list[tuple[str, str, list[str]]]:
+    """Return each mistake of the class with its exercise and the students that made it, most frequent first.
+
+    Unknown mistakes are one if the answers return equal values on shared inputs. They are numbered in each exercise.
+    """
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for marks in all_marks:
         for each in marks["exercises"] if marks["gradable"] else ():
-            if each["mistake"]:
-                number = each["mistake"]["id"]
-                number = number if CATALOGUE.fullmatch(number) else ""
-                counts[each["exercise"], number, each["mistake"]["title"]] += 1
-            elif each["first_wrong"]:
-                kind = str(each["first_wrong"]["kind"])
-                counts[each["exercise"], "", UNNAMED.get(kind, kind)] += 1
-            elif not each["right"]:
-                counts[each["exercise"], "", each["reason"]] += 1
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+            if not each["right"] and each["exercise"] not in marks.get("failed", ()):
+                key = each["exercise"], title_of_mistake(each), (each.get("group") or "")
+                groups.setdefault(key, []).append(marks["student"])
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0][:2], item[1]))
+    numbers: Counter[tuple[str, str]] = Counter()
+    mistakes = []
+    for (exercise, title, group), ids in ordered:
+        numbers[exercise, title] += bool(group)
+        mistakes.append((exercise, f"{title} no. {numbers[exercise, title]}" if group else title, ids))
+    return mistakes
+
+
+def title_of_mistake(exercise: dict[str, Any]) -> str:
+    """Return the name of the mistake in an exercise that is not right."""
+    if exercise["mistake"]:
+        return str(exercise["mistake"]["title"])
+    if exercise["first_wrong"]:
+        kind = str(exercise["first_wrong"]["kind"])
+        return UNNAMED.get(kind, kind)
+    return str(exercise["reason"])
 
 
 def page(store: Store, assignment: Assignment, mistakes: list[Any]) -> str:
     """Return the page as HTML."""
     title = as_html(assignment.title or assignment.id)
     parts = [
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>',
-        f"<h1>{title}</h1>", *overview(store), "<h2>Exercises</h2>", exercise_table(store),
+        *head_of_page(title), f"<h1>{title}</h1>", *overview(store), "<h2>Exercises</h2>", exercise_table(store),
         "<h2>Mistakes of the class</h2>", mistake_table(mistakes),
-        "<h2>Suspicious code</h2>", tampering_table(store), "<h2>Students</h2>",
+        "<h2>Suspicious code</h2>", tampering_table(store), "<h2>Students</h2>", FILTER,
     ]  # fmt: skip
     parts += [student_section(marks, store) for marks in store.all()]
     return "\n".join([*parts, "</main></body></html>"]) + "\n"
+
+
+def head_of_page(title: str) -> list[str]:
+    """Return the beginning of a page, up to its main part."""
+    return [
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>',
+    ]
 
 
 def draw_walks(store: Store) -> None:
@@ -143,15 +170,19 @@ def as_sentence(text: str) -> str:
 
 def overview(store: Store) -> list[str]:
     """Return the number of submissions, the mean, and the isolation."""
-    count, provisional, unread, total, of = 0, 0, 0, 0.0, 0.0
+    count, provisional, unread, failed, total, of = 0, 0, 0, 0, 0.0, 0.0
     levels: set[str] = set()
     for marks in store.all():
         count, provisional, unread = count + 1, provisional + marks["provisional"], unread + (not marks["gradable"])
+        failed += bool(marks.get("failed"))
         total, of = total + marks["score"], max(of, marks["max_score"])
         levels.add(str(marks["isolation"]))
-    mean = f"{total / count:.2f}" if count else "none"
+    mean = f"{total / (count - failed):.2f}" if count > failed else "none"
     parts = [f"<p>{count} submissions; {unread} could not be read; mean {mean} of {of:g} points.</p>"]
     parts += [f"<p>Isolation {as_html(level)}: {as_html(PROMISES.get(level, ''))}.</p>" for level in sorted(levels)]
+    if failed:
+        parts.append(f"<p><strong>{failed} submissions are not graded</strong>, because the grader failed on them. Run "
+                     f"the same command again.</p>")  # fmt: skip
     if provisional:
         parts.append(f"<p><strong>{provisional} of these marks are provisional</strong>: "
                      f"the assignment requires stronger isolation.</p>")  # fmt: skip
@@ -167,6 +198,8 @@ def html_table(label: str, heads: Iterable[str], rows: Iterable[Iterable[Any]]) 
         kind = ' class="number"' if number else ""
         if column or not place:
             return f'<th scope="{"col" if column else "row"}"{kind}>{as_html(value)}</th>'
+        if isinstance(value, Links):
+            return f"<td>{value.as_html()}</td>"
         return f"<td{kind}>{as_html(f'{value:g}' if number and isinstance(value, float) else value)}</td>"
 
     head = "".join(cell(name, 0, name, True) for name in columns)
@@ -196,11 +229,25 @@ def exercise_table(store: Store) -> str:
 
 
 def mistake_table(mistakes: list[Any]) -> str:
-    """Return the mistakes by frequency."""
+    """Return the mistakes by frequency, with a link to each student that made them."""
     if not mistakes:
         return "<p>None.</p>"
-    rows = [(exercise, title, number, count) for (exercise, number, title), count in mistakes]
-    return html_table("Mistakes", ("Exercise", "Mistake", "In the catalogue", "Students"), rows)
+    heads = ("Exercise", "Mistake", "Students", "IDs")
+    rows = [(exercise, title, len(ids), Links(ids)) for exercise, title, ids in mistakes]
+    return html_table("Mistakes", heads, rows)
+
+
+class Links(list[str]):
+    """IDs of students, shown as links to their sections."""
+
+    def as_html(self) -> str:
+        """Return the links as HTML."""
+        return ", ".join(f'<a href="#{anchor(each)}">{as_html(each)}</a>' for each in self)
+
+
+def anchor(student: str) -> str:
+    """Return the anchor of a student's section."""
+    return "student-" + quote(student, safe="").replace("%", "_")
 
 
 def tampering_table(store: Store) -> str:
@@ -213,23 +260,90 @@ def tampering_table(store: Store) -> str:
             + html_table("Suspicious code", ("Student", "Cell", "Line", "Code"), rows))  # fmt: skip
 
 
+FILTER = (
+    '<p class="filter"><label><input type="checkbox" id="only-wrong"> Hide students with all points</label> '
+    '<label><input type="checkbox" id="only-unknown"> Hide answers with a known mistake</label></p>'
+)
+
+
 def student_section(marks: dict[str, Any], store: Store) -> str:
-    """Return the points and reasons of one student."""
-    state = " (provisional)" if marks["provisional"] else ""
-    parts = [f"<section><h3>{as_html(marks['student'])}: {marks['score']:g} of {marks['max_score']:g}{state}</h3>"]
-    if marks["problem"]:
-        parts.append(f"<p>{as_html(as_sentence(marks['problem']))}</p>")
-    parts.append("<ul>")
-    for each in marks["exercises"]:
-        mistake = f" Known mistake: {each['mistake']['title']}." if each["mistake"] else ""
-        flags = f" Flags: {', '.join(each['flags'])}." if each["flags"] else ""
-        head = as_html(f"{each['exercise']}: {each['points']:g} of {each['of']:g}.")
-        why = as_sentence(each["reason"])
-        walk = walk_link(store, marks["student"], each["exercise"])
-        parts.append(f"<li><strong>{head}</strong> {as_html(why)}{as_html(mistake + flags)}{walk}</li>")
-    parts.append("</ul>")
-    parts += [f"<p>{as_html(as_sentence(remark))}</p>" for remark in marks["remarks"]]
-    return "".join(parts) + "</section>"
+    """Return the points, reasons and code of one student, folded."""
+    kind = "all-right" if all(each["right"] for each in marks["exercises"]) and marks["exercises"] else "not-right"
+    return (f'<section id="{anchor(marks["student"])}" class="{kind}"><details><summary>'
+            f"<h3>{as_html(heading(marks))}</h3></summary>"
+            f"{student_body(marks, store)}</details></section>")  # fmt: skip
+
+
+def heading(marks: dict[str, Any]) -> str:
+    """Return a student's ID and points."""
+    if marks.get("failed"):
+        return f"{marks['student']}: not graded"
+    return f"{marks['student']}: {marks['score']:g} of {marks['max_score']:g}" + (
+        " (provisional)" if marks["provisional"] else "")  # fmt: skip
+
+
+def student_body(marks: dict[str, Any], store: Store, with_walks: bool = True) -> str:
+    """Return a student's problem, right answers, wrong answers with their code, and remarks."""
+    right = ", ".join(each["exercise"] for each in marks["exercises"] if each["right"])
+    answers = store.answers(marks["student"])
+    items = [exercise_item(each, answers.get(each["exercise"]),
+                           walk_link(store, marks["student"], each["exercise"]) if with_walks else "")
+             for each in marks["exercises"] if not each["right"]]  # fmt: skip
+    return "".join([
+        f"<p>{as_html(as_sentence(marks['problem']))}</p>" if marks["problem"] else "",
+        f"<p>Right: {as_html(right)}.</p>" if right else "",
+        f"<ul>{''.join(items)}</ul>" if items else "",
+        *[f"<p>{as_html(as_sentence(remark))}</p>" for remark in marks["remarks"]],
+    ])  # fmt: skip
+
+
+def exercise_item(each: dict[str, Any], answer: dict[str, Any] | None, link: str) -> str:
+    """Return one wrong answer: points, reason, mistake, and the student's lines."""
+    mistake = f" Known mistake: {each['mistake']['title']}." if each["mistake"] else ""
+    flags = f" Flags: {', '.join(each['flags'])}." if each["flags"] else ""
+    head = as_html(f"{each['exercise']}: {each['points']:g} of {each['of']:g}.")
+    code = ""
+    if answer:
+        lines = str(answer["source"]).split("\n")
+        text = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines, start=int(answer["line"])))
+        code = (f'<pre tabindex="0"><code>'
+                f"{html.escape(escape_invisible(text, most=8000))}</code></pre>")  # fmt: skip
+    kind = "known" if each["mistake"] else "unknown"
+    return (f'<li class="{kind}"><strong>{head}</strong> {as_html(as_sentence(each["reason"]))}'
+            f"{as_html(mistake + flags)}{link}{code}</li>")  # fmt: skip
+
+
+# Pages to hand back ---------------------------------------------------------------------------------------------------
+
+
+def write_student_pages(store: Store, assignment: Assignment) -> None:
+    """Write a page for each student with marks, reasons, their code, and the comments from `comments.csv`."""
+    folder, comments = store.folder / "students", read_comments(store.folder / "comments.csv")
+    folder.mkdir(exist_ok=True)
+    title, kept = as_html(assignment.title or assignment.id), set()
+    for marks in store.all():
+        kept.add(f"{marks['student']}.html")
+        notes = "".join(f'<p class="comment">{as_html(f"{where}: {text}" if where else text)}</p>'
+                        for where, text in comments.get(marks["student"], []))  # fmt: skip
+        write_file(folder / f"{marks['student']}.html", "\n".join([
+            *head_of_page(f"{title}: {as_html(marks['student'])}"), f"<h1>{title}</h1>",
+            f"<h2>{as_html(heading(marks))}</h2>", notes, student_body(marks, store, with_walks=False),
+            "</main></body></html>\n",
+        ]), private=True)  # fmt: skip
+    for page_of_student in folder.glob("*.html"):
+        if page_of_student.name not in kept:
+            page_of_student.unlink()
+
+
+def read_comments(path: Path) -> dict[str, list[tuple[str, str]]]:
+    """Return the teacher's comments by student: rows of student, exercise or nothing, and comment."""
+    comments: dict[str, list[tuple[str, str]]] = {}
+    if path.exists():
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for row in csv.reader(file):
+                if len(row) >= 3:
+                    comments.setdefault(row[0].strip(), []).append((row[1].strip(), row[2].strip()))
+    return comments
 
 
 # Graded again -------------------------------------------------------------------------------------------------------
@@ -243,9 +357,11 @@ def write_changes(store: Store, before: dict[str, dict[str, Any]], again: list[s
         for each in marks["exercises"]:
             name = each["exercise"]
             points, why = old.get(name, (None, ""))
-            if name in again and points != each["points"]:
+            if name in again and old and points != each["points"]:
                 changes.append((marks["student"], name, points, each["points"], escape_invisible(why),
                                 escape_invisible(each["reason"])))  # fmt: skip
+    if not changes:
+        return "0 marks changed.\n"
     write_file(store.folder / "moved.csv", table.csv_text(
         ("student", "exercise", "before", "after", "reason before", "reason after"), changes),
         private=True)  # fmt: skip

@@ -50,8 +50,8 @@ class Store:
         with try_lock(self.marks) as is_first:
             if not is_first:
                 raise BusyError(f"another run is writing into {self.folder}: wait for it, or name another folder")
-            for folder in (self.folder, self.marks, self.folder / "walks", self.folder / "students"):
-                remove_leftovers(folder)
+            for name in (".", "marks", "walks", "students", "answers"):
+                remove_leftovers(self.folder / name)
             yield
 
     def path(self, student: str) -> Path:
@@ -80,6 +80,19 @@ class Store:
         for earlier in folder.glob("*.json"):
             if earlier.stem.rpartition("--")[0] == student and earlier not in files:
                 earlier.unlink()
+
+    def put_answers(self, student: str, answers: dict[str, Any]) -> None:
+        """Write the code of a student's answers, which the report shows beside their marks."""
+        (self.folder / "answers").mkdir(exist_ok=True)
+        write_file(self.folder / "answers" / f"{student}.json", json.dumps(answers, indent=1) + "\n", private=True)
+
+    def answers(self, student: str) -> dict[str, Any]:
+        """Return the code of a student's answers; empty if it was deleted."""
+        try:
+            answers = json.loads((self.folder / "answers" / f"{student}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return answers if type(answers) is dict else {}
 
     def all(self) -> Iterator[dict[str, Any]]:
         """Yield the marks of all students by ID, one at a time."""

@@ -84,18 +84,22 @@ class Grader:
         if task.get("known") == fingerprint:
             return {"student": submission.student, "text": None}
         walks: dict[str, str] = {}
-        marks = self.grade(submission, walks)
+        answers: dict[str, Any] = {}
+        marks = self.grade(submission, walks, answers)
         if task.get("again"):
             marks = merge_marks(marks, task["before"], task["again"])
         marks["fingerprint"] = fingerprint if is_graded(marks) else None
-        return {"student": submission.student, "text": to_json(marks), "walks": walks}
+        return {"student": submission.student, "text": to_json(marks), "walks": walks, "answers": answers}
 
-    def grade(self, submission: Submission, walks: dict[str, str] | None = None) -> dict[str, Any]:
+    def grade(self, submission: Submission, walks: dict[str, str] | None = None,
+              answers: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
         """Return the marks of a submission. If the sandbox fails, try a new one once; if that fails, give no marks."""
         failure = ""
         for _ in range(2):
             try:
-                return grade_submission(submission, self.assignment, self.sandbox, self.attempt, walks=walks)
+                return grade_submission(
+                    submission, self.assignment, self.sandbox, self.attempt, walks=walks, answers=answers
+                )
             except (SandboxError, OSError, MemoryError) as error:
                 self.sandbox.close()
                 self.sandbox = Sandbox(self.level)

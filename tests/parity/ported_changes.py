@@ -164,7 +164,6 @@ GENERATOR],
         ("xvar = x.var(dim, keepdim=True)", "xvar = x.var(dim, ddof=1, keepdims=True)"),
     ],
     "rnn_text": [
-        ("tensor[li][0][all_letters.find(letter)] = 1", "tensor[li, 0, all_letters.find(letter)] = 1"),
         ("p.data.add_(p.grad.data, alpha=-learning_rate)", "p.data -= learning_rate * p.grad.data"),
     ],
     "seq2seq_attention": [

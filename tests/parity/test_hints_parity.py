@@ -207,3 +207,23 @@ def test_a_generic_hint_is_given_only_where_the_arguments_agree(name):
             assert agree(found, expected), f"{x}.{name}({arguments})"
             compared += 1
     assert compared
+
+
+SPELLINGS = [
+    (mg, torch), (mg, np), (mg.nn, torch.nn), (mg.nn.functional, torch.nn.functional), (mg.nn.utils, torch.nn.utils),
+    (mg.optim, torch.optim), (mg.optim.lr_scheduler, torch.optim.lr_scheduler), (mg.linalg, torch.linalg),
+    (mg.linalg, np.linalg), (mg.fft, torch.fft), (mg.random, np.random), (mg.special, torch.special),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ours", "theirs"), SPELLINGS, ids=[f"{a.__name__} {b.__name__}" for a, b in SPELLINGS])
+def test_a_name_of_another_library_is_no_misspelling_of_ours(ours, theirs):
+    """`RReLU` is not `ReLU`: no name that PyTorch or NumPy has gets a neighbour that computes something else."""
+    suggested = {}
+    for name in dir(theirs):
+        try:
+            getattr(ours, name)
+        except AttributeError as error:
+            if "did you mean" in str(error):
+                suggested[name] = str(error)
+    assert not suggested

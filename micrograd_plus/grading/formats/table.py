@@ -8,6 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 DEFAULT_COLUMNS = {"student": "student", "score": "score", "max_score": "max_score", "provisional": "provisional"}
+CONTENTS = ("student", "score", "max_score", "percent", "assignment", "attempt", "isolation", "provisional", "problem",
+            "flags")  # fmt: skip
+"""What a column may contain, beside the points of an exercise and fixed text."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
