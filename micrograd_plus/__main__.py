@@ -43,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show ticks prints question marks
             stream.reconfigure(errors="replace")
     parser = arguments_parser()
-    chosen, rest = parser.parse_known_args(arguments)
+    given, of_script = split_arguments(sys.argv[1:] if arguments is None else arguments)
+    chosen, rest = parser.parse_known_args(given)
+    chosen.of_script = of_script
     if rest and chosen.run is not lab:
         parser.error(f"unknown arguments: {' '.join(rest)}; see {chosen.prog} --help")
     if chosen.run is None:
@@ -60,6 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the output, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments of the command, and those behind `--`, which `walk` passes on to the script."""
+    given = list(arguments)
+    place = given.index("--") if given[:1] == ["walk"] and "--" in given else len(given)
+    return given[:place], given[place + 1 :]
 
 
 def arguments_parser() -> argparse.ArgumentParser:
@@ -90,6 +99,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         "walk", walk, "run a script, and write its last backward walk to a file that plays it",
         "micrograd-plus walk train.py -o walk.html\nmicrograd-plus walk --example mlp -o walk.html\n"
         "micrograd-plus walk train.py -o step.png --step 4\n"
+        "micrograd-plus walk train.py -- --lr 1  (arguments of the script)\n"
         "micrograd-plus walk train.py            (prints the walk in words)",
     )  # fmt: skip
     what = walk_parser.add_mutually_exclusive_group()
@@ -205,14 +215,22 @@ def walk(chosen: argparse.Namespace, rest: list[str]) -> int:
     output = Path(chosen.output) if chosen.output else None
     if output is not None:
         check_output(output)
-    trace = load_walk(script) if script.suffix.lower() == ".json" else record_script(script)
+    if script.suffix.lower() == ".json":
+        if chosen.of_script:
+            raise CommandError(f"{script.name} is a saved walk, which takes no arguments: {' '.join(chosen.of_script)}")
+        trace, notes, failure = load_walk(script), [], None
+    else:
+        trace, notes, failure = record_script(script, chosen.of_script)
     if output is None:
-        print(trace.summary())
-        return 0
-    from .tracing.values import with_noun
+        print("\n".join([trace.summary(), *notes]))
+    else:
+        from .tracing.values import with_noun
 
-    save(trace, output, **options(chosen, script))
-    print(f"Wrote {output}: {with_noun(len(trace.nodes), 'node')}, {with_noun(len(trace.steps), 'step')}.")
+        save(trace, output, **options(chosen, script))
+        sizes = f"{with_noun(len(trace.nodes), 'node')}, {with_noun(len(trace.steps), 'step')}"
+        print("\n".join([f"Wrote {output}: {sizes}.", *notes]))
+    if failure is not None:
+        raise CommandError(f"{failure}; this is the walk before it")
     return 0
 
 
@@ -278,35 +296,49 @@ def load_walk(path: Path) -> Any:
         raise CommandError(f"{path.name} holds no walk: {error}") from error
 
 
-def record_script(script: Path) -> Any:
-    """Run a script and return the trace of its walks."""
-    from .tracing import record
+def record_script(script: Path, arguments: Sequence[str]) -> tuple[Any, list[str], CommandError | None]:
+    """Run a script, and return the trace of its last walk, notes about other walks, and how the script failed."""
+    from .tracing.last_walk import record_last_walk
 
-    with record() as trace:
-        run_script(script)
-    if not trace.steps:
-        raise CommandError(
-            f"{script} ran, but nothing walked backward: call backward() on a result of a Value, "
-            f"or of a tensor with requires_grad=True"
+    failure: CommandError | None = None
+    with record_last_walk(sys._getframe()) as found:
+        try:
+            run_script(script, arguments)
+        except CommandError as error:
+            failure, found.error = error, error.__cause__
+    elsewhere = found.elsewhere.count
+    if not found.trace.steps:
+        if failure is not None:
+            raise failure
+        reason = f"nothing walked backward in this thread, and {elsewhere} times in others" if elsewhere else (
+            "nothing walked backward"
         )
-    return trace
+        raise CommandError(
+            f"{script} ran, but {reason}: call backward() on a result of a Value, "
+            f"or of a tensor with requires_grad=True{', in the main thread' if elsewhere else ''}"
+        )
+    notes = [f"It is the last of {found.earlier_walks + 1} walks."] if found.earlier_walks else []
+    notes += [f"{elsewhere} walks in other threads are not shown."] if elsewhere else []
+    return found.trace, notes, failure
 
 
-def run_script(script: Path) -> dict[str, Any]:
+def run_script(script: Path, arguments: Sequence[str] = ()) -> dict[str, Any]:
     """Run a program as `python SCRIPT` does; its errors are shown from its first line on."""
     given = sys.argv, list(sys.path)
-    sys.argv, sys.path[0:0] = [str(script)], [str(script.resolve().parent)]
+    sys.argv, sys.path[0:0] = [str(script), *arguments], [str(script.resolve().parent)]
     try:
         return runpy.run_path(str(script), run_name="__main__")
     except SystemExit as left:
         if left.code not in (None, 0):
             raise CommandError(f"{script} ended with exit code {left.code}") from None
         return {}
-    except BaseException as error:  # noqa: BLE001 - whatever a script raises is shown as its own
+    except BaseException as error:
         show_traceback(error, script)
-        raise CommandError(f"{script} stopped with {type(error).__name__}") from None
+        raise CommandError(f"{script} stopped with {type(error).__name__}") from error
     finally:
         sys.argv, sys.path[:] = given
+        if sys.stdout is None or sys.stdout.closed:  # by the script
+            sys.stdout = io.StringIO()
 
 
 def show_traceback(error: BaseException, script: Path) -> None:

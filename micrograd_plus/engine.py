@@ -22,7 +22,13 @@ from .core.fast.vjps import call_of, function_name
 from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import grad_enabled, recording
 from .core.rule import Contribution
-from .core.runtime.recorders import notify as notify_recorders, notify_walk_failure, notify_walk_rejection, recorders
+from .core.runtime.listening import notify_change
+from .core.runtime.recorders import (
+    notify as notify_recorders,
+    notify_walk_failure,
+    notify_walk_rejection,
+    recorders,
+)
 from .core.variable import Variable, clock
 
 __all__ = ["Value"]
@@ -86,7 +92,10 @@ class Value:
                 f"this Value was computed by {self._op!r}, and its data is what its inputs make it; change an input "
                 f"and compute again, or make a new Value"
             )
-        self._data = number if type(number) in (int, float) else _number(number)
+        number = number if type(number) in (int, float) else _number(number)
+        if recording.open:
+            notify_change("write", self, self._data, number)
+        self._data = number
         self.created = clock()
 
     @property

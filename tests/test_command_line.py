@@ -122,7 +122,7 @@ def test_walks_of_a_script_are_numbered_on(script):
     path = script(SQUARE + "mg.sin(x).backward()\n")
     ran = run("walk", path)
     assert "2. multiply adds 3 to x (b)" in ran.stdout
-    assert "3. sin adds -0.99 to x (x) to what an earlier walk left" in ran.stdout
+    assert "3. sin adds -0.99 to x (x), whose .grad was 6 before this walk" in ran.stdout
 
 
 def test_a_script_runs_as_python_would_run_it(script, tmp_path):

@@ -55,10 +55,10 @@ def entries(trace, place):
 
 
 def test_a_trace_has_the_published_fields(diamond):
-    outline = ["format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "gradients",
-               "sites", "values", "caught", "not_finite", "part"]  # fmt: skip
+    outline = ["format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "starts",
+               "journal", "gradients", "sites", "values", "caught", "not_finite", "part"]  # fmt: skip
     assert list(diamond) == outline
-    assert (diamond["format"], diamond["version"]) == ("micrograd_plus/trace", 2)
+    assert (diamond["format"], diamond["version"]) == ("micrograd_plus/trace", 3)
     (walk,) = diamond["walks"]
     assert (walk["direction"], walk["root"], entries(diamond, walk["seed"])) == ("backward", 4, [1.0])
 
@@ -140,6 +140,7 @@ def test_each_value_is_written_once(diamond):
     meant = {diamond["walks"][0]["seed"]} | {node["value"] for node in diamond["nodes"]}
     meant |= {step[word] for step in diamond["steps"] for word in words}
     meant |= {place for step in diamond["steps"] for place in step["reads"].values()}
+    meant |= {entry[word] for entry in diamond["journal"] for word in ("before", "after")}
     assert meant - {None} == set(range(len(diamond["values"])))
     assert diamond["steps"][1]["local"] == diamond["nodes"][2]["value"] == diamond["steps"][1]["reads"]["b"]
 

@@ -359,7 +359,7 @@ def test_json_text_is_compact_or_has_an_indent():
         (x * x).backward()
     trace.nodes[0].label = "∂x"
     assert '"label":"∂x"' in trace.to_json()
-    assert '\n  "version": 2,\n' in trace.to_json(indent=2)
+    assert '\n  "version": 3,\n' in trace.to_json(indent=2)
     assert json.loads(trace.to_json(indent=2)) == json.loads(trace.to_json())
 
 

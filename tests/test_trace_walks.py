@@ -77,7 +77,7 @@ def test_an_accumulator_starts_with_the_leafs_earlier_gradient(make):
     step = next(step for step in check_round_trip(trace).steps if trace.nodes[step.target].label == "a")
     fields = float(step.before), float(step.contribution), float(step.after), step.accumulates, step.earlier
     assert fields == (4.0, 3.0, 7.0, True, True)
-    assert "adds 3 to a (a) to what an earlier walk left" in repr(trace)
+    assert "adds 3 to a (a), whose .grad was 4 before this walk" in repr(trace)
 
 
 def test_a_cleared_gradient_is_not_in_before():

@@ -65,6 +65,7 @@ def functions_of_several_operations():
 def modules():
     """Layers called in a loop and in a comprehension."""
     generator = np.random.default_rng(0)
+    mg.random.seed(0)
     layers = [nn.Linear(2, 2) for _ in range(3)]
     for layer in layers:
         layer.weight.assign(generator.normal(size=(2, 2)))

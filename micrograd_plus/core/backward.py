@@ -24,7 +24,7 @@ from .messages import explain_walk_error, freed_graph_error
 from .modes import Block, grad_enabled, recording
 from .rule import Contribution, Rule
 from .runtime.hooks import nodes_with_hooks, run_hooks
-from .runtime.recorders import OnStep, mute_recorders, notify_free, notify_walk_failure, observe_walk
+from .runtime.recorders import OnStep, mute_for_walk, notify_free, notify_walk_failure, observe_walk
 from .variable import Array, Gradient, Namespace, Node, Variable, clock, is_complex, namespace_of, shape_of
 
 NO_BLOCK = nullcontext()
@@ -111,7 +111,7 @@ def gradients(
     xp = tensors if create_graph else None if devices.several_devices() else arrays
     on_step = observe_walk(root, upstream, order, must_watch=create_graph) if recording.open else None
     # What rules and hooks compute is not recorded, except the graph that `create_graph` makes.
-    block = Block(grad_enabled, True) if create_graph else mute_recorders() if on_step is not None else NO_BLOCK
+    block = Block(grad_enabled, True) if create_graph else mute_for_walk() if on_step is not None else NO_BLOCK
     try:
         with block:
             walk(order, arrived, xp, through=through, on_step=on_step)

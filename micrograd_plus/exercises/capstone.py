@@ -66,8 +66,8 @@ class plugged:  # noqa: N801 - a context manager in the style of numpy.errstate
         >>> with exercises.plugged({"tanh.x": tanh_x}):
         ...     x = mg.tensor(0.5, requires_grad=True)
         ...     mg.tanh(x).backward()
-        >>> x.grad
-        tensor(0.7864)
+        >>> round(float(x.grad), 4)
+        0.7864
 
     See: `check`, which says whether a rule is right.
     """

@@ -129,12 +129,11 @@ def answer(exercise: str) -> Callable[[Any], Any]:
     Returns: the decorator.
     Example:
         >>> from micrograd_plus import exercises
-        >>> @exercises.answer("week3.double")
-        ... def week3_double(upstream):
-        ...     return 2 * upstream
-        week3.double: not checked here. There is no exercise 'week3.double': there is no operation 'week3';
-        `micrograd-plus ops` lists them. If it is your teacher's own exercise, submit your answer as it is:
-        it will be marked there.
+        >>> @exercises.answer("multiply.a")
+        ... def multiply_a(b):
+        ...     raise NotImplementedError
+        multiply.a: nothing is written yet. Replace `raise NotImplementedError` by your answer, and run
+        the cell again.
 
     See: `check`, which returns the reply.
     """
@@ -262,7 +261,7 @@ def inputs(exercise: str = "") -> dict[str, Any]:
         >>> from micrograd_plus import exercises
         >>> reply = exercises.check("softmax.x", lambda upstream, out: upstream * out)
         >>> sorted(exercises.inputs())
-        ['axis', 'out', 'upstream']
+        ['axis', 'out', 'upstream', 'x', 'x_shape']
 
     See: `walk`.
     """

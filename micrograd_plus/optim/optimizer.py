@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..core.messages import check_mapping
+from ..core.modes import recording
+from ..core.runtime.listening import notify_change
 from ..core.runtime.ownership import replace_array, snapshot
 from ..core.variable import is_complex
 from ..tensor import Tensor, forget_gradient
@@ -122,15 +124,22 @@ class Optimizer:
         Returns: the result of the closure, or None.
         """
         loss = None if closure is None else closure()
-        for group in self.param_groups:
-            for tensor in group["params"]:
-                gradient = tensor.node and tensor.node.grad
-                if gradient is not None:
-                    before = tensor._data
-                    gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
-                    values = self.new_values(before, gradient, self.state[tensor], group)
-                    # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
-                    replace_array(tensor, values if values.dtype is before.dtype else values.astype(before.dtype))
+        updates: list[Any] = []
+        try:
+            for group in self.param_groups:
+                for tensor in group["params"]:
+                    gradient = tensor.node and tensor.node.grad
+                    if gradient is not None:
+                        before = tensor._data
+                        gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
+                        values = self.new_values(before, gradient, self.state[tensor], group)
+                        # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
+                        after = values if values.dtype is before.dtype else values.astype(before.dtype)
+                        replace_array(tensor, after, announced=True)
+                        updates.append((tensor, before, after))
+        finally:
+            if recording.open:
+                notify_change("update", updates, None, None, self)
         return loss
 
     def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:

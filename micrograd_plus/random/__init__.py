@@ -15,6 +15,8 @@ import numpy as np
 
 from ..backends import devices
 from ..core.messages import check_count, missing_name, prefixes_errors
+from ..core.modes import recording
+from ..core.runtime.listening import notify_change
 from ..hidden_states import register_state
 from ..tensor import Tensor
 from .counting import CountingGenerator, Shape
@@ -135,6 +137,8 @@ def set_state(state: dict[str, Any]) -> None:
 
 def generator_or_default(rng: Generator | None, device: str = "cpu") -> Any:
     """Return `rng`, or the generator of a device if it is None."""
+    if recording.open:
+        notify_change("draw", rng, None, None)
     if rng is None:
         return generator(device)
     if not isinstance(rng, Generator):

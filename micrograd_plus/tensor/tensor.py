@@ -16,11 +16,12 @@ from ..core import backward
 from ..core.backward import add_gradient, topological_order
 from ..core.messages import MissingName, check_function, unpacked_count
 from ..core.messages.foreign_names import FOREIGN_NAMES
-from ..core.modes import grad_enabled
+from ..core.modes import grad_enabled, recording
 from ..core.runtime.blocks import transforming
 from ..core.runtime.hooks import Handle, add_hook, hooks_of, nodes_with_hooks
+from ..core.runtime.listening import notify_change
 from ..core.runtime.ownership import array_to_write, is_real_on_cpu, lend_to_user, replace_array, snapshot
-from ..core.runtime.recorders import notify_walk_rejection
+from ..core.runtime.recorders import notify, notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from ..pytrees import leaves, map_leaves
 from .pytorch_methods import PyTorchMethods, one_tuple
@@ -285,15 +286,18 @@ class Tensor(PyTorchMethods):
             where no gradient is wanted.
         """
         found = getattr(self.node, "grad", None)
-        if found is None or isinstance(found, Tensor):
-            return found
-        kept = self._require_node("grad").grad = Tensor.of(found)
-        return kept
+        if found is not None and not isinstance(found, Tensor):
+            found = self._require_node("grad").grad = Tensor.of(found)
+        if found is not None and recording.open:
+            notify_change("read", self.node, None, found)
+        return found
 
     @grad.setter
     def grad(self, value: Any) -> None:
         if value is None:
             if self.node is not None:
+                if recording.open:
+                    notify_change("gradient", self.node, getattr(self.node, "grad", None), None)
                 self.node.grad = None
             return
         value = value if isinstance(value, Tensor) else Tensor.constant(value, "grad")
@@ -303,7 +307,10 @@ class Tensor(PyTorchMethods):
             if value.dtype.kind == "c" and self.dtype.kind != "c":
                 raise TypeError(f"grad is {value.dtype}, the tensor {self.dtype}; take its real part")
             value = value.astype(self.dtype)
-        self._require_node("grad").grad = value
+        node = self._require_node("grad")
+        if recording.open and value is not (before := getattr(node, "grad", None)):
+            notify_change("gradient", node, before, value)
+        node.grad = value
 
     @property
     def T(self) -> Tensor:
@@ -482,7 +489,14 @@ class Tensor(PyTorchMethods):
 
         See: torch.Tensor.detach, where both are the same memory for ever.
         """
-        return Tensor.of(snapshot(self))
+        out = Tensor.of(snapshot(self))
+        if recording.open and self.node is not None:
+            self._report_detach(out)
+        return out
+
+    def _report_detach(self, out: Tensor) -> None:
+        """Notify the recorders of a result that leaves the graph."""
+        notify(ops.stop_gradient.op, (self,), [out._data], {}, out)
 
     def clone(self) -> Tensor:
         """A copy that the graph knows: gradients pass through.
@@ -611,6 +625,8 @@ class Tensor(PyTorchMethods):
 
     def _become(self, result: Tensor) -> Tensor:
         """Be a result from now on. Graphs that used this tensor as it was know its array and its node, not itself."""
+        if recording.open:
+            notify_change("become", self, self._data, result._data)
         self._data, self.node, self.is_fast, self.is_lent = result._data, result.node, result.is_fast, False
         return self
 
@@ -1051,6 +1067,7 @@ def _upstream_like(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
 
 def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
     """Add the gradients of a walk to the leaves' `.grad`, as arrays until `.grad` is read."""
+    grown: list[Any] = []
     with _growing:
         for leaf, received in found.items():
             if received.dtype is not leaf.shape_dtype[1]:
@@ -1058,8 +1075,14 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             before = leaf.grad
             if isinstance(before, Tensor) and before.node is None:
                 before = snapshot(before)
+            if grown and recording.open and (create_graph or isinstance(before, Tensor)):
+                notify_change("accumulate", grown, None, None)  # the sum is recorded, and finds these leaves done
+                grown = []
             after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
+            grown.append((leaf, before, after))
+    if grown and recording.open:
+        notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:
         for hook in [hook for leaf in found for hook in hooks_of(leaf, "after_accumulation")]:
             hook()

@@ -13,6 +13,7 @@ from typing import Any
 
 from .groups import Groups
 from .history import History
+from .journal import Journal
 from .labels import ProgramNames
 from .names import NodeNames
 from .nodes import Nodes
@@ -58,9 +59,14 @@ class Builder:
         return NodeNames(self.history, self.outline, self._program, self.group_maker)
 
     @cached_property
+    def journal(self) -> Journal:
+        """The journal, with the leaves of each walk and the final gradients."""
+        return Journal(self.history, self.outline, self.group_maker, self._program)
+
+    @cached_property
     def walk_maker(self) -> Walks:
-        """The walks, with gradients and errors."""
-        return Walks(self.history, self.outline, self.group_maker)
+        """The walks and their errors."""
+        return Walks(self.history, self.outline, self.group_maker, self.journal)
 
     @cached_property
     def rule_maker(self) -> Rules:
@@ -70,12 +76,12 @@ class Builder:
     @cached_property
     def step_maker(self) -> Steps:
         """The steps."""
-        return Steps(self.history, self.outline, self.walk_maker, self.rule_maker)
+        return Steps(self.history, self.outline, self.journal, self.rule_maker)
 
     @cached_property
     def node_maker(self) -> Nodes:
         """The nodes."""
-        return Nodes(self.history, self.outline, self.group_maker, self.names, build)
+        return Nodes(self.history, self.outline, self.group_maker, self.names, self.journal, build)
 
     # Parts of the trace -----------------------------------
 
@@ -102,7 +108,9 @@ PARTS: dict[str, Callable[[Builder], Any]] = {
     "parents": lambda builder: builder.group_maker.parents,
     "steps": lambda builder: builder.step_maker.steps,
     "rules": lambda builder: builder.rule_maker.table.rules,
-    "gradients": lambda builder: builder.walk_maker.gradients,
+    "journal": lambda builder: builder.journal.entries,
+    "starts": lambda builder: builder.journal.first_gradients,
+    "gradients": lambda builder: builder.journal.gradients,
 }
 """Functions that return each part of a trace."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, cast
 
 from ..files import FileError, check_text, count_entries, read_bytes, shorten
 from .json_out import FORMAT, VERSION
-from .parts import Failure, Formula, Group, LeafGradient, Rule, Step, TraceNode, Walk
+from .parts import Failure, Formula, Group, JournalEntry, LeafGradient, Rule, Step, TraceNode, Walk
 from .sites import Site
 from .trace import Trace
 from .values import MOST_IN_FULL, Stored, np
@@ -25,13 +25,20 @@ TEXT_OR_NONE = (str, type(None))
 INDEX_OR_NONE = (int, type(None))
 
 TRACE_FIELDS = (
-    "format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "gradients", "sites",
-    "values", "caught", "not_finite", "part",
+    "format", "version", "walks", "error", "nodes", "groups", "steps", "rules", "formulas", "starts", "journal",
+    "gradients", "sites", "values", "caught", "not_finite", "part",
 )  # fmt: skip
 WALK_FIELDS = ("direction", "root", "seed", "first", "steps", "lines", "leaves", "error")
 NODE_FIELDS = (
     "id", "kind", "op", "called", "name", "label", "summary", "inputs", "params", "requires_grad", "value", "lines",
     "group", "failed", "opens", "inside",
+)  # fmt: skip
+ENTRY_FIELDS = (
+    "kind", "of", "node", "name", "before", "after", "by", "first", "count", "walk", "lines",
+)  # fmt: skip
+KINDS_OF_ENTRIES = (
+    "compute", "begin", "arrive", "hook", "accumulate", "return", "end", "clear", "assign", "scale", "clip", "update",
+    "write", "statistics", "draw",
 )  # fmt: skip
 GROUP_FIELDS = ("id", "parent", "kind", "name", "path", "of", "round", "rounds", "line", "nodes", "steps")
 
@@ -199,7 +206,8 @@ class Reader:
         """Read every part of a trace, each after the parts that it refers to."""
         trace, where = self.trace, self.where
         listed = {name: _check_type(data[name], list, f"{where}: {name}") for name in
-                  ("values", "sites", "formulas", "groups", "nodes", "steps", "gradients", "walks")}  # fmt: skip
+                  ("values", "sites", "formulas", "groups", "nodes", "steps", "starts", "journal", "gradients",
+                   "walks")}  # fmt: skip
         self._read_part(data["part"])
         self.walk_count = len(listed["walks"])
         self.values += [_read_value(each, f"{where}: value {i}") for i, each in enumerate(listed["values"])]
@@ -211,8 +219,11 @@ class Reader:
             trace.rules[name] = self.read_rule(each, f"{where}: rule {name}")
         trace.steps = [self.read_step(each, i) for i, each in enumerate(listed["steps"])]
         trace.walks = [self.read_walk(each, f"{where}: walk {i}") for i, each in enumerate(listed["walks"])]
-        for each in listed["gradients"]:
-            self.read_gradient(each)
+        for name in ("starts", "gradients"):
+            for each in listed[name]:
+                self.read_gradient(each, getattr(trace, name))
+        entries = enumerate(listed["journal"])
+        trace.journal = [self.read_entry(each, f"{where}: journal entry {i}") for i, each in entries]
         trace.error = self.read_failure(data["error"], f"{where}: error")
 
     def _read_part(self, data: Any) -> None:
@@ -338,14 +349,32 @@ class Reader:
             raise TraceError(f"{where} refers to node {number}; there are {len(self.nodes)} before it")
         return number
 
-    def read_gradient(self, data: Any) -> None:
+    def read_entry(self, data: Any, where: str) -> JournalEntry:
+        """Return an entry of the journal. The nodes, steps and walks have been read."""
+        fields = dict(_check_fields(data, where, ENTRY_FIELDS))
+        if fields["kind"] not in KINDS_OF_ENTRIES:
+            raise TraceError(f"{where}: kind {shorten(fields['kind'])} is not one of {', '.join(KINDS_OF_ENTRIES)}")
+        if fields["of"] not in (None, "value", "gradient"):
+            raise TraceError(f"{where}: of must be null, 'value' or 'gradient', got {shorten(fields['of'])}")
+        for name in ("name", "by"):
+            _check_type(fields[name], TEXT_OR_NONE, f"{where}: {name}")
+        for name in ("first", "count"):
+            _check_type(fields[name], INDEX_OR_NONE, f"{where}: {name}")
+        fields["node"] = None if fields["node"] is None else self.node_id(fields["node"], where)
+        fields["walk"] = None if fields["walk"] is None else self.walk_number(fields["walk"], f"{where}: walk")
+        for name in ("before", "after"):
+            fields[name] = self.value_at(fields[name], f"{where}: {name}")
+        fields["lines"] = self.sites_at(fields["lines"], where)
+        return JournalEntry(**fields)
+
+    def read_gradient(self, data: Any, gradients: dict[int, Any]) -> None:
         """Read the gradient of one leaf."""
         where = f"{self.where}: a gradient"
         entry = _check_fields(data, where, ("node", "value"))
         number = self.node_id(entry["node"], where)
-        if number in self.trace.gradients:
+        if number in gradients:
             raise TraceError(f"{self.where}: the gradient of node {number} occurs twice")
-        self.trace.gradients[number] = self.value_at(entry["value"], f"{self.where}: the gradient of node {number}")
+        gradients[number] = self.value_at(entry["value"], f"{self.where}: the gradient of node {number}")
 
     def read_node(self, data: Any, number: int, depth: int, check: bool) -> TraceNode:
         """Return a node. Its inputs come before it, so there are no cycles."""
@@ -501,7 +530,7 @@ def _check_number(entry: Any, where: str) -> None:
 
 def _check_sums(trace: Trace, where: str) -> None:
     """Raise an error unless the contributions of each walk add up to the gradients in the trace."""
-    gradients: dict[int, Any] = {}
+    hooked = _hooked_leaves(trace)
     next_step = 0
     for number, walk in enumerate(trace.walks):
         here = f"{where}: walk {number}"
@@ -512,27 +541,76 @@ def _check_sums(trace: Trace, where: str) -> None:
         if walk.direction == "forward":
             _check_steps(steps, {}, set(), where)
         else:
-            gradients |= _check_backward_walk(walk, steps, here, where)
+            _check_backward_walk(walk, steps, hooked[number], here, where)
     if next_step != len(trace.steps):
         raise TraceError(f"{where} has {len(trace.steps)} steps, its walks {next_step}")
-    for number, gradient in trace.gradients.items():
-        here = f"{where}: node {number}"
-        if number not in gradients:
-            raise TraceError(f"{here} has a gradient, but no step sends it anything")
-        if gradients[number] is not None and _is_in_full(gradient):
-            _check_equal(gradients[number], gradient.numpy(), f"{here}: the steps do not add up to its gradient")
+    _check_journal(trace, where)
 
 
-def _check_backward_walk(walk: Walk, steps: Any, here: str, where: str) -> dict[int, Any]:
-    """Return what each node received in a walk; for leaves, the gradient after it."""
+def _hooked_leaves(trace: Trace) -> list[set[int]]:
+    """Return the leaves whose gradient a hook changed, for each walk."""
+    hooked: list[set[int]] = [set() for _ in trace.walks]
+    walk = 0
+    for entry in trace.journal:
+        walk = entry.walk if entry.kind == "begin" and entry.walk is not None else walk
+        if entry.kind == "hook" and entry.node is not None and hooked:
+            hooked[walk].add(entry.node)
+    return hooked
+
+
+def _check_journal(trace: Trace, where: str) -> None:
+    """Raise an error unless the journal has every node, step and walk once, in order, and each change begins with what
+    the entry before it left."""
+    gradients = dict(trace.starts)
+    returned: dict[int, Any] = {}
+    changed: set[int] = set()
+    states = {"value": {node.id: node.value for node in trace.nodes if node.kind == "leaf"}, "gradient": gradients}
+    next_of = {"compute": 0, "arrive": 0, "begin": 0, "end": 0}
+    for number, entry in enumerate(trace.journal):
+        here = f"{where}: journal entry {number}"
+        if entry.kind in next_of:
+            found, count = (entry.walk, 1) if entry.walk is not None else (entry.first, entry.count)
+            if found != next_of[entry.kind] or type(count) is not int or count < 1:
+                raise TraceError(f"{here}: the next {entry.kind} must be number {next_of[entry.kind]}")
+            next_of[entry.kind] += count
+        elif entry.kind == "return" and entry.node is not None:
+            returned[entry.node] = entry.after
+        elif entry.kind != "hook" and entry.node is not None and entry.of is not None:
+            changed |= {entry.node} if entry.of == "gradient" else set()
+            known = states[entry.of]
+            _check_same(known.get(entry.node), entry.before, f"{here}: before is not what the node had")
+            known[entry.node] = entry.after
+    counts = {"compute": trace.nodes, "arrive": trace.steps, "begin": trace.walks, "end": trace.walks}
+    for kind, parts in counts.items():
+        if next_of[kind] != len(parts):
+            raise TraceError(f"{where}: the journal has {next_of[kind]} of {len(parts)} entries {kind}")
+    gradients |= {node: gradient for node, gradient in returned.items() if node not in changed}
+    for node, gradient in trace.gradients.items():
+        _check_same(gradients.get(node), gradient, f"{where}: node {node}: its gradient is not what the journal left")
+
+
+def _check_same(one: Any, other: Any, sentence: str) -> None:
+    """Raise an error if two values differ, or one of them is missing."""
+    if (one is None) != (other is None):
+        raise TraceError(sentence)
+    if _is_in_full(one) and _is_in_full(other):
+        _check_equal(one.numpy(), other.numpy(), sentence)
+
+
+def _check_backward_walk(walk: Walk, steps: Any, hooked: set[int], here: str, where: str) -> None:
+    """Raise an error unless the steps of a walk add up to what its leaves received, and that to their gradients."""
     arrived = {leaf.node: _full_array(leaf.before) for leaf in walk.leaves if leaf.before is not None}
     _check_steps(steps, arrived, set(arrived), where)
     for leaf in walk.leaves:
         if leaf.node not in arrived:
             raise TraceError(f"{here}: node {leaf.node} received something, but no step sends it anything")
-        if arrived[leaf.node] is not None and _is_in_full(leaf.after):
-            _check_equal(arrived[leaf.node], leaf.after.numpy(), f"{here}: the steps do not add up at {leaf.node}")
-    return arrived | {leaf.node: _full_array(leaf.after) for leaf in walk.leaves}
+        if not _is_in_full(leaf.received) or (leaf.before is not None and not _is_in_full(leaf.before)):
+            continue
+        total = leaf.received.numpy() if leaf.before is None else _full_array(leaf.before) + leaf.received.numpy()
+        if leaf.node not in hooked and arrived[leaf.node] is not None:
+            _check_equal(arrived[leaf.node], total, f"{here}: the steps do not add up at {leaf.node}")
+        if walk.error is None and _is_in_full(leaf.after):
+            _check_equal(total, leaf.after.numpy(), f"{here}: what arrived is not what node {leaf.node} has after it")
 
 
 def _check_steps(steps: Any, arrived: dict[int, Any], earlier: set[int], where: str) -> None:

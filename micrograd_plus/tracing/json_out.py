@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .finite import NotFinite, first_not_finite
-from .parts import Failure, Formula, Group, LazyLeaves, LeafGradient, Rule, Step, TraceNode, TraceParts, Walk
+from .parts import (
+    Failure,
+    Formula,
+    Group,
+    JournalEntry,
+    LazyLeaves,
+    LeafGradient,
+    Rule,
+    Step,
+    TraceNode,
+    TraceParts,
+    Walk,
+)
 from .sites import Site
 from .values import ValueTable
 
-FORMAT, VERSION = "micrograd_plus/trace", 2
+FORMAT, VERSION = "micrograd_plus/trace", 3
 MOST_GROUPS = 200
 """How many groups a part lists so that the graph around it can be drawn."""
 
@@ -64,6 +77,44 @@ class Table:
         return self._index_of_entry[id(entry)]
 
 
+class Moment:
+    """The state of leaves where a part begins: the entries of the journal before it are carried out."""
+
+    def __init__(self, trace: TraceParts, start: int | None, listed: set[int]):
+        self.start, self.listed, self.rest = start, listed, [*trace.journal]
+        self.values: dict[Any, Any] = {}
+        self.gradients = {node: value for node, value in trace.starts.items() if node in listed}
+        if start:
+            self._carry_out(start)
+
+    def _carry_out(self, start: int) -> None:
+        """Carry out the entries before the step number `start`."""
+        for at, entry in enumerate(self.rest):
+            if entry.kind == "arrive" and entry.first + entry.count > start:
+                self.rest = self.rest[at:]
+                return
+            if entry.of is not None and entry.kind != "hook" and entry.node in self.listed:
+                (self.values if entry.of == "value" else self.gradients)[entry.node] = entry.after
+        self.rest = []
+
+    def entries(self, steps: int) -> Iterator[JournalEntry]:
+        """Yield the entries of the part, which has so many steps, up to the first step behind it."""
+        if self.start is None:
+            yield from self.rest
+            return
+        end = self.start + steps
+        for entry in self.rest:
+            if entry.kind == "arrive":
+                if entry.first >= end:
+                    return
+                first, stop = max(entry.first, self.start), min(entry.first + entry.count, end)
+                yield replace(entry, first=first, count=stop - first)
+                if stop < entry.first + entry.count:
+                    return
+            elif entry.node is None or entry.node in self.listed:
+                yield entry
+
+
 class Writer:
     """Writer of one trace, with its tables of values, sites and formulas."""
 
@@ -93,7 +144,10 @@ class Writer:
         nodes = [trace.nodes[number] for number in numbers]
         applied = {step.node for step in steps}
         index = self.values.index
-        node_rows = [self._node_row(node, listed, all_inputs=start is None or node.id in applied) for node in nodes]
+        moment = Moment(trace, start, listed)
+        node_rows = [
+            self._node_row(node, listed, moment, all_inputs=start is None or node.id in applied) for node in nodes
+        ]
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -104,6 +158,8 @@ class Writer:
             "steps": [self._step_row(step) for step in steps],
             "rules": {name: rule_to_dict(rule) for name, rule in trace.rules.items() if name in rules},
             "formulas": self.formulas.rows,
+            "starts": [{"node": node, "value": index(value)} for node, value in moment.gradients.items()],
+            "journal": [*map(self._entry_row, moment.entries(len(steps)))],
             "gradients": [{"node": node, "value": index(value)} for node, value in trace.gradients.items()
                           if node in listed],
             "sites": self.sites.rows,
@@ -141,15 +197,24 @@ class Writer:
         return {"kind": failure.kind, "text": failure.text, "node": node, "input": failure.input,
                 "lines": self._lines(failure.lines)}  # fmt: skip
 
-    def _node_row(self, node: TraceNode, listed: set[int], *, all_inputs: bool) -> Data:
+    def _node_row(self, node: TraceNode, listed: set[int], moment: Moment, *, all_inputs: bool) -> Data:
         inside = self.trace.inside(node) if self.insides and node.inside is not None else None
+        value = moment.values.get(node.id, node.value)
         return {
             "id": node.id, "kind": node.kind, "op": node.op, "called": node.called, "name": node.name,
             "label": node.label, "summary": node.summary,
             "inputs": [{"name": name, "node": at} for name, at in node.inputs if all_inputs or at in listed],
-            "params": node.params, "requires_grad": node.requires_grad, "value": self.values.index(node.value),
+            "params": node.params, "requires_grad": node.requires_grad, "value": self.values.index(value),
             "lines": self._lines(node.lines), "group": node.group, "failed": node.failed,
             "opens": node.inside is not None, "inside": None if inside is None else inside.to_dict(),
+        }  # fmt: skip
+
+    def _entry_row(self, entry: JournalEntry) -> Data:
+        index = self.values.index
+        return {
+            "kind": entry.kind, "of": entry.of, "node": entry.node, "name": entry.name, "before": index(entry.before),
+            "after": index(entry.after), "by": entry.by, "first": entry.first, "count": entry.count,
+            "walk": entry.walk, "lines": self._lines(entry.lines),
         }  # fmt: skip
 
     def _group_row(self, group: Group) -> Data:

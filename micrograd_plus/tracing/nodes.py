@@ -17,6 +17,7 @@ from ..core.variable import Variable
 from .events import Application, FailedResult, ValueRef
 from .groups import Groups
 from .history import History
+from .journal import Journal
 from .names import NodeNames
 from .outline import Constant, Number, Outline
 from .parts import LazyList, TraceNode
@@ -29,9 +30,11 @@ class Nodes:
     """The nodes of a record, each made when someone looks at it."""
 
     def __init__(
-        self, history: History, outline: Outline, groups: Groups, names: NodeNames, build: Callable[[Recorder], Trace]
-    ):
+        self, history: History, outline: Outline, groups: Groups, names: NodeNames, journal: Journal,
+        build: Callable[[Recorder], Trace],
+    ):  # fmt: skip
         self.history, self.outline, self.groups, self.names, self._build = history, outline, groups, names, build
+        self.journal = journal
 
     @cached_property
     def nodes(self) -> Sequence[TraceNode]:
@@ -50,7 +53,7 @@ class Nodes:
             label=self.names.labels[node],
             inputs=[(name, self.outline.ids[id(parent)]) for name, parent in self.outline.inputs(key)],
             requires_grad=not isinstance(key, (Number, Constant, ValueRef, Variable)),
-            value=self.outline.value(key),
+            value=self.journal.first_values.get(node, self.outline.value(key)),
             lines=self.groups.lines(application.call, application.instruction) if application else [],
             group=self.groups.of_nodes[node],
             failed=isinstance(key, FailedResult),

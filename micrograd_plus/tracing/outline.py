@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -73,7 +72,8 @@ class Outline:
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
         self._held: dict[int, Any] = {}
-        self._writes: dict[int, list[Write]] = {}
+        self.writes: dict[int, list[Write]] = {}
+        """The arrays that leaves held, by the id of the key, for leaves that were used with more than one."""
         self._saved: dict[int, Any] = {}
         self._read_applications()
         self._read_saved_values(history)
@@ -112,7 +112,7 @@ class Outline:
         if id(key) not in self._first_uses:
             self._first_uses[id(key)] = position
         elif (last := self._held[id(key)]) is not array:
-            self._writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
+            self.writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
         self._held[id(key)] = array
 
     def _input_keys(self, application: Application) -> Sequence[Any]:
@@ -257,8 +257,8 @@ class Outline:
             return None
         if isinstance(key, (Number, Constant)):
             return key._data
-        if id(key) in self._writes:
-            return self._writes[id(key)][0].array
+        if id(key) in self.writes:
+            return self.writes[id(key)][0].array
         if id(key) in self._held:
             return self._held[id(key)]
         if id(key) in self._saved:
@@ -267,12 +267,6 @@ class Outline:
             return getattr(key, "_data", None)
         saved = dict(zip(key.op.saves, key.saved or (), strict=False)) if key.op else {}
         return saved.get("out")
-
-    def value_before(self, key: Any, position: int) -> Any:
-        """Return the value that a leaf had before the application at `position`."""
-        writes = self._writes.get(id(key), ())
-        place = bisect_left(writes, position, key=lambda write: write.position)
-        return array_of(writes[place - 1].array) if place else self.value(key)
 
     # Calls into the engine --------------------------------
 

@@ -119,6 +119,23 @@ class Group:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
+class JournalEntry:
+    """One entry of the journal. The page "The trace" of the documentation explains each kind and field."""
+
+    kind: str
+    of: str | None = None
+    node: int | None = None
+    name: str | None = None
+    before: Any = None
+    after: Any = None
+    by: str | None = None
+    first: int | None = None
+    count: int | None = None
+    walk: int | None = None
+    lines: list[Site] = field(default_factory=list[Site])
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
 class LeafGradient:
     """A leaf in one walk: its value, and its `.grad` before, from and after the walk."""
 
@@ -209,6 +226,8 @@ class TraceParts(Protocol):
     groups: Sequence[Group]
     steps: Sequence[Step]
     rules: dict[str, Rule]
+    journal: Sequence[JournalEntry]
+    starts: dict[int, Any]
     gradients: dict[int, Any]
     parents: Sequence[int | None]
 

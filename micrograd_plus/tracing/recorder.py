@@ -12,20 +12,18 @@ from typing import Any
 
 from ..core.apply import Op
 from ..core.backward import topological_order, walk
-from ..core.messages import prefixes_errors
 from ..core.rule import Contribution
 from ..core.runtime import recorders
 from ..core.runtime.blocks import OpenScope, scopes
 from ..core.runtime.ownership import snapshot
 from ..core.variable import Node, Variable
+from .changes import PREFIXING_WRAPPER, ChangeNotes
 from .events import Application, AppliedRule, Call, CallToken, FrameSnapshot, ValueRef, reference_to
 from .failures import ErrorRecord, frames_of, record_of_caught_error, record_of_error
 from .sites import ENGINE, engine_code, kind_of, user_code
 from .trace import Trace
 from .values import array_of
 
-PREFIXING_WRAPPER = prefixes_errors(print).__code__
-"""The code that wraps functions whose errors begin with their name."""
 NO_CALL = None, CallToken()
 frame_at = sys._getframe
 
@@ -39,6 +37,7 @@ class RecordedWalk:
     direction = "backward"
     held: Mapping[Any, Any] = MappingProxyType({})
     position = 0
+    notes: Sequence[Any] = ()
     error: ErrorRecord | None = None
 
     def __init__(self, root: Any, seed: Any, can_replay: bool, call: int, instruction: int):
@@ -48,9 +47,12 @@ class RecordedWalk:
         self.call, self.instruction = call, instruction
         self.freed: dict[Any, Any] = {}
         self.steps: list[AppliedRule] = []
+        self.positions: list[int] = []
+        """How many applications were noted when each step was; empty if the walk was not watched."""
 
     def __call__(self, node: Any, contribution: Contribution, upstream: Any, before: Any, after: Any) -> None:
         """Note a step."""
+        self.positions.append(len(self.notes))
         self.steps.append(AppliedRule(node, contribution, upstream, before, after))
 
     @property
@@ -65,9 +67,11 @@ class RecordedWalk:
         the error already.
         """
         if self.can_replay:
+            self.notes = ()
             with suppress(Exception) if self.error else nullcontext():
                 walk_again(self.key, self.seed, self, self.freed)
             self.can_replay = False
+            self.positions.clear()
             self.freed.clear()
 
 
@@ -87,7 +91,7 @@ class RecordedForwardWalk(RecordedWalk):
         return [*([] if self.root is None else [self.key]), *self.starts, *reached]
 
 
-class Recorder(recorders.Recorder):
+class Recorder(ChangeNotes):
     """References to everything that happens in a block; it copies no array.
 
     `outermost` is the frame that opened the block. The record contains nothing about the callers of that frame.
@@ -97,6 +101,7 @@ class Recorder(recorders.Recorder):
     forward: CodeType | None = None
 
     def __init__(self, outermost: FrameType | None = None) -> None:
+        super().__init__()
         self.outermost = None if outermost is None else self._user_frame(outermost)
         self.calls: dict[int, Call] = {}
         self.walks: list[RecordedWalk] = []
@@ -123,6 +128,8 @@ class Recorder(recorders.Recorder):
 
         The note has the result's node at this time, since an in-place operation can give the same tensor another one.
         """
+        if self._lent:
+            self.look_for_writes()
         frame: Any = frame_at(3)  # behind `notify`, and the function that applied the operation
         inner: Any = None
         deeper: Any = None
@@ -228,15 +235,20 @@ class Recorder(recorders.Recorder):
         return recorded
 
     def _add_walk(self, recorded: RecordedWalk) -> None:
-        recorded.position = len(self._notes)
+        self.look_for_writes()
+        recorded.position, recorded.notes = len(self._notes), self._notes
         self.walks.append(recorded)
 
     def _asking_call(self, frame: FrameType) -> tuple[int, int]:
         """Return the user's call that asked for a walk, and the instruction in it."""
         user_frame = self._user_frame(frame)
-        if user_frame is not None and id(user_frame) not in self.calls:
-            self._enter(user_frame)
-        return id(user_frame), -1 if user_frame is None else user_frame.f_lasti
+        return self._known_call(user_frame), -1 if user_frame is None else user_frame.f_lasti
+
+    def _known_call(self, frame: FrameType | None) -> int:
+        """Return the number of a user's call, which is noted if it is new."""
+        if frame is not None and id(frame) not in self.calls:
+            self._enter(frame)
+        return id(frame)
 
     def will_free(self, order: Sequence[Node]) -> None:
         """Keep the saved values of the last walk's nodes, in case it must be walked again."""
@@ -284,6 +296,8 @@ class Recorder(recorders.Recorder):
         The trace itself is one of these variables. The recorder must not hold it, or a loop that records every step
         would leave garbage to the collector. Nor may it hold frames, which hold their callers.
         """
+        self.look_for_writes()
+        self.note_kept_gradients()
         if isinstance(error, Exception):
             self.forget_failure(error)
             self._end_program(error)
@@ -301,6 +315,8 @@ class Recorder(recorders.Recorder):
                 call.scope = call.scope.name
         self.outermost = None
         self._running.clear()
+        self._lent.clear()
+        self._gradients.clear()
 
     def _end_program(self, error: Exception) -> None:
         """Note the error that ended the program, unless it has ended a walk, and the calls that it passed through."""

@@ -26,7 +26,7 @@ from ..core.rule import Rule as CoreRule
 from ..core.variable import namespace_of
 from .builder import Builder
 from .formulas import NO_FORMULA, formula_of_rule
-from .parts import Failure, LeafGradient, Rule, Step, Walk
+from .parts import Failure, JournalEntry, LeafGradient, Rule, Step, Walk
 from .sites import rule_source
 from .trace import Trace
 from .values import Stored, array_of, first_upstream, is_per_output, mute_warnings, np
@@ -92,50 +92,82 @@ class _Replay:
         source = trace.source
         self.recorded = source if isinstance(source, Builder) else None
         self.steps: list[Step] = []
+        self.walks: list[Walk] = []
         self.gradients: Gradients = {}
+        self.returns: Gradients = {}
+        self.changed: set[int] = set()
+        self.returned = _returned_walks(trace)
 
     def run(self) -> Trace:
         """Return the trace of the replay."""
         replayed, trace = Trace(), self.trace
         replayed.nodes, replayed.groups, replayed.error = trace.nodes, trace.groups, trace.error
         replayed.rules = {name: self._rule(name, rule) for name, rule in trace.rules.items()}
-        repeat = {"backward": self._repeat_backward_walk, "forward": self._copy_walk}
-        replayed.walks = [repeat[walk.direction](number, walk) for number, walk in enumerate(trace.walks)]
-        replayed.steps, replayed.gradients = self.steps, self.gradients
+        replayed.starts = trace.starts
+        self.gradients = {node: _full_value(gradient) for node, gradient in trace.starts.items()}
+        replayed.journal = [*self._repeat_journal()]
+        replayed.walks, replayed.steps = self.walks, self.steps
+        self.gradients |= {node: value for node, value in self.returns.items() if node not in self.changed}
+        replayed.gradients = {node: self.gradients[node] for node in trace.gradients if node in self.gradients}
         return replayed
 
-    def _copy_walk(self, number: int, walk: Walk) -> Walk:
-        """Add a walk as it was."""
-        first = len(self.steps)
-        steps = self.trace.steps[walk.first : walk.first + walk.steps]
-        self.steps += [replace(step, index=first + i) for i, step in enumerate(steps)]
-        return replace(walk, first=first)
+    # The journal ------------
 
-    def _repeat_backward_walk(self, number: int, walk: Walk) -> Walk:
-        """Add a backward walk with the mistake in it."""
-        first = len(self.steps)
-        before = self._gradients_before(number, walk)
+    def _repeat_journal(self) -> Iterator[JournalEntry]:
+        """Yield the entries of the replay: each walk with the mistake, and what the program did between the walks.
+
+        Values stay as they were, and hooks are not called.
+        """
+        for entry in self.trace.journal:
+            if entry.kind == "begin":
+                yield entry
+                first = len(self.steps)
+                self._repeat_walk(entry.walk or 0)
+                if len(self.steps) > first:
+                    yield JournalEntry(kind="arrive", first=first, count=len(self.steps) - first)
+            elif entry.of == "gradient" and entry.node is not None:
+                if entry.kind != "hook" and (changed := self._repeat_change(entry, entry.node)) is not None:
+                    yield changed
+            elif entry.kind != "arrive":
+                yield entry
+
+    def _repeat_change(self, entry: JournalEntry, node: int) -> JournalEntry | None:
+        """Return the entry of a gradient's change; None for a leaf that the walk does not reach with the mistake."""
+        before = self.gradients.get(node)
+        if entry.kind in ("accumulate", "return"):
+            leaf = next((leaf for leaf in self.walks[-1].leaves if leaf.node == node), None)
+            if leaf is None:
+                return None
+            after = leaf.after
+        elif entry.kind in ("scale", "clip", "write") and before is not None:
+            after = before * _factors(_full_value(entry.before), _full_value(entry.after))
+        else:
+            after = None if entry.after is None else _full_value(entry.after)
+        if entry.kind == "return":
+            self.returns[node] = after
+        else:
+            self.changed.add(node)
+            self.gradients[node] = after
+        return replace(entry, before=before, after=after)
+
+    def _repeat_walk(self, number: int) -> None:
+        """Add a walk; a backward one with the mistake in it."""
+        walk, first = self.trace.walks[number], len(self.steps)
+        if walk.direction == "forward":
+            steps = self.trace.steps[walk.first : walk.first + walk.steps]
+            self.steps += [replace(step, index=first + i) for i, step in enumerate(steps)]
+            self.walks.append(replace(walk, first=first))
+            return
+        is_added = any(leaf.before is not None for leaf in walk.leaves) or number not in self.returned
+        before = {leaf.node: self.gradients.get(leaf.node) for leaf in walk.leaves} if is_added else {}
+        before = {node: gradient for node, gradient in before.items() if gradient is not None}
         arrived = dict(before)
         with mute_warnings():
             error = self._walk(number, walk, arrived, before)
         leaves = [self._replay_leaf(leaf, before, arrived) for leaf in walk.leaves if leaf.node in arrived]
-        self.gradients |= {leaf.node: leaf.after for leaf in leaves}
-        return replace(walk, first=first, steps=len(self.steps) - first, leaves=leaves, error=error or walk.error)
-
-    def _gradients_before(self, number: int, walk: Walk) -> Gradients:
-        """Return the gradients that leaves hold when a walk begins.
-
-        That is what this replay has left there, unless the program cleared it in between.
-        """
-        earlier = [each for each in self.trace.walks[:number] if each.direction == "backward"]
-        last = {leaf.node: leaf.after for each in earlier for leaf in each.leaves}
-        before: Gradients = {}
-        for leaf in walk.leaves:
-            if leaf.before is not None:
-                is_left_over = leaf.node in last and _is_equal(last[leaf.node], leaf.before)
-                value = self.gradients.get(leaf.node, leaf.before) if is_left_over else _full_value(leaf.before)
-                before[leaf.node] = value
-        return before
+        self.walks.append(
+            replace(walk, first=first, steps=len(self.steps) - first, leaves=leaves, error=error or walk.error)
+        )
 
     def _replay_leaf(self, leaf: LeafGradient, before: Gradients, arrived: Gradients) -> LeafGradient:
         after, held = arrived[leaf.node], before.get(leaf.node)
@@ -322,8 +354,18 @@ def _ones_like(upstream: Any) -> Any:
     return np.ones_like(upstream) if hasattr(upstream, "dtype") else 1.0
 
 
-def _is_equal(a: Any, b: Any) -> bool:
-    """Return whether two values are equal; for summaries, whether these are."""
-    if isinstance(a, Stored) and isinstance(b, Stored):
-        return a.to_dict() == b.to_dict()
-    return bool(np.array_equal(array_of(a), array_of(b), equal_nan=True))
+def _returned_walks(trace: Trace) -> set[int]:
+    """Return the walks whose gradients were returned, and not added to `.grad`."""
+    walks: set[int] = set()
+    number = 0
+    for entry in trace.journal:
+        number = entry.walk if entry.kind == "begin" and entry.walk is not None else number
+        if entry.kind == "return":
+            walks.add(number)
+    return walks
+
+
+def _factors(before: Any, after: Any) -> Any:
+    """Return the factors by which the program scaled a gradient, entry by entry."""
+    with mute_warnings():
+        return np.where(before == 0, 1.0, after / before) if before is not None else 1.0

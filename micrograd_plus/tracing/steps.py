@@ -10,18 +10,18 @@ from typing import Any
 from ..core.runtime.recorders import Push
 from .events import AppliedRule
 from .history import History
+from .journal import Journal
 from .outline import Outline
 from .parts import LazyList, Step
 from .rules import Rules
 from .values import array_of, is_per_output, is_shown_as_value, mute_warnings, separate_arrays
-from .walks import Walks
 
 
 class Steps:
     """The steps of all walks of a record."""
 
-    def __init__(self, history: History, outline: Outline, walks: Walks, rules: Rules):
-        self.history, self.outline, self.walks, self.rules = history, outline, walks, rules
+    def __init__(self, history: History, outline: Outline, journal: Journal, rules: Rules):
+        self.history, self.outline, self.journal, self.rules = history, outline, journal, rules
 
     @cached_property
     def steps(self) -> Sequence[Step]:
@@ -38,8 +38,8 @@ class Steps:
             upstream, reads = self._upstream_and_reads(applied)
             before, after = array_of(applied.before), array_of(applied.after)
             held = None
-            if target in self.walks.arrivals[walk] and not isinstance(contribution, Push):
-                held = self.walks.gradient_before(self.history.walks[walk], target)
+            if target in self.journal.leaves[walk] and not isinstance(contribution, Push):
+                held = self.journal.leaves[walk][target].before
             if held is not None:
                 before, after = held if before is None else held + before, held + after
             names = contribution.rule.op.input_names(len(getattr(applied.node, "parents", ())) or 2)

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..files import write_file
 from .finite import NotFinite, first_not_finite
-from .parts import Failure, Group, Rule, Step, TraceNode, Walk
-from .values import Stored, with_noun
+from .parts import Failure, Group, JournalEntry, Rule, Step, TraceNode, Walk
+from .sentences import change_sentences, step_sentence
+from .values import with_noun
 
 MOST_SEARCHED = 2000
 """A summary does not look for nan among more nodes or steps, since it would have to make each of them."""
@@ -56,6 +57,8 @@ class Trace:
     groups: Sequence[Group]
     steps: Sequence[Step]
     rules: dict[str, Rule]
+    journal: Sequence[JournalEntry]
+    starts: dict[int, Any]
     gradients: dict[int, Any]
     parents: Sequence[int | None]
 
@@ -65,7 +68,7 @@ class Trace:
         self._source = source
         if source is None:
             self.walks, self.error, self.caught, self.nodes, self.groups = [], None, [], [], []
-            self.steps, self.rules, self.gradients = [], {}, {}
+            self.steps, self.rules, self.journal, self.starts, self.gradients = [], {}, [], {}, {}
 
     @property
     def source(self) -> Any:
@@ -174,8 +177,7 @@ class Trace:
         directions = " and ".join(dict.fromkeys(walk.direction for walk in self.walks)) or "backward"
         size = f"{with_noun(len(self.nodes), 'node')}, {with_noun(len(self.steps), 'step')}"
         lines = [f"Trace: {size} {directions}{several}"]
-        for number, walk in enumerate(self.walks):
-            lines += [f"  {line}" for line in self._walk_lines(number, walk)]
+        lines += [f"  {line}" for line in self._journal_lines()]
         if len(self.steps) > MOST_LINES:
             lines.append(f"  ... and {len(self.steps) - MOST_LINES} more")
         if self.error:
@@ -188,15 +190,32 @@ class Trace:
             lines += [f"  {self.not_finite_sentence(place)}" for place in self.not_finite]
         return "\n".join(lines)
 
-    def _walk_lines(self, number: int, walk: Walk) -> Iterator[str]:
-        """Yield the lines of a summary about one walk."""
-        if len(self.walks) > 1 and walk.first < MOST_LINES:
-            yield f"Walk {number + 1} of {len(self.walks)}:"
-        yield from map(self.sentence, self.steps[walk.first : min(MOST_LINES, walk.first + walk.steps)])
-        if walk.direction == "forward" and not walk.steps and not walk.error:
-            yield "a forward walk: nothing that moves was used"
-        if walk.error and walk.first + walk.steps <= MOST_LINES:
-            yield self._error_sentence(walk.error, "the walk ends here")
+    def _journal_lines(self) -> Iterator[str]:
+        """Yield the lines of a summary about walks, steps, and changes between them."""
+        changes: list[JournalEntry] = []
+        for entry in self.journal:
+            if entry.kind in ("begin", "arrive", "end"):
+                yield from change_sentences(self, changes)
+                changes = []
+                yield from self._lines_of_walk(entry)
+                if (entry.first or 0) >= MOST_LINES:
+                    return
+            else:
+                changes.append(entry)
+        yield from change_sentences(self, changes)
+
+    def _lines_of_walk(self, entry: JournalEntry) -> Iterator[str]:
+        """Yield the lines about the beginning, the steps or the end of a walk."""
+        walk = self.walks[entry.walk or 0]
+        if entry.kind == "begin" and len(self.walks) > 1 and walk.first < MOST_LINES:
+            yield f"Walk {(entry.walk or 0) + 1} of {len(self.walks)}:"
+        elif entry.kind == "arrive" and entry.first is not None and entry.count is not None:
+            yield from map(self.sentence, self.steps[entry.first : min(MOST_LINES, entry.first + entry.count)])
+        elif entry.kind == "end":
+            if walk.direction == "forward" and not walk.steps and not walk.error:
+                yield "a forward walk: nothing that moves was used"
+            if walk.error and walk.first + walk.steps <= MOST_LINES:
+                yield self._error_sentence(walk.error, "the walk ends here")
 
     def sentence(self, step: Step) -> str:
         """Describe one step in a sentence.
@@ -206,15 +225,7 @@ class Trace:
         Returns: text.
         Raises: nothing.
         """
-        sender, target = self.nodes[step.node], self.nodes[step.target]
-        if self.walks[step.walk].direction == "forward":
-            sender = self.nodes[next(number for name, number in sender.inputs if name == step.input)]
-        verb = "adds" if step.accumulates else "sends"
-        earlier = " to what an earlier walk left" if step.earlier and step.accumulates else ""
-        return (
-            f"{step.index + 1}. {sender.name} {verb} {_contribution_text(step.contribution)} to {target.name} "
-            f"({step.input}){earlier}"
-        )
+        return step_sentence(self, step)
 
     def not_finite_sentence(self, place: NotFinite) -> str:
         """Describe in a sentence where nan or infinity comes from.
@@ -298,15 +309,3 @@ class Trace:
         Raises: OSError if it cannot be written.
         """
         write_file(path, self.to_json())
-
-
-def _contribution_text(value: Any) -> str:
-    """Return a value as it is named in a sentence: the number, or the shape."""
-    if value is None:
-        return "something that was not recorded"
-    shape = tuple(getattr(value, "shape", ()))
-    if shape == ():
-        number: Any = value.data[0] if isinstance(value, Stored) and value.data else value
-        number = number.item() if hasattr(number, "item") else number
-        return f"{number:.4g}" if isinstance(number, (int, float, complex)) else str(number)
-    return f"an array of shape {shape}"

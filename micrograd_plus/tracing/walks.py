@@ -1,4 +1,4 @@
-"""Walks of a trace, and the gradients that leaves received in them."""
+"""Walks of a trace, with the leaves that they reached and the errors that ended them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from .failures import ErrorRecord
 from .groups import Groups
 from .history import History
+from .journal import Journal
 from .outline import Outline
 from .parts import Failure, LazyLeaves, LeafGradient, Walk
-from .recorder import RecordedForwardWalk, RecordedWalk
 from .sites import site_at
 from .values import array_of
 
 
 class Walks:
-    """The walks of a record, what each leaf held before and after them, and the errors that ended them."""
+    """The walks of a record and the errors that ended them. The journal says what leaves held before and after."""
 
-    def __init__(self, history: History, outline: Outline, groups: Groups):
-        self.history, self.outline, self.groups = history, outline, groups
+    def __init__(self, history: History, outline: Outline, groups: Groups, journal: Journal):
+        self.history, self.outline, self.groups, self.journal = history, outline, groups, journal
 
     @cached_property
     def walks(self) -> list[Walk]:
@@ -46,54 +46,9 @@ class Walks:
             first += len(recorded.steps)
         return walks
 
-    # Leaves -----------------------------------------------
-
-    @cached_property
-    def arrivals(self) -> list[dict[int, Any]]:
-        """What each walk brought to each leaf, by node; for a forward walk the tangents that it began with."""
-        ids = self.outline.ids
-        received: list[dict[int, Any]] = []
-        for recorded in self.history.walks:
-            if isinstance(recorded, RecordedForwardWalk):
-                received.append({ids[id(key)]: tangent for key, tangent in recorded.starts.items()})
-            else:
-                leaf_steps = (step for step in recorded.steps if step.reaches_leaf)
-                received.append({ids[id(step.receiver)]: array_of(step.after) for step in leaf_steps})
-        return received
-
-    @cached_property
-    def _after(self) -> list[dict[int, Any]]:
-        """The gradient of each leaf after each walk, by node. A forward walk leaves none."""
-        gradients: list[dict[int, Any]] = []
-        for recorded, received in zip(self.history.walks, self.arrivals, strict=True):
-            after: dict[int, Any] = {}
-            for node, gradient in received.items() if recorded.direction == "backward" else ():
-                before = self.gradient_before(recorded, node)
-                after[node] = gradient if before is None else before + gradient
-            gradients.append(after)
-        return gradients
-
-    def gradient_before(self, recorded: RecordedWalk, node: int) -> Any:
-        """Return the gradient that a leaf held when a walk began."""
-        return array_of(recorded.held.get(self.outline.keys[node]))
-
     def _leaves(self, number: int) -> LazyLeaves:
-        recorded, received, after = self.history.walks[number], self.arrivals[number], self._after[number]
-
-        def leaf(node: int) -> LeafGradient:
-            value = self.outline.value_before(self.outline.keys[node], recorded.position)
-            before = self.gradient_before(recorded, node)
-            return LeafGradient(node=node, value=value, before=before, received=received[node], after=after.get(node))
-
-        return LazyLeaves([*received], leaf)
-
-    @cached_property
-    def gradients(self) -> dict[int, Any]:
-        """The gradient of each leaf after all backward walks, by node."""
-        gradients: dict[int, Any] = {}
-        for after in self._after:
-            gradients |= after
-        return gradients
+        states = self.journal.leaves[number]
+        return LazyLeaves([*states], lambda node: LeafGradient(node=node, **states[node]._asdict()))
 
     # Errors -----------------------------------------------
 

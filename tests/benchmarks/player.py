@@ -308,7 +308,7 @@ def contradictions(pages: Pages) -> float:
         said.append(page.locator(".sentence").text_content())
     last = page.locator("#n0 .gradient").text_content()
     page.close()
-    true = ["which held 4 from an earlier walk and now holds 7", "which held 7 from an earlier walk and now holds 9",
+    true = ["which held 4 before this walk and now holds 7", "which held 7 before this walk and now holds 9",
             "now holds 11"]  # fmt: skip
     wrong = sum(truth not in sentence for truth, sentence in zip(true, said, strict=True))
     return wrong + (last != f"grad {int(a.grad.item())}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from small_program import OPS, Program, value
+from small_program import OPS, Program, entry_data, value
 
 
 def diamond() -> dict:
@@ -204,6 +204,8 @@ def forward() -> dict:
     return trace | {
         "walks": [trace["walks"][0] | {"direction": "forward", "seed": None, "steps": len(steps), "leaves": []}],
         "steps": steps,
+        "journal": [entry_data("compute", first=0, count=len(trace["nodes"])), entry_data("begin", walk=0),
+                    entry_data("arrive", first=0, count=len(steps)), entry_data("end", walk=0)],
         "gradients": [],
     }
 
@@ -228,6 +230,7 @@ def one_of_several() -> dict:
     for index, step in enumerate(trace["steps"]):
         step["index"] = index
     trace["walks"][0]["steps"] = len(trace["steps"])
+    next(entry for entry in trace["journal"] if entry["kind"] == "arrive")["count"] = len(trace["steps"])
     return trace
 
 
@@ -242,7 +245,8 @@ def backward_only() -> dict:
     for rule in trace["rules"].values():
         rule |= {"text": None, "mathml": None, "source": None}
     trace["walks"][0] |= {"seed": None, "leaves": []}
-    return trace | {"sites": []}
+    trace["journal"] = [entry for entry in trace["journal"] if entry["kind"] != "accumulate"]
+    return trace | {"sites": [], "gradients": []}
 
 
 def engine_recording() -> dict:

@@ -225,9 +225,14 @@ class Program:
             "leaves": [{"node": leaf, "value": self.nodes[leaf]["value"], "before": None, "received": place,
                         "after": place} for leaf, place in leaves],
         }
+        journal = [entry_data("compute", first=0, count=len(nodes)), entry_data("begin", walk=0),
+                   entry_data("arrive", first=0, count=len(self.steps)) if self.steps else None,
+                   *(entry_data("accumulate", of="gradient", node=leaf, after=place) for leaf, place in leaves),
+                   entry_data("end", walk=0)]
         return {
-            "format": "micrograd_plus/trace", "version": 2, "walks": [walk], "error": None, "nodes": nodes,
-            "groups": [], "steps": self.steps, "rules": self.rules, "formulas": [],
+            "format": "micrograd_plus/trace", "version": 3, "walks": [walk], "error": None, "nodes": nodes,
+            "groups": [], "steps": self.steps, "rules": self.rules, "formulas": [], "starts": [],
+            "journal": [each for each in journal if each],
             "gradients": [{"node": leaf, "value": place} for leaf, place in leaves],
             "sites": self.sites, "values": self.values, "caught": [], "not_finite": [], "part": None,
         }
@@ -282,6 +287,12 @@ class Program:
             "earlier": False,
         })
         self.places[target] = after
+
+
+def entry_data(kind: str, **fields: object) -> dict:
+    """Return an entry of the journal with these fields; the others are empty."""
+    names = ("of", "node", "name", "before", "after", "by", "first", "count", "walk")
+    return {"kind": kind} | dict.fromkeys(names) | {"lines": []} | fields
 
 
 def assigned_variable(text: str) -> str | None:

@@ -307,7 +307,8 @@ def miscount_group(data):
 
 
 LIES = {
-    "an accumulator shows its old value": (diamond, "{ place: step.after, word", "{ place: step.before, word"),
+    "an accumulator shows its old value": (
+        diamond, "place: data.steps[found].after", "place: data.steps[found].before"),
     "signs are lost": (classes, 'return `${size < 0 ? "n" : "p"}', 'return `${size < 0 ? "p" : "p"}'),
     "neighbours swap places": (classes, "const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
     "digits are cut and the sign stays": (diamond, "x.toPrecision(6)), x) ? 6 : 4", "x.toPrecision(6)), x) ? 2 : 2"),
@@ -316,8 +317,10 @@ LIES = {
     "a sentence is another step's": (diamond, "step ? step.say", "step ? data.steps[0].say"),
     "all arrows are turned": (diamond, "const { back } = step;", "const back = !step.back;"),
     "tangents are called gradients": (both_ways, 'tangent: "tangent" }', 'tangent: "grad" }'),
-    "inner nodes keep gradients of an earlier walk": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? at - 1 : -1"),
-    "leaves lose gradients of an earlier walk": (both_ways, '.kind === "leaf" ? at - 1 : -1', " ? -1 : -1"),
+    "inner nodes keep gradients of an earlier walk": (
+        both_ways, '.kind === "leaf" && !data.walks[at].back ? at - 1 : -1', " ? at - 1 : -1"),
+    "leaves lose gradients of an earlier walk": (
+        both_ways, '.kind === "leaf" && !data.walks[at].back ? at - 1 : -1', " ? -1 : -1"),
     "the first nan is found one step late": (divided_by_zero, "act.go(odd + 1)", "act.go(odd + 2)"),
     "a number is changed": (diamond, larger, None),
     "one arrow is turned": (diamond, reverse_step, None),

@@ -393,8 +393,8 @@ def test_what_is_no_trace_is_refused_with_a_sentence():
         trace_data(3)
     with pytest.raises(ValueError, match="its format is None"):
         trace_data({})
-    with pytest.raises(ValueError, match="this trace has version 3; this program reads version 2"):
-        trace_data(sample_traces.diamond() | {"version": 3})
+    with pytest.raises(ValueError, match="this trace has version 4; this program reads version 3"):
+        trace_data(sample_traces.diamond() | {"version": 4})
 
 
 def test_a_trace_is_read_from_an_object_or_a_file(tmp_path):

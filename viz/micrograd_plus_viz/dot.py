@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import graphviz
 
+from .journal import walk_states
 from .trace_input import Trace
 from .walks import IN_A_NODE, Change, NodeValue, changes, held_values, start_nodes
 from .words import breadth, edges, names, norm, not_finite, scalar, shape, single_line, truncate
@@ -54,7 +55,7 @@ def labels(
     ever = {each.node for each in every}
     shown, written = held_values(trace, steps, next_started, every), []
     for node, name in zip(trace["nodes"], names(trace), strict=True):
-        i, value = node["id"], _value_line(trace, node["value"])
+        i, value = node["id"], value_line(trace, node["value"])
         gradient = gradient_line(trace, shown[i]) if i in shown else "" if i in ever else None
         written.append(Label(truncate(single_line(name), LONGEST), value if value != name else None, gradient))
     return written
@@ -69,7 +70,8 @@ def gradient_line(trace: Trace, holds: NodeValue) -> str:
     return f"|{word}| {size}" if size else f"{word} empty"
 
 
-def _value_line(trace: Trace, place: int | None) -> str | None:
+def value_line(trace: Trace, place: int | None) -> str | None:
+    """Return the value line of a node: a number, or the shape and dtype of an array."""
     if place is None:
         return None
     value = trace["values"][place]
@@ -82,6 +84,9 @@ def final_labels_and_widths(trace: Trace) -> tuple[list[Label], list[float]]:
     every = list(changes(trace))
     written = labels(trace, every=every)
     broadest = [max(map(breadth, label.lines())) for label in written]
+    for state in walk_states(trace).values():
+        for node, place in state.values.items():
+            broadest[node] = max(broadest[node], breadth(value_line(trace, place) or ""))
     for each in every:
         if each.holds is not None:
             broadest[each.node] = max(broadest[each.node], breadth(gradient_line(trace, each.holds)))

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import cells, formula, layout, picture, trace_input, walks, words
-from .dot import final_labels_and_widths
+from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
+from .journal import walk_states
 from .picture import Placement
 from .trace_input import Trace
 
@@ -106,11 +107,18 @@ def _not_finite(trace: Trace) -> str | None:
 
 def _walks(trace: Trace, page_place: Callable[[int | None], int | None]) -> list[dict[str, Any]]:
     """Return the walks that have steps here, each with its first step and the values at its start."""
-    return [
-        {"at": walk.at, "word": walk.word, "back": walk.direction == "backward",
-         "starts": {node: page_place(place) for node, place in begins.items() if place is not None}}
-        for walk, begins in zip(walks.walks_of(trace), walks.values_at_start(trace), strict=True)
-    ]  # fmt: skip
+    states, rows = walk_states(trace), []
+    for walk, begins in zip(walks.walks_of(trace), walks.values_at_start(trace), strict=True):
+        number = trace["steps"][walk.at]["walk"] if trace["steps"] else 0
+        changed = states[number].values if number in states else {}
+        ends = walks.ends_of(trace, walk, states)
+        rows.append({
+            "at": walk.at, "word": walk.word, "back": walk.direction == "backward",
+            "starts": {node: page_place(place) for node, place in begins.items() if place is not None},
+            "ends": {node: page_place(place) for node, place in ends.items()},
+            "values": {node: [page_place(place), value_line(trace, place)] for node, place in changed.items()},
+        })  # fmt: skip
+    return rows
 
 
 def _node(node: Trace, page_place: Callable[[int | None], int | None]) -> dict[str, Any]:
@@ -188,7 +196,7 @@ def _steps(trace: Trace, page_place: Callable[[int | None], int | None], formula
         | {word: page_place(step[word]) for word in PLACED if word != "upstream"}
         | {
             "back": words.is_back(trace, step),
-            "earlier": step["earlier"],
+            "earlier": words.is_held_before(trace, step),
             "edge": edge,
             "from": start,
             "to": end,

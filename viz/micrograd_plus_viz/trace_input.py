@@ -16,7 +16,7 @@ from typing import Any
 
 Trace = dict[str, Any]
 FORMAT = "micrograd_plus/trace"
-VERSION = 2
+VERSION = 3
 MOST_MARKED = 1024
 """The number of entries of a right array up to which it is shown beside a wrong one."""
 
@@ -138,6 +138,11 @@ def normalize(trace: Trace) -> Trace:
             for place, each in enumerate(trace["groups"])
         ],
         "links": [[group[a], group[b], n] for a, b, n in part["links"]] if part else [],
+        "starts": [g | {"node": number[g["node"]]} for g in trace["starts"] if g["node"] in number],
+        "journal": [
+            entry | {"node": None if entry["node"] is None else number[entry["node"]]}
+            for entry in trace["journal"] if entry["node"] is None or entry["node"] in number
+        ],
         "gradients": [g | {"node": number[g["node"]]} for g in trace["gradients"] if g["node"] in number],
         "values": [_restore_entries(value) for value in trace["values"]],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from .journal import WalkState, walk_states
 from .trace_input import Trace
 from .words import step_edges
 
@@ -63,7 +64,7 @@ def walk_at(trace: Trace, steps: int | None = None) -> Walk:
 def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None = None) -> list[dict[int, int | None]]:
     """Return for every walk what each node holds before the walk's first step.
 
-    Leaves keep their gradients, so values that leaves hold before the first backward walk are added to that walk only.
+    The journal says what leaves hold. A part that begins inside a walk shows what its first steps found.
     An application with several outputs holds nothing; its outputs do. `edges_taken` may pass the trace's `step_edges`
     if they are known.
     """
@@ -71,20 +72,53 @@ def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None
     leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
     several = {e["node"]: None for node in trace["nodes"] if node["kind"] == "output" for e in node["inputs"]}
     result: list[dict[int, int | None]] = []
-    first_before: dict[int, int | None] = {}
-    first_back = None
+    states = walk_states(trace)
     for walk in walks_of(trace):
         back = walk.direction == "backward"
-        arrived = {} if walk.root is None or not back else {walk.root: walk.seed}
+        arrived: dict[int, int | None] = {} if walk.root is None or not back else {walk.root: walk.seed}
         arrived |= several
+        is_whole = not trace["steps"] or trace["first"] + walk.at <= trace["walks"][_number(trace, walk)]["first"]
+        state = states.get(_number(trace, walk)) if trace["walks"] else None
+        if back and is_whole and state is not None:
+            arrived |= {node: place for node, place in state.starts.items() if node in leaves}
         for step, (_, start, end) in zip(trace["steps"][walk.at : walk.stop], edges_taken[walk.at :], strict=False):
             arrived.setdefault(start, step["upstream"])
-            (first_before if back and end in leaves else arrived).setdefault(end, step["before"])
+            arrived.setdefault(end, step["before"])
         result.append(arrived)
-        first_back = arrived if back and first_back is None else first_back
-    if first_back is not None:
-        first_back |= {leaf: place for leaf, place in first_before.items() if leaf not in first_back}
     return result
+
+
+def _number(trace: Trace, walk: Walk) -> int:
+    """Return the number of a visible walk in the trace."""
+    return trace["steps"][walk.at]["walk"] if trace["steps"] else 0
+
+
+def ends_of(trace: Trace, walk: Walk, states: dict[int, WalkState]) -> dict[int, int]:
+    """Return the gradients at the end of a visible walk that differ from what its last steps left, as after a hook."""
+    if not trace["walks"] or walk.stop == walk.at:
+        return {}
+    number = _number(trace, walk)
+    of_walk = trace["walks"][number]
+    if trace["first"] + walk.stop < of_walk["first"] + of_walk["steps"] or number not in states:
+        return {}
+    last = {step["target"]: step["after"] for step in trace["steps"][walk.at : walk.stop]}
+    return {
+        node: place for node, place in states[number].ends.items()
+        if place is not None and node in last and differ(trace, last[node], place)
+    }
+
+
+def differ(trace: Trace, one: int | None, other: int | None) -> bool:
+    """Return whether two values differ by more than rounding."""
+    if one == other or one is None or other is None:
+        return one != other
+    a, b = (trace["values"][place]["data"] for place in (one, other))
+    if not a or not b or len(a) != len(b):
+        return trace["values"][one]["statistics"] != trace["values"][other]["statistics"]
+    return any(
+        x != y and not (isinstance(x, float) and isinstance(y, float) and abs(x - y) <= 1e-6 * max(abs(x), abs(y)))
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 class Change(NamedTuple):
@@ -97,14 +131,16 @@ class Change(NamedTuple):
 
 
 def changes(trace: Trace) -> Iterator[Change]:
-    """Yield all changes of node values in order. Each walk starts with empty nodes, but leaves keep their gradients."""
+    """Yield all changes of node values in order. Each walk starts with empty nodes, and leaves with their gradients; a
+    forward walk leaves these as they are."""
     edges_taken = step_edges(trace)
     leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
     now: dict[int, NodeValue] = {}
+    states = walk_states(trace)
     for walk, begins in zip(walks_of(trace), values_at_start(trace, edges_taken), strict=True):
         arrived = {node: NodeValue(place, walk.direction) for node, place in begins.items() if place is not None}
         for node, each in list(now.items()):
-            if node not in arrived and not (node in leaves and each.direction == "backward"):
+            if node not in arrived and not (node in leaves and each.direction == "backward" != walk.direction):
                 yield Change(walk.at, False, node, None)
                 del now[node]
         for node, each in arrived.items():
@@ -115,6 +151,9 @@ def changes(trace: Trace) -> Iterator[Change]:
                 end = edges_taken[i][2]
                 now[end] = NodeValue(after, walk.direction)
                 yield Change(i, True, end, now[end])
+        for node, place in ends_of(trace, walk, states).items():
+            now[node] = NodeValue(place, walk.direction)
+            yield Change(walk.stop - 1, True, node, now[node])
 
 
 def held_values(
@@ -146,6 +185,9 @@ def final_values(trace: Trace) -> tuple[str, list[tuple[int, int | None]]]:
     forward."""
     walks = trace["walks"] or [trace["walk"]]
     if any(walk["direction"] == "backward" for walk in walks):
-        return "gradient", [(each["node"], each["value"]) for each in trace["gradients"]]
+        left = {each["node"]: each["value"] for each in trace["gradients"]}
+        for state in walk_states(trace).values():  # an optimiser's zero_grad may have cleared what the walks left
+            left |= {node: place for node, place in state.ends.items() if node in left}
+        return "gradient", list(left.items())
     left = [(step["target"], step["after"]) for step in trace["steps"] if step["target"] == walks[-1]["root"]][-1:]
     return "tangent", left

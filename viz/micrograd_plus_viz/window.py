@@ -166,8 +166,33 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         "steps": steps,
         "rules": {step["rule"]: trace["rules"][step["rule"]] for step in steps},
         "gradients": [{"node": numbers[g["node"]], "value": values.new(g["value"])} for g in gradients],
+        **_journal_of_part(trace, begin, stop - start, numbers, values),
         "values": values.used,
     }
+
+
+def _journal_of_part(trace: Trace, begin: int, count: int, numbers: dict[int, int], values: _Places) -> Trace:
+    """Return the journal of some steps, and the gradients of leaves where it begins."""
+    gradients = {each["node"]: each["value"] for each in trace["starts"]}
+    rest = list(trace["journal"])
+    for at, entry in enumerate(rest):
+        if entry["kind"] == "arrive" and entry["first"] + entry["count"] > begin:
+            rest = rest[at:] if begin > entry["first"] else rest[max(0, at - 1) :]
+            break
+        if entry["of"] == "gradient" and entry["kind"] not in ("hook", "return") and entry["node"] is not None:
+            gradients[entry["node"]] = entry["after"]
+    kept = []
+    for entry in rest:
+        if entry["kind"] == "arrive" and entry["first"] >= begin + count:
+            break
+        if entry["node"] is None or entry["node"] in numbers:
+            renumbered = {"node": numbers.get(entry["node"])}
+            kept.append(entry | renumbered | {word: values.new(entry[word]) for word in ("before", "after")})
+        if entry["kind"] == "arrive" and entry["first"] + entry["count"] > begin + count:
+            break
+    held = [(numbers[node], place) for node, place in gradients.items() if node in numbers]
+    starts = [{"node": node, "value": values.new(place)} for node, place in held]
+    return {"journal": kept, "starts": starts}
 
 
 def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:

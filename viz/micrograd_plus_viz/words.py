@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 from unicodedata import east_asian_width
 
+from . import journal
 from .digits import number
 from .trace_input import Trace
 
@@ -151,6 +152,7 @@ def sentences(trace: Trace) -> list[str]:
     walks = trace["walks"]
     differ = len({walk["direction"] for walk in walks}) > 1
     changed_by_hook = _steps_after_hook(trace)
+    around = _changes_around_steps(trace, node_names)
     for step, (_, start, end), passed in zip(trace["steps"], step_edges(trace), output_links(trace), strict=True):
         back = is_back(trace, step)
         word = "gradient" if back else "tangent"
@@ -169,6 +171,7 @@ def sentences(trace: Trace) -> list[str]:
         number = at + len(result) + 1
         result.append(
             f"Step {number} of {count}{walk}. {sender} sends {contribution}{summed} to {node_names[end]}{accumulator}"
+            f"{around.get(len(result), '')}"
         )
     return result
 
@@ -213,16 +216,49 @@ def _arrival_phrase(node_names: list[str], passed: list[tuple[int, int, str]]) -
 
 
 def _accumulator_phrase(trace: Trace, step: Trace, word: str) -> str:
-    """Return a phrase about the receiver's value before and after, also if an earlier walk left it."""
+    """Return a phrase about the receiver's value before and after, also if it was there before the walk."""
     before, after = (None if step[k] is None else trace["values"][step[k]] for k in ("before", "after"))
-    earlier = ", left by an earlier walk," if step["earlier"] else ""
+    earlier = " before this walk" if is_held_before(trace, step) else ""
     if before and after and scalar(trace, step["after"]) is None and norm(before) and norm(after):
         grew = f"had norm {norm(before)}{earlier} and now has norm {norm(after)}."
         return f", whose {word} {grew}"
     had = in_brief(trace, step["before"])
     if earlier:
-        return f", which held {had} from an earlier walk and now holds {in_brief(trace, step['after'])}."
+        return f", which held {had} before this walk and now holds {in_brief(trace, step['after'])}."
     return f", which had {had} and now holds {in_brief(trace, step['after'])}."
+
+
+def is_held_before(trace: Trace, step: Trace) -> bool:
+    """Return whether what a step adds to is what its receiver held when the walk began."""
+    if not step["earlier"]:
+        return False
+    return not any(
+        other["walk"] == step["walk"] and other["target"] == step["target"] for other in
+        trace["steps"][trace["walks"][step["walk"]]["first"] - trace["first"] : step["index"] - trace["first"]]
+        if trace["walks"][step["walk"]]["first"] >= trace["first"]
+    )
+
+
+def _changes_around_steps(trace: Trace, node_names: list[str]) -> dict[int, str]:
+    """Return sentences about what the program did around the walks, by the index of the step that they follow."""
+    around: dict[int, str] = {}
+
+    def tell(index: int, lead: str, entries: list[Trace]) -> None:
+        clauses = [*journal.sentences(entries, node_names, lambda place: in_brief(trace, place))]
+        if clauses:
+            around[index] = f"{around.get(index, '')} {lead} {'; '.join(clauses)}."
+
+    steps = trace["steps"]
+    for of, state in journal.walk_states(trace).items():
+        of_walk = [i for i, step in enumerate(steps) if step["walk"] == of]
+        if of_walk:
+            tell(of_walk[0], "Before this walk,", state.before)
+        whole = trace["walks"][of]["first"] + trace["walks"][of]["steps"] if trace["walks"] else 0
+        if of_walk and steps[of_walk[-1]]["index"] + 1 == whole:
+            tell(of_walk[-1], "At the end of the walk,", state.at_end)
+    if steps and trace["first"] + len(steps) == trace["total"]:
+        tell(len(steps) - 1, "Afterwards,", journal.last_changes(trace))
+    return around
 
 
 def axes(step: Trace) -> str:

@@ -10,7 +10,9 @@ from typing import Any
 from weakref import ref
 
 from ..messages import hook_error
+from ..modes import recording
 from ..variable import Gradient, Node, Variable, namespace_of
+from .listening import notify_change
 
 nodes_with_hooks: set[ref[Node]] = set()
 """The nodes that have a hook. While it is empty, walks do not look for hooks."""
@@ -77,5 +79,7 @@ def run_hooks(node: Node, gradient: Gradient) -> Any:
             )
         changed = changed if on_tensors else changed._data
         same_dtype = changed.dtype == gradient.dtype
-        gradient = changed if same_dtype else namespace_of(gradient).cast(changed, gradient.dtype)
+        before, gradient = gradient, changed if same_dtype else namespace_of(gradient).cast(changed, gradient.dtype)
+        if recording.open:
+            notify_change("hook", node, before, gradient, hook)
     return gradient if on_tensors else gradient.copy("K")

@@ -15,7 +15,9 @@ import sys
 import numpy as np
 
 from ...backends.shared import ONE_OWNER
+from ..modes import recording
 from ..variable import Array, Leaf, Variable
+from .listening import notify_change
 
 
 def has_other_owners(variable: Variable) -> bool:
@@ -35,6 +37,8 @@ def lend_to_user(variable: Variable) -> Array:
             variable._data = variable._data.copy()
         variable.is_fast, variable.is_lent = False, True
         count_write(variable)
+    if recording.open:
+        notify_change("lend", variable, None, None)
     return variable._data
 
 
@@ -64,11 +68,18 @@ def array_to_write(variable: Variable) -> Array:
     if not user_may_write(variable) and has_other_owners(variable):
         variable._data = variable._data.copy()
     count_write(variable)
+    if recording.open:
+        notify_change("lend", variable, None, None)
     return variable._data
 
 
-def replace_array(variable: Variable, data: Array) -> None:
-    """Replace the array of a variable. The old array is not overwritten, so rules keep what they saved."""
+def replace_array(variable: Variable, data: Array, *, announced: bool = False) -> None:
+    """Replace the array of a variable. The old array is not overwritten, so rules keep what they saved.
+
+    Recorders are notified, unless the caller does that (`announced`).
+    """
+    if recording.open and not announced:
+        notify_change("write", variable, variable._data, data)
     if not variable.is_fast or data.dtype is not variable._data.dtype:
         variable.is_lent, variable.is_fast = False, is_real_on_cpu(data)
     variable._data = data

@@ -9,6 +9,7 @@ from ..modes import Block, recording
 from ..rule import Contribution, Rule
 from ..variable import Gradient, Node, Variable
 from .guards import keep_parameter
+from .listening import MUTED, WALKING, behind_last
 
 OnStep = Callable[..., None]
 """Called with each step: the node, the contribution, the upstream, and the gradient before and after adding."""
@@ -62,6 +63,16 @@ class Recorder:
     def on_walk_rejection(self, root: Any) -> None:
         """Note that a walk from `root` was requested but could not begin."""
 
+    def on_change(self, kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
+        """Note a change of a value or a gradient outside of an operation.
+
+        `kind` is "write" (the array of the variable `subject` is replaced), "lend" (it may be written into from now
+        on), "become" (it becomes a result, as `p.grad *= 2` in a graph), "gradient" (the `.grad` of the leaf's node
+        `subject` is set), "read" (its `.grad` is the variable `after`) or "hook" (the hook `by` changed the gradient of
+        a node). For "accumulate" and "update", `subject` is a list: leaves' nodes, whose `.grad` a walk has added to,
+        or parameters that the optimiser `by` has replaced, each with the array before and after.
+        """
+
     def will_free(self, order: Sequence[Any]) -> None:
         """Note that what these nodes saved is about to be freed."""
 
@@ -76,15 +87,15 @@ def mute_recorders() -> Block:
     return Block(recording, MUTED)
 
 
-MUTED = Recorder()
+def mute_for_walk() -> Block:
+    """Return a block for a walk that is watched: no recorder outside receives what its rules compute, but changes of
+    values and gradients are still reported."""
+    return Block(recording, WALKING)
 
 
 def recorders() -> list[Recorder]:
-    """Return the recorders that listen here: those inside the innermost `mute_recorders` block, the outermost first."""
-    listening: list[Recorder] = recording.all()
-    while MUTED in listening:
-        del listening[: listening.index(MUTED) + 1]
-    return listening
+    """Return the recorders that listen here: those inside the innermost block that mutes, the outermost first."""
+    return behind_last(recording.all(), (MUTED, WALKING))
 
 
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:

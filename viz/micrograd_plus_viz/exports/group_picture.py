@@ -62,7 +62,8 @@ def _trace_of_parts(trace: Trace) -> Trace:
     root = trace["walk"]["root"]
     root_part = None if root is None or parts[root][0] == "group" else place[parts[root]]
     walk = trace["walk"] | {"root": root_part}
-    return trace | {"nodes": nodes, "steps": [], "gradients": [], "walk": walk, "walks": [walk], "groups": []}
+    empty: Trace = {name: [] for name in ("steps", "journal", "starts", "gradients", "groups")}
+    return trace | empty | {"nodes": nodes, "walk": walk, "walks": [walk]}
 
 
 def _part(groups: dict[str, Any], i: int) -> tuple[str, int]:

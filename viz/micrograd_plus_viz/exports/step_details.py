@@ -170,7 +170,7 @@ class StepDetails:
             had = value_cards.card("before", None, 0.0)
             had = Block(had.width, had.height, had.markup.replace("not recorded", "nothing yet"))
         else:
-            word = "before, from an earlier walk" if step["earlier"] else "before"
+            word = "before, held before this walk" if words.is_held_before(self.trace, step) else "before"
             had = value_cards.card(word, value["before"], largest)
         equal = (
             value_cards.result_sign(add, value["before"], contribution, value["after"]) if step["accumulates"] else "="

@@ -47,7 +47,8 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
         return None
     if MOVES.search(text_of(tree)) or NOTHING.search(text_of(tree)):
         return None
-    used = {_canonical(tree)}
+    places = {each["name"]: f"#{each['node']}" for each in trace["nodes"][step["node"]]["inputs"]}
+    used = {_canonical(tree, places)}
     wrong: list[tuple[ET.Element, str]] = []
     names = _names(trace, step)
     if {each.get("data-name") for each in tree.iter()} - {None, "contribution", "upstream", *names}:
@@ -55,8 +56,8 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     slips, others = list(_slips(tree, names)), list(_of_others(trace, step, names))
     rng.shuffle(others)
     for other, text in [*slips[:1], *others[:2], *slips[1:], *others[2:]]:
-        if _canonical(other) not in used and len(wrong) < MOST_WRONG:
-            used.add(_canonical(other))
+        if _canonical(other, places) not in used and len(wrong) < MOST_WRONG:
+            used.add(_canonical(other, places))
             wrong.append((other, text))
     if len(wrong) < 2:
         return None
@@ -79,9 +80,14 @@ def text_of(tree: ET.Element) -> str:
     return (tree.text or "") + "".join(map(text_of, tree))
 
 
-def _canonical(tree: ET.Element) -> str:
-    """Return a key that equal formulas share: their text, with the factors of a product sorted."""
-    text = re.sub(r"\s", "", text_of(tree))
+def _canonical(tree: ET.Element, places: dict[str, str]) -> str:
+    """Return a key that equal formulas share: their text with values instead of letters, and the factors of a product
+    sorted. `places` has the value that each of the rule's letters stands for."""
+    same = deepcopy(tree)
+    for each in same.iter():
+        if (name := each.get("data-name")) is not None:
+            each.text = places.get(name, f"{{{name}}}")
+    text = re.sub(r"\s", "", text_of(same))
     side = text.partition("=")[2]
     return "·".join(sorted(side.split("·"))) if not re.search(r"[()+−/]", side) else side
 

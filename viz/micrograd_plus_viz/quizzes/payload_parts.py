@@ -69,7 +69,9 @@ def blank_values(trace: Trace) -> Trace:
         step | {word: None if step[word] is None and word != "after" else place for word in ARRIVING}
         for step in trace["steps"]
     ]
-    return trace | {"values": [*trace["values"], same], "steps": steps, "gradients": []}
+    journal = [entry | ({"after": place} if entry["of"] == "gradient" and entry["after"] is not None else {})
+               for entry in trace["journal"]]
+    return trace | {"values": [*trace["values"], same], "steps": steps, "journal": journal, "gradients": []}
 
 
 def before(trace: Trace, stop: int) -> Trace:
@@ -114,7 +116,12 @@ def _part(
 
 
 def _walk(walk: dict[str, Any], values: _Places) -> dict[str, Any]:
-    return walk | {"starts": {node: values.new(place) for node, place in walk["starts"].items()}}
+    """Return a walk for a question, without the gradients at its end, which would give answers away."""
+    return walk | {
+        "starts": {node: values.new(place) for node, place in walk["starts"].items()},
+        "values": {node: [values.new(place), text] for node, (place, text) in walk["values"].items()},
+        "ends": {},
+    }
 
 
 def _unfinished_nodes(full: dict[str, Any], stop: int) -> list[int]:

@@ -130,7 +130,7 @@ def gradient(context: StepContext) -> Question | None:
     question = Question(
         context.at,
         "gradient",
-        f"{context.sender} sends to {context.receiver}. What is {what} then?",
+        f"{context.sender} sends to {context.receiver}. What is {what} then{_before_hook(context)}?",
         "number",
         accepted_bins(right, context.tolerance, noise),
         f"{what[0].upper()}{what[1:]} is {number(_word(right))}.",
@@ -144,6 +144,13 @@ def gradient(context: StepContext) -> Question | None:
     for answer, text in _by_mistake(context, place, part, right):
         question.hint(accepted_bins(answer, context.tolerance), text)
     return question
+
+
+def _before_hook(context: StepContext) -> str:
+    """Return a phrase that says that a hook changes the asked gradient later."""
+    target = context.step["target"]
+    hooked = any(each["kind"] == "hook" and each["node"] == target for each in context.trace["journal"])
+    return ", before its hook changes it" if hooked else ""
 
 
 def _entry(context: StepContext, after: Trace) -> tuple[int, str]:
@@ -338,11 +345,11 @@ def adds(context: StepContext) -> Question | None:
         f"{context.sender} sends to {context.receiver}. What happens to the value that was there?", "choice",
         ["1", "2"] if step["earlier"] and has_earlier else [right],
         {"0": "Nothing was there: it is the first to arrive.", "1": "It is added to what earlier steps sent.",
-         "2": "It is added to what an earlier walk left there, which was not cleared."}[right],
+         "2": "It is added to what was there when this walk began, which was not cleared."}[right],
         f"Go back and look at {context.receiver}: does it hold a {context.word} already?",
         choices=[{"text": f"Nothing was there: this is the first {context.word} to arrive"},
                  {"text": "It stays, and this is added: earlier steps of this walk sent it"},
-                 {"text": "It stays, and this is added: an earlier walk left it"},
+                 {"text": "It stays, and this is added: it was there when this walk began"},
                  {"text": "It is replaced"}],
     )  # fmt: skip
     question.hint(["3"], f"Nothing is replaced in a walk: {context.word}s add up, because every use of a value counts.")

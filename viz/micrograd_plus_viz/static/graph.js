@@ -422,6 +422,15 @@ return title === undefined ? 1 : hasWord(title) || !hasWord(titleOf(part, i)) ? 
     normsChanged = true;
   }
 
+  // Shows another value of a leaf.
+  function value(i, text) {
+    data.labels[i][1] = text;
+    const item = items.get(`n${i}`);
+    if (!item || item.lines[1] === null) return;
+    item.lines[1] = text;
+    write(item);
+  }
+
   function finish(i, on) {
     items.get(`n${i}`)?.element.classList.toggle("done", on);
   }
@@ -701,7 +710,7 @@ return title === undefined ? 1 : hasWord(title) || !hasWord(titleOf(part, i)) ? 
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
-  return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, sendMarkers, stopMarkers, fit,
+  return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, value, sendMarkers, stopMarkers, fit,
     follow, select, besides, at,
     whole, zoom,
     openTo, toggle, reveal, partOf, thickness, drawn,

@@ -125,7 +125,7 @@ function numbersSection(data, step, left) {
 function accumulation(step, before, sent, after, largest, room) {
   const had = step.accumulates ? card("before", before, largest, room) : cardFrame(gloss("before"), null,
     missing("nothing yet"));
-  if (step.earlier) had.append(make("p", "statistics", "from an earlier walk"));
+  if (step.earlier) had.append(make("p", "statistics", "held before this walk"));
   return make("div", "cards", had, then("+", card("contribution", sent, largest, room)),
     then(signBefore(sumSign(...[before, sent, after].filter((value, k) => k || value)), step.mark, "after"),
       card("after", after, largest, room)));

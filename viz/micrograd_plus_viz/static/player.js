@@ -85,6 +85,7 @@ export function mount(host, data, opts = {}) {
   function restore() {
     graph.forget();
     data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
+    showValues(0);
     for (let i = Math.min(0, index); i < index; i += 1) apply(i, true);
     graph.light(litAt(index), true);
     if (selected !== null) graph.select(selected);
@@ -103,7 +104,16 @@ export function mount(host, data, opts = {}) {
     if (next && !on) for (let j = data.walks[next - 1].at; j < i; j += 1) travel(j, true);
     else travel(i, on);
     for (const node of nodesOfStep(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
-    graph.hold(step.to, on ? { place: step.after, word: wordAt(data, i + 1) } : walk.held(step.to, i));
+    for (const node of [step.to, ...walk.atEnd(i)]) graph.hold(node, walk.held(node, on ? i + 1 : i));
+    if (next) showValues(walk.walkAt(on ? i : i - 1));
+  }
+
+  // Shows the values that leaves have in a walk.
+  function showValues(at) {
+    for (const [node, place, text] of walk.valuesIn(at)) {
+      data.nodes[node].value = place;
+      graph.value(node, text);
+    }
   }
 
   function travel(i, on) {
@@ -318,6 +328,7 @@ export function mount(host, data, opts = {}) {
   sizes.observe(graph.frame);
   fit();
   data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
+  showValues(0);
   ready = true;
   const odd = data.steps.findIndex(oddOne);
   if (odd >= 0) {
@@ -368,7 +379,7 @@ function walkOf(data) {
   const begins = (at, node) => {
     const { word, starts: held } = data.walks[at];
     if (held[node] !== undefined) return { place: held[node], word };
-    const kept = data.nodes[node].kind === "leaf" ? at - 1 : -1;
+    const kept = data.nodes[node].kind === "leaf" && !data.walks[at].back ? at - 1 : -1;
     for (let earlier = kept; earlier >= 0; earlier -= 1) {
       if (data.walks[earlier].back) return endOf(earlier, node, starts[earlier + 1]);
     }
@@ -377,10 +388,18 @@ function walkOf(data) {
   // The value of a node in a walk before step k.
   const endOf = (at, node, k) => {
     const found = latest(node, k, starts[at]);
+    const end = data.walks[at].ends[node];
+    if (end !== undefined && k >= (starts[at + 1] ?? data.steps.length)) return { place: end, word: data.walks[at].word };
     return found === undefined ? begins(at, node) : { place: data.steps[found].after, word: data.walks[at].word };
   };
   const held = (node, k) => endOf(walkAt(Math.max(0, k - 1)), node, k);
-  return { lastOf, arrivals, departures, begins, held, newWalk: (i) => Math.max(0, starts.indexOf(i)) };
+  // The leaves that have another value in a walk than the program began with, each with its value and its text.
+  const first = data.nodes.map(({ value }, i) => [value, data.labels[i][1]]);
+  const changed = [...new Set(data.walks.flatMap(({ values }) => Object.keys(values).map(Number)))];
+  const valuesIn = (at) => changed.map((node) => [node, ...(data.walks[at].values[node] ?? first[node])]);
+  const atEnd = (i) => (i + 1 === (starts[walkAt(i) + 1] ?? data.steps.length)
+    ? Object.keys(data.walks[walkAt(i)].ends).map(Number) : []);
+  return { walkAt, valuesIn, atEnd, lastOf, arrivals, departures, begins, held, newWalk: (i) => Math.max(0, starts.indexOf(i)) };
 }
 
 // The quantity that the walk at step k sends.

@@ -1,0 +1,190 @@
+"""Notes of everything that happens to a value or a gradient outside of an operation.
+
+Writes into an array that was lent to the program are not announced. So the notes keep a copy of each lent array, and
+compare it whenever something else happens, for as long as someone else holds the array.
+"""
+# pyright: reportPrivateUsage=false
+# The modules of the engine share `_data`.
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from ..core.messages import prefixes_errors
+from ..core.runtime import recorders
+from ..core.runtime.ownership import has_other_owners, user_may_write
+from ..core.variable import Leaf, Variable
+from .sites import ENGINE, engine_code, kind_of, user_code
+from .values import array_of, has_same_entries
+
+PREFIXING_WRAPPER = prefixes_errors(print).__code__
+"""The code that wraps functions whose errors begin with their name."""
+
+
+Place = tuple[int, int, CodeType | None]
+"""Where in the program something was asked for: the user's call and instruction, and the engine's function."""
+
+
+class Change(NamedTuple):
+    """One change of a value or a gradient, or a draw of random numbers."""
+
+    kind: str
+    """"write", "update", "gradient", "accumulate", "hook", or "draw"."""
+    subject: Any
+    """The node of a leaf, a `Value`, or a variable that is neither."""
+    of: str | None
+    """"value" or "gradient"."""
+    before: Any
+    after: Any
+    by: Any
+    """The hook, or the name of the optimiser."""
+    place: Place
+    position: int
+    """How many applications were noted before."""
+    walk: int
+    """How many walks had begun."""
+    steps: int | None
+    """How many steps of the last walk were noted before; None for all."""
+
+
+class LentArray:
+    """A variable whose array the program may write into, a copy of the array, and where it was lent."""
+
+    __slots__ = ("copy", "place", "variable")
+
+    def __init__(self, variable: Any, place: Place):
+        self.variable, self.copy, self.place = variable, variable._data.copy(), place
+
+
+class ChangeNotes(recorders.Recorder):
+    """The part of a recorder that notes changes."""
+
+    walks: list[Any]
+    _notes: list[Any]
+
+    def __init__(self) -> None:
+        self.kept_gradients: dict[Any, Any] = {}
+        self._changes: list[Any] = []  # plain tuples: to make a Change takes longer than to note one
+        self._lent: dict[int, LentArray] = {}
+        self._gradients: dict[int, tuple[Any, Any]] = {}
+
+    @property
+    def changes(self) -> list[Change]:
+        """The changes so far, in order."""
+        return [Change._make(change) for change in self._changes]
+
+    def on_change(self, kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
+        """Note a change. Nothing is noted of a `.grad` that is read, or an array that is lent, until it changes."""
+        if self._lent:
+            self._settle(subject) if kind == "update" else self.look_for_writes()
+        if kind == "read":
+            self._gradients[id(after)] = after, subject
+            return
+        place = self._place(sys._getframe(2))
+        if kind == "lend":
+            self._lent[id(subject)] = LentArray(subject, place)
+        elif kind == "accumulate":
+            for leaf, old, new in subject:
+                self._note_change(kind, leaf, "gradient", array_of(old), array_of(new), None, place)
+        elif kind == "update":
+            names = optimizer_names(by)
+            for parameter, old, new in subject:
+                self._note_change(kind, parameter.node, "value", old, new, names[id(parameter)], place)
+        elif kind == "gradient":
+            self._note_assignment(subject, before, after, place)
+        elif kind in ("write", "become"):
+            self._note_write(kind, subject, before, after, place)
+        else:
+            self._note_change(kind, subject, "gradient" if kind == "hook" else None, before, after, by, place)
+
+    def _note_assignment(self, leaf: Any, before: Any, after: Any, place: Place) -> None:
+        """Note that `.grad` is set."""
+        if isinstance(after, Variable):
+            self._gradients[id(after)] = after, leaf
+            if user_may_write(after):
+                self._lent[id(after)] = LentArray(after, place)
+        arrays = map(self._array_to_keep, (before, after))
+        self._note_change("gradient", leaf, "gradient", *arrays, None, place)
+
+    def _note_write(self, kind: str, variable: Any, before: Any, after: Any, place: Place) -> None:
+        """Note that the array of a variable is replaced. A result may be one that is not followed."""
+        lent = self._lent.pop(id(variable), None)
+        subject, of = self._owner_of(variable)
+        if kind == "write" or of == "gradient":
+            self._note_change("write", subject, of, before if lent is None else lent.copy, after, None, place)
+
+    def _settle(self, updates: Sequence[Any]) -> None:
+        """Note what was written into parameters before an optimiser replaced their arrays."""
+        for parameter, before, _ in updates:
+            lent = self._lent.pop(id(parameter), None)
+            if lent is not None and not has_same_entries(before, lent.copy):
+                self._note_change("write", *self._owner_of(parameter), lent.copy, before, None, lent.place)
+        self.look_for_writes()
+
+    def look_for_writes(self) -> None:
+        """Note each lent array that has been written into since anyone looked."""
+        for key, lent in [*self._lent.items()] if self._lent else ():
+            variable = lent.variable
+            if not has_same_entries(variable._data, lent.copy):
+                before, lent.copy = lent.copy, variable._data.copy()
+                self._note_change("write", *self._owner_of(variable), before, lent.copy, None, lent.place)
+            if not user_may_write(variable) or not has_other_owners(variable):
+                del self._lent[key]
+
+    def note_kept_gradients(self) -> None:
+        """Note the gradients that leaves hold at the end, for those that nothing has changed."""
+        kept = self.kept_gradients
+        for note in self._notes:
+            nodes = note[2].parents if note[2] is not None else [getattr(value, "node", None) for value in note[1]]
+            for node in nodes:
+                if type(node) is Leaf and node not in kept and node.grad is not None:
+                    kept[node] = self._array_to_keep(node.grad)
+
+    def _note_change(
+        self, kind: str, subject: Any, of: str | None, before: Any, after: Any, by: Any, place: Place
+    ) -> None:
+        walk = self.walks[-1] if self.walks else None
+        steps = None if walk is None or walk.can_replay else len(walk.steps)
+        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(self.walks), steps))
+
+    def _owner_of(self, variable: Any) -> tuple[Any, str]:
+        """Return the leaf whose value or gradient a variable is; any other variable itself."""
+        if type(getattr(variable, "node", None)) is Leaf:
+            return variable.node, "value"
+        gradient, leaf = self._gradients.get(id(variable), (None, None))
+        is_gradient = gradient is variable and getattr(leaf, "grad", None) is variable
+        return (leaf, "gradient") if is_gradient else (variable, "value")
+
+    def _array_to_keep(self, gradient: Any) -> Any:
+        """Return the array of a gradient, which no one will write into; a copy if the program may."""
+        if isinstance(gradient, Variable) and user_may_write(gradient):
+            return gradient._data.copy()
+        return array_of(gradient)
+
+    def _place(self, frame: Any) -> Place:
+        """Return the user's call and instruction that a frame was called from, and the function that they called."""
+        inner: Any = None
+        while frame is not None:
+            code = frame.f_code
+            if id(code) not in engine_code and (id(code) in user_code or kind_of(code) is not ENGINE):
+                return self._known_call(frame), frame.f_lasti, inner
+            if code is not PREFIXING_WRAPPER:
+                inner = code
+            frame = frame.f_back
+        return self._known_call(None), -1, inner
+
+    def _known_call(self, frame: FrameType | None) -> int:
+        """Return the number of a user's call, which is noted if it is new."""
+        raise NotImplementedError
+
+
+def optimizer_names(optimizer: Any) -> dict[int, str]:
+    """Return the name of an optimiser with the learning rate, `SGD(lr=0.1)`, by the id of each of its parameters."""
+    names: dict[int, str] = {}
+    for group in optimizer.param_groups:
+        rate = f"lr={float(group['lr']):.6g}" if hasattr(group.get("lr"), "__float__") else ""
+        names |= dict.fromkeys(map(id, group["params"]), f"{type(optimizer).__name__}({rate})")
+    return names

@@ -1,0 +1,295 @@
+"""Journal of a trace: everything that happened to its values and gradients, in order.
+
+Runs of computed nodes and of steps come from the applications and walks of the record, all other entries from the
+recorder's notes of changes. While the journal is made, it follows the value and the gradient of each leaf, so the
+values, gradients and walks of the trace say what the journal says.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from .changes import Change
+from .groups import Groups
+from .history import History
+from .labels import ProgramNames
+from .outline import Outline
+from .parts import JournalEntry
+from .recorder import RecordedForwardWalk, RecordedWalk
+from .sites import ENTERS, Site, site_at
+from .values import array_of, has_same_entries, np
+
+SYMBOLS = {
+    "__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/=", "__ipow__": "**=", "__imod__": "%=",
+    "__setitem__": "[...] =", "data": ".data", "grad": ".grad =",
+}  # fmt: skip
+"""How a program writes the engine's functions that change an array."""
+CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+
+
+class LeafState(NamedTuple):
+    """A leaf in one walk: its value, its `.grad` before, what the walk brought, and its `.grad` after."""
+
+    value: Any
+    before: Any
+    received: Any
+    after: Any
+
+
+class Journal:
+    """The entries of the journal, the leaves of each walk, and the final gradients."""
+
+    def __init__(self, history: History, outline: Outline, groups: Groups, names: ProgramNames):
+        self.history, self.outline, self.groups, self.names = history, outline, groups, names
+        self.entries: list[JournalEntry] = []
+        self.leaves: list[dict[int, LeafState]] = []
+        self._values: dict[int, Any] = {}
+        self._gradients: dict[int, Any] = {}
+        self._changed: set[int] = set()
+        self._returned: dict[int, Any] = {}
+        self._computed = self._stepped = 0
+        self.ends: list[int] = []
+        """How many entries there are after each change."""
+        self._known = [*accumulate((-1 if at is None else at for at in outline.position_of_node), max)]
+        """The latest position of the nodes up to each one."""
+        self._unannounced = self._find_unannounced_writes()
+        self._note_first_states()
+        self._read()
+
+    @property
+    def gradients(self) -> dict[int, Any]:
+        """The final `.grad` of each leaf that a walk reached or that changed, by node. For a leaf whose `.grad` never
+        changed, it is what the last walk returned."""
+        returned = {node: gradient for node, gradient in self._returned.items() if node not in self._changed}
+        return dict(sorted((self._gradients | returned).items()))
+
+    # Reading the record -----------------------------------
+
+    def _note_first_states(self) -> None:
+        """Note the value and the gradient that each leaf had before its first change."""
+        recorder = self.history.recorder
+        for held in (recorder.kept_gradients, *(walk.held for walk in reversed(self.history.walks))):
+            for key, gradient in held.items():
+                if id(key) in self.outline.ids:
+                    self._gradients[self.outline.ids[id(key)]] = array_of(gradient)
+        for change in reversed(recorder.changes):
+            node = self._node(change)
+            if node is not None and change.kind != "hook":
+                (self._values if change.of == "value" else self._gradients)[node] = change.before
+        self.first_values = dict(self._values)
+        self.first_gradients = {node: gradient for node, gradient in self._gradients.items() if gradient is not None}
+
+    def _node(self, change: Change) -> int | None:
+        return self.outline.ids.get(id(change.subject))
+
+    def _read(self) -> None:
+        changes, walks = self.history.recorder.changes, self.history.walks
+        at = 0
+        for number, walk in enumerate(walks):
+            while at < len(changes) and changes[at].walk <= number:
+                self._add_change(changes[at])
+                at += 1
+            self._compute(walk.position)
+            begin = at
+            while at < len(changes) and changes[at].walk == number + 1:
+                at += 1
+            self._add_walk(number, walk, changes[begin:at])
+        for change in changes[at:]:
+            self._add_change(change)
+        self._compute(len(self.outline.applications))
+        self._add_run("compute", self._computed, len(self.outline.keys))
+
+    def _find_unannounced_writes(self) -> list[tuple[int, int, Any]]:
+        """Return where an application found another array in a leaf: its position, the node, and the array."""
+        writes = [
+            (write.position, self.outline.ids[key], write.array)
+            for key, each in self.outline.writes.items() if key in self.outline.ids for write in each[1:]
+        ]  # fmt: skip
+        return sorted(writes, key=lambda write: write[:2])[::-1]
+
+    # Entries ----------------------------------------------
+
+    def _add_run(self, kind: str, first: int, end: int) -> None:
+        if end > first:
+            self.entries.append(JournalEntry(kind=kind, first=first, count=end - first))
+
+    def _compute(self, position: int) -> None:
+        """Add the nodes that were made before an application, and the writes into leaves that they reveal."""
+        while self._unannounced and self._unannounced[-1][0] < position:
+            at, node, array = self._unannounced.pop()
+            if not has_same_entries(self.value_of(node), array):
+                self._make_nodes(at)
+                self._add("write", "value", node, self.value_of(node), array)
+        self._make_nodes(position)
+
+    def _make_nodes(self, position: int) -> None:
+        end = max(self._computed, bisect_left(self._known, position))
+        self._add_run("compute", self._computed, end)
+        self._computed = end
+
+    def _add_steps(self, end: int) -> None:
+        self._add_run("arrive", self._stepped, end)
+        self._stepped = max(end, self._stepped)
+
+    def _add(
+        self, kind: str, of: str | None, node: int | None, before: Any, after: Any, by: str | None = None,
+        lines: Iterable[Site] = (), name: str | None = None,
+    ) -> None:  # fmt: skip
+        """Add an entry about one value or gradient, and follow what the leaf has."""
+        self.entries.append(
+            JournalEntry(kind=kind, of=of, node=node, name=name, before=before, after=after, by=by, lines=[*lines])
+        )
+        if node is not None and kind == "return":
+            self._returned[node] = after
+        elif node is not None and of is not None and kind != "hook":
+            self._changed |= {node} if of == "gradient" else set()
+            (self._values if of == "value" else self._gradients)[node] = after
+
+    def value_of(self, node: int) -> Any:
+        """Return the value that a leaf has at this point of the journal."""
+        return self._values[node] if node in self._values else self.outline.value(self.outline.keys[node])
+
+    def _add_change(self, change: Change) -> None:
+        """Add the entry of a change, if the program has a name for what changed."""
+        self._describe(change)
+        self.ends.append(len(self.entries))
+
+    def _describe(self, change: Change) -> None:
+        self._compute(change.position)
+        node, name = self._node(change), None
+        call, instruction, code = change.place
+        lines = self.groups.lines(call, instruction)
+        function = None if code is None else code.co_name
+        if change.kind == "draw":
+            self._add("draw", None, None, None, None, function, lines)
+            return
+        if node is None:
+            name = self.names.of_value(change.subject, call) if hasattr(change.subject, "_data") else None
+            if name is None:
+                return
+        kind, by = self._kind_of(change, function)
+        if change.kind == "hook":
+            code = getattr(change.by, "__code__", None)
+            by = getattr(change.by, "__name__", type(change.by).__name__)
+            lines = lines if code is None else [site_at(code, change.by.__globals__, -1)]
+        self._add(kind, change.of, node, change.before, change.after, by, lines, name)
+
+    def _kind_of(self, change: Change, function: str | None) -> tuple[str, str | None]:
+        """Return the kind of an entry, and who did it: an optimiser, a function, or an operator."""
+        by = SYMBOLS.get(function or "", function)
+        if change.kind in ("hook", "accumulate"):
+            return change.kind, None
+        if change.of == "gradient":
+            if change.after is None or not np.any(change.after):
+                return "clear", by
+            if function in CLIPS:
+                return "clip", function
+            return "assign" if change.kind == "gradient" else "scale" if by in ("*=", "/=") else "write", by
+        if change.kind == "update":
+            return "update", change.by
+        call = self.history.calls.get(change.place[0])
+        in_module = call is not None and call.kind == ENTERS and self._node(change) is None
+        return ("statistics" if in_module else "write"), by
+
+    # Walks ------------------------------------------------
+
+    def _add_walk(self, number: int, walk: RecordedWalk, changes: list[Change]) -> None:
+        """Add a walk and the changes from its begin to the next walk."""
+        received = self._arrivals(walk)
+        adds = {id(change.subject) for change in changes if change.kind == "accumulate"}
+        hooked = {self._node(change): change.after for change in changes if change.kind == "hook"}
+        is_returned = walk.direction == "backward" and walk.error is None and not adds and not is_of_values(walk)
+        before = {} if is_returned else self._gradients_before(walk, received)
+        self._add_unannounced_gradients(before if not is_returned else self._gradients_before(walk, received), received)
+        self.entries.append(JournalEntry(kind="begin", walk=number))
+        values = {node: self.value_of(node) for node in received}
+        during, behind = self._split(changes, len(walk.steps))
+        start = self._stepped
+        for change in during:
+            self._interleave(walk, start, start + (change.steps or 0))
+            self._add_change(change)
+        self._interleave(walk, start, start + len(walk.steps))
+        ending = [*_changes_at_end(behind)]
+        for change in ending:
+            self._add_change(change)
+        for node, arrived in received.items() if walk.direction == "backward" and walk.error is None else ():
+            if is_returned:
+                self._add("return", "gradient", node, self._gradients.get(node), hooked.get(node, arrived))
+            elif is_of_values(walk):
+                total = arrived if before.get(node) is None else arrived + before[node]
+                self._add("accumulate", "gradient", node, before.get(node), total)
+        self.entries.append(JournalEntry(kind="end", walk=number))
+        self.leaves.append({})
+        for node, arrived in received.items():
+            is_back = walk.direction == "backward"
+            brought = hooked.get(node, arrived)
+            after = brought if is_returned else self._gradients.get(node) if is_back else None
+            self.leaves[number][node] = LeafState(values[node], before.get(node), brought, after)
+            if is_back:
+                self._gradients.setdefault(node, None)
+        for change in behind[len(ending) :]:
+            self._add_change(change)
+
+    def _split(self, changes: list[Change], total: int) -> tuple[list[Change], list[Change]]:
+        """Return the changes that came between the steps of a walk, and those after them."""
+        is_inner = [
+            change.steps is not None and (change.steps < total or (change.kind == "hook" and not self._is_leaf(change)))
+            for change in changes
+        ]
+        count = len(is_inner) - is_inner[::-1].index(True) if True in is_inner else 0
+        return changes[:count], changes[count:]
+
+    def _is_leaf(self, change: Change) -> bool:
+        return getattr(change.subject, "vjp", None) is None
+
+    def _interleave(self, walk: RecordedWalk, start: int, end: int) -> None:
+        """Add steps up to a number, with the nodes that the walk made between them."""
+        while walk.positions and self._stepped < end:
+            position = walk.positions[self._stepped - start]
+            self._compute(position)
+            same = self._stepped
+            while same < end and walk.positions[same - start] == position:
+                same += 1
+            self._add_steps(same)
+        self._add_steps(end)
+
+    def _arrivals(self, walk: RecordedWalk) -> dict[int, Any]:
+        """Return what a walk brought to each leaf; for a forward walk the tangents that it began with."""
+        ids = self.outline.ids
+        if isinstance(walk, RecordedForwardWalk):
+            return {ids[id(key)]: tangent for key, tangent in walk.starts.items()}
+        return {ids[id(step.receiver)]: array_of(step.after) for step in walk.steps if step.reaches_leaf}
+
+    def _gradients_before(self, walk: RecordedWalk, received: dict[int, Any]) -> dict[int, Any]:
+        """Return the gradients that the leaves of a walk had when it began."""
+        held = {node: array_of(walk.held.get(self.outline.keys[node])) for node in received}
+        return {node: gradient for node, gradient in held.items() if gradient is not None}
+
+    def _add_unannounced_gradients(self, held: dict[int, Any], received: dict[int, Any]) -> None:
+        """Add gradients that were changed without a notice, as a `Value`'s are."""
+        for node in received:
+            before, now = self._gradients.get(node), held.get(node)
+            if not _is_same_gradient(before, now):
+                self._add("clear" if now is None else "assign", "gradient", node, before, now)
+
+
+def is_of_values(walk: RecordedWalk) -> bool:
+    """Return whether a walk goes through micrograd's values, which hold their own gradients."""
+    return hasattr(walk.key, "made_by")
+
+
+def _changes_at_end(changes: list[Change]) -> Iterator[Change]:
+    """Yield the changes that end a walk."""
+    for change in changes:
+        if change.kind not in ("hook", "accumulate"):
+            return
+        yield change
+
+
+def _is_same_gradient(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other, equal_nan=True)

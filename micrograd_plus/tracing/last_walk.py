@@ -1,0 +1,170 @@
+"""Recorder of a script's last walk. It forgets earlier walks, so a long training needs no more memory than one step."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from ..core.backward import Part
+from ..core.runtime import recorders
+from ..core.runtime.recorders import record_to
+from ..core.variable import Node
+from .builder import build
+from .recorder import RecordedWalk, Recorder, frame_at
+from .trace import Trace
+
+FEWEST = 200
+"""Applications that are always kept, so that all walks of a small script are shown."""
+OP, NODE, RESULT, CALL = 0, 2, 5, 6  # places in a note
+
+
+class LastWalkRecorder(Recorder):
+    """Recorder that keeps the last walk, the graph behind it, and what was applied since the walk before it.
+
+    When a walk begins and the notes have doubled, it forgets the others. So each note is looked at a bounded number of
+    times on average. `forgotten` counts the walks that were forgotten.
+    """
+
+    def __init__(self, outermost: FrameType | None = None) -> None:
+        super().__init__(outermost)
+        self.forgotten = 0
+        self._most = FEWEST
+        self._step_begins = self._notes_at_walk = 0
+
+    def _add_walk(self, recorded: RecordedWalk) -> None:
+        """Note a walk, after forgetting what no later walk is likely to need."""
+        if len(self._notes) != self._notes_at_walk:  # else it walks back through the same forward as the last walk
+            self._step_begins = self._notes_at_walk
+        if len(self._notes) > self._most or len(self.walks) > self._most:
+            self.forget_before(self._step_begins, recorded.keys)
+            self._most = 2 * max(len(self._notes), FEWEST // 2)
+        self._notes_at_walk = len(self._notes)
+        super()._add_walk(recorded)
+
+    def forget_before(self, first: int, roots: list[Any]) -> None:
+        """Forget the walks and applications before note number `first`, except those that `roots` depend on."""
+        needed = keys_behind(roots)
+        kept = [number for number, note in enumerate(self._notes)
+                if number >= first or any(id(key) in needed for key in keys_of(note))]  # fmt: skip
+        walks = [walk for walk in self.walks if walk.position > first]
+        self.forgotten += len(self.walks) - len(walks)
+        self._failed_walks = {error: walk for error, walk in self._failed_walks.items() if walk in walks}
+        for walk in walks:
+            walk.position = bisect_left(kept, walk.position)
+        self._forget_calls({self._notes[number][CALL] for number in kept} | {walk.call for walk in walks}, kept)
+        self._step_begins = bisect_left(kept, first)
+        self._notes[:] = [self._notes[number] for number in kept]
+        self._named_notes = 0
+        self.walks[:] = walks
+        self.caught.clear()
+
+    def _forget_calls(self, used: set[int], kept: list[int]) -> None:
+        """Forget calls that have returned and that no kept note belongs to, and with them their frames."""
+        frame: FrameType | None = frame_at(1)
+        while frame is not None:
+            used.add(id(frame))
+            frame = frame.f_back
+        calls, needed = self.calls, set[int]()
+        for number in used:
+            while number in calls and number not in needed:
+                needed.add(number)
+                number = calls[number].parent
+        for number, call in calls.items():  # a scope that is still open belongs to a frame that is running
+            if call.scope is not None and not isinstance(call.scope, str) and id(call.frame) in needed:
+                needed.add(number)
+        for number in [each for each in calls if each not in needed]:
+            del calls[number]
+        for call in calls.values():
+            call.position = bisect_left(kept, call.position)
+        self._running = {caller: slot for caller, slot in self._running.items() if caller in needed}
+
+    def keep_last(self) -> None:
+        """Forget all walks but the last one, if any walk was forgotten."""
+        if self.forgotten:
+            self.forgotten += len(self.walks) - 1
+            del self.walks[:-1]
+
+
+def keys_of(note: Any) -> list[Any]:
+    """Return the nodes and values that an application made."""
+    if note[NODE] is not None:
+        return [note[NODE]]
+    results = note[RESULT] if note[OP].outputs and isinstance(note[RESULT], tuple) else (note[RESULT],)
+    nodes = [getattr(result, "node", None) or result for result in results]
+    return [node.parents[0] if type(node) is Part else node for node in nodes]
+
+
+def keys_behind(roots: list[Any]) -> dict[int, Any]:
+    """Return the nodes and values that some depend on, by id."""
+    found: dict[int, Any] = {}
+    todo = list(roots)
+    while todo:
+        key = todo.pop()
+        if key is not None and id(key) not in found:
+            found[id(key)] = key
+            of_number = getattr(key, "first", None), getattr(key, "second", None)
+            todo += key.parents if isinstance(key, Node) else of_number
+    return found
+
+
+class WalkCounter(recorders.Recorder):
+    """Recorder that only counts the walks of a thread."""
+
+    count = 0
+
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> None:
+        """Count a walk."""
+        self.count += 1
+
+
+class LastWalk:
+    """What a script did: the trace of its last walk, and the walks that the trace does not show."""
+
+    error: BaseException | None = None
+    """The error that ended the script, set by whoever ran it."""
+
+    def __init__(self, outermost: FrameType) -> None:
+        self.recorder = LastWalkRecorder(outermost)
+        self.trace: Trace = build(self.recorder)
+        self.elsewhere = WalkCounter()
+
+    @property
+    def earlier_walks(self) -> int:
+        """How many earlier walks were forgotten."""
+        return self.recorder.forgotten
+
+
+@contextmanager
+def record_last_walk(outermost: FrameType) -> Iterator[LastWalk]:
+    """Record the last walk of a block, and count the walks of the threads that it starts."""
+    found = LastWalk(outermost)
+    with count_in_threads(found.elsewhere), record_to(found.recorder):
+        yield found
+    found.recorder.keep_last()
+    found.recorder.close(found.trace, found.error)
+    found.trace.look_again()
+
+
+@contextmanager
+def count_in_threads(counter: WalkCounter) -> Iterator[None]:
+    """Let a recorder listen in each thread that starts in this block. Recording itself follows one thread."""
+    blocks: list[Any] = []
+
+    def listen(*event: Any) -> None:
+        """Open a block in a thread that has just started, in place of profiling it."""
+        sys.setprofile(None)
+        block = record_to(counter)
+        block.__enter__()
+        blocks.append(block)
+
+    before = threading.getprofile()
+    threading.setprofile(listen)
+    try:
+        yield
+    finally:
+        threading.setprofile(before)  # type: ignore[arg-type]  # None, as a rule, which ends it

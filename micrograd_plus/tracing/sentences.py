@@ -1,0 +1,99 @@
+"""Sentences about the steps and the journal of a trace, for `print(trace)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from .parts import JournalEntry, Step, TraceParts
+from .values import Stored
+
+MOST_NAMES = 4
+"""How many names a sentence lists."""
+
+ACTIONS = {
+    "clear": "clears the gradient of",
+    "assign": "sets the gradient of",
+    "scale": "scales the gradient of",
+    "clip": "clips the gradient of",
+    "update": "updates",
+    "write": "writes into",
+    "hook": "changes the gradient of",
+    "statistics": "moves",
+    "accumulate": "adds what arrived to the .grad of",
+    "draw": "draws random numbers",
+}
+"""What happens in a change of each kind, as a sentence goes on after its subject."""
+
+
+def step_sentence(trace: TraceParts, step: Step) -> str:
+    """Describe one step in a sentence."""
+    sender, target = trace.nodes[step.node], trace.nodes[step.target]
+    if trace.walks[step.walk].direction == "forward":
+        sender = trace.nodes[next(number for name, number in sender.inputs if name == step.input)]
+    verb = "adds" if step.accumulates else "sends"
+    earlier = ""
+    if step.earlier and (held := gradient_before(trace, step)) is step.before:
+        earlier = f", whose .grad was {value_text(held)} before this walk"
+    return (
+        f"{step.index + 1}. {sender.name} {verb} {value_text(step.contribution)} to {target.name} "
+        f"({step.input}){earlier}"
+    )
+
+
+def gradient_before(trace: TraceParts, step: Step) -> Any:
+    """Return the `.grad` that the receiver of a step had when its walk began."""
+    return next((leaf.before for leaf in trace.walks[step.walk].leaves if leaf.node == step.target), None)
+
+
+def change_sentences(trace: TraceParts, entries: Iterable[JournalEntry]) -> Iterator[str]:
+    """Describe changes that follow each other. Changes of one kind by one cause share a sentence."""
+    changes = [entry for entry in entries if is_reported(entry)]
+    for (kind, by), alike in groupby(changes, key=lambda entry: (entry.kind, entry.by)):
+        yield _sentence(trace, kind, by, [*alike])
+
+
+def is_reported(entry: JournalEntry) -> bool:
+    """Return whether an entry is a change that a reader should hear of: not a first gradient, nor clearing nothing."""
+    return entry.kind in ACTIONS and not (entry.kind in ("accumulate", "clear") and entry.before is None)
+
+
+def _sentence(trace: TraceParts, kind: str, by: str | None, entries: list[JournalEntry]) -> str:
+    if kind == "hook":
+        subject = f"the hook {by}"
+    elif kind == "accumulate":
+        subject = "the walk"
+    else:
+        subject = by if by is not None and (by[0].isalpha() or by[0] == "_") else "the program"
+    if kind == "draw":
+        return f"{subject} {ACTIONS[kind]}"
+    names = [*dict.fromkeys(_name(trace, entry) for entry in entries)]
+    listed = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" * (len(names) > MOST_NAMES))
+    how = f" by {by}" if subject == "the program" and kind in ("scale", "write") and by else ""
+    numbers = ""
+    if len(entries) == 1 and kind != "clear" and (_is_number(entries[0].after) or _is_number(entries[0].before)):
+        before, after = map(value_text, (entries[0].before, entries[0].after))
+        numbers = f": from {before} to {after}" if entries[0].before is not None else f": to {after}"
+    return f"{subject} {ACTIONS[kind]} {listed}{how}{numbers}"
+
+
+def _name(trace: TraceParts, entry: JournalEntry) -> str:
+    name = trace.nodes[entry.node].name if entry.node is not None else entry.name or "a value"
+    return f"{name}.grad" if entry.kind == "write" and entry.of == "gradient" else name
+
+
+def _is_number(value: Any) -> bool:
+    return value is not None and tuple(getattr(value, "shape", ())) == ()
+
+
+def value_text(value: Any) -> str:
+    """Return a value as it is named in a sentence: the number, or the shape."""
+    if value is None:
+        return "something that was not recorded"
+    shape = tuple(getattr(value, "shape", ()))
+    if shape == ():
+        number: Any = value.data[0] if isinstance(value, Stored) and value.data else value
+        number = number.item() if hasattr(number, "item") else number
+        return f"{number:.4g}" if isinstance(number, (int, float, complex)) else str(number)
+    return f"an array of shape {shape}"

@@ -1,0 +1,147 @@
+"""The journal of a trace says of every leaf, at every moment, what the engine's leaf had."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn
+from training_programs import Program, differences
+
+PROGRAMS = 60
+
+
+def run_program(seed):
+    """Run a random training program and return its trace, its witness, and the node of each leaf."""
+    mg.random.seed(seed)
+    program = Program(seed)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trace, witness = program.run()
+    ids = trace.source.outline.ids
+    nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
+    return trace, witness, nodes
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
+def test_the_journal_equals_the_engine_in_random_programs(first):
+    for seed in range(first, first + 20):
+        trace, witness, nodes = run_program(seed)
+        assert not differences(trace, witness, nodes), seed
+        loaded = mg.load_trace(trace.to_json())
+        assert [entry.kind for entry in loaded.journal] == [entry.kind for entry in trace.journal]
+
+
+def test_the_comparison_with_the_engine_finds_a_wrong_entry():
+    trace, witness, nodes = run_program(3)
+    entry = next(entry for entry in trace.journal if entry.of == "value" and entry.node in nodes.values())
+    entry.after = entry.after + 1.0
+    assert differences(trace, witness, nodes)
+
+
+def record_lines(program):
+    """Record a program and return the lines of its summary after the first."""
+    with mg.record() as trace:
+        program()
+    return [line.strip() for line in trace.summary().splitlines()[1:]], trace
+
+
+def test_a_hook_on_a_leaf_is_in_the_summary_and_the_gradients():
+    x = mg.tensor(2.0, requires_grad=True)
+    x.register_hook(lambda gradient: gradient * 100)
+
+    def program():
+        (x * x * 3).backward()
+
+    lines, trace = record_lines(program)
+    assert lines[-1] == "the hook <lambda> changes the gradient of x: from 12 to 1200"
+    assert trace.gradients[0] == x.grad.item() == 1200.0
+
+
+def test_a_loop_says_what_happens_between_its_walks():
+    net = nn.Linear(2, 1)
+    optimizer = mg.optim.SGD(net.parameters(), lr=0.1)
+    x = mg.tensor(np.ones((3, 2)))
+
+    def train():
+        for _ in range(2):
+            optimizer.zero_grad()
+            (net(x) ** 2).mean().backward()
+            optimizer.step()
+
+    lines, trace = record_lines(train)
+    assert lines[5:8] == ["SGD(lr=0.1) updates net.weight, net.bias",
+                          "zero_grad clears the gradient of net.weight, net.bias", "Walk 2 of 2:"]
+    update = next(entry for entry in trace.journal if entry.kind == "update")
+    assert update.lines[0].text.strip() == "optimizer.step()"
+    np.testing.assert_array_equal(trace.walks[1].leaves[0].value, update.after)
+
+
+def test_a_second_walk_names_the_gradient_before_it_once():
+    x = mg.tensor(3.0, requires_grad=True)
+
+    def program():
+        z = x * x * x
+        z.backward()
+        z.backward()
+
+    lines, _ = record_lines(program)
+    assert [line for line in lines if "before this walk" in line] == [
+        "6. multiply (z) adds 9 to x (b), whose .grad was 27 before this walk"]
+    assert lines[-1] == "the walk adds what arrived to the .grad of x: from 27 to 54"
+
+
+def test_gradients_that_a_walk_returns_leave_grad_alone():
+    x = mg.tensor(3.0, requires_grad=True)
+    x.grad = 5.0
+    with mg.record() as trace:
+        (x * x).gradients()
+    kinds = [entry.kind for entry in trace.journal]
+    assert kinds == ["compute", "begin", "arrive", "return", "end"]
+    assert trace.walks[0].leaves[0].after == 6.0
+    assert x.grad.item() == trace.starts[0] == 5.0
+
+
+def test_a_value_of_micrograd_is_followed_too():
+    from micrograd_plus.engine import Value
+
+    a = Value(2.0)
+
+    def train():
+        for _ in range(2):
+            loss = a * a
+            a.grad = 0
+            loss.backward()
+            a.data -= 0.1 * a.grad
+
+    _, trace = record_lines(train)
+    changes = [(entry.kind, entry.before, entry.after) for entry in trace.journal if entry.of]
+    assert changes == [("accumulate", None, 4.0), ("write", 2.0, 1.6), ("clear", 4.0, None),
+                       ("accumulate", None, pytest.approx(3.2)), ("write", 1.6, pytest.approx(1.28))]
+
+
+def test_batch_statistics_and_random_draws_are_in_the_journal():
+    norm = nn.BatchNorm1d(2)
+    x = mg.tensor(np.arange(6.0).reshape(3, 2), requires_grad=True)
+    with mg.record() as trace:
+        nn.functional.dropout(norm(x), 0.5).sum().backward()
+    assert {entry.name for entry in trace.journal if entry.kind == "statistics"} == {
+        "running_mean", "running_var", "num_batches_tracked"}
+    assert [entry.by for entry in trace.journal if entry.kind == "draw"] == ["dropout"]
+
+
+def test_the_journal_of_a_part_begins_with_the_state_at_its_step():
+    w = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            loss = w * w
+            loss.backward()
+            with mg.no_grad():
+                w -= 0.1 * w.grad
+    part = trace.to_dict(2, 2)
+    values = part["values"]
+    leaf = next(node for node in part["nodes"] if node["label"] == "w")
+    assert values[leaf["value"]]["data"] == [1.6]
+    assert [values[each["value"]]["data"] for each in part["starts"]] == [[4.0]]
+    assert [entry["kind"] for entry in part["journal"]] == ["arrive", "accumulate", "end", "write"]

@@ -1,0 +1,280 @@
+"""Random training programs, run under a recorder, with a witness of what the engine's leaves held at each event."""
+
+import numpy as np
+
+import micrograd_plus as mg
+from micrograd_plus.core.runtime.recorders import Recorder, record_to
+
+
+class Witness(Recorder):
+    """Recorder that copies the value and the gradient of each leaf whenever the main recorder has noted something.
+
+    Writes are announced before they happen, and other events after, so a state belongs to a count of changes.
+    """
+
+    def __init__(self, main, leaves):
+        self.main, self.leaves = main, leaves
+        self.states, self.arrivals = [], []
+
+    def look(self, changes):
+        """Note the state of the leaves, under the number of changes that have led to it."""
+        state = {name: (leaf._data.copy(), array(leaf.node.grad)) for name, leaf in self.leaves.items()}
+        self.states.append((changes, state))
+
+    def on_apply(self, *_):
+        self.look(len(self.main.changes))
+
+    def begin_walk(self, root, upstream, can_replay, held=None):
+        self.look(len(self.main.changes))
+        self.arrivals.append([])
+        return lambda node, contribution, upstream, before, after: self.arrivals[-1].append((before, after))
+
+    def on_change(self, kind, subject, before, after, by=None):
+        if kind in ("write", "gradient"):
+            self.look(len(self.main.changes) - 1)
+        elif kind in ("accumulate", "update"):
+            self.look(len(self.main.changes))
+
+
+def array(gradient):
+    """Return a copy of a gradient's array; None for None."""
+    return None if gradient is None else np.array(getattr(gradient, "_data", gradient))
+
+
+SHAPES = [(), (3,), (2, 3), (1, 3)]
+
+
+class Program:
+    """One random training program. `run` records it and returns the trace and the witness."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        shapes = [SHAPES[self.random.integers(4)] for _ in range(self.random.integers(2, 5))]
+        self.leaves = {f"p{i}": mg.tensor(self.random.normal(size=shape), requires_grad=True)
+                       for i, shape in enumerate(shapes)}
+        self.handles = []
+        if self.chance(0.2):
+            next(iter(self.leaves.values())).grad = self.random.normal(size=shapes[0])
+        names = list(self.leaves.values())
+        half = max(1, len(names) // 2)
+        self.optimizers = [mg.optim.SGD(names[:half], lr=0.1, momentum=0.5 * self.chance(0.3))]
+        if names[half:]:
+            self.optimizers.append(mg.optim.Adam(names[half:], lr=0.05))
+
+    def chance(self, share):
+        return self.random.random() < share
+
+    def leaf(self):
+        return self.leaves[list(self.leaves)[self.random.integers(len(self.leaves))]]
+
+    def run(self):
+        with mg.record() as trace:
+            witness = Witness(trace.source.history.recorder, self.leaves)
+            with record_to(witness):
+                try:
+                    for _ in range(self.random.integers(1, 6)):
+                        self.round()
+                except (RuntimeError, ValueError, TypeError) as error:
+                    if "deliberate" not in str(error):
+                        raise
+            witness.main.look_for_writes()
+            witness.look(len(witness.main.changes))
+        return trace, witness
+
+    # One round --------------------------------------------
+
+    def round(self):
+        if self.chance(0.3):
+            self.change_something()
+        if self.chance(0.8):
+            self.clear()
+        loss = self.forward()
+        self.backward(loss)
+        for _ in range(self.random.integers(0, 3)):
+            self.change_something()
+        for optimizer in self.optimizers:
+            if self.chance(0.7):
+                optimizer.step()
+        while self.handles and self.chance(0.5):
+            self.handles.pop().remove()
+
+    def clear(self):
+        kind = self.random.integers(4)
+        if kind < 2:
+            for optimizer in self.optimizers:
+                optimizer.zero_grad(set_to_none=bool(kind))
+        elif kind == 2:
+            self.leaf().grad = None
+        else:
+            leaf = self.leaf()
+            leaf.grad = mg.zeros(leaf.shape)
+
+    def forward(self):
+        values = list(self.leaves.values())
+        self.random.shuffle(values)
+        total = values[0]
+        for value in [*values[1:], *(self.leaf() for _ in range(self.random.integers(3)))]:
+            other = self.vary(value)
+            total = (total * other, total + mg.sin(other), mg.tanh(total) - other)[self.random.integers(3)]
+            self.register_hooks(total)
+        if total.node is None:
+            total = total * self.leaf()
+        return (total * total).sum()
+
+    def vary(self, value):
+        """Return a value itself, or something computed from it."""
+        kind = self.random.integers(9)
+        if kind == 1:
+            with mg.no_grad():
+                return value * 2.0
+        ways = {0: value.detach, 2: lambda: mg.checkpoint(mg.tanh, value),
+                3: lambda: mg.nn.functional.dropout(value, 0.5), 4: lambda: value + value}
+        return ways.get(int(kind), lambda: value)()
+
+    def register_hooks(self, total):
+        if self.chance(0.1) and total.requires_grad:
+            self.handles.append(total.register_hook(lambda gradient: gradient * 2))
+        if self.chance(0.1):
+            self.handles.append(self.leaf().register_hook(lambda gradient: gradient * 100))
+        if self.chance(0.05):
+            self.handles.append(self.leaf().register_post_accumulate_grad_hook(move))
+
+    def backward(self, loss):
+        kind = self.random.integers(8)
+        if kind == 0:
+            loss.backward()
+            loss.backward()
+        elif kind == 1:
+            gradients = loss.gradients(create_graph=True)
+            squares = [(gradient * gradient).sum() for gradient in gradients.values()]
+            sum(squares[1:], squares[0]).backward() if squares[0].requires_grad else None
+        elif kind == 2:
+            loss.gradients()
+        elif kind == 3:
+            handle = self.leaf().register_hook(fail)
+            try:
+                loss.backward()
+            except ValueError:
+                if self.chance(0.3):
+                    raise
+            finally:
+                handle.remove()
+        elif kind == 4:
+            loss.backward(create_graph=True)
+        else:
+            loss.backward()
+
+    def change_something(self):
+        leaf, number = self.leaf(), float(self.random.normal())
+        if self.chance(0.5):
+            VALUE_CHANGES[self.random.integers(len(VALUE_CHANGES))](leaf, number)
+        elif self.chance(0.3):
+            parameters = list(self.leaves.values())
+            clips = [lambda: mg.nn.utils.clip_grad_norm_(parameters, 0.5),
+                     lambda: mg.nn.utils.clip_grad_value_(parameters, 0.1)]
+            clips[self.random.integers(2)]()
+        elif leaf.grad is not None and leaf.grad.is_leaf:
+            GRADIENT_CHANGES[self.random.integers(len(GRADIENT_CHANGES))](leaf, number)
+
+
+def scale_gradient(leaf, number):
+    leaf.grad *= 0.5
+
+
+def set_gradient(leaf, number):
+    leaf.grad = np.full(leaf.shape, number)
+
+
+def write_into_gradient(leaf, number):
+    leaf.grad[...] = number
+
+
+def write_into_array_of_gradient(leaf, number):
+    leaf.grad.data[...] = number
+
+
+def descend(leaf, number):
+    if leaf.grad is not None:
+        with mg.no_grad():
+            leaf -= 0.1 * leaf.grad
+
+
+def descend_by_array(leaf, number):
+    if leaf.grad is not None:
+        leaf.data -= 0.1 * leaf.grad.numpy()
+
+
+def write_into_array(leaf, number):
+    leaf.data[...] = number
+
+
+def write_entries(leaf, number):
+    with mg.no_grad():
+        leaf[...] = number
+
+
+def assign(leaf, number):
+    leaf.assign(np.full(leaf.shape, number))
+
+
+def write_into_array_later(leaf, number):
+    held = leaf.data
+    _ = leaf * 2.0
+    held[...] = number
+
+
+VALUE_CHANGES = [descend, descend_by_array, write_into_array, write_entries, assign, write_into_array_later]
+GRADIENT_CHANGES = [scale_gradient, set_gradient, write_into_gradient, write_into_array_of_gradient]
+
+
+def move(leaf):
+    leaf.assign(leaf.numpy() - 0.1 * leaf.grad.numpy())
+
+
+def fail(gradient):
+    raise ValueError("deliberate")
+
+
+# Comparing ----------------------------------------------------------------------------------------------------------
+
+
+def states_of(trace):
+    """Yield the values and gradients of leaves, by node, before the first entry and after each entry."""
+    values = {node.id: node.value for node in trace.nodes if node.kind == "leaf"}
+    gradients = dict(trace.starts)
+    yield values.copy(), gradients.copy()
+    for entry in trace.journal:
+        if entry.kind not in ("hook", "return") and entry.of is not None and entry.node is not None:
+            (values if entry.of == "value" else gradients)[entry.node] = entry.after
+        yield values.copy(), gradients.copy()
+
+
+def differences(trace, witness, ids):
+    """Return where the journal says something else than the witness saw; `ids` maps names of leaves to nodes."""
+    found = []
+    states, ends = list(states_of(trace)), [0, *trace.source.journal.ends]
+    for changes, state in witness.states:
+        values, gradients = states[ends[changes]]
+        for name, (value, gradient) in state.items():
+            if name not in ids:
+                continue
+            node = ids[name]
+            if not same(values[node], value):
+                found.append((changes, name, "value", values[node], value))
+            if not same(gradients.get(node), gradient):
+                found.append((changes, name, "gradient", gradients.get(node), gradient))
+    for walk, arrivals in zip(trace.walks, witness.arrivals, strict=True):
+        held = {leaf.node: leaf.before for leaf in walk.leaves}
+        for step, (_, after) in zip(trace.steps[walk.first : walk.first + walk.steps], arrivals, strict=True):
+            before, after = held.get(step.target), array(after)
+            if not same(step.after, after if before is None else array(before) + after):
+                found.append((step.index, step.rule, "step", step.after, after))
+    return found
+
+
+def same(one, other):
+    if hasattr(one, "numpy") and not isinstance(one, np.generic):
+        one = one.numpy()
+    if one is None or other is None:
+        return one is other
+    return np.shape(one) == np.shape(other) and np.array_equal(one, other, equal_nan=True)

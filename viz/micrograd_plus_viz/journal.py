@@ -1,0 +1,105 @@
+"""The journal of a trace: what leaves have as each walk begins and ends, and sentences about what happened between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from .trace_input import Trace
+
+MOST_NAMES = 3
+"""How many names a sentence lists."""
+ACTIONS = {
+    "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
+    "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
+    "statistics": "moved",
+}  # fmt: skip
+ENDS_A_WALK = ("hook", "accumulate", "return")
+
+
+class WalkState(NamedTuple):
+    """What the journal says about one walk."""
+
+    starts: dict[int, int | None]
+    """The gradient of each leaf as the walk begins."""
+    values: dict[int, int | None]
+    """The value of each leaf that has changed before the walk."""
+    ends: dict[int, int | None]
+    """The gradients that the end of the walk leaves in leaves."""
+    before: list[Trace]
+    """What happened between the walk before and this one."""
+    at_end: list[Trace]
+    """The hooks that changed gradients of leaves at the end."""
+
+
+def walk_states(trace: Trace) -> dict[int, WalkState]:
+    """Return what leaves have in each walk, by the walk's number."""
+    gradients = {each["node"]: each["value"] for each in trace["starts"]}
+    values: dict[int, int | None] = {}
+    states: dict[int, WalkState] = {}
+    waiting: list[Trace] = []
+
+    def begin(number: int) -> WalkState:
+        states[number] = state = WalkState(dict(gradients), dict(values), {}, [*waiting], [])
+        waiting.clear()
+        return state
+
+    state = begin(trace["steps"][0]["walk"]) if trace["steps"] and trace["journal"][:1] else None
+    is_over = False
+    for entry in trace["journal"]:
+        if entry["kind"] in ("begin", "end"):
+            is_over = entry["kind"] == "end"
+            state = begin(entry["walk"]) if not is_over else state
+        elif entry["of"] is not None:
+            waiting += [entry] if is_over or state is None or entry["kind"] not in ENDS_A_WALK else []
+            _carry_out(entry, gradients, values, None if is_over else state, trace)
+    return states
+
+
+def _carry_out(
+    entry: Trace, gradients: dict[int, int | None], values: dict[int, int | None], state: WalkState | None, trace: Trace
+) -> None:
+    """Change the gradient or the value of the leaf that an entry is about."""
+    node = entry["node"]
+    if node is None:
+        return
+    is_leaf = trace["nodes"][node]["kind"] == "leaf"
+    if entry["kind"] == "hook":
+        if state is not None and is_leaf:
+            state.at_end.append(entry)
+        return
+    if state is not None and entry["of"] == "gradient":
+        state.ends[node] = entry["after"]
+    if entry["kind"] != "return":
+        (values if entry["of"] == "value" else gradients)[node] = entry["after"]
+
+
+def last_changes(trace: Trace) -> list[Trace]:
+    """Return what happened after the last walk."""
+    ends = [place for place, entry in enumerate(trace["journal"]) if entry["kind"] == "end"]
+    return [entry for entry in trace["journal"][ends[-1] :] if entry["of"] is not None] if ends else []
+
+
+def sentences(entries: Iterable[Trace], names: list[str], brief: Callable[[int], str]) -> Iterator[str]:
+    """Yield what happened, changes of one kind by one cause in one clause: `SGD(lr=0.1) updated w`.
+
+    `brief` is a function that returns a value in a few words.
+    """
+    changes = [
+        each for each in entries if each["kind"] in ACTIONS and (each["kind"], each["before"]) != ("clear", None)
+    ]
+    for (kind, by), alike in groupby(changes, key=lambda entry: (entry["kind"], entry["by"])):
+        group = [*alike]
+        subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
+        who = list(dict.fromkeys(_name(entry, names) for entry in group))
+        more = f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else ""
+        numbers = ""
+        if len(group) == 1 and kind != "clear" and None not in (group[0]["before"], group[0]["after"]):
+            numbers = f", from {brief(group[0]['before'])} to {brief(group[0]['after'])}"
+        yield f"{subject} {ACTIONS[kind]} {', '.join(who[:MOST_NAMES])}{more}{numbers}"
+
+
+def _name(entry: Trace, names: list[str]) -> str:
+    name = names[entry["node"]] if entry["node"] is not None else entry["name"] or "a value"
+    return f"{name}.grad" if (entry["kind"], entry["of"]) == ("write", "gradient") else name
