@@ -229,7 +229,7 @@ def test_the_recorded_training_step_lowers_the_loss(second):
 
 def test_the_parameters_of_both_networks_have_names(second):
     text = output_text(second.book.cells)
-    for name in ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias", "model.layers.1.neurons.0.w[7]"):
+    for name in ("net.0.weight", "net.0.bias", "net.2.weight", "net.2.bias", "model.layers.0.neurons.0.w[0]"):
         assert f"  {name}: gradient" in text
 
 

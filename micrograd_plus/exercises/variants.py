@@ -99,7 +99,7 @@ def form_function(code: str, readable: Sequence[str], namespace: dict[str, Any])
 def compile_tree(tree: Any, namespace: dict[str, Any]) -> Any:
     """Return the function that a tree defines."""
     definitions = dict(namespace)
-    exec(compile(ast.fix_missing_locations(tree), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102
+    exec(compile(ast.fix_missing_locations(tree), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102 - a changed copy of the engine's own rule
     return definitions["answer"]
 
 
@@ -352,7 +352,7 @@ def rename(function: Any, names: dict[str, str]) -> Any:
 # Functions of an exercise ---
 
 
-def function_variants(id: str, right: Any, reads: Sequence[str]) -> Iterator[Mistake]:  # noqa: A002
+def function_variants(id: str, right: Any, reads: Sequence[str]) -> Iterator[Mistake]:  # noqa: A002 - the word that exercises use
     """Yield the variants of an exercise whose right answer is a function, or that has a textbook's form."""
     names = [name for name in reads if name != "xp"]
     for title, code, *by in textbook_forms()["mistakes"].get(id, []):
@@ -384,7 +384,7 @@ def class_variants(right: type) -> Iterator[Mistake]:
     names = ("other.data", "self.data", "y")
     for title, edited in edit_tree(tree, names):
         definitions = dict(vars(sys.modules[right.__module__]))
-        exec(compile(ast.fix_missing_locations(edited), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102
+        exec(compile(ast.fix_missing_locations(edited), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102 - a changed copy of the engine's own rule
         yield variant(title, definitions[right.__name__])
 
 
@@ -398,4 +398,4 @@ def scaled_results(function: Any) -> Iterator[Mistake]:
     }
     for title, change in changes.items():
         code = f"lambda {', '.join(parameters)}: change(function({', '.join(parameters)}))"
-        yield variant(title, eval(code, {"function": function, "change": change}))  # noqa: S307
+        yield variant(title, eval(code, {"function": function, "change": change}))  # noqa: S307 - code of this package

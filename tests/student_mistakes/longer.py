@@ -504,7 +504,7 @@ def _(upstream, weight, unit, scale):
 
 
 def attention_back(upstream, query, key, value, bias, scale, weights, edit):
-    t = lambda x: np.swapaxes(x, -1, -2)  # noqa: E731
+    t = lambda x: np.swapaxes(x, -1, -2)  # noqa: E731 - as a student writes it
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     gv = t(weights) @ upstream
     gw = upstream @ t(value)
