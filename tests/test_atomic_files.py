@@ -256,6 +256,8 @@ OTHER_WRITERS = {
     "micrograd_plus/grading/sandbox/inside/supervisor.py: enter_namespaces": "settings of the kernel under /proc",
     "micrograd_plus/grading/sandbox/inside/clearing.py: set_aside": "a folder to be removed",
     "micrograd_plus/grading/sandbox/inside/clearing.py: empty_folder": "a folder to be removed",
+    "micrograd_plus/grading/formats/wheel.py: build_wheel": "an archive in memory",
+    "micrograd_plus/exercises/variants.py: rules_of_others": "parameters of a rule are renamed, not a file",
     "micrograd_plus/grading/worker.py: main": "the pipe to the main process",
     "viz/micrograd_plus_viz/exports/film.py: frames": "an image in memory",
     "viz/micrograd_plus_viz/figure.py: __init__": "an image in memory",

@@ -204,12 +204,11 @@ def test_the_result_of_a_hook_replaces_the_gradient(of):
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
-@pytest.mark.parametrize("dtype", ["float64", "complex64"])
-def test_the_result_of_a_hook_is_cast_to_the_gradients_dtype(dtype, create_graph):
+def test_the_result_of_a_hook_is_cast_to_the_gradients_dtype(create_graph):
     x = leaf([1.0, 2.0], dtype="float32")
     y = x * 3
     for tensor in (x, y):
-        tensor.register_hook(lambda gradient: gradient.astype(dtype) * 2)
+        tensor.register_hook(lambda gradient: gradient.astype("float64") * 2)
     y.sum().backward(create_graph=create_graph)
     assert (x.grad.dtype, numbers(x.grad)) == (np.float32, [12.0, 12.0])
 

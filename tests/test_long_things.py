@@ -253,6 +253,8 @@ def star(size):
                      for number in range(size)]  # fmt: skip
     data["walks"] = [{**data["walks"][0], "root": size, "first": 0, "steps": size, "leaves": []}]
     data["gradients"] = []
+    whole = {"compute": {"count": size + 1}, "arrive": {"count": size}, "begin": {}, "end": {}}
+    data["journal"] = [entry | whole[entry["kind"]] for entry in data["journal"] if entry["kind"] in whole]
     return data
 
 

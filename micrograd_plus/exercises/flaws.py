@@ -200,6 +200,8 @@ def solve_addition(each: Try, addition: Addition) -> float | None:
     names = list(each.expected.right)
     right, value, moved = (np.concatenate([np.ravel(group[name]) for name in names])
                            for group in (each.expected.right, each.received, probe))  # fmt: skip
+    if np.iscomplexobj(value) and not np.iscomplexobj(right):
+        return None
     slopes, errors = (moved - right) / PROBE, value - right
     used = np.isfinite(slopes) & np.isfinite(errors) & (right != 0)
     relative = (slopes / right)[used]

@@ -1,7 +1,5 @@
 """Wrong variants of a right answer, from which unlisted mistakes get their names.
 
-    >>> [each.title for each in variants_of(rule_exercise("tanh.x"))][:2]
-
 A variant reads one value instead of another, is one edit of the right rule's source or of a textbook's form, or is the
 rule of another operation. If a student's numbers are those of a variant on every ordinary case, it is named. The title
 says what the edit did.

@@ -31,7 +31,7 @@ def add_imports(text: str, assignment: Assignment) -> str:
 def copy_files(assignment: Assignment, folder: Path) -> None:
     """Copy the files that are handed out beside a notebook."""
     for name in assignment.hand_out:
-        (folder / Path(name).name).write_bytes((assignment.folder / name).read_bytes())
+        write_file(folder / Path(name).name, (assignment.folder / name).read_bytes())
 
 
 def add_to_release(assignment: Assignment, name: str, folder: Path) -> list[str]:

@@ -121,7 +121,7 @@ def place_of(origin: Any, whole: Any) -> Any:
     factor = 1 + 1j if whole.dtype.kind == "c" else 1
     numbers = xp.arange(1, whole.size + 1).reshape(whole.shape) * factor
     moved = entries_of(numbers, origin)
-    is_moved_only = moved.dtype == numbers.dtype and bool((moved == moved.real * factor).all()) and moved.all()
+    is_moved_only = moved.dtype == numbers.dtype and ((moved == moved.real * factor) & (moved != 0)).all().item()
     if not is_moved_only or len(xp.unique(moved.real)) != moved.size:
         raise RuntimeError(f"{path(origin)} does not have the entries of x one to one, so it cannot be written into")
     return xp.unravel_index(moved.real.astype(int) - 1, whole.shape) if whole.shape else ()

@@ -52,16 +52,22 @@ class LastWalkRecorder(Recorder):
         kept = [number for number, note in enumerate(self._notes)
                 if number >= first or any(id(key) in needed for key in keys_of(note))]  # fmt: skip
         walks = [walk for walk in self.walks if walk.position > first]
-        self.forgotten += len(self.walks) - len(walks)
+        self._forget_changes(len(self.walks) - len(walks))
         self._failed_walks = {error: walk for error, walk in self._failed_walks.items() if walk in walks}
         for walk in walks:
             walk.position = bisect_left(kept, walk.position)
+        self._changes[:] = [change._replace(position=bisect_left(kept, change.position)) for change in self.changes]
         self._forget_calls({self._notes[number][CALL] for number in kept} | {walk.call for walk in walks}, kept)
         self._step_begins = bisect_left(kept, first)
         self._notes[:] = [self._notes[number] for number in kept]
         self._named_notes = 0
         self.walks[:] = walks
         self.caught.clear()
+
+    def _forget_changes(self, walks: int) -> None:
+        """Forget the changes before the first walk that is kept, which notes itself what they left."""
+        self.forgotten += walks
+        self._changes[:] = [change._replace(walk=change.walk - walks) for change in self.changes if change.walk > walks]
 
     def _forget_calls(self, used: set[int], kept: list[int]) -> None:
         """Forget calls that have returned and that no kept note belongs to, and with them their frames."""
@@ -86,7 +92,7 @@ class LastWalkRecorder(Recorder):
     def keep_last(self) -> None:
         """Forget all walks but the last one, if any walk was forgotten."""
         if self.forgotten:
-            self.forgotten += len(self.walks) - 1
+            self._forget_changes(len(self.walks) - 1)
             del self.walks[:-1]
 
 

@@ -27,6 +27,7 @@ const FUNCTIONS = {
   split_columns: "The columns of windows, with the positions in a window on a separate axis.",
   pixel_shuffle: "Channels rearranged as pixels of a larger image.",
   pixel_unshuffle: "Blocks of pixels rearranged as channels of a smaller image.",
+  inverse_mills: "The density of the normal distribution divided by its distribution function.",
   one_hot: "Rows with 1 at the index of the class, 0 elsewhere.",
   solve: "solve(A, b) is the x with A @ x = b.",
   solve_sylvester: "solve_sylvester(A, B, Q) is the X with A @ X + X @ B = Q.",
