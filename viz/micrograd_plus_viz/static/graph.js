@@ -710,9 +710,8 @@ return title === undefined ? 1 : hasWord(title) || !hasWord(titleOf(part, i)) ? 
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
-  return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, value, sendMarkers, stopMarkers,
-    fit, follow, select, besides, at,
-    whole, zoom,
+  return { frame, build, failed, point, compute, light, travelled, forget, finish, hold, value, sendMarkers,
+    stopMarkers, fit, follow, select, besides, at, whole, zoom,
     openTo, toggle, reveal, partOf, thickness, drawn,
     isOpen: (g) => open.has(g), grouped: groups !== null };
 }
