@@ -388,9 +388,9 @@ function walkOf(data) {
   // The value of a node in a walk before step k.
   const endOf = (at, node, k) => {
     const found = latest(node, k, starts[at]);
-    const end = data.walks[at].ends[node];
-    if (end !== undefined && k >= (starts[at + 1] ?? data.steps.length)) return { place: end, word: data.walks[at].word };
-    return found === undefined ? begins(at, node) : { place: data.steps[found].after, word: data.walks[at].word };
+    const { ends, word } = data.walks[at];
+    if (ends[node] !== undefined && k >= (starts[at + 1] ?? data.steps.length)) return { place: ends[node], word };
+    return found === undefined ? begins(at, node) : { place: data.steps[found].after, word };
   };
   const held = (node, k) => endOf(walkAt(Math.max(0, k - 1)), node, k);
   // The leaves that have another value in a walk than the program began with, each with its value and its text.
@@ -399,7 +399,8 @@ function walkOf(data) {
   const valuesIn = (at) => changed.map((node) => [node, ...(data.walks[at].values[node] ?? first[node])]);
   const atEnd = (i) => (i + 1 === (starts[walkAt(i) + 1] ?? data.steps.length)
     ? Object.keys(data.walks[walkAt(i)].ends).map(Number) : []);
-  return { walkAt, valuesIn, atEnd, lastOf, arrivals, departures, begins, held, newWalk: (i) => Math.max(0, starts.indexOf(i)) };
+  const newWalk = (i) => Math.max(0, starts.indexOf(i));
+  return { walkAt, valuesIn, atEnd, lastOf, arrivals, departures, begins, held, newWalk };
 }
 
 // The quantity that the walk at step k sends.
