@@ -125,6 +125,8 @@ class AdamW(Adam):
     See: torch.optim.AdamW; Loshchilov and Hutter, Decoupled weight decay regularization, 2019.
     """
 
+    implied_settings = ("decoupled_weight_decay",)
+
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 1e-2, amsgrad: bool = False,

@@ -51,6 +51,9 @@ class Optimizer:
     """Names of what is stored for a parameter, and whether each is there from the first step on. `step` is a count, and
     everything else has the parameter's shape. None, in a subclass that does not list them, allows any names."""
 
+    implied_settings: tuple[str, ...] = ()
+    """Settings that PyTorch stores and this class always has."""
+
     def __init__(self, params: Iterable[Any], defaults: Group):
         self.defaults = defaults
         self.param_groups: list[Group] = []

@@ -36,9 +36,11 @@ def read_groups(optimizer: Any, saved: Any) -> list[Group]:
     missing = [name for name in optimizer.defaults if not all(name in group for group in saved)]
     if missing:
         raise ValueError(f"load_state_dict: {kind} has {', '.join(missing)}, this state does not")
-    known = {*optimizer.defaults, "initial_lr"}
+    known, implied = {*optimizer.defaults, "initial_lr"}, optimizer.implied_settings
     for group in saved:
-        strange = [f"{name}={value!r}" for name, value in group.items() if name not in {*known, "params"} and value]
+        strange = [
+            f"{name}={value!r}" for name, value in group.items() if name not in {*known, *implied, "params"} and value
+        ]
         if strange:
             raise ValueError(f"load_state_dict: {kind} has no setting {', '.join(strange)}")
     settings = [{name: value for name, value in group.items() if name in known} for group in saved]
@@ -63,18 +65,24 @@ def read_parameters(optimizer: Any, saved: Any) -> dict[Tensor, dict[str, Any]]:
         if not isinstance(named, Mapping):
             raise TypeError(f"load_state_dict: the state of parameter {key} must be a dict, got {named!r}")
         check_names(optimizer, key, named)
-        states[tensor] = {name: read_value(optimizer, tensor, key, name, value) for name, value in named.items()}
+        stored = named if optimizer.state_names is None else optimizer.state_names
+        states[tensor] = {
+            name: read_value(optimizer, tensor, key, name, value) for name, value in named.items() if name in stored
+        }
     return states
 
 
 def check_names(optimizer: Any, key: Any, named: Mapping[str, Any]) -> None:
-    """Raise ValueError unless a parameter has what the optimiser stores for it, or nothing yet."""
+    """Raise ValueError unless a parameter has what the optimiser stores for it, or nothing yet.
+
+    PyTorch counts the steps of some optimisers that do not use the count; it is left out here.
+    """
     stored = optimizer.state_names
     if stored is None or not named:
         return
     kind, known = type(optimizer).__name__, ", ".join(stored) or "nothing"
     for name in named:
-        if name not in stored:
+        if name not in stored and name != "step":
             raise ValueError(f"load_state_dict: parameter {key} has {name}; {kind} stores {known}")
     for name, is_always_there in stored.items():
         if is_always_there and name not in named:

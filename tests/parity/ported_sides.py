@@ -128,6 +128,7 @@ def run_program(name, library, patch, changes=()):
             place.setattr(nn.init, called, draws.fill)
         is_torch = library.__name__ == "torch"
         if is_torch:
+            default = library.get_default_dtype()  # `float32` is another name below
             library.set_default_dtype(library.float64)
             place.setattr(library, "FloatTensor", lambda values: library.tensor(values, dtype=library.float64))
             place.setattr(library.Tensor, "uniform_", lambda p, *_, **__: p.detach().copy_(draws.like(p)))
@@ -143,7 +144,7 @@ def run_program(name, library, patch, changes=()):
             exec(compile(text, f"<{name}>", "exec"), names)  # noqa: S102 - a program of our own
         finally:
             if is_torch:
-                library.set_default_dtype(library.float32)
+                library.set_default_dtype(default)
     return [float(each) for each in names["out"]]
 
 
