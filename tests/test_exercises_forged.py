@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
-from forged import FORGERIES, forge_outcomes
 
+from forged import FORGERIES, forge_outcomes
 from micrograd_plus import exercises
 from micrograd_plus.exercises import mark as marking
 from micrograd_plus.exercises.compare import Expected, Wrong, received_by_input
@@ -128,6 +128,24 @@ def answer_of(chosen, keywords, *functions):
     return answer
 
 
+def candidates(exercise, judge, values, pairs):
+    """Yield the words that are right on the first call, and the pairs of words, with the answer."""
+    for value in values.values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False  # the second argument of a ufunc is where it writes
+    results = []
+    for word, chosen, keywords, function in one_word(exercise, values):
+        result = result_of(function, [values[name] for name in chosen], keywords)
+        if result is not None and is_right_once(judge, result):
+            yield word, answer_of(chosen, keywords, function)
+        elif pairs and len(chosen) == 1 and isinstance(result, np.ndarray):
+            results.append((word, chosen, keywords, function, result))
+    for (word, chosen, keywords, function, result), second in itertools.product(results, exercise.functions):
+        again = result_of(FUNCTIONS[second], [result], {})
+        if again is not None and is_right_once(judge, again):
+            yield f"{second} of {word}", answer_of(chosen, keywords, function, FUNCTIONS[second])
+
+
 def solving_words(exercise, pairs, monkeypatch):
     """Yield the words, and with `pairs` the pairs of words, that earn more than the point for the shape."""
     judge = Judge(exercise, SEED)
@@ -135,24 +153,8 @@ def solving_words(exercise, pairs, monkeypatch):
     if request["driver"] not in ("call", "dual"):
         return
     values = {name: value for name, value in request["arguments"].items() if name != "tangents"}
-    for value in values.values():
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False  # the second argument of a ufunc is where it writes
-    candidates, results = [], []
-    for word, chosen, keywords, function in one_word(exercise, values):
-        result = result_of(function, [values[name] for name in chosen], keywords)
-        if result is not None:
-            if is_right_once(judge, result):
-                candidates.append((word, answer_of(chosen, keywords, function)))
-            elif pairs and len(chosen) == 1 and isinstance(result, np.ndarray):
-                results.append((word, chosen, keywords, function, result))
-    for (word, chosen, keywords, function, result), second in itertools.product(results, exercise.functions):
-        again = result_of(FUNCTIONS[second], [result], {})
-        if again is not None and is_right_once(judge, again):
-            answer = answer_of(chosen, keywords, function, FUNCTIONS[second])
-            candidates.append((f"{second} of {word}", answer))
-    for word, answer in candidates:  # once more on other inputs, since signs may agree by chance
-        tries = [judge, Judge(exercise, SEED + 1)]
+    for word, answer in candidates(exercise, judge, values, pairs):
+        tries = [judge, Judge(exercise, SEED + 1)]  # once more on other inputs, since signs may agree by chance
         outcomes = [[carry_out(answer, case.request) for case in each.cases] for each in tries]
         if all(each.mark(monkeypatch, mine).points > each.allowed for each, mine in zip(tries, outcomes, strict=True)):
             yield word

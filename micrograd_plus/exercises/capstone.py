@@ -310,14 +310,12 @@ COLOURS = ("#b3261e", "#00588c")
 def panel(x: int, title: str, lines: list[list[float]], top: float, form: str) -> str:
     """Return one diagram with two lines."""
     count = max(2, *map(len, lines))
-    parts = [
-        f'<text x="{x + LEFT}" y="14" font-weight="600">{title}</text>',
-        f'<path d="M{x + LEFT},{TOP}v{HIGH}h{WIDE}" fill="none" stroke="currentColor" opacity=".5"/>',
-        f'<text x="{x + LEFT - 5}" y="{TOP + 5}" text-anchor="end">{form.format(top)}</text>',
-        f'<text x="{x + LEFT - 5}" y="{TOP + HIGH}" text-anchor="end">0</text>',
-        f'<text x="{x + LEFT}" y="{TOP + HIGH + 16}">epoch 1</text>',
-        f'<text x="{x + LEFT + WIDE}" y="{TOP + HIGH + 16}" text-anchor="end">{max(map(len, lines))}</text>',
-    ]
+    parts = [f'<text x="{x + LEFT}" y="14" font-weight="600">{title}</text>',
+             f'<path d="M{x + LEFT},{TOP}v{HIGH}h{WIDE}" fill="none" stroke="currentColor" opacity=".5"/>',
+             f'<text x="{x + LEFT - 5}" y="{TOP + 5}" text-anchor="end">{form.format(top)}</text>',
+             f'<text x="{x + LEFT - 5}" y="{TOP + HIGH}" text-anchor="end">0</text>',
+             f'<text x="{x + LEFT}" y="{TOP + HIGH + 16}">epoch 1</text>',
+             f'<text x="{x + LEFT + WIDE}" y="{TOP + HIGH + 16}" text-anchor="end">{max(map(len, lines))}</text>']
     for number, (line, name) in enumerate(zip(lines, ("yours", "the engine’s"), strict=True)):
         spots = [(x + LEFT + WIDE * place / (count - 1), TOP + HIGH * (1 - min(max(value / top, 0), 1)))
                  for place, value in enumerate(line) if np.isfinite(value)]  # fmt: skip

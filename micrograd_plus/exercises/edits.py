@@ -280,9 +280,8 @@ def edit_choice(node: ast.IfExp, names: Sequence[str]) -> Iterator[Edit]:
 
 def edit_addition(node: ast.AugAssign, names: Sequence[str]) -> Iterator[Edit]:
     """Yield the edits of `+=`."""
-    yield (
-        f"the gradient is overwritten: {quote(node.target)} is assigned, not added to",
-        ast.Assign([node.target], node.value, lineno=1),
+    yield f"the gradient is overwritten: {quote(node.target)} is assigned, not added to", ast.Assign(
+        [node.target], node.value, lineno=1
     )
     yield f"a line is left out: {quote(node)}", ast.Pass()
 

@@ -147,6 +147,8 @@ def split_points(count: int, total: float = 10.0) -> list[float]:
 
     The others are equal, except that the last one takes the remainder.
     """
+    if count == 1:
+        return [total]
     each = round((total - 1) / (count - 1), 2)
     return [1.0] + [each] * (count - 2) + [round(total - 1 - each * (count - 2), 2)]
 

@@ -323,9 +323,7 @@ def largest_back(up, x, kernel, stride, pad, dil, *, every=False, write=False, t
     return g[:, :, pad[0] : pad[0] + h, pad[1] : pad[1] + w]
 
 
-@mistake(
-    "max_pool2d.x", "every|all|mask|average|largest|window|sum|chosen", "every entry of the window receives everything"
-)
+@mistake("max_pool2d.x", "every|all|mask|average|largest|window|sum|chosen", "every entry of the window receives everything")
 def _(upstream, x, kernel_size, stride, padding, dilation):
     return largest_back(upstream, x, kernel_size, stride, padding, dilation, every=True)
 
@@ -402,18 +400,12 @@ def _(upstream, weight, unit, scale, axes):
     return layer_back(upstream, weight, unit, scale, axes, first=False)
 
 
-@mistake(
-    "layer_norm.x", "variance|second|term|path|unit|left out|deviation|scale|spread", "the variance's way is forgotten"
-)
+@mistake("layer_norm.x", "variance|second|term|path|unit|left out|deviation|scale|spread", "the variance's way is forgotten")
 def _(upstream, weight, unit, scale, axes):
     return layer_back(upstream, weight, unit, scale, axes, second=False)
 
 
-@mistake(
-    "layer_norm.x",
-    "mean|statistic|constant|variance|term|path|depend|plain scaling",
-    "the statistics are taken for constants",
-)
+@mistake("layer_norm.x", "mean|statistic|constant|variance|term|path|depend|plain scaling", "the statistics are taken for constants")
 def _(upstream, weight, unit, scale, axes):
     return layer_back(upstream, weight, unit, scale, axes, first=False, second=False)
 
@@ -471,11 +463,7 @@ def _(upstream, weight, unit, scale):
     return batch_back(upstream, None, unit, scale)
 
 
-@mistake(
-    "batch_norm.x",
-    "mean|statistic|constant|variance|term|path|depend|plain scaling",
-    "the statistics are taken for constants",
-)
+@mistake("batch_norm.x", "mean|statistic|constant|variance|term|path|depend|plain scaling", "the statistics are taken for constants")
 def _(upstream, weight, unit, scale):
     return batch_back(upstream, weight, unit, scale, first=False, second=False)
 
@@ -626,9 +614,7 @@ def stages_mistake(pattern, what, make):
 
 
 stages_mistake("sign|minus", "the minus of the loss is forgotten", lambda x, t, e, s, p, lp: {"lp": t})
-stages_mistake(
-    "mean|batch|divid|average|half|factor", "averaged over the rows", lambda x, t, e, s, p, lp: {"lp": -t / len(t)}
-)
+stages_mistake("mean|batch|divid|average|half|factor", "averaged over the rows", lambda x, t, e, s, p, lp: {"lp": -t / len(t)})
 stages_mistake("log|divid|`p`|multipl|slope|local|upside", "multiplied by p instead of divided",
                lambda x, t, e, s, p, lp: {"p": lambda glp: glp * p})  # fmt: skip
 stages_mistake("log|left out|local|skip|identity", "the slope of log is left out",
@@ -895,9 +881,7 @@ def _(slopes, weights):
     return out
 
 
-def make_value(
-    *, overwrite=False, order="topological", seed=1.0, tanh=None, mul=None, keep=False, add=None, once=False, key=id
-):
+def make_value(*, overwrite=False, order="topological", seed=1.0, tanh=None, mul=None, keep=False, add=None, once=False, key=id):
     class Value:
         def __init__(self, data, parents=(), slopes=()):
             self.data, self.grad, self.parents, self.slopes = data, 0.0, parents, slopes
@@ -935,7 +919,6 @@ def make_value(
                         nodes.append(v)
                         queue.extend(v.parents)
             elif order == "recursion":
-
                 def send(v, g):
                     v.grad += g
                     for p, s in zip(v.parents, v.slopes):
@@ -1071,20 +1054,14 @@ def momentum_mistake(pattern, what, rule):
 
 momentum_mistake("1 - |ema|average|mean|damp|momentum", "the gradient is weighted with 1 - momentum",
                  lambda p, g, v, r, m: (p - r * (m * v + (1 - m) * g), {"v": m * v + (1 - m) * g}))  # fmt: skip
-momentum_mistake(
-    "sign|plus|minus|ascent|uphill", "uphill", lambda p, g, v, r, m: (p + r * (m * v + g), {"v": m * v + g})
-)
-momentum_mistake(
-    "veloc|momentum|state|sgd|plain|forgot", "the velocity is forgotten", lambda p, g, v, r, m: (p - r * g, {})
-)
+momentum_mistake("sign|plus|minus|ascent|uphill", "uphill", lambda p, g, v, r, m: (p + r * (m * v + g), {"v": m * v + g}))
+momentum_mistake("veloc|momentum|state|sgd|plain|forgot", "the velocity is forgotten", lambda p, g, v, r, m: (p - r * g, {}))
 momentum_mistake("nesterov|look|twice|momentum", "Nesterov's step",
                  lambda p, g, v, r, m: (p - r * (g + m * (m * v + g)), {"v": m * v + g}))  # fmt: skip
 momentum_mistake("old|before|previous|order|late", "the step is made with the old velocity",
                  lambda p, g, v, r, m: (p - r * v, {"v": m * v + g}))  # fmt: skip
 momentum_mistake("rate", "the rate is left out", lambda p, g, v, r, m: (p - (m * v + g), {"v": m * v + g}))
-momentum_mistake(
-    "momentum|factor|left out|1", "the momentum is left out", lambda p, g, v, r, m: (p - r * (v + g), {"v": v + g})
-)
+momentum_mistake("momentum|factor|left out|1", "the momentum is left out", lambda p, g, v, r, m: (p - r * (v + g), {"v": v + g}))
 momentum_mistake("rate|swap|exchang|momentum|twice", "the rate twice",
                  lambda p, g, v, r, m: (p - r * (m * v + r * g), {"v": m * v + r * g}))  # fmt: skip
 
@@ -1219,11 +1196,7 @@ for change, pattern, what in [
     mistake("engine.differences", pattern, what)(differences(change))
 
 
-@mistake(
-    "engine.differences",
-    "all|together|at once|entry|once|each|every|does not have the shape",
-    "all entries move together",
-)
+@mistake("engine.differences", "all|together|at once|entry|once|each|every|does not have the shape", "all entries move together")
 def _(f, x, upstream, h):
     return upstream * (f(x + h) - f(x - h)) / (2 * h)
 

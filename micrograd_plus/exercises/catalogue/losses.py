@@ -20,7 +20,6 @@ p = e / s
 lp = mg.log(p)
 loss = -mg.sum(lp * t)"""
 
-
 def penalty(upstream, w, strength):
     """Return the gradient of half a squared length."""
     return upstream * strength * w

@@ -27,15 +27,10 @@ def layer(inputs):
 
 
 MATVEC = function_exercise(
-    "matvec.weight",
-    outer,
-    kind="rule",
-    group=GROUP,
-    title="the matrix in a product of a matrix and a vector",
+    "matvec.weight", outer, kind="rule", group=GROUP, title="the matrix in a product of a matrix and a vector",
     prompt="y = W @ x, where W has shape (m, n) and x has shape (n,). What does W receive when `upstream` arrives "
-    "at y?",
-    inputs=lambda rng: {"upstream": real(3)(rng), "x": real(4)(rng)},
-    without=("outer",),
+           "at y?",
+    inputs=lambda rng: {"upstream": real(3)(rng), "x": real(4)(rng)}, without=("outer",),
     edges={
         "the matrix is square": {"upstream": real(3), "x": real(3)},
         "an entry of x is 0": {"x": lambda rng: np.array([0.0, *real(3)(rng)])},

@@ -124,9 +124,9 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     def on_duals(*arguments: Any, **options: Any) -> Any:
         if not has_dual((arguments, options)):
             return function(*arguments, **options)
-        return from_samples(
-            *[function(*shift(arguments, step * STEP), **shift(options, step * STEP)) for step in (0, 1, -1, 2, -2)]
-        )
+        return from_samples(*[
+            function(*shift(arguments, step * STEP), **shift(options, step * STEP)) for step in (0, 1, -1, 2, -2)
+        ])
 
     return on_duals
 
