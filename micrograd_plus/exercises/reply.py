@@ -149,8 +149,9 @@ class MarkedLater(Reply):
         name = self.exercise.id
         noted = "there is no answer yet" if self.answer is None else f"your answer is {self.answer!r}"
         return "\n".join(wrap_line(
-            f"{name}: {noted}. This walk is your own. It is checked when your work is marked, not here. To practise, "
-            f"take another walk: exercises.get_exercise({name!r}).show(7), then exercises.check({name!r}, step, seed=7)."
+            f"{name}: {noted}. This walk is your own. It is checked when your work is marked, not here. "
+            f"To practise, take another walk: exercises.get_exercise({name!r}).show(7), then "
+            f"exercises.check({name!r}, step, seed=7)."
         ))  # fmt: skip
 
     @cached_property
