@@ -48,7 +48,7 @@ def echo(place, change=lambda x: x):
     return lambda arrays, value, rng: like(value, change(arrays[place % len(arrays)] if arrays else np.ones(1)))
 
 
-def checkered(value, first, second):
+def alternate(value, first, second):
     """Return two numbers in turns."""
     return np.resize(np.array([first, second]), value.shape)
 
@@ -79,8 +79,8 @@ FORGERIES = {
     "upstream where it is positive, else nan": echo(0, lambda x: np.where(x > 0, x, np.nan)),
     "upstream, complex": echo(0, lambda x: x + 0j),
     "one less than the second array": echo(1, lambda x: 1 - x),
-    "0 and nan in turns": lambda a, v, rng: checkered(v, 0.0, np.nan),
-    "0 and 1 in turns": lambda a, v, rng: checkered(v, 0.0, 1.0),
+    "0 and nan in turns": lambda a, v, rng: alternate(v, 0.0, np.nan),
+    "0 and 1 in turns": lambda a, v, rng: alternate(v, 0.0, 1.0),
     "nan first, then 0": lambda a, v, rng: first_only(v, np.nan, 0.0),
     "1 first, then 0": lambda a, v, rng: first_only(v, 1.0, 0.0),
     "0, 1, 2, …": lambda a, v, rng: np.arange(v.size, dtype=float).reshape(v.shape),
