@@ -139,7 +139,7 @@ def frozen_copy(value: Any) -> Any:
     return same
 
 
-def _as_applied(value: Any, node: Any, array: Any) -> Any:
+def _input_at_call(value: Any, node: Any, array: Any) -> Any:
     """Return an input as the operation got it, since `x += y` later makes the same object another result."""
     return value if getattr(value, "node", None) is node else Tensor.of(array, node)
 
@@ -211,7 +211,7 @@ class OnTensors:
         arriving = [None if node is None else tangent_of.get(_key(node)) for node in nodes]
         if not any(tangent is not None for tangent in arriving):
             return
-        inputs = list(map(_as_applied, given, nodes, data))
+        inputs = list(map(_input_at_call, given, nodes, data))
         results = result if op.outputs else (result,)
         if self.on_step is not None:
             self.report(self.on_step, inputs, PushedApplication(op, data, params, results, arriving))
