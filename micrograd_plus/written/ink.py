@@ -66,31 +66,43 @@ def record(form: str, function: str, call: Callable[..., Any], args: Any, kwargs
         raise TypeError(refusal("writes into an array that is not part of it"))
     writes = [value_of(page, target)] if target is not None else []
     statement = Statement(form, function, values, named_values, writes, note_here(page), effect)
+    reads = statement.reads()
+    is_fixed = form != "draw" and all(value.buffer.is_fixed for value in reads)
     if target is None:
+        is_dynamic = not is_fixed and (any(v.is_dynamic for v in reads) or shape_depends_on_numbers(statement))
         inked = map_parts(result, lambda r: _as_ink(page, r, args, statement))
         statement.out = map_parts(inked, lambda x: x.value if type(x) is Ink else x)
+        for value in statement.outs():
+            value.is_dynamic = is_dynamic
+            if value.buffer.is_fixed is None:
+                value.buffer.is_fixed = is_fixed
         if not statement.outs() or (type(inked) is Ink and any(inked is x for x in find(args, Ink))):
             return inked  # nothing new: the argument itself, or facts about it
     page.statements.append(statement)
     for each in writes:
         each.buffer.writes += 1
+        each.buffer.is_fixed = each.buffer.is_fixed and is_fixed
     return None if result is None else target if writes else inked
 
 
 def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
     """Return a result as ink. A view shares the memory of the argument that it is a view of."""
     if not isinstance(r, np.ndarray):
+        if type(r) not in (float, int, complex, bool) and not isinstance(r, np.generic):
+            return r
         is_number = statement.form in ("binop", "unop") or statement.function.startswith(("math.", "item"))
         is_value = isinstance(r, np.generic) or (is_number and type(r) in (float, int, complex, bool))
         return Ink(r, Value("temporary", r), page) if is_value else r
-    whole = root(r)
+    whole, is_writable = root(r), 0 not in r.strides and r.flags.writeable
     for x in find(args, Ink):
         if r is x.array:
             return x
         if isinstance(x.array, np.ndarray) and root(x.array) is whole:
             base = x if x.base is None else x.base
             return Ink(r, Value("temporary", r, value_of(page, x).buffer), page, base)
-    return Ink(r, Value("temporary", r), page)
+    value = Value("temporary", r)
+    value.is_whole = is_writable
+    return Ink(r, value, page)
 
 
 def root(array: Any) -> Any:
@@ -122,10 +134,6 @@ class Ink:
     def imag(self) -> Any:
         return record("attr", "imag", lambda a: a.imag, (self,), {})
 
-    @property
-    def flat(self) -> Any:
-        return record("method", "ravel", lambda a: a.ravel(), (self,), {})
-
     def __array__(self, *_: Any, **__: Any) -> Any:
         if open_page() is None:
             return np.asarray(self.array)
@@ -144,14 +152,12 @@ class Ink:
         return word(*args, **kwargs)
 
     def __len__(self) -> int:
-        return len(self.array)
+        return self.shape[0]
 
     def __iter__(self) -> Any:
-        return (self[i] for i in range(len(self.array)))
+        return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        if any(x.array.dtype == bool for x in find(index, Ink) if isinstance(x.array, np.ndarray)) and open_page():
-            raise TypeError(refusal("selects entries by a mask, so the shape of the result depends on numbers"))
         return record("getitem", "", operator.getitem, (self, index), {})
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -159,11 +165,15 @@ class Ink:
 
     def __getattr__(self, name: str) -> Any:
         if name in ABOUT_AN_ARRAY:
+            if self.value.is_dynamic and name in ("shape", "size", "strides", "nbytes") and open_page() is not None:
+                raise TypeError(refusal("asks for a shape that depends on numbers"))
             return getattr(self.array, name)
         if name.startswith("__") or name == "get" or not hasattr(self.array, name):
             raise AttributeError(name)
-        if name in ("item", "tolist", "tobytes") or (name == "nonzero" and open_page() is not None):
+        if name in ("item", "tolist", "tobytes"):
             return lambda *args: _refuse_number(self, name, *args)
+        if not callable(getattr(type(self.array), name)):
+            return record("attr", name, lambda x: getattr(x, name), (self,), {})
         return lambda *args, **kwargs: record("method", name, getattr(type(self.array), name), (self, *args), kwargs)
 
     def __bool__(self) -> bool:
@@ -179,7 +189,7 @@ ABOUT_AN_ARRAY = frozenset(("shape", "dtype", "ndim", "size", "strides", "flags"
 def _refuse_number(ink: Ink, name: str, *args: Any) -> Any:
     """Return a number that ink holds if its page is closed or it is a constant; otherwise raise TypeError."""
     page = open_page()
-    if page is None or ink.page is not page or ink.value.kind == "constant":
+    if page is None or ink.page is not page or ink.value.buffer.is_fixed:
         return getattr(ink.array, name)(*args)
     if name == "item" and is_engine_check(sys._getframe(2)):  # of the lambda that calls this
         return record("method", "item", lambda x: x.item(), (ink,), {})
@@ -204,7 +214,7 @@ def fix_number(page: Page, ink: Ink) -> Any:
 def decide(ink: Ink) -> bool:
     """Return whether ink is true. The engine's own checks become checks of the program; a user's `if` is refused."""
     page, answer = open_page(), bool(ink.array)
-    if page is None or ink.page is not page or ink.value.kind == "constant":
+    if page is None or ink.page is not page or ink.value.buffer.is_fixed:
         return answer
     if ink.value.is_number and ink.value.kind == "input" and ink.value.source[0] == "read":
         read = ink.value.source[1]
@@ -220,9 +230,10 @@ def decide(ink: Ink) -> bool:
 
 
 def is_engine_check(frame: Any) -> bool:
-    """Return True for a frame of the engine that asks on its own account, not for a user's `float(x)`."""
-    name = frame.f_globals.get("__name__", "")
-    return name.startswith(_PACKAGE) and name != _TENSOR
+    """Return True for a frame of the engine that asks on its own account, and not for a user's `x.item()`."""
+    while frame.f_globals.get("__name__") == _TENSOR:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").startswith(_PACKAGE)
 
 
 _TENSOR = f"{Variable.public.__module__}"
@@ -277,8 +288,6 @@ class Word:
         _words.setdefault(id(function), self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.name in SHAPED_BY_NUMBERS and open_page() is not None and _depends_on_numbers(self.name, args):
-            raise TypeError(refusal(f"calls {self.name}, whose result has a shape that depends on numbers"))
         return record("call", self.name, self.function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -289,7 +298,7 @@ class Word:
 
 _words: dict[int, Word] = {}
 SHAPED_BY_NUMBERS = frozenset(
-    f"np.{name}" for name in ("nonzero", "flatnonzero", "argwhere", "unique", "compress", "extract", "where",
+    ("nonzero", "flatnonzero", "argwhere", "unique", "compress", "extract", "where",
     "union1d", "intersect1d", "setdiff1d", "trim_zeros", "bincount")
 )  # fmt: skip
 ABOUT = frozenset(("result_type", "shape", "ndim", "size", "finfo", "iinfo", "errstate", "can_cast", "promote_types",
@@ -298,8 +307,13 @@ ABOUT = frozenset(("result_type", "shape", "ndim", "size", "finfo", "iinfo", "er
 """Functions that ask for shapes and dtypes alone, or set a mode: nothing is written."""
 
 
-def _depends_on_numbers(name: str, args: tuple[Any, ...]) -> bool:
-    return (name != "np.where" or len(args) == 1) and any(x.value.kind != "constant" for x in find(args, Ink))
+def shape_depends_on_numbers(statement: Statement) -> bool:
+    """Return True for a statement whose result has a shape that depends on entries, such as `x[mask]`."""
+    if statement.form == "getitem":
+        masks = [value for value in find(statement.args[1], Value) if value.is_array and value.dtype == bool]
+        return any(not mask.buffer.is_fixed for mask in masks)
+    name = statement.function.rpartition(".")[2]
+    return name in SHAPED_BY_NUMBERS and (name != "where" or len(statement.args) == 1)
 
 
 def library(of: Any, name: str, prefix: str) -> Any:

@@ -17,18 +17,21 @@ class Note(NamedTuple):
 
 
 class Buffer:
-    """Memory that an array and all its views share. `kind` is "input", "constant" or "temporary"."""
+    """Memory that an array and all its views share. `kind` is "input", "constant" or "temporary". `is_fixed` says that
+    its entries are the same at every call."""
 
-    __slots__ = ("kind", "writes")
+    __slots__ = ("is_fixed", "kind", "writes")
 
     def __init__(self, kind: str):
         self.kind, self.writes = kind, 0
+        self.is_fixed: bool | None = None if kind == "temporary" else kind == "constant"
 
 
 class Value:
-    """A value of the program: an input, a constant, or the result of a statement."""
+    """A value of the program: an input, a constant, or the result of a statement. The shape of a dynamic one depends on
+    numbers, so it may change from call to call."""
 
-    __slots__ = ("buffer", "constant", "dtype", "hint", "is_array", "is_number", "is_whole", "kind_of_number",
+    __slots__ = ("buffer", "constant", "dtype", "hint", "is_array", "is_dynamic", "is_number", "is_whole", "kind_of_number",
                  "name", "shape", "source", "strides")  # fmt: skip
 
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
@@ -38,6 +41,7 @@ class Value:
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
         self.source, self.hint, self.name = source, hint, ""
         self.constant = x if kind == "constant" else None
+        self.is_dynamic = False
 
     @property
     def kind(self) -> str:

@@ -58,7 +58,9 @@ def reuse_memory(page: Page) -> None:
 def can_take_over(x: Any, out: Value, last: dict[Any, int], at: int) -> bool:
     """Return True if `out` may be made in the memory of `x`."""
     is_value = isinstance(x, Value) and x.is_array and x.kind == "temporary" and x.is_whole
-    return is_value and x.shape == out.shape and x.dtype == out.dtype and last[x.buffer] == at
+    if not is_value or x.is_dynamic or out.is_dynamic or last[x.buffer] != at:
+        return False
+    return x.shape == out.shape and x.dtype == out.dtype and x.strides == out.strides  # sums round by layout
 
 
 PASSES: dict[str, Callable[[Page], None]] = {"dead statements": drop_dead, "in place": reuse_memory}

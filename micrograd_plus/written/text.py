@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from collections import Counter
@@ -22,6 +23,7 @@ class Text:
     def __init__(self, page: Page, name: str):
         self.page, self.name = page, name
         self.taken: Counter[str] = Counter({"np": 1, "math": 1, name: 1})
+        self.taken.update(dict.fromkeys(dir(builtins), 1))
         self.constants: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
         self.preamble: list[str] = []
