@@ -95,6 +95,7 @@ class Page:
 
     def __init__(self, named: dict[int, str] | None = None):
         self.inputs: list[Value] = []
+        self.preamble: list[Statement] = []
         self.statements: list[Statement] = []
         self.results: list[Value] = []
         self.updates: list[Update] = []
@@ -121,6 +122,14 @@ class Page:
         """Note a fact that the program depends on: a call that finds another value is traced again."""
         if not any(what == known for _, _, known in self.conditions):
             self.conditions.append((read, value, what))
+
+    def rename(self, same: dict[Value, Value]) -> None:
+        """Replace values among the results and the updates."""
+        self.results = [same.get(value, value) for value in self.results]
+        self.updates = [
+            update._replace(value=same.get(update.value, update.value)) if isinstance(update.value, Value) else update
+            for update in self.updates
+        ]
 
     def live(self) -> list[Value]:
         """Return the values that outlive the call."""

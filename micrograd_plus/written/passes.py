@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from .page import Page, Value
+from .page import Page, Statement, Value, map_parts, map_values
 
 IN_PLACE_CALLS = frozenset(f"np.{name}" for name in (
     "tanh", "exp", "sqrt", "maximum", "minimum", "log", "sin", "cos", "square", "negative", "abs", "add", "subtract",
@@ -27,6 +28,84 @@ def drop_dead(page: Page) -> None:
     page.inputs = [value for value in page.inputs if value in read or value.source[0] == "argument"]
 
 
+MOST_BYTES_OF_A_CONSTANT = 2**16
+
+
+def hoist_constants(page: Page) -> None:
+    """Compute what is the same at every call once, before the function: tables, rows of ones, masks."""
+    live = {value.buffer for value in page.live()}
+    kept = []
+    for statement in page.statements:
+        outs = statement.outs()
+        is_pure = outs and not statement.has_effect and not statement.writes
+        is_known = all(value.kind == "constant" for value in statement.reads())
+        if is_pure and is_known and all(
+            value.buffer.is_fixed and not value.buffer.writes and value.buffer not in live
+            and value.nbytes <= MOST_BYTES_OF_A_CONSTANT for value in outs
+        ):  # fmt: skip
+            page.preamble.append(statement)
+            for value in outs:
+                value.buffer.kind = "constant"
+        else:
+            kept.append(statement)
+    page.statements = kept
+
+
+def merge_repeats(page: Page) -> None:
+    """Compute once what two statements compute from the same values, if nothing was written in between."""
+    live = {value.buffer for value in page.live()}
+    first: dict[Any, Value] = {}
+    same: dict[Value, Value] = {}
+    versions: Counter[Any] = Counter()
+    for block in (page.preamble, page.statements):
+        kept = []
+        for statement in block:
+            statement.args = map_parts(statement.args, lambda x: _renamed(x, same))
+            statement.kwargs = map_values(statement.kwargs, lambda x: _renamed(x, same))
+            statement.writes = [_renamed(x, same) for x in statement.writes]
+            versions.update(value.buffer for value in statement.writes)
+            out = statement.out
+            key = None
+            if isinstance(out, Value) and not statement.has_effect and not statement.writes:
+                is_view = any(out.buffer is value.buffer for value in statement.reads())
+                if out.buffer not in live and (is_view or not out.buffer.writes):
+                    key = _key(statement, versions)
+            if key is not None and key in first:
+                same[out] = first[key]
+                continue
+            if key is not None:
+                first[key] = out
+            kept.append(statement)
+        block[:] = kept
+    page.rename(same)
+
+
+def _renamed(x: Any, same: dict[Value, Value]) -> Any:
+    return same.get(x, x) if isinstance(x, Value) else x
+
+
+def _key(statement: Statement, versions: Counter[Any]) -> Any:
+    """Return a key that is equal for statements that compute the same; None if there is none."""
+
+    def part(x: Any) -> Any:
+        if isinstance(x, Value):
+            if x.kind == "constant" and x.constant is not None and not x.is_array:
+                return type(x.constant), repr(x.constant)
+            return id(x), versions[x.buffer]
+        if isinstance(x, (tuple, list)):
+            return type(x), tuple(part(y) for y in x)
+        if type(x) is slice:
+            return slice, part(x.start), part(x.stop), part(x.step)
+        return type(x), repr(x) if isinstance(x, (bool, int, float, complex, str, type(None))) else x
+
+    key = statement.form, statement.function, part(statement.args), tuple((n, part(x)) for n, x in statement.kwargs.items())
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
 def reuse_memory(page: Page) -> None:
     """Have a result take over the memory of an operand that is read there for the last time."""
     last: dict[Any, int] = {}
@@ -35,7 +114,10 @@ def reuse_memory(page: Page) -> None:
             last[value.buffer] = i
     for value in page.live():
         last[value.buffer] = len(page.statements)
-    wholes: dict[Any, bool] = {}
+    made: dict[Any, list[Value]] = {}
+    for statement in page.statements:
+        for value in statement.outs():
+            made.setdefault(value.buffer, []).append(value)
     for i, statement in enumerate(page.statements):
         out = statement.out
         is_elementwise = statement.form == "binop" and statement.function in IN_PLACE_SIGNS
@@ -43,15 +125,12 @@ def reuse_memory(page: Page) -> None:
         if not is_elementwise or not isinstance(out, Value) or not out.is_array or statement.kwargs:
             continue
         for x in statement.args:
-            if can_take_over(x, out, last, i) and out.buffer not in wholes:
+            if can_take_over(x, out, last, i):
                 statement.into = x
-                end = last[out.buffer]
-                moved = out.buffer
-                last[x.buffer] = end
-                for later in page.statements[i:]:
-                    for value in later.outs():
-                        if value.buffer is moved:
-                            value.buffer = x.buffer
+                last[x.buffer] = last[out.buffer]
+                for value in made.pop(out.buffer):
+                    value.buffer = x.buffer
+                    made[x.buffer].append(value)
                 break
 
 
@@ -63,5 +142,7 @@ def can_take_over(x: Any, out: Value, last: dict[Any, int], at: int) -> bool:
     return x.shape == out.shape and x.dtype == out.dtype and x.strides == out.strides  # sums round by layout
 
 
-PASSES: dict[str, Callable[[Page], None]] = {"dead statements": drop_dead, "in place": reuse_memory}
+PASSES: dict[str, Callable[[Page], None]] = {
+    "dead statements": drop_dead, "constants": hoist_constants, "repeats": merge_repeats, "in place": reuse_memory,
+}  # fmt: skip
 """The passes by name, in order."""

@@ -48,7 +48,7 @@ class Program:
         return {"np": np, **self.text.constants, **self.text.objects}
 
     def _header(self, name: str) -> list[str]:
-        lines = ["import numpy as np"] if True else []
+        lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
         if any(s.function.startswith("math.") for s in self.page.statements):
             lines.insert(0, "import math")
         lines += ["", f"def {name}({', '.join(self.text.parameters)}):", '    """The step, written out by mg.compile.', ""]

@@ -12,7 +12,7 @@ import numpy as np
 
 from .page import Page, Statement, Value
 
-SMALL = 2048
+SMALL = 2**14
 """Arrays of fewer bytes are not deleted at their last reading: the statement would take longer than it saves."""
 UFUNC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
@@ -26,10 +26,11 @@ class Text:
         self.taken.update(dict.fromkeys(dir(builtins), 1))
         self.constants: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
-        self.preamble: list[str] = []
+        self.targets: dict[str, tuple[Value, str]] = {}
         self._name_targets()
         self.parameters = [self._name(value, value.hint) for value in page.inputs]
         self.last_reads = self._last_reads()
+        self.preamble = [self.line(statement) for statement in page.preamble]
         self.lines = self._body()
 
     # Names ----------------------------------
@@ -50,16 +51,21 @@ class Text:
 
     def _name_targets(self) -> None:
         """Hint at names: the user's for what their line assigns, and `to_NAME` for gradients."""
+        for (site, line), value in getattr(self.page, "made", {}).values():
+            target = re.match(r"([A-Za-z_]\w*)\s*=[^=]", line)
+            if target and value is not None:
+                self.targets[site] = value, target[1]
+        for value, name in self.targets.values():
+            value.hint = value.hint or name
         statements = self.page.statements
         for i, statement in enumerate(statements):
             note, outs = statement.note, statement.outs()
             following = statements[i + 1].note if i + 1 < len(statements) else None
             if note.rule or not outs or (following is not None and following[:2] == note[:2]):
                 continue
-            if target := re.match(r"([A-Za-z_]\w*)\s*=[^=]", note.line):
+            target = re.match(r"([A-Za-z_]\w*)\s*=[^=]", note.line)
+            if target and note.site not in self.targets and not outs[-1].hint:
                 outs[-1].hint = target[1]
-            elif note.line.startswith("return "):
-                outs[-1].hint = "result"
         for upstream, value in getattr(self.page, "upstreams", {}).values():
             if value is not None and not upstream.hint:
                 upstream.hint = f"to_{value.hint}" if value.hint else ""
@@ -87,9 +93,14 @@ class Text:
     def _body(self) -> list[str]:
         lines: list[str] = []
         dying: dict[int, list[Value]] = {}
-        for value, at in self.last_reads.items():
-            if value.kind == "temporary" and value.is_array and value.nbytes >= SMALL:
-                dying.setdefault(at, []).append(value)
+        names: dict[Any, list[Value]] = {}
+        for value in self.last_reads:
+            if value.kind == "temporary" and value.is_array:
+                names.setdefault(value.buffer, []).append(value)
+        kept = {value.buffer for value in self.page.live()}
+        for buffer, values in names.items():
+            if buffer not in kept and max(value.nbytes for value in values) >= SMALL:
+                dying.setdefault(max(self.last_reads[value] for value in values), []).extend(values)
         written = {v for s in self.page.statements for v in s.writes if v.constant is not None}
         note = None
         for i, statement in enumerate(self.page.statements):
@@ -116,8 +127,8 @@ class Text:
             self._name(value, value.hint or _word(statement))
         if into is not None:
             old, new = self.say(into), outs[0].name
-            if form == "binop" and statement.args[0] is into:
-                return f"{new} = {old}; {new} {function}= {args[1]}"
+            if form == "binop" and (statement.args[0] is into or function in "+*"):
+                return f"{new} = {old}; {new} {function}= {args[statement.args[0] is into]}"
             called = f"np.{UFUNC[function]}" if form == "binop" else function
             return f"{new} = {called}({', '.join([*args, *named, f'out={old}'])})"
         said = {
