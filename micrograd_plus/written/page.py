@@ -31,7 +31,7 @@ class Value:
     """A value of the program: an input, a constant, or the result of a statement. The shape of a dynamic one depends on
     numbers, so it may change from call to call."""
 
-    __slots__ = ("buffer", "constant", "dtype", "hint", "is_array", "is_dynamic", "is_number", "is_whole", "kind_of_number",
+    __slots__ = ("buffer", "constant", "dtype", "hint", "is_array", "is_dynamic", "is_tensor", "is_number", "is_whole", "kind_of_number",
                  "name", "shape", "source", "strides")  # fmt: skip
 
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
@@ -41,7 +41,7 @@ class Value:
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
         self.source, self.hint, self.name = source, hint, ""
         self.constant = x if kind == "constant" else None
-        self.is_dynamic = False
+        self.is_dynamic = self.is_tensor = False
 
     @property
     def kind(self) -> str:

@@ -31,8 +31,8 @@ class Program:
     results and of everything that the call changes.
     """
 
-    def __init__(self, page: Page, structure: Any, name: str):
-        self.page, self.structure = page, structure
+    def __init__(self, page: Page, structure: Any, name: str, argument_count: int = 0):
+        self.page, self.structure, self.argument_count = page, structure, argument_count
         self.text = Text(page, name)
         self.inputs = [(value.name, value) for value in page.inputs]
         self.source = "\n".join([*self._header(name), *(f"    {line}" if line else "" for line in self.text.lines)]) + "\n"
@@ -134,8 +134,8 @@ def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
             return x
         data = x._data.array if type(x._data) is Ink else x._data
         value = page.add_input(data, ("argument", i), name)
-        out = Tensor.of(Ink(data, value, page))
-        return out
+        value.is_tensor = True
+        return Tensor.of(Ink(data, value, page))
     if isinstance(x, np.ndarray):
         return Ink(x, page.add_input(x, ("argument", i), name), page)
     return Ink(x, page.add_input(x, ("argument", i), name), page) if type(x) is float else x

@@ -25,6 +25,7 @@ from ..core.define import operations
 from ..core.fast import callers
 from ..core.runtime import ownership
 from ..core.variable import Leaf, Variable, clock
+from ..nn.functional import shapes
 from ..optim import adam, lr_scheduler, optimizer, plateau, schedule
 from ..tensor import values, views
 from ..tensor.tensor import Tensor
@@ -244,6 +245,7 @@ def _touching(function: Any) -> None:
 for _function in (
     ownership.snapshot, ownership.lend_to_user, ownership.array_to_write, Tensor._python_number, Tensor.tolist,
     Tensor.numpy, Tensor.__repr__, values.array_index, Tensor.__deepcopy__,
+    shapes.plain,
 ):  # fmt: skip
     _touching(_function)
 

@@ -23,7 +23,7 @@ from ..nn.module import Module
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import open_page
-from .page import Value
+from .page import Update, Value
 from .program import HOLE, Hole, Program, trace
 
 MOST_PROGRAMS, MOST_LINES = 8, 20_000
@@ -35,7 +35,7 @@ class Entry:
 
     def __init__(self, program: Program, guards: Guards):
         self.program, self.guards, self.is_verified = program, guards, False
-        self.runner = Runner(program)
+        self.runner = Runner(program, guards)
 
 
 class Guards:
@@ -52,16 +52,22 @@ class Guards:
         for holder, name, value in self.variables:
             if holder.get(name, MISS) is not value:
                 return False
-        if self.attribute_writes != Module.attribute_writes[0]:
-            if any(holder.get(name, MISS) is not value for holder, name, value in self.modules):
-                return False
-            self.attribute_writes = Module.attribute_writes[0]
+        if self.attribute_writes != Module.attribute_writes[0] and not self.modules_hold():
+            return False
         for read, value in self.conditions:
             try:
                 if read() != value:
                     return False
             except (KeyError, IndexError, AttributeError):
                 return False
+        return True
+
+
+    def modules_hold(self) -> bool:
+        """Return True if all modules have the attributes that they had."""
+        if any(holder.get(name, MISS) is not value for holder, name, value in self.modules):
+            return False
+        self.attribute_writes = Module.attribute_writes[0]
         return True
 
 
@@ -107,61 +113,105 @@ def module_attributes(values: list[Any]) -> list[tuple[dict[str, Any], str, Any]
 
 
 class Runner:
-    """Reads the inputs of a program, runs it, and puts what it returns in place."""
+    """Reads the inputs of a program, runs it, and puts what it returns in place: as a text of its own, since these
+    lines run at every call."""
 
-    def __init__(self, program: Program):
-        self.program = program
+    def __init__(self, program: Program, guards: Guards | None = None):
         page = program.page
-        space: dict[str, Any] = {
-            "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_program": program.function,
-            "_replace": replace_array, "_seen": [None] * len(page.inputs),
+        self.space: dict[str, Any] = {
+            "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor, "_program": program.function,
+            "_replace": replace_array, "_seen": [None] * len(page.inputs), "_guards": guards, "_of": Tensor.of,
+            "_writes": Module.attribute_writes,
         }  # fmt: skip
-        reads, guards = [], []
+        lines = self._conditions(guards) if guards is not None else []
+        arguments = [value for value in page.inputs if value.source[0] == "argument"]
         for i, value in enumerate(page.inputs):
-            lines = self._read(i, value, space)
-            (guards if value.source[0] != "argument" else reads).extend(lines)
+            lines += self._read(i, value)
         outs, puts = [], []
         for i, update in enumerate(page.updates):
-            known = isinstance(update.value, Value)
-            if known:
-                outs.append(f"o{i}")
-            space[f"u{i}"] = update.target
-            what = f"o{i}" if known else repr(update.value)
-            if update.kind == "tensor":
-                puts.append(f"_replace(u{i}, {what})")
-            elif update.kind == "gradient":
-                puts.append(f"u{i}.grad = {what}")
-            elif update.kind == "state":
-                space[f"u{i}"], space[f"t{i}"] = update.target
-                puts.append(f"u{i}.state[t{i}][{update.key!r}] = {what}")
-            else:
-                puts.append(f"u{i}.step()")
+            outs += [f"o{i}"] * isinstance(update.value, Value)
+            puts.append(self._put(i, update))
         results = [f"r{i}" for i in range(len(page.results))]
-        names = [*results, *outs]
+        names = "".join(f"{name}, " for name in (*results, *outs))
         call = f"_program({', '.join(f'a{i}' for i in range(len(page.inputs)))})"
-        lines = [*reads, *guards, f"({', '.join(names)}{',' if names else ''}) = {call}", *puts]
-        lines.append(f"return ({', '.join(results)}{',' if results else ''})")
-        text = "def run(leaves):\n" + "\n".join(f"    {line}" for line in lines)
-        exec(builtins.compile(text, f"<around {program.filename[1:]}", "exec"), space)
-        self.run: Callable[[list[Any]], Any] = space["run"]
+        lines += [f"({names}) = {call}" if names else call, *puts, f"return ({''.join(f'{r}, ' for r in results)})"]
+        self.run: Callable[[Any], Any] = self._define("run(leaves)", lines, program)
+        self.call: Callable[..., Any] | None = None
+        places = {value.source[1] for value in arguments}
+        if program.structure is HOLE and guards is not None and places == set(range(program.argument_count)):
+            head = [f"if len(args) != {program.argument_count}: return _MISS"]
+            head += [line for value in arguments for line in self._check_argument(value)]
+            lines[-1] = "return _of(r0)"
+            self.call = self._define("run(leaves)", [*head, *lines], program, "args")
 
-    def _read(self, i: int, value: Value, space: dict[str, Any]) -> list[str]:
+    def _define(self, head: str, lines: list[str], program: Program, name: str = "leaves") -> Any:
+        text = f"def {head.replace('leaves', name)}:\n" + "\n".join(f"    {line}" for line in lines)
+        text = text.replace("leaves[", f"{name}[")
+        exec(builtins.compile(text, f"<around {program.filename[1:]}", "exec"), self.space)
+        return self.space["run"]
+
+    def _conditions(self, guards: Guards) -> list[str]:
+        """Return the lines that compare what is around the step with what it was."""
+        lines = []
+        for i, (holder, name, value) in enumerate(guards.variables):
+            if isinstance(holder, Cells):
+                self.space[f"g{i}"], self.space[f"v{i}"] = holder.cells[name], value
+                lines.append(f"if g{i}.cell_contents is not v{i}: return _MISS")
+            else:
+                self.space[f"g{i}"], self.space[f"v{i}"] = holder, value
+                lines.append(f"if g{i}.get({name!r}) is not v{i}: return _MISS")
+        if guards.modules:
+            lines.append("if _guards.attribute_writes != _writes[0] and not _guards.modules_hold(): return _MISS")
+        for i, (read, value) in enumerate(guards.conditions):
+            self.space[f"c{i}"], self.space[f"w{i}"] = read, value
+            lines.append(f"if c{i}() != w{i}: return _MISS")
+        return lines
+
+    def _check_argument(self, value: Value) -> list[str]:
+        """Return the lines that check the form of an argument."""
+        i, x = value.source[1], f"x{value.source[1]}"
+        if not value.is_array:
+            kind = value.kind_of_number.__name__
+            return [f"if type(args[{i}]) is not {kind}: return _MISS"] if kind == "float" else ["return _MISS"]
+        self.space.update({f"shape{i}": value.shape, f"dtype{i}": value.dtype, f"strides{i}": value.strides})
+        of = "_Tensor" if value.is_tensor else "_ndarray"
+        self.space["_ndarray"] = np.ndarray
+        lines = [f"{x} = args[{i}]", f"if type({x}) is not {of}: return _MISS"]
+        if value.is_tensor:
+            lines += [f"if {x}.node is not None: return _MISS", f"{x} = {x}._data", f"if type({x}) is not _ndarray: return _MISS"]
+            self.space["_ndarray"] = np.ndarray
+        return [*lines, f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS"]
+
+    def _read(self, i: int, value: Value) -> list[str]:
+        """Return the lines that read one input."""
         kind, what = value.source[:2]
-        space[f"s{i}"] = what
-        array = value.dtype is not None and value.is_array
+        self.space[f"s{i}"] = what
         if kind == "argument":
             return [f"a{i} = leaves[{what}]", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data"]
-        space[f"f{i}"] = value.shape, value.dtype, getattr(value, "strides", None)
+        self.space[f"f{i}"] = value.shape, value.dtype, value.strides
         check = f"if a{i} is not _seen[{i}] and not _fits(a{i}, f{i}, _seen, {i}): return _MISS"
         if kind == "tensor":
-            space[f"n{i}"] = what.node
+            self.space[f"n{i}"] = what.node
             return [f"a{i} = s{i}._data", f"if s{i}.node is not n{i}: return _MISS", check]
         if kind == "gradient":
             return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", check]
         if kind == "read":
-            space[f"k{i}"] = value.kind_of_number
-            return [f"a{i} = s{i}()", check if array else f"if type(a{i}) is not k{i}: return _MISS"]
+            self.space[f"k{i}"] = value.kind_of_number
+            return [f"a{i} = s{i}()", check if value.is_array else f"if type(a{i}) is not k{i}: return _MISS"]
         return [f"a{i} = s{i}"]
+
+    def _put(self, i: int, update: Update) -> str:
+        """Return the line that puts one result in place."""
+        self.space[f"u{i}"] = update.target
+        what = f"o{i}" if isinstance(update.value, Value) else repr(update.value)
+        if update.kind == "tensor":
+            return f"_replace(u{i}, {what})"
+        if update.kind == "gradient":
+            return f"u{i}.grad = {what}"
+        if update.kind == "state":
+            self.space[f"u{i}"], self.space[f"t{i}"] = update.target
+            return f"u{i}.state[t{i}][{update.key!r}] = {what}"
+        return f"u{i}.step()"
 
 
 def fits(array: Any, expected: Any, seen: list[Any], i: int) -> bool:
@@ -188,9 +238,16 @@ class Compiled:
         functools.update_wrapper(self, function)
         self.function = function
         self.entries: dict[Any, list[Entry]] = {}
-        self.counts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self.rules_version = _rules_changed[0]
         self._has_warned = False
+        self._last: Callable[..., Any] | None = None
+        self._written = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many calls were traced, ran a program, or ran by the engine, and why."""
+        return {**self._counts, **({"written": self._written} if self._written else {})}
 
     @property
     def programs(self) -> list[Program]:
@@ -213,10 +270,16 @@ class Compiled:
         if recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting:
             if reason := why_by_engine():
                 return self._by_engine(reason, args, kwargs)
+        elif self._last is not None and not kwargs and self.rules_version == _rules_changed[0] and open_page() is None:
+            result = self._last(args)
+            if result is not MISS:
+                self._written += 1
+                return result
         if open_page() is not None:
             return self.function(*args, **kwargs)  # it becomes a part of the program around it
         if self.rules_version != _rules_changed[0]:
             self.entries.clear()
+            self._last = None
             self.rules_version = _rules_changed[0]
         flat = leaves((args, kwargs))
         try:
@@ -232,10 +295,12 @@ class Compiled:
                     return self._look_again(entry, args, kwargs)
                 try:
                     results = entry.runner.run(flat) if not entry.program.has_checks else self._checked(entry, flat)
+                    if not entry.program.has_checks:
+                        self._last = entry.runner.call
                 except AssertionError:
                     return self._by_engine("a check of the program failed", args, kwargs)
                 if results is not MISS:
-                    self.counts["written"] += 1
+                    self._written += 1
                     found = iter(results)
                     return fill(entry.program.structure, found)
         return self._write(key, args, kwargs)
@@ -252,8 +317,8 @@ class Compiled:
             raise
 
     def _by_engine(self, reason: str, args: Any, kwargs: Any) -> Any:
-        self.counts["engine"] += 1
-        self.counts[f"engine: {reason}"] += 1
+        self._counts["engine"] += 1
+        self._counts[f"engine: {reason}"] += 1
         return self.function(*args, **kwargs)
 
     def _write(self, key: Any, args: Any, kwargs: Any) -> Any:
@@ -282,9 +347,9 @@ class Compiled:
 
     def _trace(self, args: Any, kwargs: Any) -> tuple[Any, Entry]:
         result, (page, structure) = trace(self.function, args, kwargs)
-        self.counts["traced"] += 1
+        self._counts["traced"] += 1
         name = self.__name__ if self.__name__.isidentifier() else "step"
-        return result, Entry(Program(page, structure, name), Guards(self.function, page))
+        return result, Entry(Program(page, structure, name, len(args) if not kwargs else -1), Guards(self.function, page))
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
         """Trace a second call, and compare the two texts."""
@@ -294,8 +359,10 @@ class Compiled:
                 if entry in entries:
                     entries.remove(entry)
             raise TypeError(difference)
+        entry.program, entry.guards, entry.runner = second.program, second.guards, second.runner
         entry.is_verified = True
-        entry.guards = second.guards
+        if entry.runner.call is not None and not entry.program.has_checks:
+            self._last = entry.runner.call
         return result
 
 
