@@ -135,8 +135,8 @@ class Ink:
         return record("attr", "imag", lambda a: a.imag, (self,), {})
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        if open_page() is None:
-            return np.asarray(self.array)
+        if open_page() is None or self.value.buffer.is_fixed:
+            return np.array(self.array)
         raise TypeError(refusal("asks for the numbers of a tensor"))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -148,7 +148,9 @@ class Ink:
     def __array_function__(self, function: Any, _: Any, args: Any, kwargs: Any) -> Any:
         word = _words.get(id(function))
         if word is None:
-            raise TypeError(refusal(f"calls numpy's {getattr(function, '__name__', function)} on the array of a tensor"))
+            raise TypeError(
+                refusal(f"calls numpy's {getattr(function, '__name__', function)} on the array of a tensor")
+            )
         return word(*args, **kwargs)
 
     def __len__(self) -> int:
@@ -191,6 +193,8 @@ def _refuse_number(ink: Ink, name: str, *args: Any) -> Any:
     page = open_page()
     if page is None or ink.page is not page or ink.value.buffer.is_fixed:
         return getattr(ink.array, name)(*args)
+    if name == "tobytes":  # asked by a view, whether its tensor has changed since: the same at every call
+        return ink.array.tobytes()
     if name == "item" and is_engine_check(sys._getframe(2)):  # of the lambda that calls this
         return record("method", "item", lambda x: x.item(), (ink,), {})
     if ink.value.is_number and ink.value.kind == "input":
@@ -221,6 +225,8 @@ def decide(ink: Ink) -> bool:
         page.add_condition(lambda: bool(read()), answer, f"{ink.value.hint} is {'not 0' if answer else '0'}")
         return answer
     caller = sys._getframe(2)  # of `if x:`, above `__bool__`
+    while caller.f_code.co_filename == _SEAMS or caller.f_globals.get("__name__", "").startswith(_HERE):
+        caller = caller.f_back  # type: ignore[assignment]
     has_written = any(w.kind == "input" for s in page.statements for w in s.writes)
     if has_written or not is_engine_check(caller):
         raise TypeError(refusal("asks whether a tensor is true"))
@@ -231,12 +237,13 @@ def decide(ink: Ink) -> bool:
 
 def is_engine_check(frame: Any) -> bool:
     """Return True for a frame of the engine that asks on its own account, and not for a user's `x.item()`."""
-    while frame.f_globals.get("__name__") == _TENSOR:
+    while frame.f_globals.get("__name__", "").startswith((_TENSOR, _HERE)) or frame.f_code.co_filename == _SEAMS:
         frame = frame.f_back
     return frame.f_globals.get("__name__", "").startswith(_PACKAGE)
 
 
-_TENSOR = f"{Variable.public.__module__}"
+_TENSOR, _HERE = Variable.public.__module__, __name__.rpartition(".")[0]
+_SEAMS = "<compiled: watched function>"
 _PACKAGE = __name__.partition(".")[0] + "."
 SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",

@@ -31,8 +31,22 @@ class Value:
     """A value of the program: an input, a constant, or the result of a statement. The shape of a dynamic one depends on
     numbers, so it may change from call to call."""
 
-    __slots__ = ("buffer", "constant", "dtype", "hint", "is_array", "is_dynamic", "is_tensor", "is_number", "is_whole", "kind_of_number",
-                 "name", "shape", "source", "strides")  # fmt: skip
+    __slots__ = (
+        "buffer",
+        "constant",
+        "dtype",
+        "hint",
+        "is_array",
+        "is_dynamic",
+        "is_number",
+        "is_tensor",
+        "is_whole",
+        "kind_of_number",
+        "name",
+        "shape",
+        "source",
+        "strides",
+    )  # fmt: skip
 
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
         self.buffer, self.is_whole = buffer or Buffer(kind), buffer is None

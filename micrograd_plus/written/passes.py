@@ -34,16 +34,17 @@ MOST_BYTES_OF_A_CONSTANT = 2**16
 def hoist_constants(page: Page) -> None:
     """Compute what is the same at every call once, before the function: tables, rows of ones, masks."""
     live = {value.buffer for value in page.live()}
-    kept = []
+    kept, known = [], set[Value]()
     for statement in page.statements:
         outs = statement.outs()
         is_pure = outs and not statement.has_effect and not statement.writes
-        is_known = all(value.kind == "constant" for value in statement.reads())
+        is_known = all(value in known or value.constant is not None for value in statement.reads())
         if is_pure and is_known and all(
             value.buffer.is_fixed and not value.buffer.writes and value.buffer not in live
             and value.nbytes <= MOST_BYTES_OF_A_CONSTANT for value in outs
         ):  # fmt: skip
             page.preamble.append(statement)
+            known.update(outs)
             for value in outs:
                 value.buffer.kind = "constant"
         else:
@@ -98,7 +99,12 @@ def _key(statement: Statement, versions: Counter[Any]) -> Any:
             return slice, part(x.start), part(x.stop), part(x.step)
         return type(x), repr(x) if isinstance(x, (bool, int, float, complex, str, type(None))) else x
 
-    key = statement.form, statement.function, part(statement.args), tuple((n, part(x)) for n, x in statement.kwargs.items())
+    key = (
+        statement.form,
+        statement.function,
+        part(statement.args),
+        tuple((n, part(x)) for n, x in statement.kwargs.items()),
+    )
     try:
         hash(key)
     except TypeError:

@@ -35,7 +35,9 @@ class Program:
         self.page, self.structure, self.argument_count = page, structure, argument_count
         self.text = Text(page, name)
         self.inputs = [(value.name, value) for value in page.inputs]
-        self.source = "\n".join([*self._header(name), *(f"    {line}" if line else "" for line in self.text.lines)]) + "\n"
+        self.source = (
+            "\n".join([*self._header(name), *(f"    {line}" if line else "" for line in self.text.lines)]) + "\n"
+        )
         self.filename = f"<written out: {name} {next(_numbers)}>"
         linecache.cache[self.filename] = (len(self.source), None, self.source.splitlines(keepends=True), self.filename)
         space = self.namespace()
@@ -51,7 +53,12 @@ class Program:
         lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
         if any(s.function.startswith("math.") for s in self.page.statements):
             lines.insert(0, "import math")
-        lines += ["", f"def {name}({', '.join(self.text.parameters)}):", '    """The step, written out by mg.compile.', ""]
+        lines += [
+            "",
+            f"def {name}({', '.join(self.text.parameters)}):",
+            '    """The step, written out by mg.compile.',
+            "",
+        ]
         for value in self.page.inputs:
             lines.append(f"    {value.name}: {describe(value)}")
         for constant, x in self.text.constants.items():
@@ -64,7 +71,9 @@ class Program:
         parts = ["the result"] * len(self.page.results)
         for update in self.page.updates:
             if isinstance(update.value, Value):
-                parts.append({"tensor": "new values", "gradient": "a gradient", "state": f"state {update.key}"}[update.kind])
+                parts.append(
+                    {"tensor": "new values", "gradient": "a gradient", "state": f"state {update.key}"}[update.kind]
+                )
         counted = [f"{len(list(group))} x {key}" for key, group in itertools.groupby(parts)]
         return ", ".join(counted) or "nothing"
 
@@ -72,6 +81,9 @@ class Program:
         return self.source
 
     __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return f"```python\n{self.source}```"
 
     def save(self, path: str) -> None:
         """Save the program as a module that needs NumPy alone. Constants that are arrays go to a file beside it.
@@ -81,12 +93,14 @@ class Program:
         Raises: TypeError if the program calls an object that is not NumPy's.
         """
         if self.text.objects:
-            raise TypeError(f"the program uses {', '.join(map(repr, self.text.objects.values()))}, which is not NumPy's")
+            raise TypeError(
+                f"the program uses {', '.join(map(repr, self.text.objects.values()))}, which is not NumPy's"
+            )
         text = self.source
         if self.text.constants:
             beside = Path(path).with_suffix(".npz")
             np.savez(beside, **self.text.constants)
-            load = f"import pathlib\n\nimport numpy as np\n\n_constants = np.load(pathlib.Path(__file__).with_suffix('.npz'))\n"
+            load = "import pathlib\n\nimport numpy as np\n\n_constants = np.load(pathlib.Path(__file__).with_suffix('.npz'))\n"
             load += "".join(f"{name} = _constants[{name!r}]\n" for name in self.text.constants)
             text = load + text
         Path(path).write_text(text, encoding="utf-8")
@@ -100,9 +114,7 @@ def describe(value: Value) -> str:
     return f"{what}, {value.dtype} {value.shape}" if value.dtype is not None else what
 
 
-def trace(
-    function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable[str] | None = None
-) -> tuple[Any, Any]:
+def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable[str] | None = None) -> tuple[Any, Any]:
     """Call a function and write the call out. Return its result and the page."""
     page = OpenPage(names_in(function))
     flat = names_of_arguments(function, args, kwargs)
@@ -115,6 +127,7 @@ def trace(
     with write_on(page):
         args, kwargs = map_leaves((args, kwargs), inked)
         result = function(*args, **kwargs)
+        _refuse_writes(page, args, kwargs)
         found: list[Any] = []
         structure = map_leaves(result, lambda x: _result(page, x, found))
         page.results = [page._own(value) for value in found]
@@ -135,10 +148,24 @@ def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
         data = x._data.array if type(x._data) is Ink else x._data
         value = page.add_input(data, ("argument", i), name)
         value.is_tensor = True
-        return Tensor.of(Ink(data, value, page))
+        out = Tensor.of(Ink(data, value, page))
+        page.arguments[id(out)] = value
+        return out
     if isinstance(x, np.ndarray):
         return Ink(x, page.add_input(x, ("argument", i), name), page)
     return Ink(x, page.add_input(x, ("argument", i), name), page) if type(x) is float else x
+
+
+def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
+    """Raise TypeError if the step has given an argument new values, which the caller's tensor would not have."""
+    for x in leaves((args, kwargs)):
+        if isinstance(x, Tensor) and id(x) in page.arguments and type(x._data) is Ink:
+            value = page.arguments[id(x)]
+            if x._data.value is not value and not page._is_copy(x._data.value, value):
+                raise TypeError(
+                    f"mg.compile: the step writes into its argument {value.hint}; write into a copy, {value.hint}.clone(), "
+                    f"or let the step find the tensor as a variable"
+                )
 
 
 class Hole:
@@ -193,7 +220,7 @@ def names_in(function: Any) -> dict[int, str]:
     if inspect.isfunction(function):
         variables = inspect.getclosurevars(function)
         seen |= {**variables.globals, **variables.nonlocals}
-    for name, x in seen.items():
+    for name, x in sorted(seen.items(), key=lambda item: not isinstance(item[1], Tensor)):
         _name_tensors(found, name, x, 0)
     return found
 

@@ -8,7 +8,6 @@ asking, so while a page is open every operation is interpreted. Other threads go
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from threading import RLock
@@ -26,15 +25,13 @@ from ..core.fast import callers
 from ..core.runtime import ownership
 from ..core.variable import Leaf, Variable, clock
 from ..nn.functional import shapes
-from ..optim import adam, lr_scheduler, optimizer, plateau, schedule
-from ..tensor import values, views
-from ..tensor.tensor import Tensor
-from ..tensor.tensor import accumulate as add_to_leaves
-from ..tensor.tensor import forget_gradient as forget
+from ..optim import adam, optimizer, plateau, schedule
+from ..tensor import values
+from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
 from . import ink
 from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
 from .notes import _step_code, made_at, prepare_notes, refusal
-from .page import Buffer, Page, Update, Value
+from .page import Page, Update, Value
 
 _lock = RLock()
 _replacements: list[tuple[FunctionType, Callable[..., Any]]] = []
@@ -68,6 +65,7 @@ class OpenPage(Page):
         self.made: dict[Any, Any] = {}
         self.upstreams: dict[int, Any] = {}
         self.hosts: list[Any] = []
+        self.arguments: dict[int, Value] = {}
 
     # What a step reads ----------------------
 
@@ -466,7 +464,7 @@ def _exchange(function: FunctionType, replacement: Callable[..., Any]) -> None:
     function.__globals__[name] = lambda *args, **kwargs: replacement(original, *args, **kwargs)
     text = f"def {function.__name__}(*args, **kwargs): return {name}(*args, **kwargs)"
     made: dict[str, Any] = {}
-    exec(compile(text, __file__, "exec"), {}, made)
+    exec(compile(text, ink._SEAMS, "exec"), {}, made)
     _exchanged.append((function, code, defaults, keyword_defaults, name))
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = made[function.__name__].__code__

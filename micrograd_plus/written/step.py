@@ -16,7 +16,7 @@ import numpy as np
 from ..core.fast import callers
 from ..core.modes import grad_enabled, recording, unfused
 from ..core.operation import Definition
-from ..core.runtime.hooks import nodes_with_hooks
+from ..core.runtime.hooks import hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import replace_array
 from ..core.variable import Variable
 from ..nn.module import Module
@@ -61,7 +61,6 @@ class Guards:
             except (KeyError, IndexError, AttributeError):
                 return False
         return True
-
 
     def modules_hold(self) -> bool:
         """Return True if all modules have the attributes that they had."""
@@ -178,9 +177,16 @@ class Runner:
         self.space["_ndarray"] = np.ndarray
         lines = [f"{x} = args[{i}]", f"if type({x}) is not {of}: return _MISS"]
         if value.is_tensor:
-            lines += [f"if {x}.node is not None: return _MISS", f"{x} = {x}._data", f"if type({x}) is not _ndarray: return _MISS"]
+            lines += [
+                f"if {x}.node is not None: return _MISS",
+                f"{x} = {x}._data",
+                f"if type({x}) is not _ndarray: return _MISS",
+            ]
             self.space["_ndarray"] = np.ndarray
-        return [*lines, f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS"]
+        return [
+            *lines,
+            f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS",
+        ]
 
     def _read(self, i: int, value: Value) -> list[str]:
         """Return the lines that read one input."""
@@ -270,7 +276,7 @@ class Compiled:
         if recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting:
             if reason := why_by_engine():
                 return self._by_engine(reason, args, kwargs)
-        elif self._last is not None and not kwargs and self.rules_version == _rules_changed[0] and open_page() is None:
+        if self._last is not None and not kwargs and self.rules_version == _rules_changed[0] and open_page() is None:
             result = self._last(args)
             if result is not MISS:
                 self._written += 1
@@ -349,7 +355,9 @@ class Compiled:
         result, (page, structure) = trace(self.function, args, kwargs)
         self._counts["traced"] += 1
         name = self.__name__ if self.__name__.isidentifier() else "step"
-        return result, Entry(Program(page, structure, name, len(args) if not kwargs else -1), Guards(self.function, page))
+        return result, Entry(
+            Program(page, structure, name, len(args) if not kwargs else -1), Guards(self.function, page)
+        )
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
         """Trace a second call, and compare the two texts."""
@@ -369,10 +377,15 @@ class Compiled:
 def why_by_engine() -> str:
     """Return why a call must run by the engine; nothing if it need not."""
     reasons = {
-        "record()": recording.all(), "unfuse": unfused(), "no_grad": not grad_enabled(), "hooks": nodes_with_hooks,
+        "record()": recording.all(), "unfuse": unfused(), "no_grad": not grad_enabled(), "hooks": any(map(has_hooks, list(nodes_with_hooks))),
         "interpreted operations": callers._interpreting,
     }  # fmt: skip
     return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def has_hooks(node: Any) -> bool:
+    """Return True if a node that had hooks still has some."""
+    return bool(hooks_of(node(), "hooks") or hooks_of(node(), "after_accumulation"))
 
 
 def first_difference(first: Program, second: Program) -> str:

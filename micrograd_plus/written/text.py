@@ -75,7 +75,9 @@ class Text:
                               and v.source[1].node is update.target), "")  # fmt: skip
                 update.value.hint = f"to_{owner}" if owner else "gradient"
             elif update.kind == "tensor" and isinstance(update.value, Value) and not update.value.hint:
-                owner = next((v.hint for v in self.page.inputs if v.source[0] == "tensor" and v.source[1] is update.target), "t")
+                owner = next(
+                    (v.hint for v in self.page.inputs if v.source[0] == "tensor" and v.source[1] is update.target), "t"
+                )
                 update.value.hint = f"new_{owner}"
 
     def _last_reads(self) -> dict[Value, int]:
