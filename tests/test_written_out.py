@@ -12,7 +12,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn, optim
-from micrograd_plus.nn import functional as F
+from micrograd_plus.nn import functional
 from micrograd_plus.pytrees import leaves
 from micrograd_plus.written import passes, seams
 from micrograd_plus.written.ink import open_page
@@ -82,7 +82,9 @@ def classifier(dtype=float):
     """Return the parameters of a small network, and a function for its loss."""
     rng = np.random.default_rng(0)
     w, b, v = (mg.tensor(rng.normal(size=s), requires_grad=True, dtype=dtype) for s in [(16, 8), (16,), (3, 16)])
-    return [w, b, v], lambda x, y: F.cross_entropy(F.linear(mg.tanh(F.linear(x, w, b)), v), y)
+    return [w, b, v], lambda x, y: functional.cross_entropy(
+        functional.linear(mg.tanh(functional.linear(x, w, b)), v), y
+    )
 
 
 def batch(rng, dtype=float):
@@ -115,26 +117,27 @@ def test_an_update_by_hand_has_the_engines_bits(update, dtype):
     assert step.counts == {"traced": 2, "written": 4}
 
 
+def training(optimiser, schedule):
+    """Return parameters, an optimiser and a step that trains a small network and takes a step of a schedule."""
+    params, loss_of = classifier()
+    descent = optimiser(params)
+    plan = schedule(descent)
+
+    def step(x, y):
+        descent.zero_grad()
+        loss = loss_of(x, y)
+        loss.backward()
+        descent.step()
+        plan.step()
+        return loss
+
+    return params, descent, step
+
+
 def test_every_optimiser_with_every_schedule_has_the_engines_bits():
     for number, optimiser in enumerate(OPTIMISERS):
         for schedule in SCHEDULES if number in (1, 3) else SCHEDULES[number % 5 :][:1]:
-
-            def make(optimiser=optimiser, schedule=schedule):
-                params, loss_of = classifier()
-                descent = optimiser(params)
-                plan = schedule(descent)
-
-                def step(x, y):
-                    descent.zero_grad()
-                    loss = loss_of(x, y)
-                    loss.backward()
-                    descent.step()
-                    plan.step()
-                    return loss
-
-                return params, descent, step
-
-            (ours, one, engine), (theirs, other, step) = make(), make()
+            (ours, one, engine), (theirs, other, step) = (training(optimiser, schedule) for _ in range(2))
             step, rng = mg.compile(step), np.random.default_rng(1)
             for _ in range(10):
                 x, y = batch(rng)
@@ -178,7 +181,7 @@ LAYERS = {
             nn.Linear(27, 2),
         ),
         (3, 2, 8, 8),
-    ),  # fmt: skip
+    ),
     "average pool": (lambda: nn.Sequential(nn.Conv1d(2, 3, 3), nn.AvgPool1d(2), nn.SiLU()), (3, 2, 9)),
     "transposed": (lambda: nn.Sequential(nn.ConvTranspose2d(2, 3, 3, stride=2), nn.Sigmoid()), (2, 2, 4, 4)),
     "layer norm": (lambda: nn.Sequential(nn.LayerNorm(5), nn.GELU(), nn.Linear(5, 2)), (4, 5)),
@@ -195,7 +198,7 @@ LAYERS = {
             nn.Linear(5, 4), nn.Softmax(-1), nn.LeakyReLU(), nn.PReLU(), nn.Softplus(), nn.Hardswish(), nn.Mish()
         ),
         (4, 5),
-    ),  # fmt: skip
+    ),
 }
 
 
@@ -290,6 +293,28 @@ def test_a_step_of_random_programs_has_the_engines_bits():
         assert step.counts["written"] == 2, seed
 
 
+def set_column(a, b):
+    """Return a copy with another first column, written in a graph."""
+    c = a * 1.0
+    c[..., 0] = b[..., 1].mean()
+    return c
+
+
+def write_into_views(a, b):
+    """Return a product of values that were written through a view and through `.data`."""
+    c = a.detach().clone()
+    c[..., 1:3] *= 2.0
+    c.data = c.data + 1.0
+    return c * b
+
+
+KINDS = [
+    lambda a, b: a + b, lambda a, b: a * b, lambda a, b: mg.tanh(a), lambda a, b: a - b.mean(axis=-1, keepdims=True),
+    lambda a, b: mg.where(a > 0, a, 0.1 * a), set_column, write_into_views,
+    lambda a, b: mg.softmax(a, axis=-1) + (b if b.ndim == 2 else b[None]), lambda a, b: a.T.T / (1.0 + b * b),
+]  # fmt: skip
+
+
 def random_program(seed):
     """Return a function of two tensors that computes, writes into views, shares leaves, and returns several results."""
 
@@ -299,30 +324,7 @@ def random_program(seed):
         values = [leaves_[0], leaves_[1], leaves_[0]]
         for _ in range(rng.integers(3, 9)):
             a, b = (values[i] for i in rng.integers(0, len(values), 2))
-            kind = rng.integers(0, 9)
-            if kind == 0:
-                values.append(a + b)
-            elif kind == 1:
-                values.append(a * b)
-            elif kind == 2:
-                values.append(mg.tanh(a))
-            elif kind == 3:
-                values.append(a - b.mean(axis=-1, keepdims=True))
-            elif kind == 4:
-                values.append(mg.where(a > 0, a, 0.1 * a))
-            elif kind == 5:
-                c = a * 1.0
-                c[..., 0] = b[..., 1].mean()
-                values.append(c)
-            elif kind == 6:
-                c = a.detach().clone()
-                c[..., 1:3] *= 2.0
-                c.data = c.data + 1.0
-                values.append(c * b)
-            elif kind == 7:
-                values.append(mg.softmax(a, axis=-1) + (b if b.ndim == 2 else b[None]))
-            else:
-                values.append(a.T.T / (1.0 + b * b))
+            values.append(KINDS[rng.integers(0, len(KINDS))](a, b))
         loss = sum((v.sum() for v in values), mg.tensor(0.0))
         loss.backward()
         return loss, [leaf.grad for leaf in leaves_], values[-1].detach()
@@ -403,7 +405,7 @@ def differences():
 
 
 def merge_across_a_write(monkeypatch):
-    monkeypatch.setattr(passes, "Counter", lambda: Forgetful())
+    monkeypatch.setattr(passes, "Counter", Forgetful)
 
 
 class Forgetful(dict):
@@ -476,14 +478,14 @@ def test_the_text_has_the_users_lines_names_and_rules():
     def step(x, y):
         for p in params:
             p.grad = None
-        hidden = mg.tanh(F.linear(x, w, b))
-        loss = F.cross_entropy(F.linear(hidden, v), y)
+        hidden = mg.tanh(functional.linear(x, w, b))
+        loss = functional.cross_entropy(functional.linear(hidden, v), y)
         loss.backward()
         return loss
 
     program = mg.written_out(step, *batch(np.random.default_rng(0)))
     text = program.source
-    assert "# hidden = mg.tanh(F.linear(x, w, b))  " in text
+    assert "# hidden = mg.tanh(functional.linear(x, w, b))  " in text
     assert "hidden = np.tanh(" in text
     assert "# back through linear_layer.x: each output passes its gradient on" in text
     assert "to_hidden = " in text
@@ -676,7 +678,7 @@ def test_replacing_a_rule_drops_the_programs():
 
 
 def test_a_class_out_of_range_is_found_by_the_program():
-    step = mg.compile(F.cross_entropy)
+    step = mg.compile(functional.cross_entropy)
     scores = mg.zeros((2, 3))
     for _ in range(3):
         step(scores, mg.tensor([0, 2]))

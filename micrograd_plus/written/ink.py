@@ -122,18 +122,6 @@ class Ink:
 
     __hash__ = object.__hash__
 
-    @property
-    def T(self) -> Any:
-        return record("attr", "T", lambda a: a.T, (self,), {})
-
-    @property
-    def real(self) -> Any:
-        return record("attr", "real", lambda a: a.real, (self,), {})
-
-    @property
-    def imag(self) -> Any:
-        return record("attr", "imag", lambda a: a.imag, (self,), {})
-
     def __array__(self, *_: Any, **__: Any) -> Any:
         if open_page() is None or self.value.buffer.is_fixed:
             return np.array(self.array)
@@ -295,6 +283,7 @@ class Word:
         _words.setdefault(id(function), self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function and write the call down."""
         return record("call", self.name, self.function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import linecache
 import sys
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core import backward
 from ..core.define import operations
@@ -28,40 +28,52 @@ def prepare_notes() -> None:
             _works[id(rule.function.__code__)] = rule.function.__code__, "rule", rule
 
 
-def note_here(page: Any) -> Note:
-    """Return the note for a statement that is written now."""
-    frame: FrameType | None = sys._getframe(2)
-    rule = node = upstream = None
-    walk, step = backward.walk.__code__, _step_code
-    update = ""
+class Frames(NamedTuple):
+    """What the frames of a statement say: the user's frame, the rule, the node of the walk and its upstream, and the
+    optimiser that takes a step."""
+
+    user: FrameType | None
+    rule: Any
+    node: Any
+    upstream: Any
+    optimiser: Any
+
+
+def read_frames() -> Frames:
+    """Read the frames from here up to the user's."""
+    frame: FrameType | None = sys._getframe(3)
+    rule = node = upstream = optimiser = None
     while frame is not None:
         code = frame.f_code
         work = _works.get(id(code))
         if work is not None and work[1] == "rule":
             rule = work[2]
-        elif code is walk:
-            names = frame.f_locals
-            node, upstream = names.get("node"), names.get("upstream")
-        elif code in step:
-            update = type(frame.f_locals["self"]).__name__
+        elif code is backward.walk.__code__:
+            node, upstream = frame.f_locals.get("node"), frame.f_locals.get("upstream")
+        elif code in _step_code:
+            optimiser = frame.f_locals["self"]
         elif kind_of(code) == USER:
             break
         frame = frame.f_back
-    site, line = place_of(frame)
+    return Frames(frame, rule, node, upstream, optimiser)
+
+
+def note_here(page: Any) -> Note:
+    """Return the note for a statement that is written now."""
+    user, rule, node, upstream, optimiser = read_frames()
+    site, line = place_of(user)
     if node is None:
-        return Note(line, site, f"update by {update}" if update else "")
-    if hasattr(upstream, "value") and node in page.made:
-        page.upstreams.setdefault(id(upstream.value), (upstream.value, page.made[node][1]))
+        return Note(line, site, f"update by {type(optimiser).__name__}" if optimiser is not None else "")
     if node in page.made:
-        site, line = page.made[node][0]
-    last = page.statements[-1].note if page.statements else None
+        (site, line), value = page.made[node]
+        if hasattr(upstream, "value"):
+            page.upstreams.setdefault(id(upstream.value), (upstream.value, value))
     if rule is not None and rule.op is node.op:
         name = f"back through {rule.name}"
         return Note(line, site, f"{name}: {first_sentence(rule.reason)}" if rule.reason else name)
     name = f"back through {node.op.name}" if node.op is not None else "back"
-    if last is not None and last.site == site and last.rule.startswith(name):
-        return last
-    return Note(line, site, name)
+    last = page.statements[-1].note if page.statements else None
+    return last if last is not None and last.site == site and last.rule.startswith(name) else Note(line, site, name)
 
 
 _step_code: set[CodeType] = set()

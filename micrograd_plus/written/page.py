@@ -116,7 +116,8 @@ class Page:
         self.conditions: list[tuple[Callable[[], Any], Any, str]] = []
         self.named = named or {}
         self.arrays: dict[int, tuple[Value, Any]] = {}
-        self.uses_math = False
+        self.made: dict[Any, Any] = {}
+        self.upstreams: dict[int, Any] = {}
 
     def add_input(self, x: Any, source: Any, hint: str) -> Value:
         """Add an input and return its value. `source` says where a call reads it from."""

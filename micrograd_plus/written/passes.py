@@ -115,29 +115,32 @@ def _key(statement: Statement, versions: Counter[Any]) -> Any:
 def reuse_memory(page: Page) -> None:
     """Have a result take over the memory of an operand that is read there for the last time."""
     last: dict[Any, int] = {}
+    made: dict[Any, list[Value]] = {}
     for i, statement in enumerate(page.statements):
         for value in (*statement.reads(), *statement.outs(), *statement.writes):
             last[value.buffer] = i
-    for value in page.live():
-        last[value.buffer] = len(page.statements)
-    made: dict[Any, list[Value]] = {}
-    for statement in page.statements:
         for value in statement.outs():
             made.setdefault(value.buffer, []).append(value)
+    for value in page.live():
+        last[value.buffer] = len(page.statements)
     for i, statement in enumerate(page.statements):
         out = statement.out
-        is_elementwise = statement.form == "binop" and statement.function in IN_PLACE_SIGNS
-        is_elementwise = is_elementwise or (statement.form == "call" and statement.function in IN_PLACE_CALLS)
-        if not is_elementwise or not isinstance(out, Value) or not out.is_array or statement.kwargs:
+        if not is_elementwise(statement):
             continue
-        for x in statement.args:
-            if can_take_over(x, out, last, i):
-                statement.into = x
-                last[x.buffer] = last[out.buffer]
-                for value in made.pop(out.buffer):
-                    value.buffer = x.buffer
-                    made[x.buffer].append(value)
-                break
+        x = next((x for x in statement.args if can_take_over(x, out, last, i)), None)
+        if x is not None:
+            statement.into = x
+            last[x.buffer] = last[out.buffer]
+            for value in made.pop(out.buffer):
+                value.buffer = x.buffer
+                made[x.buffer].append(value)
+
+
+def is_elementwise(statement: Statement) -> bool:
+    """Return True for a statement that can be told where to put its result."""
+    signs = statement.form == "binop" and statement.function in IN_PLACE_SIGNS
+    calls = statement.form == "call" and statement.function in IN_PLACE_CALLS
+    return (signs or calls) and isinstance(statement.out, Value) and statement.out.is_array and not statement.kwargs
 
 
 def can_take_over(x: Any, out: Value, last: dict[Any, int], at: int) -> bool:

@@ -100,7 +100,8 @@ class Program:
         if self.text.constants:
             beside = Path(path).with_suffix(".npz")
             np.savez(beside, **self.text.constants)
-            load = "import pathlib\n\nimport numpy as np\n\n_constants = np.load(pathlib.Path(__file__).with_suffix('.npz'))\n"
+            load = "import pathlib\n\nimport numpy as np\n\n"
+            load += "_constants = np.load(pathlib.Path(__file__).with_suffix('.npz'))\n"
             load += "".join(f"{name} = _constants[{name!r}]\n" for name in self.text.constants)
             text = load + text
         Path(path).write_text(text, encoding="utf-8")
@@ -163,8 +164,8 @@ def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
             value = page.arguments[id(x)]
             if x._data.value is not value and not page._is_copy(x._data.value, value):
                 raise TypeError(
-                    f"mg.compile: the step writes into its argument {value.hint}; write into a copy, {value.hint}.clone(), "
-                    f"or let the step find the tensor as a variable"
+                    f"mg.compile: the step writes into its argument {value.hint}; write into a copy, "
+                    f"{value.hint}.clone(), or let the step find the tensor as a variable"
                 )
 
 
@@ -246,8 +247,8 @@ def written_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Prog
         function: any step: a loss, `backward()`, an update.
         *args, **kwargs: what it is called with.
     Returns: a `Program`; `print` shows it, and `save` makes a module of it.
-    Raises: TypeError, with the user's line, for a step that no program can repeat, such as one that asks for a number of
-        a tensor.
+    Raises: TypeError, with the user's line, for a step that no program can repeat, such as one that asks for a number
+        of a tensor.
     Example:
         >>> x = mg.tensor([1.0, 2.0])
         >>> program = mg.written_out(lambda x: mg.exp(x).sum(), x)

@@ -25,13 +25,13 @@ from ..core.fast import callers
 from ..core.runtime import ownership
 from ..core.variable import Leaf, Variable, clock
 from ..nn.functional import shapes
-from ..optim import adam, optimizer, plateau, schedule
+from ..optim import adam, optimizer, schedule
 from ..tensor import values
 from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
 from . import ink
 from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
 from .notes import _step_code, made_at, prepare_notes, refusal
-from .page import Page, Update, Value
+from .page import Note, Page, Statement, Update, Value
 
 _lock = RLock()
 _replacements: list[tuple[FunctionType, Callable[..., Any]]] = []
@@ -62,8 +62,6 @@ class OpenPage(Page):
         self.states: dict[int, tuple[Any, Any, dict[str, Any]]] = {}
         self.generators: dict[int, Ink] = {}
         self.settings: dict[tuple[int, str], Any] = {}
-        self.made: dict[Any, Any] = {}
-        self.upstreams: dict[int, Any] = {}
         self.hosts: list[Any] = []
         self.arguments: dict[int, Value] = {}
 
@@ -131,42 +129,45 @@ class OpenPage(Page):
 
     def close(self) -> None:
         """Note what the step has changed, and give all tensors their arrays back."""
-        for tensor, _, value, was_lent in self.tensors.values():
-            now = tensor._data
-            if type(now) is Ink and now.page is self and now.value is not value and not self._is_copy(now.value, value):
-                self.updates.append(Update("tensor", tensor, None, self._own(now.value)))
-            elif type(now) is Ink and now.value is value and was_lent:
-                tensor._data, tensor.is_lent = now.array, True
-        for node, value, _ in self.gradients.values():
-            now = node.grad
-            data = now._data if isinstance(now, Variable) else now
-            if data is None:
-                self.updates.append(Update("gradient", node, None, None))
-            elif type(data) is not Ink:
-                self.updates.append(Update("gradient", node, None, self.constant(data)))
-            elif data.value is not value:
-                self.updates.append(Update("gradient", node, None, self._own(data.value)))
-            node.grad = ink.real(data)
-        for state, (owner, tensor, inked) in [(owner.state[tensor], x) for x in self.states.values()
-                                              for owner, tensor, _ in [x]]:  # fmt: skip
-            for name, x in list(state.items()):
-                if x is inked.get(name):
-                    state[name] = ink.real(x)
-                    continue
-                value = ink.value_of(self, x)
-                self.updates.append(Update("state", (owner, tensor), name, self._own(value)))
-                state[name] = ink.real(x)
+        self._close_tensors()
+        self._close_gradients()
+        self._close_states()
         self.updates += [Update("host", each, None, None) for each in self.hosts]
         for variable in [v() for v in self.variables]:
             heal(variable)
-        self.inputs = [v for v in self.inputs if v.source is not None]
+
+    def _close_tensors(self) -> None:
+        for tensor, _, value, was_lent in self.tensors.values():
+            now = tensor._data
+            if type(now) is not Ink or now.page is not self:
+                continue
+            if now.value is not value and not self._is_copy(now.value, value):
+                self.updates.append(Update("tensor", tensor, None, self._own(now.value)))
+            elif now.value is value and was_lent:
+                tensor._data, tensor.is_lent = now.array, True
+
+    def _close_gradients(self) -> None:
+        for node, value, _ in self.gradients.values():
+            data = node.grad._data if isinstance(node.grad, Variable) else node.grad
+            if data is None:
+                self.updates.append(Update("gradient", node, None, None))
+            elif type(data) is not Ink or data.value is not value:
+                self.updates.append(Update("gradient", node, None, self._own(ink.value_of(self, data))))
+            node.grad = ink.real(data)
+
+    def _close_states(self) -> None:
+        for owner, tensor, inked in self.states.values():
+            state = owner.state[tensor]
+            for name, x in list(state.items()):
+                if x is not inked.get(name):
+                    value = self._own(ink.value_of(self, x))
+                    self.updates.append(Update("state", (owner, tensor), name, value))
+                state[name] = ink.real(x)
 
     def _own(self, value: Any) -> Any:
         """Return a value that outlives the call in memory that no input shares."""
         if not isinstance(value, Value) or not value.is_array or value.kind != "input":
             return value
-        from .page import Note, Statement
-
         statement = Statement("method", "copy", (value,), {}, [], Note("", "", ""))
         statement.out = Value("temporary", np.empty(0))
         statement.out.shape, statement.out.dtype = value.shape, value.dtype
@@ -218,7 +219,7 @@ class Settings(dict[str, Any]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a setting, or the default."""
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401 - `get` is what is defined here
 
 
 # The functions --------------------------------------------
@@ -250,6 +251,7 @@ for _function in (
 
 @on_paper(ownership.replace_array)
 def replace_array(original: Any, variable: Any, data: Any, **options: Any) -> None:
+    """Write down that a tensor gets another array."""
     page = _touch(variable)
     if page is not None and type(data) is not Ink:
         data = Ink(data, page.constant(data), page)
@@ -258,21 +260,25 @@ def replace_array(original: Any, variable: Any, data: Any, **options: Any) -> No
 
 @on_paper(ownership.has_other_owners)
 def has_other_owners(original: Any, variable: Any) -> bool:
+    """Return True: whether an array is shared now says nothing about other calls."""
     return True if open_page() is not None else original(variable)
 
 
 @on_paper(apply.is_fast)
 def is_fast(original: Any, value: Any) -> bool:
+    """Return False, so that no compiled code takes an array unseen."""
     return False
 
 
 @on_paper(apply.common_device)
 def common_device(original: Any, op: Any, data: list[Any]) -> Any:
+    """Return the device of ink."""
     return DEVICE if open_page() is not None else original(op, data)
 
 
 @on_paper(devices.device)
 def device(original: Any, name: Any) -> Any:
+    """Return the device of ink instead of the CPU."""
     page = open_page()
     if page is not None and name not in ("cpu", DEVICE) and isinstance(name, str):
         original(name)
@@ -285,6 +291,7 @@ NUMBERS_STAY_NUMBERS = frozenset(("add", "subtract", "multiply", "divide", "maxi
 
 @on_paper(apply.as_operand)
 def as_operand(original: Any, op: Any, value: Any, name: str, numbers_only: bool) -> Any:
+    """Keep a number that is an input a number beside arrays."""
     page: Any = open_page()
     if page is not None and type(value) is Ink:
         if type(value.array) in (float, int):
@@ -298,6 +305,7 @@ def as_operand(original: Any, op: Any, value: Any, name: str, numbers_only: bool
 
 @on_paper(apply.make_node)
 def make_node(original: Any, vjp: Any, parents: Any, saved: Any, out: Any) -> Any:
+    """Note the user's line and the result of an application."""
     node, page = original(vjp, parents, saved, out), open_page()
     if page is not None:
         page.made[node] = made_at(page), out.value if type(out) is Ink else None
@@ -306,6 +314,7 @@ def make_node(original: Any, vjp: Any, parents: Any, saved: Any, out: Any) -> An
 
 @on_paper(callers.first_call)
 def first_call(original: Any, op: Any, args: Any, params: Any) -> Any:
+    """Interpret an operation; one that is met for the first time is compiled first, since its nodes need that vjp."""
     if not callers._interpreting and not op.is_compiled and callers.is_compilable(op):
         with _lock:
             callers.install(op)
@@ -315,6 +324,7 @@ def first_call(original: Any, op: Any, args: Any, params: Any) -> Any:
 
 @on_paper(Tensor.of)
 def of(original: Any, data: Any, node: Any = None, origin: Any = None) -> Any:
+    """Return a tensor of ink: of a constant, if it is given an array."""
     page: Any = open_page()
     if page is None or isinstance(data, Tensor):
         return original(data, node, origin)
@@ -327,6 +337,7 @@ def of(original: Any, data: Any, node: Any = None, origin: Any = None) -> Any:
 
 @on_paper(values.numbers)
 def numbers(original: Any, data: Any, dtype: Any, name: str) -> Any:
+    """Return the ink of a tensor, or ink itself, as an array of numbers."""
     page = _touch(data)
     found = data._data if isinstance(data, Variable) else data
     if page is None or type(found) is not Ink:
@@ -337,21 +348,24 @@ def numbers(original: Any, data: Any, dtype: Any, name: str) -> Any:
 
 @on_paper(Tensor._put_entries)
 def put_entries(original: Any, self: Any, index: Any, given: Any) -> Any:
+    """Write down that entries of a tensor are written."""
     _touch(self)
     _touch(given)
     return original(self, index, given)
 
 
-@on_paper(Tensor.grad.fget)  # type: ignore[attr-defined]
+@on_paper(Tensor.grad.fget)
 def get_grad(original: Any, self: Any) -> Any:
+    """Return a gradient; one that is there before the step is an input."""
     page: Any = open_page()
     if page is not None and self.node is not None:
         page.touch_gradient(self.node, is_read=True)
     return original(self)
 
 
-@on_paper(Tensor.grad.fset)  # type: ignore[attr-defined]
+@on_paper(Tensor.grad.fset)
 def set_grad(original: Any, self: Any, value: Any) -> None:
+    """Set a gradient, and note that the step has set it."""
     page: Any = open_page()
     if page is not None and self.node is not None:
         page.touch_gradient(self.node, is_read=False)
@@ -360,6 +374,7 @@ def set_grad(original: Any, self: Any, value: Any) -> None:
 
 @on_paper(add_to_leaves)
 def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
+    """Add to gradients; those that are there before the step are inputs."""
     page: Any = open_page()
     for leaf in found if page is not None else ():
         page.touch_gradient(leaf, is_read=True)
@@ -368,6 +383,7 @@ def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
 
 @on_paper(forget)
 def forget_gradient(original: Any, leaf: Any, set_to_none: bool) -> None:
+    """Set a gradient to None without asking whether there is one."""
     if open_page() is not None and set_to_none:
         leaf.grad = None  # without asking whether there is one
     else:
@@ -376,6 +392,7 @@ def forget_gradient(original: Any, leaf: Any, set_to_none: bool) -> None:
 
 @on_paper(optimizer.Optimizer.step)
 def step(original: Any, self: Any, closure: Any = None) -> Any:
+    """Take a step of an optimiser: values, gradients, state and settings are inputs."""
     page: Any = open_page()
     if page is None:
         return original(self, closure)
@@ -404,15 +421,11 @@ _step_code.add(step.__code__)
 
 @on_paper(schedule.LRScheduler.step)
 def schedule_step(original: Any, self: Any) -> None:
+    """Take a step of a schedule, which the program repeats at its end."""
     page: Any = open_page()
     original(self)
     if page is not None:
         page.hosts.append(self)
-
-
-@on_paper(plateau.ReduceLROnPlateau.step)
-def plateau_step(original: Any, self: Any, metrics: Any) -> None:
-    original(self, metrics)
 
 
 class Draws:
@@ -439,6 +452,7 @@ def _call_method(name: str) -> Callable[..., Any]:
 
 @on_paper(random.generator_or_default)
 def generator_or_default(original: Any, rng: Any, device: str = "cpu") -> Any:
+    """Return a generator that writes its draws down."""
     found = original(rng, device) if not isinstance(rng, Draws) else rng
     return Draws(found) if open_page() is not None and not isinstance(found, Draws) else found
 
@@ -485,7 +499,7 @@ def open_seams() -> Generator[None]:
                     _put_aside(op)
             for function, replacement in _replacements:
                 _exchange(function, replacement)
-            adam.sqrt = ink.paper_sqrt  # type: ignore[assignment]
+            adam.sqrt = ink.paper_sqrt
             devices._devices["on paper"] = DEVICE
     try:
         yield

@@ -27,6 +27,7 @@ from .page import Update, Value
 from .program import HOLE, Hole, Program, trace
 
 MOST_PROGRAMS, MOST_LINES = 8, 20_000
+FAILED_CHECK = "a check of the program failed"
 MISS = object()
 
 
@@ -36,6 +37,13 @@ class Entry:
     def __init__(self, program: Program, guards: Guards):
         self.program, self.guards, self.is_verified = program, guards, False
         self.runner = Runner(program, guards)
+
+    @property
+    def fast_call(self) -> Callable[..., Any] | None:
+        """The caller that takes the arguments as they are. A failed check must find its generators as they were, so a
+        program with checks and draws has none."""
+        draws = any(value.source[0] == "object" for value in self.program.page.inputs)
+        return None if self.program.has_checks and draws else self.runner.call
 
 
 class Guards:
@@ -273,46 +281,53 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the step: the first call and the second are traced, later ones run the program."""
-        if recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting:
-            if reason := why_by_engine():
-                return self._by_engine(reason, args, kwargs)
-        if self._last is not None and not kwargs and self.rules_version == _rules_changed[0] and open_page() is None:
-            result = self._last(args)
-            if result is not MISS:
-                self._written += 1
-                return result
+        is_watched = recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting
+        if is_watched and (reason := why_by_engine()):
+            return self._by_engine(reason, args, kwargs)
         if open_page() is not None:
             return self.function(*args, **kwargs)  # it becomes a part of the program around it
         if self.rules_version != _rules_changed[0]:
             self.entries.clear()
-            self._last = None
-            self.rules_version = _rules_changed[0]
+            self._last, self.rules_version = None, _rules_changed[0]
+        if self._last is not None and not kwargs:
+            try:
+                result = self._last(args)
+            except AssertionError:
+                return self._by_engine(FAILED_CHECK, args, kwargs)
+            if result is not MISS:
+                self._written += 1
+                return result
+        return self._find(args, kwargs)
+
+    def _find(self, args: Any, kwargs: Any) -> Any:
+        """Run the program for these arguments, or trace the call."""
         flat = leaves((args, kwargs))
+        if any(isinstance(x, Variable) and x.node is not None for x in flat):
+            return self._by_engine("an argument that requires a gradient", args, kwargs)
         try:
             key = (_structure(args, kwargs), *map(key_of, flat))
             entries = self.entries.setdefault(key, [])
         except TypeError:
             return self._by_engine("an argument cannot be part of a key", args, kwargs)
-        if any(isinstance(x, Variable) and x.node is not None for x in flat):
-            return self._by_engine("an argument that requires a gradient", args, kwargs)
-        for entry in entries:
-            if entry.guards.hold():
-                if not entry.is_verified:
-                    return self._look_again(entry, args, kwargs)
-                try:
-                    results = entry.runner.run(flat) if not entry.program.has_checks else self._checked(entry, flat)
-                    if not entry.program.has_checks:
-                        self._last = entry.runner.call
-                except AssertionError:
-                    return self._by_engine("a check of the program failed", args, kwargs)
-                if results is not MISS:
-                    self._written += 1
-                    found = iter(results)
-                    return fill(entry.program.structure, found)
-        return self._write(key, args, kwargs)
+        entry = next((entry for entry in entries if entry.guards.hold()), None)
+        if entry is None:
+            return self._write(key, args, kwargs)
+        if not entry.is_verified:
+            return self._look_again(entry, args, kwargs)
+        try:
+            results = self._checked(entry, flat)
+        except AssertionError:
+            return self._by_engine(FAILED_CHECK, args, kwargs)
+        if results is MISS:
+            return self._write(key, args, kwargs)
+        self._last = entry.fast_call
+        self._written += 1
+        return fill(entry.program.structure, iter(results))
 
     def _checked(self, entry: Entry, flat: list[Any]) -> Any:
-        """Run a program with checks. If one fails, generators go back to where they were."""
+        """Run a program. If one of its checks fails, generators go back to where they were."""
+        if not entry.program.has_checks:
+            return entry.runner.run(flat)
         draws = [value.source[1] for value in entry.program.page.inputs if value.source[0] == "object"]
         before = [each.bit_generator.state for each in draws]
         try:
@@ -369,15 +384,15 @@ class Compiled:
             raise TypeError(difference)
         entry.program, entry.guards, entry.runner = second.program, second.guards, second.runner
         entry.is_verified = True
-        if entry.runner.call is not None and not entry.program.has_checks:
-            self._last = entry.runner.call
+        self._last = entry.fast_call
         return result
 
 
 def why_by_engine() -> str:
     """Return why a call must run by the engine; nothing if it need not."""
+    hooks = any(map(has_hooks, list(nodes_with_hooks)))
     reasons = {
-        "record()": recording.all(), "unfuse": unfused(), "no_grad": not grad_enabled(), "hooks": any(map(has_hooks, list(nodes_with_hooks))),
+        "record()": recording.all(), "unfuse": unfused(), "no_grad": not grad_enabled(), "hooks": hooks,
         "interpreted operations": callers._interpreting,
     }  # fmt: skip
     return next((reason for reason, holds in reasons.items() if holds), "")

@@ -51,34 +51,33 @@ class Text:
 
     def _name_targets(self) -> None:
         """Hint at names: the user's for what their line assigns, and `to_NAME` for gradients."""
-        for (site, line), value in getattr(self.page, "made", {}).values():
-            target = re.match(r"([A-Za-z_]\w*)\s*=[^=]", line)
-            if target and value is not None:
-                self.targets[site] = value, target[1]
+        for (site, line), value in self.page.made.values():
+            if value is not None and (name := _target(line)):
+                self.targets[site] = value, name
         for value, name in self.targets.values():
             value.hint = value.hint or name
         statements = self.page.statements
-        for i, statement in enumerate(statements):
+        for statement, following in zip(statements, [*statements[1:], None], strict=False):
             note, outs = statement.note, statement.outs()
-            following = statements[i + 1].note if i + 1 < len(statements) else None
-            if note.rule or not outs or (following is not None and following[:2] == note[:2]):
-                continue
-            target = re.match(r"([A-Za-z_]\w*)\s*=[^=]", note.line)
-            if target and note.site not in self.targets and not outs[-1].hint:
-                outs[-1].hint = target[1]
-        for upstream, value in getattr(self.page, "upstreams", {}).values():
-            if value is not None and not upstream.hint:
-                upstream.hint = f"to_{value.hint}" if value.hint else ""
+            is_last = following is None or following.note[:2] != note[:2]
+            if is_last and not note.rule and note.site not in self.targets and outs and not outs[-1].hint:
+                outs[-1].hint = _target(note.line)
+        for upstream, value in self.page.upstreams.values():
+            if value is not None and value.hint and not upstream.hint:
+                upstream.hint = f"to_{value.hint}"
+        self._name_updates()
+
+    def _name_updates(self) -> None:
+        """Hint at names for new values and gradients of tensors."""
+        tensors = [(v.source[1], v.hint) for v in self.page.inputs if v.source[0] == "tensor"]
         for update in self.page.updates:
-            if update.kind == "gradient" and isinstance(update.value, Value) and not update.value.hint:
-                owner = next((v.hint for v in self.page.inputs if v.source[0] == "tensor"
-                              and v.source[1].node is update.target), "")  # fmt: skip
-                update.value.hint = f"to_{owner}" if owner else "gradient"
-            elif update.kind == "tensor" and isinstance(update.value, Value) and not update.value.hint:
-                owner = next(
-                    (v.hint for v in self.page.inputs if v.source[0] == "tensor" and v.source[1] is update.target), "t"
-                )
-                update.value.hint = f"new_{owner}"
+            if isinstance(update.value, Value) and not update.value.hint:
+                if update.kind == "gradient":
+                    name = next((hint for tensor, hint in tensors if tensor.node is update.target), "gradient")
+                    update.value.hint = f"to_{name}"
+                elif update.kind == "tensor":
+                    name = next((hint for tensor, hint in tensors if tensor is update.target), "t")
+                    update.value.hint = f"new_{name}"
 
     def _last_reads(self) -> dict[Value, int]:
         """Return the index of the statement that reads each value last; values that outlive the call have none."""
@@ -194,6 +193,12 @@ class Text:
             self._name(value, value.hint or "constant")
             self.constants[value.name] = x
         return value.name
+
+
+def _target(line: str) -> str:
+    """Return the name that a line assigns to, or nothing."""
+    target = re.match(r"([A-Za-z_]\w*)\s*=[^=]", line)
+    return target[1] if target else ""
 
 
 def _word(statement: Statement) -> str:
