@@ -1,4 +1,4 @@
-"""Arrays that compute and write down what is done to them, and the device that they are on.
+"""Arrays that compute and write themselves down, and their device.
 
 A namespace is anything with functions as attributes. `backends/arrays.py` is read once more here, over a library whose
 functions do their work and add a statement to the open page. So the engine itself runs as it is: operations, rules, the
@@ -44,7 +44,7 @@ def real(x: Any) -> Any:
 
 
 def value_of(page: Page, x: Any) -> Any:
-    """Return what a statement holds for an argument: a value for ink, arrays and NumPy scalars."""
+    """Return an argument as statements have it: a value for ink, arrays and NumPy scalars."""
     if type(x) is Ink:
         return x.value if x.page is page else page.constant(x.array)
     if isinstance(x, (np.ndarray, np.generic)):
@@ -113,7 +113,7 @@ def root(array: Any) -> Any:
 
 
 class Ink:
-    """An array (or number) that computes and writes down what is done to it."""
+    """An array (or number) that computes and writes its own statements."""
 
     __slots__ = ("__weakref__", "array", "base", "page", "value")
 
@@ -214,7 +214,7 @@ def decide(ink: Ink) -> bool:
         return answer
     caller = sys._getframe(2)  # of `if x:`, above `__bool__`
     while caller.f_code.co_filename == _SEAMS or caller.f_globals.get("__name__", "").startswith(_HERE):
-        caller = caller.f_back  # type: ignore[assignment]
+        caller = caller.f_back or caller
     has_written = any(w.kind == "input" for s in page.statements for w in s.writes)
     if has_written or not is_engine_check(caller):
         raise TypeError(refusal("asks whether a tensor is true"))
@@ -266,7 +266,7 @@ def _add_operators() -> None:
     for name, sign in {"neg": "-", "pos": "+", "invert": "~"}.items():
         function = getattr(operator, name)
         setattr(Ink, f"__{name}__", lambda x, f=function, s=sign: record("unop", s, f, (x,), {}))
-    Ink.__abs__ = lambda x: record("call", "abs", abs, (x,), {})  # type: ignore[attr-defined]
+    setattr(Ink, "__abs__", lambda x: record("call", "abs", abs, (x,), {}))  # noqa: B010 - Ink has no such method yet
 
 
 _add_operators()

@@ -29,7 +29,7 @@ def prepare_notes() -> None:
 
 
 class Frames(NamedTuple):
-    """What the frames of a statement say: the user's frame, the rule, the node of the walk and its upstream, and the
+    """The frames behind a statement: the user's, the rule's, the node of the walk and its upstream, and the
     optimiser that takes a step."""
 
     user: FrameType | None

@@ -1,4 +1,4 @@
-"""The page: a program while it is written, as statements over values, and what the step touched outside of it."""
+"""The page: a program while it is written, as statements over values, and the tensors that the step touched."""
 
 from __future__ import annotations
 

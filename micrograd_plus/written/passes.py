@@ -32,7 +32,7 @@ MOST_BYTES_OF_A_CONSTANT = 2**16
 
 
 def hoist_constants(page: Page) -> None:
-    """Compute what is the same at every call once, before the function: tables, rows of ones, masks."""
+    """Move values that never change in front of the function: tables, rows of ones, masks."""
     live = {value.buffer for value in page.live()}
     kept, known = [], set[Value]()
     for statement in page.statements:
@@ -137,7 +137,7 @@ def reuse_memory(page: Page) -> None:
 
 
 def is_elementwise(statement: Statement) -> bool:
-    """Return True for a statement that can be told where to put its result."""
+    """Return True for a statement that can write its result into given memory."""
     signs = statement.form == "binop" and statement.function in IN_PLACE_SIGNS
     calls = statement.form == "call" and statement.function in IN_PLACE_CALLS
     return (signs or calls) and isinstance(statement.out, Value) and statement.out.is_array and not statement.kwargs

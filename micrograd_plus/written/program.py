@@ -67,7 +67,7 @@ class Program:
         return lines
 
     def results(self) -> str:
-        """Return what the function returns, in words."""
+        """Return a description of the results."""
         parts = ["the result"] * len(self.page.results)
         for update in self.page.updates:
             if isinstance(update.value, Value):
@@ -108,7 +108,7 @@ class Program:
 
 
 def describe(value: Value) -> str:
-    """Return what an input is, for the header."""
+    """Return a description of an input, for the header."""
     kind = value.source[0]
     what = {"argument": "argument", "tensor": "values of a tensor", "gradient": "the gradient before the step",
             "read": "a setting or state of the optimiser", "object": "a generator of random numbers"}[kind]  # fmt: skip

@@ -1,8 +1,8 @@
 """Where the engine is watched while a page is open: reads of tensors, gradients, optimisers, generators, numbers.
 
 While a step is written out, a few functions of the engine get other code, and their own again afterwards, so a closed
-page costs nothing. Compiled operations are put aside in the same way: written code takes the array of a tensor without
-asking, so while a page is open every operation is interpreted. Other threads go on with the functions as they are.
+page costs nothing. The same happens to compiled operations: they take the array of a tensor without asking, so while a
+page is open every operation is interpreted. Other threads go on with the functions as they are.
 """
 # pyright: reportPrivateUsage=false
 
@@ -128,7 +128,7 @@ class OpenPage(Page):
     # The end ----------------------------------
 
     def close(self) -> None:
-        """Note what the step has changed, and give all tensors their arrays back."""
+        """Note the changes of the step, and give all tensors their arrays back."""
         self._close_tensors()
         self._close_gradients()
         self._close_states()
@@ -175,7 +175,7 @@ class OpenPage(Page):
         return statement.out
 
     def _is_copy(self, value: Value, initial: Value) -> bool:
-        """Return True if a value is an unchanged copy of what a tensor held before."""
+        """Return True if a value is an unchanged copy of the tensor's initial one."""
         while value is not initial:
             made = next((s for s in self.statements if s.out is value), None)
             if made is None or made.form != "method" or made.function != "copy" or value.buffer.writes:
@@ -314,7 +314,7 @@ def make_node(original: Any, vjp: Any, parents: Any, saved: Any, out: Any) -> An
 
 @on_paper(callers.first_call)
 def first_call(original: Any, op: Any, args: Any, params: Any) -> Any:
-    """Interpret an operation; one that is met for the first time is compiled first, since its nodes need that vjp."""
+    """Interpret an operation. Compile it first if nobody has, since its nodes need the compiled vjp."""
     if not callers._interpreting and not op.is_compiled and callers.is_compilable(op):
         with _lock:
             callers.install(op)
@@ -374,7 +374,7 @@ def set_grad(original: Any, self: Any, value: Any) -> None:
 
 @on_paper(add_to_leaves)
 def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
-    """Add to gradients; those that are there before the step are inputs."""
+    """Add to gradients. A gradient from before the step is an input."""
     page: Any = open_page()
     for leaf in found if page is not None else ():
         page.touch_gradient(leaf, is_read=True)

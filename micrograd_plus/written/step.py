@@ -120,7 +120,7 @@ def module_attributes(values: list[Any]) -> list[tuple[dict[str, Any], str, Any]
 
 
 class Runner:
-    """Reads the inputs of a program, runs it, and puts what it returns in place: as a text of its own, since these
+    """Caller of a program: reads its inputs, runs it, and puts the results in place. It is compiled text, since these
     lines run at every call."""
 
     def __init__(self, program: Program, guards: Guards | None = None):
@@ -158,7 +158,7 @@ class Runner:
         return self.space["run"]
 
     def _conditions(self, guards: Guards) -> list[str]:
-        """Return the lines that compare what is around the step with what it was."""
+        """Return the lines that check the guards."""
         lines = []
         for i, (holder, name, value) in enumerate(guards.variables):
             if isinstance(holder, Cells):
@@ -238,7 +238,7 @@ def fits(array: Any, expected: Any, seen: list[Any], i: int) -> bool:
 
 
 def key_of(x: Any) -> Any:
-    """Return what a program depends on in one argument: the form of a tensor or array, the value of anything else."""
+    """Return the part of the key for one argument: the form of a tensor or array, the value of anything else."""
     data = x._data if isinstance(x, Variable) else x
     if isinstance(data, (np.ndarray, np.generic)):
         return type(x), data.shape, data.dtype, data.strides
@@ -246,7 +246,7 @@ def key_of(x: Any) -> Any:
 
 
 class Compiled:
-    """A step that runs as a NumPy program. `source`, `programs` and `counts` show what was made of it."""
+    """A step that runs as a NumPy program. See `source`, `programs` and `counts`."""
 
     def __init__(self, function: Callable[..., Any]):
         functools.update_wrapper(self, function)
@@ -265,7 +265,7 @@ class Compiled:
 
     @property
     def programs(self) -> list[Program]:
-        """The programs, one for each form of the arguments and of what is around the step."""
+        """The programs, one for each form of the arguments and each state of variables, modules and optimisers."""
         return [entry.program for entries in self.entries.values() for entry in entries]
 
     @property
@@ -362,7 +362,7 @@ class Compiled:
         keys = list(self.entries)
         places = [i for i in range(1, min(map(len, keys))) if len({key[i] for key in keys}) > 1]
         if not places:
-            return "what is around the step keeps changing (a module's mode, a variable, a state)"
+            return "a module's mode, a variable or an optimiser's state keeps changing"
         forms = ", ".join(sorted({str(key[places[0]][1:]) for key in keys if isinstance(key[places[0]], tuple)}))
         return f"its argument number {places[0]} keeps changing, {forms}; bring it into one form before the call"
 
