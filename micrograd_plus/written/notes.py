@@ -110,6 +110,6 @@ def refusal(what: str) -> str:
     )
 
 
-def made_at(page: Page) -> tuple[str, str]:
+def site_of_application(page: Page) -> tuple[str, str]:
     """Return the location and line of the application that is made now."""
     return place_of(users_frame())

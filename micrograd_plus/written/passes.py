@@ -61,9 +61,9 @@ def merge_repeats(page: Page) -> None:
     for block in (page.preamble, page.statements):
         kept = []
         for statement in block:
-            statement.args = map_parts(statement.args, lambda x: _renamed(x, same))
-            statement.kwargs = map_values(statement.kwargs, lambda x: _renamed(x, same))
-            statement.writes = [_renamed(x, same) for x in statement.writes]
+            statement.args = map_parts(statement.args, lambda x: _rename(x, same))
+            statement.kwargs = map_values(statement.kwargs, lambda x: _rename(x, same))
+            statement.writes = [_rename(x, same) for x in statement.writes]
             versions.update(value.buffer for value in statement.writes)
             out = statement.out
             key = None
@@ -81,7 +81,7 @@ def merge_repeats(page: Page) -> None:
     page.rename(same)
 
 
-def _renamed(x: Any, same: dict[Value, Value]) -> Any:
+def _rename(x: Any, same: dict[Value, Value]) -> Any:
     return same.get(x, x) if isinstance(x, Value) else x
 
 

@@ -121,12 +121,12 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
     flat = names_of_arguments(function, args, kwargs)
     given = iter(range(len(flat)))
 
-    def inked(x: Any) -> Any:
+    def as_ink(x: Any) -> Any:
         i = next(given)
         return _argument(page, x, i, flat[i])
 
     with write_on(page):
-        args, kwargs = map_leaves((args, kwargs), inked)
+        args, kwargs = map_leaves((args, kwargs), as_ink)
         result = function(*args, **kwargs)
         _refuse_writes(page, args, kwargs)
         found: list[Any] = []

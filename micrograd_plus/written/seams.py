@@ -30,7 +30,7 @@ from ..tensor import values
 from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
 from . import ink
 from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
-from .notes import _step_code, made_at, prepare_notes, refusal
+from .notes import _step_code, site_of_application, prepare_notes, refusal
 from .page import Note, Page, Statement, Update, Value
 
 _lock = RLock()
@@ -232,7 +232,7 @@ def _touch(x: Any) -> OpenPage | None:
     return page
 
 
-def _touching(function: Any) -> None:
+def _touch_first(function: Any) -> None:
     """Have a function find ink in its first argument."""
 
     @on_paper(function)
@@ -246,7 +246,7 @@ for _function in (
     Tensor.numpy, Tensor.__repr__, values.array_index, Tensor.__deepcopy__,
     shapes.plain,
 ):  # fmt: skip
-    _touching(_function)
+    _touch_first(_function)
 
 
 @on_paper(ownership.replace_array)
@@ -308,7 +308,7 @@ def make_node(original: Any, vjp: Any, parents: Any, saved: Any, out: Any) -> An
     """Note the user's line and the result of an application."""
     node, page = original(vjp, parents, saved, out), open_page()
     if page is not None:
-        page.made[node] = made_at(page), out.value if type(out) is Ink else None
+        page.made[node] = site_of_application(page), out.value if type(out) is Ink else None
     return node
 
 

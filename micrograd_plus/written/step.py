@@ -315,7 +315,7 @@ class Compiled:
         if not entry.is_verified:
             return self._look_again(entry, args, kwargs)
         try:
-            results = self._checked(entry, flat)
+            results = self._run_with_checks(entry, flat)
         except AssertionError:
             return self._by_engine(FAILED_CHECK, args, kwargs)
         if results is MISS:
@@ -324,7 +324,7 @@ class Compiled:
         self._written += 1
         return fill(entry.program.structure, iter(results))
 
-    def _checked(self, entry: Entry, flat: list[Any]) -> Any:
+    def _run_with_checks(self, entry: Entry, flat: list[Any]) -> Any:
         """Run a program. If one of its checks fails, generators go back to where they were."""
         if not entry.program.has_checks:
             return entry.runner.run(flat)
