@@ -47,7 +47,7 @@ _WHEN_ASKED_FOR = {
     "splat": "extras.splat", "stats": "extras.stats",
     "tracing": "tracing", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
     "vjp": "transforms:vjp", "while_loop": "transforms:while_loop",
-    "written_out": "written:written_out",
+    "written_out": "written:write_out",
     **{name: f"random:{name}" for name in ("rand", "randint", "randn")},
     **{name: f"random.pytorch_draws:{name}" for name in (
         "manual_seed", "multinomial", "rand_like", "randn_like", "randperm",

@@ -271,11 +271,11 @@ def test_second_order_and_transforms_have_the_engines_bits():
     def curvature(x):
         return mg.hessian(lambda v: (mg.sin(v) * v).sum())(x), mg.grad(lambda v: mg.exp(v).sum())(x)
 
-    def scanned(x):
+    def scan_rows(x):
         return mg.scan(lambda s, row: (mg.tanh(s + row), s), mg.zeros(3), x)
 
     rng = np.random.default_rng(1)
-    for f, shape in ((penalty, (5, 4)), (curvature, (4,)), (scanned, (6, 3))):
+    for f, shape in ((penalty, (5, 4)), (curvature, (4,)), (scan_rows, (6, 3))):
         step = mg.compile(f)
         for _ in range(5):
             x = mg.tensor(rng.normal(size=shape))

@@ -240,7 +240,7 @@ def _name_tensors(found: dict[int, str], name: str, x: Any, depth: int) -> None:
             _name_tensors(found, str(key), part, depth + 1)
 
 
-def written_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
+def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
     """Return one call of a function as a NumPy program. The call happens, with all its effects.
 
     Args:

@@ -30,7 +30,7 @@ from ..tensor import values
 from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
 from . import ink
 from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
-from .notes import _step_code, site_of_application, prepare_notes, refusal
+from .notes import _step_code, prepare_notes, refusal, site_of_application
 from .page import Note, Page, Statement, Update, Value
 
 _lock = RLock()

@@ -349,7 +349,9 @@ class Compiled:
         count = len(self.programs)
         if count > MOST_PROGRAMS and not self._has_warned:
             self._has_warned = True
-            warnings.warn(f"mg.compile: {self.__name__} has {count} programs: {self._changing()}", stacklevel=3)
+            warnings.warn(
+                f"mg.compile: {self.__name__} has {count} programs: {self._find_unstable_argument()}", stacklevel=3
+            )
         if len(entry.program.text.lines) > MOST_LINES:
             lines = len(entry.program.text.lines)
             warnings.warn(
@@ -357,7 +359,7 @@ class Compiled:
                 f"at once, use mg.scan, or write out one example", stacklevel=3)  # fmt: skip
         return result
 
-    def _changing(self) -> str:
+    def _find_unstable_argument(self) -> str:
         """Return which argument has kept changing."""
         keys = list(self.entries)
         places = [i for i in range(1, min(map(len, keys))) if len({key[i] for key in keys}) > 1]

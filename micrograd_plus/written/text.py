@@ -128,7 +128,8 @@ class Text:
             self._name(value, value.hint or _word(statement))
         if into is not None:
             old, new = self.say(into), outs[0].name
-            if form == "binop" and (statement.args[0] is into or function in "+*"):
+            commutes = function in "+*" and into.dtype.kind != "c"  # complex products may round by the order of factors
+            if form == "binop" and (statement.args[0] is into or commutes):
                 return f"{new} = {old}; {new} {function}= {args[statement.args[0] is into]}"
             called = f"np.{UFUNC[function]}" if form == "binop" else function
             return f"{new} = {called}({', '.join([*args, *named, f'out={old}'])})"

@@ -136,7 +136,8 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
     counts = classes != ignore_index
     is_wrong = counts & ((classes < 0) | (classes >= count))
     if is_wrong.any():
-        raise IndexError(f"{name}: class {classes[is_wrong][0].item()} is out of range: there are {count}, from 0 to {count - 1}")
+        wrong = classes[is_wrong][0].item()
+        raise IndexError(f"{name}: class {wrong} is out of range: there are {count}, from 0 to {count - 1}")
     if weight is None:
         return counts.astype(float_dtype(input))
     return (counts * _class_weights(name, weight, count)[classes * counts]).astype(float_dtype(input))
