@@ -66,7 +66,7 @@ class Outline:
         self.applications = history.applications
         self.positions: dict[int, int] = {}
         self.inputs_at: list[Sequence[Any]] = []
-        self._first_uses: dict[int, int] = {}
+        self._first_uses: dict[int, FirstUse] = {}
         self._clocks: list[int] = []
         self._constants: dict[int, list[Constant]] = {}
         self._arrays: dict[int, Any] = {}
@@ -92,12 +92,12 @@ class Outline:
         for position, application in enumerate(self.applications):
             keys = self._input_keys(application)
             self.inputs_at.append(keys)
-            for key, array in zip(keys, application.arrays, strict=True):
+            for key, value, array in zip(keys, application.inputs, application.arrays, strict=True):
                 if key is None:
                     continue
                 clock = max(clock, getattr(key, "created", 0))
                 if id(key) not in positions:
-                    self._note_use(key, array, position)
+                    self._note_use(key, value, array, position)
             for key in application.output_keys:
                 maker = maker_of(key)
                 clock = max(clock, getattr(maker, "created", 0))
@@ -107,10 +107,10 @@ class Outline:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
             self._clocks.append(clock)
 
-    def _note_use(self, key: Any, array: Any, position: int) -> None:
+    def _note_use(self, key: Any, value: Any, array: Any, position: int) -> None:
         """Note the array that a leaf held when an application used it."""
         if id(key) not in self._first_uses:
-            self._first_uses[id(key)] = position
+            self._first_uses[id(key)] = FirstUse(position, key if hasattr(key, "_data") else value)
         elif (last := self._held[id(key)]) is not array:
             self.writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
         self._held[id(key)] = array
@@ -185,7 +185,7 @@ class Outline:
         """Return when a value was made, as one number: by the clock, then by the position of its application."""
         used, made = self._first_uses.get(id(key)), self.positions.get(id(key))
         if used is not None:
-            clock, order = self._clocks[used], 2 * used
+            clock, order = self._clocks[used.position], 2 * used.position
         elif made is not None:
             clock, order = self._clocks[made], 2 * made + 1
         else:
@@ -237,13 +237,7 @@ class Outline:
 
     def first_use(self, key: Any) -> FirstUse | None:
         """Return the first application that used a leaf, and the leaf as it was given there."""
-        position = self._first_uses.get(id(key))
-        if position is None:
-            return None
-        if hasattr(key, "_data"):  # the key is the value
-            return FirstUse(position, key)
-        pairs = zip(self.applications[position].inputs, self.inputs_at[position], strict=True)
-        return FirstUse(position, next(value for value, each in pairs if each is key))
+        return self._first_uses.get(id(key))
 
     def value(self, key: Any) -> Any:
         """Return the value of a node, as far as it is known; for a leaf that was written to, the first value."""

@@ -42,12 +42,11 @@ class Steps:
                 held = self.journal.leaves[walk][target].before
             if held is not None:
                 before, after = held if before is None else held + before, held + after
-            names = contribution.rule.op.input_names(len(getattr(applied.node, "parents", ())) or 2)
             return Step(
                 index=index,
                 walk=walk,
                 node=self.outline.ids[id(applied.node)],
-                input=names[contribution.index],
+                input=contribution.rule.op.input_name(contribution.index),
                 target=target,
                 rule=self.rules.table.names[index],
                 formula=self.rules.formula(index),
