@@ -71,6 +71,7 @@ class Outline:
         self._constants: dict[int, list[Constant]] = {}
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
+        self._outputs: dict[int, Any] = {}
         self._held: dict[int, Any] = {}
         self.writes: dict[int, list[Write]] = {}
         """The arrays that leaves held, by the id of the key, for leaves that were used with more than one."""
@@ -98,7 +99,9 @@ class Outline:
                 clock = max(clock, getattr(key, "created", 0))
                 if id(key) not in positions:
                     self._note_use(key, value, array, position)
-            for key in application.output_keys:
+            for key, result in zip(application.output_keys, application.results, strict=True):
+                if application.node is None:
+                    self._outputs[id(key)] = result
                 maker = maker_of(key)
                 clock = max(clock, getattr(maker, "created", 0))
                 positions.setdefault(id(key), position)
@@ -157,10 +160,14 @@ class Outline:
         for walk in history.walks:
             if id(walk.key) not in self.positions and hasattr(walk.root, "_data"):
                 self._saved.setdefault(id(walk.key), array_of(walk.root))
+            known: Any = None
             for step in walk.steps:
                 if id(step.node) in self.positions or not isinstance(step.node, Node):
                     continue
-                reads = separate_arrays(step.contribution.reads)
+                if step.contribution.reads is known:  # by another step of the same run of a rule
+                    continue
+                known = step.contribution.reads
+                reads = separate_arrays(known)
                 for name, parent in self.inputs(step.node):
                     if name in reads and id(parent) not in self.positions:
                         self._saved.setdefault(id(parent), array_of(reads[name]))
@@ -245,10 +252,8 @@ class Outline:
         if application is not None and application.node is key:
             return application.result
         if application is not None:
-            for result, known in zip(application.results, application.output_keys, strict=True):
-                if known is key:
-                    return None if isinstance(result, FailedResult) else array_of(result)
-            return None
+            result = self._outputs.get(id(key))
+            return None if isinstance(result, FailedResult) else array_of(result)
         if isinstance(key, (Number, Constant)):
             return key._data
         if id(key) in self.writes:

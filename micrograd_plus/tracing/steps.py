@@ -16,6 +16,10 @@ from .parts import LazyList, Step
 from .rules import Rules
 from .values import array_of, is_per_output, is_shown_as_value, mute_warnings, separate_arrays
 
+MOST_PARTS = 64
+"""How many parts of a list that its rule read a step shows. Each part of the list has a step, so all would be a square.
+"""
+
 
 class Steps:
     """The steps of all walks of a record."""
@@ -67,7 +71,8 @@ class Steps:
 
         For several outputs the upstream is the first that arrived, and the reads have each: `upstream[1]`.
         """
-        reads = {name: array_of(value) for name, value in separate_arrays(self.rules.reads(applied)).items()}
+        separate = separate_arrays(self.rules.reads(applied), MOST_PARTS)
+        reads = {name: array_of(value) for name, value in separate.items()}
         upstream = array_of(applied.upstream)
         if not is_per_output(upstream):
             return upstream, reads
