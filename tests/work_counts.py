@@ -27,8 +27,7 @@ def count_calls(work: Callable[[], Any]) -> int:
 
 
 def count_lines(work: Callable[[], Any]) -> int:
-    """Return how many lines of Python `work` runs. The rounds of a loop on one line count, as `count_calls` does not.
-    """
+    """Return how many lines of Python `work` runs; a loop on one line counts once for each round."""
     lines = 0
 
     def count(frame, event, argument):
