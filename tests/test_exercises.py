@@ -813,7 +813,7 @@ def test_gradients_by_hand_count_up_to_the_first_wrong_one():
 
 def test_gradients_count_although_others_are_missing():
     result = exercises.check("diamond.gradients", lambda s, p: {"p": s, "s": p, "a": None}).result
-    assert [part["points"] for part in result.parts] == [2.5, 2.5, 0, 0]
+    assert [part["points"] for part in result.parts] == [1, 3, 0, 0]
     assert result.parts[2]["reason"] == "there is nothing yet under 'a'"
 
 
@@ -862,8 +862,15 @@ def test_identify_selects_the_students_own_walk(capsys):
         assert str(exercises.identify("5f0c", " A17 ")) == "These are the walks of A17."
         number = student_key.walk_number("5f0c", "a17", "means.find")
         assert mg.tracing.compare(exercise.show(), exercise.show(number)).same
-        assert exercises.check("means.find", int(right_step(exercise, number)))
-        assert f"walk number {number}" in exercises.check("means.find", 99).text.replace("\n", " ").replace("  ", " ")
+        for reply in (exercises.check("means.find", 3), exercises.check("means.find", 3, seed=number)):
+            assert not reply
+            assert reply.result.points == 0
+            assert "checked when your work is marked, not here" in " ".join(reply.text.split())
+            assert "Practise on another walk" in reply.hint()
+            assert mg.tracing.compare(reply.walk(), exercise.show(number)).same
+        assert exercises.score("means.find", int(right_step(exercise, number))) == 0
+        assert exercises.check("means.find", int(right_step(exercise, 7)), seed=7)
+        assert "walk number 7" in " ".join(exercises.check("means.find", 99, seed=7).text.split())
         assert exercises.identify("5f0c", "YOUR ID").startswith("Write your own id instead of YOUR ID")
         assert mg.tracing.compare(exercise.show(), exercise.show(student_key.SHARED_WALK)).same
     finally:

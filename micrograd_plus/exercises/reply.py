@@ -66,7 +66,7 @@ class Reply:
             return {"text/plain": self.text}
         trace = self.shown_walk
         player = trace._repr_mimebundle_()
-        page = f"<pre style=\"white-space: pre-wrap\">{html.escape(self.text)}</pre>{player.get('text/html', '')}"
+        page = f'<pre style="white-space: pre-wrap">{html.escape(self.text)}</pre>{player.get("text/html", "")}'
         return {**player, "text/plain": self.text, "text/html": page}
 
     @property
@@ -133,6 +133,35 @@ class Reply:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
         return self.result.to_dict()
+
+
+class MarkedLater(Reply):
+    """The reply to an answer about a student's own walk, which only the grader checks."""
+
+    def __init__(self, exercise: Exercise, answer: Any):
+        parts = [{"name": part.name, "points": 0.0, "of": part.points, "reason": "marked later"}
+                 for part in exercise.parts]  # fmt: skip
+        super().__init__(exercise, Result(exercise, parts, Wrong("later", "it is marked later"), []), answer)
+
+    @property
+    def text(self) -> str:
+        """The reply in words."""
+        name = self.exercise.id
+        noted = "there is no answer yet" if self.answer is None else f"your answer is {self.answer!r}"
+        return "\n".join(wrap_line(
+            f"{name}: {noted}. This walk is your own. It is checked when your work is marked, not here. "
+            f"To practise, take another walk: exercises.get_exercise({name!r}).show(7), then "
+            f"exercises.check({name!r}, step, seed=7)."
+        ))  # fmt: skip
+
+    @cached_property
+    def shown_walk(self) -> Any:
+        """The student's own walk."""
+        return self.exercise.show()
+
+    def hint(self) -> str:
+        """Return a sentence that says where hints are."""
+        return Text("There is no hint about the walk that is marked. Practise on another walk, and ask there.")
 
 
 def describe_solution(exercise: Exercise) -> list[str]:
