@@ -284,7 +284,7 @@ def total_of_leaves(size):
     return own_total(leaves(size)).sum()
 
 
-def joined_before(size):
+def join_before(size):
     """Return a walk through a join that was not recorded: only what its rule read tells the values of its inputs."""
     loss = total_of_leaves(size)
     return loss.backward
@@ -300,7 +300,7 @@ MANY_INPUTS = {
     "stack": lambda size: lambda: mg.stack(leaves(size)).sum().backward(),
     "unstack": lambda size: lambda: mg.stack(mg.unstack(mg.ones(size, requires_grad=True))).sum().backward(),
     "a user's rule": lambda size: lambda: total_of_leaves(size).backward(),
-    "joined before": joined_before,
+    "joined before": join_before,
 }
 
 
