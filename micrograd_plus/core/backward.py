@@ -194,10 +194,11 @@ def apply_rule(
         raws: Sequence[Any] = [upstream * conjugate_local(xp, upstream, local)]
     else:
         raws = apply_transpose(rule, len(indices), xp, values)
+    names = rule.op.input_names(len(node.parents))
     for i, raw in zip(indices, raws, strict=True):
         parent = node.parents[i]
         if parent is not None:
-            axes = axes_to_sum(rule, rule.op.input_name(i), raw, parent.shape_dtype)
+            axes = axes_to_sum(rule, names[i], raw, parent.shape_dtype)
             yield Contribution(rule, i, local, raw, axes, unbroadcast_to(xp, raw, parent.shape_dtype), reads)
 
 

@@ -115,13 +115,11 @@ class Definition(Signature):
         """Return True if an input has a rule."""
         return any(name in rule.inputs for rule in self.rules)
 
-    def input_name(self, index: int) -> str:
-        """Return the name of an input; the parts of a variadic operation are numbered."""
-        return f"{self.inputs[0]}[{index}]" if self.kind == "variadic" else self.inputs[index]
-
     def input_names(self, count: int) -> list[str]:
-        """Return the names of the inputs, of which a variadic operation has `count`."""
-        return [self.input_name(i) for i in range(count if self.kind == "variadic" else len(self.inputs))]
+        """Return the names of `count` inputs; the parts of a variadic operation are numbered."""
+        if self.kind != "variadic":
+            return list(self.inputs)
+        return [f"{self.inputs[0]}[{i}]" for i in range(count)]
 
     @cached_property
     def composite(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from ..core.rule import Contribution
 from ..core.runtime.recorders import Push
 from .events import AppliedRule
 from .history import History
@@ -50,7 +51,7 @@ class Steps:
                 index=index,
                 walk=walk,
                 node=self.outline.ids[id(applied.node)],
-                input=contribution.rule.op.input_name(contribution.index),
+                input=_name_of_input(contribution),
                 target=target,
                 rule=self.rules.table.names[index],
                 formula=self.rules.formula(index),
@@ -78,3 +79,10 @@ class Steps:
             return upstream, reads
         parts = {f"upstream[{i}]": array_of(part) for i, part in enumerate(upstream) if part is not None}
         return next(iter(parts.values())), {**reads, **parts}
+
+
+def _name_of_input(contribution: Contribution) -> str:
+    """Return the name of the input that a contribution is for. Naming all parts of a list for each part would take a
+    time that grows with the square of their number."""
+    op, index = contribution.rule.op, contribution.index
+    return f"{op.inputs[0]}[{index}]" if op.kind == "variadic" else op.inputs[index]
