@@ -24,7 +24,6 @@ from micrograd_plus.exercises.edge_cases import EDGE_CASES
 from micrograd_plus.exercises.from_rules import rule_exercise
 from micrograd_plus.exercises.mark import COSTS
 from micrograd_plus.exercises.mistakes import catalogue, compile_code, edit_source
-from micrograd_plus.exercises.reply import opening_step
 from micrograd_plus.exercises.rule_answers import combine
 from micrograd_plus.exercises.spec import GROUPS, KINDS
 from micrograd_plus.exercises.texts import WIDEST, escape
@@ -630,17 +629,6 @@ def test_the_walk_of_a_reply_names_the_students_line(monkeypatch):
     assert rule.file == "tests/test_exercises.py"
     nodes = [node for node in reply.shown_walk.nodes if node.op == "softmax"]
     assert str(nodes[0].site).endswith("out = softmax(x)")
-
-
-def test_a_walk_opens_after_the_step_of_the_students_rule():
-    def loss(x, w):
-        return ((x * w).sum() * 2.0).exp()
-
-    x, w = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
-    with mg.record() as walk:
-        loss(x, w).backward()
-    assert opening_step(walk, ["a"]) == [step.rule for step in walk.steps].index("multiply.a") + 1
-    assert opening_step(walk, ["none of these"]) == 0
 
 
 def test_no_message_reveals_an_entry_of_the_answer():

@@ -190,9 +190,3 @@ def next_hint(mistake: Mistake, hints_given: int) -> tuple[int, Text]:
     """Return the number of the next hint of a mistake, and the hint. The last one repeats."""
     number = min(hints_given + 1, len(mistake.hints))
     return number, Text(f"Hint {number} of {len(mistake.hints)}: {mistake.hints[number - 1]}")
-
-
-def opening_step(trace: Any, served: Sequence[str]) -> int:
-    """Return the number of steps after which the player opens: the first rule for one of these inputs has just run."""
-    first = (step.index for step in trace.steps if set(step.rule.partition(".")[2].split("+")) & set(served))
-    return next(first, -1) + 1
