@@ -187,14 +187,13 @@ def apply_rule(
 ) -> Iterator[Contribution]:
     """Yield the contributions of one rule: upstream times the local derivative of an elementwise rule, or what any
     other rule returns, with broadcasting undone and dtypes kept."""
-    upstream, local = values["upstream"], None
+    upstream, local, names = values["upstream"], None, rule.op.input_names(len(node.parents))
     reads = {name: values[name] for name in rule.saves}
     if rule.op.kind == "elementwise":
         local = values[rule.saves[0]] if rule.in_forward else rule(values)
         raws: Sequence[Any] = [upstream * conjugate_local(xp, upstream, local)]
     else:
         raws = apply_transpose(rule, len(indices), xp, values)
-    names = rule.op.input_names(len(node.parents))
     for i, raw in zip(indices, raws, strict=True):
         parent = node.parents[i]
         if parent is not None:
