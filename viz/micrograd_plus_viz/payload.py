@@ -13,6 +13,7 @@ from . import cells, formula, picture, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import walk_states
+from .program import program_lines
 from .trace_input import Trace
 
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
@@ -56,6 +57,7 @@ def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -
         "nodes": [_node(node, page_place) for node in trace["nodes"]],
         "edges": [list(edge) for edge in words.edges(trace)],
         "groups": build_groups(trace),
+        "program": program_lines(trace),
         "steps": _steps(trace, page_place, formulas),
         "formulas": formulas.texts,
         "rules": {name: _rule(rule) for name, rule in trace["rules"].items()},

@@ -1,7 +1,11 @@
 // Entry points: addresses of steps, several walks together, the live widget.
 
-// On a page, the address holds the step: walk.html#step=12, or #value=3 in the forward pass.
+// On a page, the address holds the step: walk.html#step=12, or #value=3 in the forward pass. It follows the walk, a
+// moment later, because browsers limit how often an address may change.
+const ADDRESS_DELAY = 250;
+
 export function address(player) {
+  let timer = 0;
   const go = () => {
     const [, kind, text] = /^#(step|value)=(\d+)$/.exec(location.hash) ?? [];
     if (kind === "step") player.seek(Number(text) - player.state().first);
@@ -9,6 +13,24 @@ export function address(player) {
   };
   addEventListener("hashchange", go);
   go();
+  player.onStep(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const { index, least, first } = player.state();
+      history.replaceState(null, "", index < 0 ? `#value=${index - least}` : `#step=${first + index}`);
+    }, ADDRESS_DELAY);
+  });
+}
+
+// On a page with one player, keys work wherever the focus is.
+export function hearKeys(host) {
+  addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || isForThePage(event) || event.composedPath().includes(host)) return;
+    if (event.target.closest?.("input, textarea, select, a, button, [contenteditable]")) return;
+    const player = host.shadowRoot.querySelector(".player:not([hidden])");
+    const copy = new KeyboardEvent("keydown", { key: event.key, bubbles: true, cancelable: true });
+    if (event.key !== "Tab" && !player.dispatchEvent(copy)) event.preventDefault();
+  });
 }
 
 export async function unpack(text) {
@@ -36,19 +58,20 @@ export function mountTogether(host, walks, index) {
 export default {
   async render({ model, el }) {
     const host = el.appendChild(document.createElement("div"));
-    const synced = model.get("synced");
-    const start = async (index) => mount(host, await unpack(model.get("payload")), { index, onIndex: (i) => {
-      if (synced && model.get("index") !== i) { model.set("index", i); model.save_changes(); }
-    } });
-    let player = await start(model.get("index"));
-    const onIndex = () => player.seek(model.get("index"));
-    const onPayload = async () => {
-      const { index } = player.state();
-      player.destroy();
-      player = await start(index);
+    let player = null;
+    // The model may change while the walk is unpacked, so what it says then is what counts.
+    const start = async (index) => {
+      const data = await unpack(model.get("payload"));
+      player?.destroy();
+      player = mount(host, data, { index: index ?? model.get("index"), onIndex: (i) => {
+        if (player && model.get("synced") && model.get("index") !== i) { model.set("index", i); model.save_changes(); }
+      } });
     };
+    const onIndex = () => { if (player && player.state().index !== model.get("index")) player.seek(model.get("index")); };
+    const onPayload = () => start(player?.state().index);
     model.on("change:index", onIndex);
     model.on("change:payload", onPayload);
+    await start();
     return () => {
       model.off("change:index", onIndex);
       model.off("change:payload", onPayload);

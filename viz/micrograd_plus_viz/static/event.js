@@ -80,23 +80,36 @@ function makeEvent(data, graph) {
     at(time);
   }
 
-  // The tiles of all rows in the largest size that fits the room.
+  // The tiles of all rows in the largest size that fits the room. All gradients share one scale.
   function layRows(rows, room) {
+    const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
     for (const size of EVENT_SIZES) {
-      const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
-      const laid = rows.map((row) => row.map((part) => layPart(part, size, shared)));
+      const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
+        room[0] - 2 * BUBBLE.pad - 16));
       const widths = laid.map((row) => row.reduce((sum, part) => sum + part.wide, 0));
       const heights = laid.map((row) => Math.max(...row.map((part) => part.high)));
       const width = Math.max(...widths) + 2 * BUBBLE.pad;
-      const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (rows.length - 1) + 2 * BUBBLE.pad;
+      const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (laid.length - 1) + 2 * BUBBLE.pad;
       const numbers = laid.flat().every((part) => part.sign || part.tile.kind === "number");
       const grow = numbers && width * 1.35 < 0.5 * room[0] ? 1.35 : 1;
-      const scale = Math.min(grow, (room[0] - 16) / width, (room[1] - 16) / height);
       if (size === EVENT_SIZES.at(-1) || (width < 0.62 * room[0] && height < 0.55 * room[1])) {
-        return { laid, widths, heights, width, height, scale };
+        return { laid, widths, heights, width, height, scale: grow };
       }
     }
     return null;
+  }
+
+  // A row that is too wide goes on below, from a sign on.
+  function cutRow(row, wide) {
+    const lines = [[]];
+    let used = 0;
+    row.forEach((part, k) => {
+      const unit = part.wide + (part.sign ? row[k + 1]?.wide ?? 0 : 0);
+      if (used + unit > wide && part.sign && lines.at(-1).length) { lines.push([]); used = 0; }
+      lines.at(-1).push(part);
+      used += part.wide;
+    });
+    return lines;
   }
 
   function layPart(part, size, shared) {
@@ -105,7 +118,7 @@ function makeEvent(data, graph) {
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
     const shape = value && !isScalar(value) ? ` ${shapeText(part.transposed ? value.shape.toReversed() : value.shape)}` : "";
-    const scale = tile.kind === "map" && largest ? `\u00b1${number(Number(largest.toPrecision(3)))}` : "";
+    const scale = tile.kind === "map" ? plusMinus(largest) : "";
     const captions = [fitText(part.word, 0, 150, 11) || part.word.slice(0, 16), `${shape} ${scale}`.trim()].filter(Boolean);
     return { ...part, tile, largest, captions,
       wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
@@ -151,8 +164,8 @@ function makeEvent(data, graph) {
       let left = (width - widths[r]) / 2;
       for (const part of row) {
         const middle = top + (heights[r] - (part.captions?.length ?? 0) * BUBBLE.caption) / 2;
-        if (part.sign) bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2, r));
-        else placed.set(part.name, partAt(bubble, part, left, middle, r));
+        if (part.sign) bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
+        else placed.set(part.name, partAt(bubble, part, left, middle));
         left += part.wide;
       }
       top += heights[r] + BUBBLE.row;
@@ -163,7 +176,7 @@ function makeEvent(data, graph) {
     move(placed, ends, inside, scale);
   }
 
-  function signAt(part, x, y, row) {
+  function signAt(part, x, y) {
     const text = svgElement("text", { class: "sign", x, y: y + 5 });
     text.textContent = part.sign;
     const group = svgElement("g", {});
@@ -173,14 +186,14 @@ function makeEvent(data, graph) {
       note.textContent = part.note;
       group.append(note);
     }
-    const appears = part.sign === "\u2211" ? TIMES.fall : row ? TIMES.leave : part.sign === "=" || part.sign === "\u2192"
+    const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave : part.sign === "=" || part.sign === "\u2192"
       ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });
     return group;
   }
 
   // A tile with its captions below; the tile moves, the captions appear when it has come.
-  function partAt(bubble, part, left, middle, row) {
+  function partAt(bubble, part, left, middle) {
     const { tile } = part;
     const at = [left + (part.wide - tile.width) / 2, middle - tile.height / 2];
     const element = drawTile(tile, part.of ?? "factor", part.largest);
@@ -194,7 +207,7 @@ function makeEvent(data, graph) {
     const words = svgElement("g", {});
     words.append(...captions);
     bubble.append(element, words);
-    return { ...part, element, words, at, row };
+    return { ...part, element, words, at };
   }
 
   // A line from a node to the edge of the bubble.
@@ -301,7 +314,7 @@ function makeEvent(data, graph) {
 // The formula of a step, at the edge of the stage.
 function edgeFormula(data, step) {
   const general = data.formulas[step.formula];
-  if (general) return formula(general, "formula", "The formula of the step", namesOf(data, step));
+  if (general) return formula(general, "formula", "The formula of the step", namesOf(data, step), true);
   const { text } = data.rules[step.rule];
   return text ? make("p", "formula plain", text) : null;
 }

@@ -7,6 +7,7 @@ const MOST_TRIED = 60;
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
 const FULL_TEXT = 0.92;
 const NAME_ROOM = 130;
+const MOST_NAME = 240;
 const WAYS = ["stacked", "beside", "smaller", "smaller beside", "lines", "named", "short"].flatMap((detail) =>
   [[1.5, 1], [0.8, 0.6], [0.5, 0.25]].map(([fold, gap]) => ({ detail, fold, gap })));
 
@@ -208,14 +209,15 @@ function drawGraph(data, act) {
   }
 
   const shapeOf = (part, i) => (part[0] === "g" ? "group" : part[0] === "s" ? "stub" : data.nodes[i].kind);
-  const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.labels[i][0]);
+  const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.names[i]);
   const numberOf = (part) => Number(part.slice(1).split("@")[0]);
 
-  // Whether a result has the name of the module around it, so that its operation says more.
+  // Whether a result has the name of a module, whose frame is around it, so that its operation says more.
   function inOwnFrame(part) {
     const last = (name) => name.split(".").at(-1).replace(/\)$/, "");
     const [, given] = part[0] === "n" ? / \(([^()]+)\)( #\d+)?$/.exec(data.names[numberOf(part)]) ?? [] : [];
-    return groups !== null && given !== undefined && last(given) === last(groups.names[groups.of[numberOf(part)]]);
+    return groups !== null && given !== undefined
+      && (given.includes(".") || last(given) === last(groups.names[groups.of[numberOf(part)]]));
   }
 
   // How much of a name is unreadable: nothing, its words, or all.
@@ -232,7 +234,8 @@ function drawGraph(data, act) {
     const i = numberOf(part);
     const forms = formsOf(titleOf(part, i), 0, inOwnFrame(part));
     const widths = forms.filter((form, k) => k === 0 || hasWord(form)).map((form) => breadthOf(form, 0, 12));
-    const name = chosen === "short" ? Math.min(...widths) : widths.find((width) => width < NAME_ROOM) ?? Math.min(...widths);
+    const name = Math.min(MOST_NAME, chosen === "short" ? Math.min(...widths)
+      : widths.find((width) => width < NAME_ROOM) ?? Math.min(...widths));
     const bare = ["named", "short"].includes(detailOf(part, chosen));
     if (part[0] === "g") return bare ? [name + 20, 24] : [Math.max(90, name + 26), 40];
     if (bare) return [Math.max(34, name + 26) * (data.nodes[i].kind === "output" ? 1.6 : 1), 24];
@@ -301,7 +304,7 @@ function drawGraph(data, act) {
       copies[i].push(item);
       item.detail = detailOf(item.part, detail);
       item.form = nodeForm(data, i, item.detail, 0);
-      item.lines = [data.labels[i][0], null, null];
+      item.lines = [data.names[i], null, null];
     }
     if (kind === "g" || (kind === "n" && data.insides[i] !== undefined)) markOpens(item);
     item.element.addEventListener("click", () => (kind === "g" ? toggle(i) : act.onNode(i, "click")));
@@ -321,8 +324,8 @@ function drawGraph(data, act) {
     const place = data.nodes[i].value;
     if (item.form.named) item.lines[1] = item.lines[2] = null;
     else if (tiles.value) {
-      item.lines[1] = valueCaption(data, place, tileSize);
-      item.lines[2] = tiles.gradient ? gradientCaption(data, holds, tileSize) : null;
+      item.lines[1] = valueCaption(data, place);
+      item.lines[2] = tiles.gradient ? gradientCaption(data, holds) : null;
       if (item.shownValue !== place) fillSlot(item, "value", tileOf(valueAt(data, place), tileSize), tiles.value);
       item.shownValue = place;
       if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {
@@ -533,6 +536,7 @@ function drawGraph(data, act) {
   }
 
   function writeAll() {
+    svg.classList.toggle("small", view.scale < 0.99);
     for (const item of items.values()) write(item);
     writeNorms();
     const badge = lit?.querySelector(".badge text");

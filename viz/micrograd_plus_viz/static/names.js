@@ -26,6 +26,7 @@ const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ 
 const SIGNS = { multiply: "\u00d7", add: "+", subtract: "\u2212", divide: "\u00f7", matmul: "@", negative: "\u2212" };
 
 function formsOf(line, k, inOwn = false) {
+  if (k === 1 && line.includes("\u00b1")) return [line, line.slice(line.indexOf("\u00b1"))];
   if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
   const counted = /^(rounds? [\d\u2013]+) of \d+$|^(\d+ op)erations$/.exec(line);

@@ -23,20 +23,19 @@ function heldText(data, { place, word }) {
 }
 
 // The caption below a gradient's tile: the number, or the scale of the picture.
-function gradientCaption(data, holds, size) {
-  if (holds.place === null || holds.place === undefined) return "";
-  const tile = tileOf(data.values[holds.place], size);
-  if (tile.kind !== "map") return tile.kind === "number" ? heldText(data, holds) : SHORT[holds.word];
-  return `${SHORT[holds.word]} ${scaleText(tile)}`;
+function gradientCaption(data, holds) {
+  const value = valueAt(data, holds.place);
+  if (!value) return "";
+  return isScalar(value) ? heldText(data, holds) : `${SHORT[holds.word]} ${scaleText(value)}`;
 }
 
 // The caption below a value's tile: its shape, and the scale of the picture.
-function valueCaption(data, place, size) {
+function valueCaption(data, place) {
   const value = valueAt(data, place);
   if (!value) return "";
   if (isScalar(value)) return number(value.data[0]);
   if (value.odd) return `${shapeText(value.shape)}, has ${notFinite(value)}`;
-  return `${shapeText(value.shape)} ${scaleText(tileOf(value, size))}`.trim();
+  return `${shapeText(value.shape)} ${scaleText(value)}`.trim();
 }
 
 // The size of a node, and the places of its tiles relative to its centre. Numbers are texts without a tile.
@@ -52,7 +51,7 @@ function nodeForm(data, i, detail, head) {
     return { width: (Math.max(6.6 * label[3], head) + 20) * slant, height: LINE * lines + 12, tiles: {} };
   }
   const tile = tileOf(value, size);
-  const caption = Math.max(breadthOf(valueCaption(data, data.nodes[i].value, size), 1, 11),
+  const caption = Math.max(breadthOf(valueCaption(data, data.nodes[i].value), 1, 11),
     takes ? breadthOf("grad \u00b10.00000", 2, 11) : 0);
   const each = Math.max(tile.width, caption);
   const [across, down] = beside && takes ? [2 * each + BETWEEN_TILES, 1] : [each, takes ? 2 : 1];
@@ -101,7 +100,7 @@ const breadthFor = (width, shape, scale) => width * (shape === "output" ? 0.62 :
 function fillSlot(item, kind, tile, [x, y]) {
   item.slots ??= {};
   item.slots[kind]?.remove();
-  const shown = tile ? drawTile(tile, kind) : svgElement("g", { class: `tile empty ${kind}` });
+  const shown = tile ? drawTile(tile, `of-${kind}`) : svgElement("g", { class: `tile empty of-${kind}` });
   const { width, height } = tile ?? { width: item.form.wide, height: item.form.tall };
   if (!tile) shown.append(svgElement("rect", { class: "slot", width, height, rx: 2 }));
   shown.setAttribute("transform", `translate(${(item.box[0] + x - width / 2).toFixed(1)} ${

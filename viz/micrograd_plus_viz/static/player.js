@@ -1,5 +1,7 @@
 // The player of one recorded program. `mount` builds it in a shadow root below `host`.
 
+const LONG_SENTENCE = 130;
+
 export function mount(host, data, opts = {}) {
   const root = ownRoot(host);
   const forgetTheme = followTheme(host);
@@ -23,7 +25,7 @@ export function mount(host, data, opts = {}) {
     first: () => act.go(opts.beyond && least === 0 ? -data.first : least), back: () => act.go(index - 1),
     next: () => { setPlay(false); stepOn(); }, last: () => act.go(opts.beyond ? data.total + 1 : count),
     play: () => { if (!playing && clock.isMoving()) clock.stop(); else setPlay(!playing); }, onNode, search, values: () => valuesFirst(least === 0),
-    onView: () => event?.place(), wordNow: () => wordAt(data, index),
+    now: () => index, onView: () => event?.place(), wordNow: () => wordAt(data, index),
     along: () => { act.press("along", graph.along()); graph.show(litAt(index)); },
     nextAdding: () => jump((step) => step.accumulates), size, hush, details: () => showDetails(!wantsDetails),
     press: (name, on) => player.querySelector(`.${name}`)?.setAttribute("aria-pressed", String(on)),
@@ -33,6 +35,7 @@ export function mount(host, data, opts = {}) {
   let event = null;
   const graph = drawGraph(data, act);
   event = makeEvent(data, graph);
+  const program = makeProgram(data, act);
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
   const sentence = make("p", "sentence");
@@ -48,7 +51,8 @@ export function mount(host, data, opts = {}) {
   const menu = moreMenu([controlled.tools, tools, legend]);
   controlled.bar.append(menu.button);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
-    data.note && make("p", "note", data.note), make("div", "stage", graph.frame), make("div", "caption", sentence, rule),
+    data.note && make("p", "note", data.note), make("div", "scene", make("div", "stage", graph.frame), program.element),
+    make("div", "caption", sentence, rule),
     line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
@@ -130,10 +134,12 @@ export function mount(host, data, opts = {}) {
       : step ? step.say : `${data.summary}. ${notBegun(data)}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
     sentence.classList.toggle("failed", Boolean(failed));
+    sentence.classList.toggle("long", sentence.textContent.length > LONG_SENTENCE);
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
-    rule.replaceChildren(...step && !isAsked() ? [edgeFormula(data, step)].filter(Boolean) : []);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
+    program.light(at);
+    program.showVariables(index < 0 ? computed ?? -1 : program.reachAt(index));
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
@@ -166,6 +172,8 @@ export function mount(host, data, opts = {}) {
       graph.frame.classList.toggle("short", !panel.hidden);
       fit();
     }
+    const atEdge = panel.hidden && step && !failed && !isAsked() ? edgeFormula(data, step) : null;
+    rule.replaceChildren(...[atEdge].filter(Boolean));
     if (panel.hidden) return;
     panel.className = "panel";
     if (selected !== null) {
@@ -194,12 +202,14 @@ export function mount(host, data, opts = {}) {
     if (how === "enter") { enter(i); return; }
     selected = i;
     graph.select(i);
+    program.light(i, "chosen");
     updatePanel(data.steps[index - 1]);
   }
 
   function letGo() {
     selected = null;
     graph.select(null);
+    program.light(null, "chosen");
     updatePanel(data.steps[index - 1]);
     player.focus({ preventScroll: true });
   }

@@ -98,8 +98,8 @@ function placeInTile({ rows, columns, side, cell, label = 0 }, k) {
 }
 
 // The scale of a picture: its darkest shade.
-const scaleText = ({ kind, largest, value }) => (kind !== "map" ? ""
-  : value.odd ? notFinite(value) : `\u00b1${number(Number(largest.toPrecision(3)))}`);
+const plusMinus = (largest) => (largest > 0 ? `\u00b1${number(Number(largest.toPrecision(3)))}` : "0");
+const scaleText = (value) => (value.odd ? notFinite(value) : entriesOf(value).length ? plusMinus(largestOf(value)) : "empty");
 
 // A tile as a group with its upper left corner at the origin. `largest` may be a scale that several tiles share.
 function drawTile(tile, name = "", largest = tile.largest) {
