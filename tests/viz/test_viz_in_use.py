@@ -143,24 +143,30 @@ def test_size_hiding_and_full_screen_work_by_key_and_mouse(open_player):
 def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
     trace = deep()
     page, count = open_player(trace), len(trace.steps)
-    page.keyboard.press("m")
+
+    def tool(css):
+        """Click a tool in the menu."""
+        if page.locator(".more").is_hidden():
+            page.keyboard.press("m")
+        page.locator(css).click()
+
     counter, title = page.locator(".counter"), page.locator(".node-details .title").first
-    for go in (lambda: page.keyboard.press("v"), page.locator(".tool.values").click):
+    for go in (lambda: page.keyboard.press("v"), lambda: tool(".tool.values")):
         go()
         expect(counter).to_contain_text("value 0 of ")
         go()
         expect(counter).to_have_text(f"0 / {count}")
-    for reach, number in ((lambda: page.keyboard.press("g"), 7), (page.locator(".field.go").click, 9)):
+    for reach, number in ((lambda: page.keyboard.press("g"), 7), (lambda: tool(".field.go"), 9)):
         reach()
         page.keyboard.type(f"{number}\n")
         expect(counter).to_have_text(f"{number} / {count}")
         page.locator(".field.go").fill("")
         page.keyboard.press("Escape")
     adding = [step.index + 1 for step in trace.steps if step.accumulates and step.index >= 9]
-    for go, number in zip((lambda: page.keyboard.press("a"), page.locator(".tool.adds").click), adding, strict=False):
+    for go, number in zip((lambda: page.keyboard.press("a"), lambda: tool(".tool.adds")), adding, strict=False):
         go()
         expect(counter).to_have_text(f"{number} / {count}")
-    for reach in (lambda: page.keyboard.press("/"), page.locator(".field.search").click):
+    for reach in (lambda: page.keyboard.press("/"), lambda: tool(".field.search")):
         reach()
         page.keyboard.type("sum\n")
         expect(title).to_contain_text("sum")

@@ -12,7 +12,8 @@ from .window import load_window
 def widget(trace: Any, index: int = 0, synced: bool = True) -> Any:
     """Return a widget that shows a trace; setting its `index` moves the walk, and stepping sets its `index`.
 
-    With `synced=False`, the player does not write its step to `index`. Raises ModuleNotFoundError if anywidget is missing.
+    With `synced=False`, the player does not write its step to `index`. Raises ModuleNotFoundError if anywidget is
+    missing.
     """
     anywidget, traitlets = _modules()
 

@@ -29,7 +29,7 @@ FITS_ITS_FRAME = (
 BOOT = (
     'const player = await mountParts(document.getElementById("walk"), [...document.querySelectorAll(".data")]);'
     f"{FITS_ITS_FRAME}"
-    "hearKeys(document.getElementById(\"walk\"));"
+    'hearKeys(document.getElementById("walk"));'
     "if (window === top) { address(player); player.focus(); }"
 )
 """A page in its own window gets the keyboard focus."""

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from .. import layout
 from ..dot import final_labels_and_widths
 from ..payload import payload
 from ..trace_input import Trace

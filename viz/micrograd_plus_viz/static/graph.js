@@ -3,14 +3,7 @@
 
 const MOST_USES = 4;
 const FEWEST_DRAWN = 5;
-const MOST_TRIED = 60;
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
-const FULL_TEXT = 0.92;
-const NAME_ROOM = 130;
-const MOST_NAME = 240;
-const WAYS = ["stacked", "beside", "smaller", "smaller beside", "lines", "named", "short"].flatMap((detail) =>
-  [[1.5, 1], [0.8, 0.6], [0.5, 0.25]].map(([fold, gap]) => ({ detail, fold, gap })));
-
 // The norm of an array; nan or infinite if an entry is.
 function normOf(value) {
   if (!value) return null;
@@ -46,6 +39,7 @@ function drawGraph(data, act) {
   const frame = make("div", "graph", svg, overview);
   const thickness = thicknessOf(data);
   const laidOut = new Map();
+  const placer = makePlacer(data);
   let open = new Set(groups ? groups.open : [0]);
   const pinned = new Set();
   let along = true;
@@ -156,41 +150,16 @@ function drawGraph(data, act) {
   // Positions for the open groups; the same groups have the same positions when they open again.
   function placeAll(children, parents) {
     const key = [...open].sort((a, b) => a - b).join();
-    if (!laidOut.has(key)) laidOut.set(key, legible(children, parents));
+    if (!laidOut.has(key)) laidOut.set(key, placer.place(children, parents, links, camera.room(), now.step));
     const laid = laidOut.get(key);
     ({ detail } = laid);
+    untoldGroups = laid.untold ?? false;
     for (const [part, box] of laid.boxes) {
       if (!items.has(part)) items.set(part, { part, opened: true });
       items.get(part).box = box;
     }
     for (const link of links) Object.assign(link, curveBetween(items.get(link.a).box, items.get(link.b).box));
     size = [laid.width, laid.height];
-  }
-
-  // Parts have their tiles, then smaller ones, then lines and only names, until every name is readable in the full
-  // drawing. If that is impossible, as many as possible are readable, group names first. Large drawings are looked at
-  // in parts, so that their nodes keep their tiles.
-  function legible(children, parents) {
-    const room = camera.room();
-    const there = [Math.max(340, room[0]), Math.max(200, room[1])];
-    const ends = links.map(({ a, b }) => [a, b]);
-    const formOf = memoized((way) => memoized((part) => sizeOfPart(part, way)));
-    const lay = ({ detail: chosen, ...way }) => ({ detail: chosen, ...addSides(nestedLayout("g0", children,
-      (part) => parents.get(part), ends, formOf(chosen), there, way), ends) });
-    const parts = [...parents.keys()].filter((part) => part !== "g0");
-    if (!room[0] || parts.length > MOST_TRIED) return lay(WAYS.find((way) => way.detail === "smaller"));
-    if (groups && now.step) return lay(WAYS.find((way) => way.detail === "stacked"));
-    let best = null;
-    for (const way of WAYS) {
-      const laid = lay(way);
-      const scale = Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
-      const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum + (DETAILS[way.detail].tiles && scale < 0.78
-        ? 1 : untoldOf(part, laid.boxes.get(part), scale)) * (part[0] === "g" ? parts.length : 1), 0);
-      if (!best || untold < best.untold) best = { laid, untold };
-      if (!untold) break;
-    }
-    untoldGroups = best.untold >= parts.length;
-    return best.laid;
   }
 
   // Initially open groups close again, the fullest first, if they have too little room for names.
@@ -207,45 +176,6 @@ function drawGraph(data, act) {
       open.delete(fullest);
     }
   }
-
-  const shapeOf = (part, i) => (part[0] === "g" ? "group" : part[0] === "s" ? "stub" : data.nodes[i].kind);
-  const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.names[i]);
-  const numberOf = (part) => Number(part.slice(1).split("@")[0]);
-
-  // Whether a result has the name of a module, whose frame is around it, so that its operation says more.
-  function inOwnFrame(part) {
-    const last = (name) => name.split(".").at(-1).replace(/\)$/, "");
-    const [, given] = part[0] === "n" ? / \(([^()]+)\)( #\d+)?$/.exec(data.names[numberOf(part)]) ?? [] : [];
-    return groups !== null && given !== undefined
-      && (given.includes(".") || last(given) === last(groups.names[groups.of[numberOf(part)]]));
-  }
-
-  // How much of a name is unreadable: nothing, its words, or all.
-  function untoldOf(part, [, , width, height], scale) {
-    const i = numberOf(part);
-    if (height * scale + 1 < SMALLEST_TEXT + 2) return 1;
-    const title = bestForm(titleOf(part, i), 0, breadthFor(width, shapeOf(part, i), scale),
-      Math.max(12, SMALLEST_TEXT / scale), inOwnFrame(part));
-    return title === undefined ? 1 : hasWord(title) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
-  }
-
-  // The size of a part: with tiles or lines, with its name only, or with the shortest form of its name that has a word.
-  function sizeOfPart(part, chosen) {
-    const i = numberOf(part);
-    const forms = formsOf(titleOf(part, i), 0, inOwnFrame(part));
-    const widths = forms.filter((form, k) => k === 0 || hasWord(form)).map((form) => breadthOf(form, 0, 12));
-    const name = Math.min(MOST_NAME, chosen === "short" ? Math.min(...widths)
-      : widths.find((width) => width < NAME_ROOM) ?? Math.min(...widths));
-    const bare = ["named", "short"].includes(detailOf(part, chosen));
-    if (part[0] === "g") return bare ? [name + 20, 24] : [Math.max(90, name + 26), 40];
-    if (bare) return [Math.max(34, name + 26) * (data.nodes[i].kind === "output" ? 1.6 : 1), 24];
-    const { width, height } = nodeForm(data, i, detailOf(part, chosen), name);
-    return [width, height];
-  }
-
-  // A leaf that is drawn again has smaller tiles, and only its name beside a closed group.
-  const detailOf = (part, chosen) => (part[0] !== "s" || !DETAILS[chosen].tiles ? chosen
-    : part.includes("@g") ? "named" : "smaller");
 
   function drawAll(opened) {
     const elements = opened.map((part) => drawFrame(items.get(part)));
@@ -288,7 +218,7 @@ function drawGraph(data, act) {
     const i = numberOf(item.part);
     const node = kind === "g" ? null : data.nodes[i];
     const shape = kind === "g" ? "group" : node.kind;
-    Object.assign(item, { kind, i, shape, inOwn: inOwnFrame(item.part) });
+    Object.assign(item, { kind, i, shape, inOwn: placer.inOwnFrame(item.part) });
     const names = ["node", shape, kind === "s" && "stub", node && !node.requires_grad && "constant"];
     item.element = svgElement("g", { class: names.filter(Boolean).join(" "), role: "button", tabindex: "-1" });
     if (kind !== "s") item.element.id = item.part;
@@ -302,7 +232,7 @@ function drawGraph(data, act) {
     if (kind === "g") Object.assign(item, { lines: [groups.names[i], groups.notes[i], null], form: { tiles: {} } });
     else {
       copies[i].push(item);
-      item.detail = detailOf(item.part, detail);
+      item.detail = placer.detailOf(item.part, detail);
       item.form = nodeForm(data, i, item.detail, 0);
       item.lines = [data.names[i], null, null];
     }

@@ -38,7 +38,7 @@ export function mount(host, data, opts = {}) {
   const program = makeProgram(data, act);
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
-  const sentence = make("p", "sentence");
+  const sentence = make("p", "sentence scroller");
   sentence.setAttribute("aria-live", "polite");
   const rule = make("div", "edge-formula");
   const line = make("div", "source-row");
@@ -174,7 +174,7 @@ export function mount(host, data, opts = {}) {
     }
     const atEdge = panel.hidden && step && !failed && !isAsked() ? edgeFormula(data, step) : null;
     rule.replaceChildren(...[atEdge].filter(Boolean));
-    if (panel.hidden) return;
+    if (panel.hidden) { settle(player); return; }
     panel.className = "panel";
     if (selected !== null) {
       panel.replaceChildren(make("div", "column wide scroller", nodePanel(data, selected, walk.held(selected, index),
