@@ -26,7 +26,7 @@ def notify_change(kind: str, subject: Any, before: Any, after: Any, by: Any = No
 
 def behind_last(listening: list[Any], marks: tuple[Any, ...]) -> list[Any]:
     """Return the recorders behind the last of the marks in a list."""
-    if len(listening) == 1 and listening[0] not in (MUTED, WALKING):
+    if len(listening) == 1 and type(listening[0]) is not Mark:
         return listening
     last = max((at for at, each in enumerate(listening) if each in marks), default=-1)
     return listening[last + 1 :]
