@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from . import cells, formula, picture, trace_input, walks, words
+from . import cells, formula, graph_picture, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import walk_states
@@ -50,7 +50,7 @@ def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -
         "rings": sorted(walks.start_nodes(trace)),
         "first": trace["first"],
         "total": trace["total"],
-        "alt": picture.alt(trace),
+        "alt": graph_picture.alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
         "labels": [[*label, round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
