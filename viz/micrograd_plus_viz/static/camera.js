@@ -4,6 +4,7 @@ const LARGEST = 1.5;
 const READABLE = 0.62;
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MARGIN = 24;
+const OVERVIEW = [158, 64];
 
 // `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
 function makeCamera(svg, world, overview, scene) {
@@ -54,7 +55,7 @@ function makeCamera(svg, world, overview, scene) {
 
   // The overview takes a corner where it covers nothing of interest.
   function keepClear(boxes) {
-    const [wide, high] = [overview.clientWidth + 8, overview.clientHeight + 8];
+    const [wide, high] = OVERVIEW;
     const covers = ([right, low]) => boxes.map(onScreen).some(([x, y, w, h]) =>
       (right ? x + w / 2 > room[0] - wide : x - w / 2 < wide) && (low ? y + h / 2 > room[1] - high : y - h / 2 < high));
     const [right, low] = CORNERS.find((corner) => !covers(corner)) ?? CORNERS[0];

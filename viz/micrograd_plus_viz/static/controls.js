@@ -74,14 +74,16 @@ function viewTools(data, graph, act) {
   const tool = (name, press, text, title) => Object.assign(makeButton(`tool ${name}`, press, text), { title });
   const along = pressed(tool("along", act.along, "Open as it goes", "Open the groups of each step (o)"), true);
   const adds = tool("adds", act.nextAdding, "Next +=", "The next step that adds to a gradient (a)");
-  const details = pressed(tool("details", act.details, "All numbers and code", "Show formula, numbers and code (d)"), false);
+  const details = pressed(tool("details", act.details, "All numbers and code",
+    "Show formula, numbers and code (d)"), false);
   return make("div", "tools", details, graph.grouped ? along : null,
     data.steps.some((step) => step.accumulates) ? adds : null,
     iconButton("smaller", "Smaller graph", () => graph.zoom(1 / 1.3)),
     iconButton("larger", "Larger graph", () => graph.zoom(1.3)), iconButton("whole", "The whole graph (0)", () =>
       graph.whole()), iconButton("text-smaller", "Smaller (\u2212)", () => act.size(1 / SIZE_STEP)),
     iconButton("text-larger", "Larger (+)", () => act.size(SIZE_STEP)),
-    pressed(iconButton("hush", "The stage alone (h)", act.hush), false), iconButton("full", "Full screen (f)", act.full));
+    pressed(iconButton("hush", "The stage alone (h)", act.hush), false),
+    iconButton("full", "Full screen (f)", act.full));
 }
 
 // Everything but playing and stepping, behind one button.

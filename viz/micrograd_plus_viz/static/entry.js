@@ -62,7 +62,10 @@ export default {
         if (player && model.get("synced") && model.get("index") !== i) { model.set("index", i); model.save_changes(); }
       } });
     };
-    const onIndex = () => { if (player && player.state().index !== model.get("index")) player.seek(model.get("index")); };
+    const onIndex = () => {
+      const wanted = model.get("index");
+      if (player && player.state().index !== wanted) player.seek(wanted);
+    };
     const onPayload = () => start(player?.state().index);
     model.on("change:index", onIndex);
     model.on("change:payload", onPayload);

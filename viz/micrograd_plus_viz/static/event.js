@@ -5,7 +5,8 @@ const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
 const EVENT_SIZES = ["event", "node", "small"];
 // When the parts of an event move, from 0 to 1.
-const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], leave: [0.7, 0.95] };
+const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
+  leave: [0.7, 0.95] };
 
 const ease = (u) => (u < 0.5 ? 2 * u * u : 1 - 2 * (1 - u) * (1 - u));
 const within = ([start, stop], t) => ease(Math.min(1, Math.max(0, (t - start) / (stop - start))));
@@ -13,15 +14,17 @@ const within = ([start, stop], t) => ease(Math.min(1, Math.max(0, (t - start) / 
 // The factors of a rule in the order of its formula, with the signs between them. A factor may be transposed.
 function factorsOf(data, step) {
   const names = namesOf(data, step);
-  const upstreams = Object.entries(step.upstreams).map(([name, place]) => ({ name, place, word: name, of: "upstream" }));
+  const upstreams = Object.entries(step.upstreams).map(([name, place]) => ({ name, place, word: name,
+    of: "upstream" }));
   if (step.local !== null) {
     const [same] = Object.entries(step.reads).find(([, place]) => place === step.local) ?? [];
     const both = [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place)));
     return [...upstreams, { sign: both ? "\u00b7 conj" : "\u00b7" },
       { name: "local", place: step.local, word: (same && names[same]) ?? same ?? "local", from: same }];
   }
-  const reads = Object.entries(step.reads).filter((each) => each[1] !== null && valueAt(data, each[1])
-    && !isScalar(valueAt(data, each[1]))).map(([name, place]) => ({ name, place, word: names[name] ?? name, from: name }));
+  const isArray = (value) => value !== null && !isScalar(value);
+  const reads = Object.entries(step.reads).filter(([, place]) => isArray(valueAt(data, place)))
+    .map(([name, place]) => ({ name, place, word: names[name] ?? name, from: name }));
   return inOrder(data.formulas[step.formula] ?? "", [...upstreams, ...reads]);
 }
 
@@ -113,13 +116,18 @@ function makeEvent(data, graph) {
   }
 
   function layPart(part, size, shared) {
-    if (part.sign) return { ...part, wide: Math.max(SIGN_WIDTH, breadthOf(part.note ?? part.sign, 1, part.note ? 11 : 15) + 10), high: 24 };
+    if (part.sign) {
+      const wide = breadthOf(part.note ?? part.sign, 1, part.note ? 11 : 15) + 10;
+      return { ...part, wide: Math.max(SIGN_WIDTH, wide), high: 24 };
+    }
     const value = valueAt(data, part.place);
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
-    const shape = value && !isScalar(value) ? ` ${shapeText(part.transposed ? value.shape.toReversed() : value.shape)}` : "";
+    const axes = part.transposed ? value?.shape.toReversed() : value?.shape;
+    const shape = value && !isScalar(value) ? shapeText(axes) : "";
     const scale = tile.kind === "map" ? plusMinus(largest) : "";
-    const captions = [fitText(part.word, 0, 150, 11) || part.word.slice(0, 16), `${shape} ${scale}`.trim()].filter(Boolean);
+    const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
+    const captions = [word, `${shape} ${scale}`.trim()].filter(Boolean);
     return { ...part, tile, largest, captions,
       wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
       high: tile.height + BUBBLE.caption * captions.length + 4 };
@@ -186,8 +194,9 @@ function makeEvent(data, graph) {
       note.textContent = part.note;
       group.append(note);
     }
-    const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave : part.sign === "=" || part.sign === "\u2192"
-      ? TIMES.product : TIMES.others;
+    const isResult = ["=", "\u2192"].includes(part.sign);
+    const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
+      : isResult ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });
     return group;
   }
@@ -223,7 +232,8 @@ function makeEvent(data, graph) {
   // Where a node's tile is, in the coordinates of the bubble, and how large beside a tile.
   function tileIn(item, kind, tile, inside, scale) {
     const offset = item.form?.tiles[kind] ?? [0, 0];
-    const [x, y, w] = graph.camera.onScreen([item.box[0] + offset[0], item.box[1] + offset[1], item.form?.wide ?? tile.width, 1]);
+    const [x, y, w] = graph.camera.onScreen([item.box[0] + offset[0], item.box[1] + offset[1],
+      item.form?.wide ?? tile.width, 1]);
     const size = w / scale / tile.width;
     const [cx, cy] = inside([x, y]);
     return [cx - tile.width * size / 2, cy - tile.height * size / 2, size];
@@ -239,9 +249,12 @@ function makeEvent(data, graph) {
       if (of === "upstream") fly(part, TIMES.arrive, tileIn(ends[0], "gradient", tile, inside, scale));
       else if (!of) fly(part, TIMES.others, from ? tileIn(inputItem(from) ?? ends[0], "value", tile, inside, scale)
         : [part.at[0], part.at[1] - 16, 1], { fades: true });
-      else if (part.row) fly(part, part.name === "before" ? [0.6, 0.72] : TIMES.leave, [part.at[0], part.at[1] + 10, 1], { fades: true });
-      else if (of === "raw" || !placed.has("raw")) fly(part, TIMES.product, [part.at[0] - 40, part.at[1], 0.6], { fades: true });
-      else fly(part, TIMES.fall, [...part.at, 1], { fades: true });
+      else if (part.row) {
+        const times = part.name === "before" ? TIMES.before : TIMES.leave;
+        fly(part, times, [part.at[0], part.at[1] + 10, 1], { fades: true });
+      } else if (of === "raw" || !placed.has("raw")) {
+        fly(part, TIMES.product, [part.at[0] - 40, part.at[1], 0.6], { fades: true });
+      } else fly(part, TIMES.fall, [...part.at, 1], { fades: true });
     }
     const sent = placed.get("contribution");
     const raw = placed.get("raw");
@@ -264,7 +277,8 @@ function makeEvent(data, graph) {
     const down = axis === -2;
     const count = down ? tile.rows : tile.columns;
     const pieces = Array.from({ length: count }, (_, k) => {
-      const entries = tile.data.map((__, j) => j).filter((j) => (down ? Math.floor(j / tile.columns) : j % tile.columns) === k);
+      const piece = (j) => (down ? Math.floor(j / tile.columns) : j % tile.columns);
+      const entries = tile.data.map((__, j) => j).filter((j) => piece(j) === k);
       const element = svgElement("g", { class: "tile falling" });
       element.append(...tile.kind === "map" ? mapParts(tile, raw.largest, entries)
         : entries.flatMap((j) => digitParts(tile, tile.data[j], j, raw.largest)));

@@ -51,6 +51,7 @@ function drawGraph(data, act) {
   let linkOf = [];
   let size = [1, 1];
   let lit = null;
+  let litElements = [];
   let roving = null;
   let normsChanged = false;
 
@@ -391,27 +392,29 @@ function drawGraph(data, act) {
   }
 
   function light() {
-    for (const { element } of [...items.values(), ...links]) element.classList.remove("active", "receives", "accumulates");
+    for (const element of litElements) element.classList.remove("active", "receives", "accumulates");
+    litElements = [];
     lit.replaceChildren();
     const { step } = now;
     if (!step) return;
+    const add = (element, name) => { element.classList.add(name); litElements.push(element); };
     const [from, to] = [endOf(step, step.from), endOf(step, step.to)];
-    items.get(from).element.classList.add("active");
+    add(items.get(from).element, "active");
     const kind = step.accumulates ? "accumulates" : "receives";
-    for (const part of new Set([to, partOf(step.to)])) items.get(part).element.classList.add(kind);
+    for (const part of new Set([to, partOf(step.to)])) add(items.get(part).element, kind);
     for (const link of edgesOf(step).map((edge) => linkOf[edge]).filter(Boolean)) {
-      link.element.classList.add("active");
+      add(link.element, "active");
       lit.append(...litParts(link, step.back));
     }
     if (step.accumulates) lit.append(badgeAt(items.get(to).box));
   }
 
-  function litParts({ curve, head, path }, back) {
-    const length = path.getTotalLength();
-    const tip = path.getPointAtLength(back ? 0 : length);
-    const foot = path.getPointAtLength(back ? Math.min(13, length) : Math.max(0, length - 13));
+  function litParts({ curve, head }, back) {
+    const { length, at: on } = alongCurve(curve);
+    const tip = on(back ? 0 : 1);
+    const foot = on(back ? Math.min(1, 13 / length) : Math.max(0, 1 - 13 / length));
     return [svgElement("path", { class: "lit", d: back ? `${curve}L${head[0]},${head[1]}` : curve }),
-      svgElement("path", { class: "lit-head", d: arrow([tip.x, tip.y, foot.x, foot.y], 0.55) })];
+      svgElement("path", { class: "lit-head", d: arrow([...tip, ...foot], 0.55) })];
   }
 
   function badgeAt([x, y, width, height]) {
@@ -449,10 +452,10 @@ function drawGraph(data, act) {
     for (const link of links.filter(({ text }) => text)) {
       link.text.textContent = "";
       if (!link.norm) continue;
-      const length = link.path.getTotalLength();
+      const way = alongCurve(link.curve);
       const wide = breadthOf(link.norm, 2, font) + 12;
       for (const part of ALONG_A_LINE) {
-        const { x, y } = link.path.getPointAtLength(length * part);
+        const [x, y] = way.at(part);
         const box = [x, y, wide, font + 2];
         if (!free(box)) continue;
         taken.push(box);
@@ -476,7 +479,8 @@ function drawGraph(data, act) {
   // The view -----------------
 
   function follow(step) {
-    if (!step) { if (!view.own) camera.whole(); } else camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]));
+    if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]));
+    else if (!view.own) camera.whole();
   }
 
   function fit() {

@@ -205,6 +205,33 @@ function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
     head: [tip, by, foot, by] };
 }
 
+// A curve of our own: its length, and the point at a part of it. Its pieces are straight lines and cubic curves.
+function alongCurve(curve) {
+  const numbers = curve.match(/-?[\d.]+/g).map(Number);
+  const letters = curve.match(/[MLC]/g);
+  let [at, k] = [[numbers[0], numbers[1]], 2];
+  const pieces = [];
+  for (const letter of letters.slice(1)) {
+    const count = letter === "L" ? 1 : 3;
+    const points = [at, ...Array.from({ length: count }, (_, i) => [numbers[k + 2 * i], numbers[k + 2 * i + 1]])];
+    k += 2 * count;
+    at = points.at(-1);
+    const far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+    const around = points.slice(1).reduce((sum, point, i) => sum + far(point, points[i]), 0);
+    pieces.push({ points, length: (around + far(points[0], at)) / 2 });
+  }
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0) || 1;
+  const point = (part) => {
+    let left = part * length;
+    const piece = pieces.find((each) => left <= each.length || (left -= each.length, false)) ?? pieces.at(-1);
+    const t = Math.min(1, left / (piece.length || 1));
+    const weights = piece.points.length === 2 ? [1 - t, t]
+      : [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+    return [0, 1].map((axis) => piece.points.reduce((sum, each, i) => sum + weights[i] * each[axis], 0));
+  };
+  return { length, at: point };
+}
+
 const leadsBack = (x, tip) => tip - 7 < x - 40;
 
 // Adds room at both sides for lines that lead back.

@@ -103,8 +103,8 @@ function fillSlot(item, kind, tile, [x, y]) {
   const shown = tile ? drawTile(tile, `of-${kind}`) : svgElement("g", { class: `tile empty of-${kind}` });
   const { width, height } = tile ?? { width: item.form.wide, height: item.form.tall };
   if (!tile) shown.append(svgElement("rect", { class: "slot", width, height, rx: 2 }));
-  shown.setAttribute("transform", `translate(${(item.box[0] + x - width / 2).toFixed(1)} ${
-    (item.box[1] + y - height / 2).toFixed(1)})`);
+  const [left, top] = [item.box[0] + x - width / 2, item.box[1] + y - height / 2];
+  shown.setAttribute("transform", `translate(${left.toFixed(1)} ${top.toFixed(1)})`);
   item.slots[kind] = shown;
   item.element.insertBefore(shown, item.texts[0]);
 }

@@ -2,6 +2,7 @@
 
 const MOST_TRIED = 60;
 const FULL_TEXT = 0.92;
+const LEAST_FOR_TILES = 0.78;
 const NAME_ROOM = 130;
 const MOST_NAME = 240;
 const WAYS = ["stacked", "beside", "smaller", "smaller beside", "lines", "named", "short"].flatMap((detail) =>
@@ -66,8 +67,9 @@ function makePlacer(data) {
     for (const way of WAYS) {
       const laid = lay(way);
       const scale = Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
-      const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum + (DETAILS[way.detail].tiles && scale < 0.78
-        ? 1 : untoldOf(part, laid.boxes.get(part), scale)) * (part[0] === "g" ? parts.length : 1), 0);
+      const isSmall = DETAILS[way.detail].tiles && scale < LEAST_FOR_TILES;
+      const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum + (isSmall ? 1
+        : untoldOf(part, laid.boxes.get(part), scale)) * (part[0] === "g" ? parts.length : 1), 0);
       if (!best || untold < best.untold) best = { laid, untold };
       if (!untold) break;
     }

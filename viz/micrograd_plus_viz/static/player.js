@@ -24,7 +24,8 @@ export function mount(host, data, opts = {}) {
     go: (wanted) => { setPlay(false); seek(wanted); }, more: opts.more,
     first: () => act.go(opts.beyond && least === 0 ? -data.first : least), back: () => act.go(index - 1),
     next: () => { setPlay(false); stepOn(); }, last: () => act.go(opts.beyond ? data.total + 1 : count),
-    play: () => { if (!playing && clock.isMoving()) clock.stop(); else setPlay(!playing); }, onNode, search, values: () => valuesFirst(least === 0),
+    play: () => { if (!playing && clock.isMoving()) clock.stop(); else setPlay(!playing); }, onNode, search,
+    values: () => valuesFirst(least === 0),
     now: () => index, onView: () => event?.place(), wordNow: () => wordAt(data, index),
     along: () => { act.press("along", graph.along()); graph.show(litAt(index)); },
     nextAdding: () => jump((step) => step.accumulates), size, hush, details: () => showDetails(!wantsDetails),
@@ -202,14 +203,14 @@ export function mount(host, data, opts = {}) {
     if (how === "enter") { enter(i); return; }
     selected = i;
     graph.select(i);
-    program.light(i, "chosen");
+    program.choose(i);
     updatePanel(data.steps[index - 1]);
   }
 
   function letGo() {
     selected = null;
     graph.select(null);
-    program.light(null, "chosen");
+    program.choose(null);
     updatePanel(data.steps[index - 1]);
     player.focus({ preventScroll: true });
   }

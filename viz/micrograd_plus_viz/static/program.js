@@ -41,12 +41,21 @@ function makeProgram(data, act) {
     act.go([first, ...others].find((step) => step > at) ?? first);
   }
 
+  const siteOf = (node) => (node === undefined || node === null ? {} : data.nodes[node]);
+  const known = (site) => (site ? rows.get(keyOf(site.file, site.line)) : undefined);
+
+  // Marks the line of a chosen node.
+  function choose(node) {
+    chosen?.row.classList.remove("chosen");
+    chosen = known(siteOf(node).site);
+    chosen?.row.classList.add("chosen");
+  }
+
   // Lights the line of a node, and more faintly the lines that called it.
-  function light(node, how = "current") {
-    const { site, calls } = node === undefined || node === null ? {} : data.nodes[node];
-    const known = (each) => (each ? rows.get(keyOf(each.file, each.line)) : undefined);
+  function light(node) {
+    const { site, calls } = siteOf(node);
     const here = known(site);
-    if (how === "chosen") { chosen?.row.classList.remove("chosen"); chosen = here; here?.row.classList.add("chosen"); return; }
+    const was = lit[0];
     for (const { row } of lit) row.classList.remove("current", "calls");
     for (const { row } of lit) row.removeAttribute("aria-current");
     if (lit[0]) lit[0].row.lastChild.replaceWith(plainLine(lit[0]));
@@ -55,6 +64,7 @@ function makeProgram(data, act) {
     if (!here) return;
     here.row.setAttribute("aria-current", "step");
     here.row.lastChild.replaceWith(markedLine(here, site));
+    if (here === was) return;
     const [top, height] = [here.row.offsetTop - list.offsetTop, here.row.offsetHeight];
     if (top < list.scrollTop || top + height > list.scrollTop + list.clientHeight) {
       list.scrollTop = top - list.clientHeight / 2;
@@ -96,5 +106,5 @@ function makeProgram(data, act) {
     .reduce((most, { node }) => Math.max(most, node), -1));
   const reachAt = (index) => reach[Math.max(0, data.walks.findLastIndex(({ at }) => at < Math.max(1, index)))];
 
-  return { element, light, showVariables, reachAt };
+  return { element, light, choose, showVariables, reachAt };
 }

@@ -82,7 +82,8 @@ function layTile(value, { room, side: largestSide, digits, columns: mostColumns 
   const across = room[0] - GAP_OF_SLICES * (whole.slices - 1);
   // Many slices below each other have no shape of their own: they are not much higher than wide.
   const mostRows = whole.folded ? Math.max(6, 2 * whole.columns) : Infinity;
-  const grid = coarsenGrid(whole, Math.min(mostRows, Math.floor(room[1] / LEAST_CELL)), Math.floor(across / whole.slices / LEAST_CELL));
+  const grid = coarsenGrid(whole, Math.min(mostRows, Math.floor(room[1] / LEAST_CELL)),
+    Math.floor(across / whole.slices / LEAST_CELL));
   const side = Math.max(LEAST_CELL, Math.min(largestSide, Math.floor(across / (grid.columns * grid.slices)),
     Math.floor(room[1] / grid.rows)));
   const label = grid.slices > 1 && grid.columns * side >= 14 ? SLICE_LABEL : 0;
@@ -99,7 +100,8 @@ function placeInTile({ rows, columns, side, cell, label = 0 }, k) {
 
 // The scale of a picture: its darkest shade.
 const plusMinus = (largest) => (largest > 0 ? `\u00b1${number(Number(largest.toPrecision(3)))}` : "0");
-const scaleText = (value) => (value.odd ? notFinite(value) : entriesOf(value).length ? plusMinus(largestOf(value)) : "empty");
+const scaleText = (value) => (value.odd ? notFinite(value)
+  : entriesOf(value).length ? plusMinus(largestOf(value)) : "empty");
 
 // A tile as a group with its upper left corner at the origin. `largest` may be a scale that several tiles share.
 function drawTile(tile, name = "", largest = tile.largest) {
@@ -136,7 +138,9 @@ function mapParts(tile, largest, entries) {
     const [left, top] = placeInTile(tile, k);
     const name = heat(tile.data[k], largest);
     paths.set(name, `${paths.get(name) ?? ""}M${left},${top}h${side - gap}v${side - gap}h${gap - side}z`);
-    if (side > 5 && magnitude(tile.data[k]) < 0) marks += `M${left + side * 0.25},${top + (side - gap) / 2}h${side * 0.42}`;
+    if (side > 5 && magnitude(tile.data[k]) < 0) {
+      marks += `M${left + side * 0.25},${top + (side - gap) / 2}h${side * 0.42}`;
+    }
   }
   const parts = [...paths].map(([name, d]) => svgElement("path", { class: name, d }));
   if (marks) parts.push(svgElement("path", { class: "minus", d: marks }));
