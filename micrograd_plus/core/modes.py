@@ -44,7 +44,7 @@ class Mode:
 
     def all(self) -> list[Any]:
         """Return the values of all open blocks of this thread and task, the outermost first."""
-        return [token.value for token in self.tokens()]
+        return [token.value for block in self._blocks.get() if (token := block()) is not None]
 
     def begin(self, value: Any) -> Token:
         """Open a block and return its token; the block is open while the token is alive."""

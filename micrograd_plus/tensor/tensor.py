@@ -1068,6 +1068,7 @@ def _upstream_like(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
 def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
     """Add the gradients of a walk to the leaves' `.grad`, as arrays until `.grad` is read."""
     grown: list[Any] = []
+    is_watched = bool(recording.open)
     with _growing:
         for leaf, received in found.items():
             if received.dtype is not leaf.shape_dtype[1]:
@@ -1075,13 +1076,15 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             before = leaf.grad
             if isinstance(before, Tensor) and before.node is None:
                 before = snapshot(before)
-            if grown and recording.open and (create_graph or isinstance(before, Tensor)):
+            if grown and (create_graph or isinstance(before, Tensor)):
                 notify_change("accumulate", grown, None, None)  # the sum is recorded, and finds these leaves done
                 grown = []
             after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
-            grown.append((leaf, before, after))
-    if grown and recording.open:
+            if is_watched:
+                grown.append((leaf, getattr(before, "_data", before), getattr(after, "_data", after)) if create_graph
+                             or isinstance(before, Tensor) else (leaf, before, after))
+    if grown:
         notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:
         for hook in [hook for leaf in found for hook in hooks_of(leaf, "after_accumulation")]:

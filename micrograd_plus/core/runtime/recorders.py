@@ -70,7 +70,7 @@ class Recorder:
         on), "become" (it becomes a result, as `p.grad *= 2` in a graph), "gradient" (the `.grad` of the leaf's node
         `subject` is set), "read" (its `.grad` is the variable `after`) or "hook" (the hook `by` changed the gradient of
         a node). For "accumulate" and "update", `subject` is a list: leaves' nodes, whose `.grad` a walk has added to,
-        or parameters that the optimiser `by` has replaced, each with the array before and after.
+        or parameters that the optimiser `by` has replaced in the group `before`, each with its array before and after.
         """
 
     def will_free(self, order: Sequence[Any]) -> None:
@@ -101,7 +101,7 @@ def recorders() -> list[Recorder]:
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
     """Notify the recorders of an application."""
     for recorder in recorders():
-        kept = {name: keep_parameter(value) for name, value in params.items()}
+        kept = {name: keep_parameter(value) for name, value in params.items()} if params else {}
         recorder.on_apply(op, inputs, data, kept, result)
 
 
