@@ -1,6 +1,7 @@
 // The player of one recorded program. `mount` builds it in a shadow root below `host`.
 
 export function mount(host, data, opts = {}) {
+  if (data.film && !opts.inFilm) return mountFilm(host, data, opts);
   const root = ownRoot(host);
   const forgetTheme = followTheme(host);
   keepKeys(host);
@@ -44,7 +45,8 @@ export function mount(host, data, opts = {}) {
   tip.hidden = true;
   const tools = viewTools(data, graph, act);
   const player = make("div", "player", trail(opts), controlled.bar, opts.strip,
-    data.note && make("p", "note", data.note), make("div", "stage", graph.frame), make("div", "under", legend, tools),
+    data.note && make("p", "note", data.note), make("div", "stage", graph.frame), opts.timeline,
+    make("div", "under", legend, tools),
     sentence, line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
@@ -63,7 +65,8 @@ export function mount(host, data, opts = {}) {
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
 
   function seek(wanted, moving = false) {
-    const outside = wanted > count || (least === 0 && wanted < (data.first > 0 ? 1 : 0));
+    const outside = wanted > count || (opts.inFilm ? wanted < least
+      : least === 0 && wanted < (data.first > 0 ? 1 : 0));
     if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
     const target = Math.min(count, Math.max(least, wanted));
     graph.stopMarkers();
@@ -136,7 +139,7 @@ export function mount(host, data, opts = {}) {
     sentence.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     const failed = index > data.steps.length ? data.error : null;
     sentence.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
-      : index < 0 ? sayValue()
+      : opts.say ? opts.say : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
     sentence.classList.toggle("failed", Boolean(failed));
@@ -178,6 +181,7 @@ export function mount(host, data, opts = {}) {
         enter,
         letGo), visits(data, walk.arrivals[selected], walk.departures[selected], (i) => act.go(i + 1))));
     } else if (isAsked()) panel.replaceChildren(...ask.panel);
+    else if (opts.panel) panel.replaceChildren(opts.panel());
     else if (failed) panel.replaceChildren(...errorPanel(data, failed));
     else if (step) {
       const last = index === count;
@@ -236,13 +240,14 @@ export function mount(host, data, opts = {}) {
     if (index < count || opts.beyond) seek(index + 1, true);
   }
 
-  function setPlay(on) {
+  function setPlay(on, later = false) {
     if (on === playing) return;
     playing = on;
     clearTimeout(timer);
     if (on && index === count && !opts.beyond) seek(least);
-    if (on) beat();
+    if (on && !later) beat();
     else tell(data.steps[index - 1]);
+    if (on && later) timer = setTimeout(beat, controlled.stepTime());
   }
 
   function beat() {
@@ -329,6 +334,7 @@ export function mount(host, data, opts = {}) {
   fit();
   data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
   showValues(0);
+  if (data.unborn) for (const i of born) unborn(i, true);
   ready = true;
   const odd = data.steps.findIndex(oddOne);
   if (odd >= 0) {
