@@ -282,7 +282,7 @@ class _Between:
             told = [*journal.sentences(alike, self.names, lambda at: words.in_brief(self.trace, at))]
             if told:
                 say = f"{told[0][0].upper() if told[0].startswith('the ') else told[0][0]}{told[0][1:]}."
-                moments.append(Moment(_word(alike[0]), say, *self._held(place)))
+                moments.append(Moment(_word(alike[0]), say, *self._leaf_states(place)))
             alike.clear()
 
         for entry in self.trace["journal"][start:stop]:
@@ -299,7 +299,7 @@ class _Between:
         finish()
         return moments, len(moments) if forward is None else forward
 
-    def _held(self, place: dict[int, int]) -> tuple[dict[int, int | None], dict[int, int | None]]:
+    def _leaf_states(self, place: dict[int, int]) -> tuple[dict[int, int | None], dict[int, int | None]]:
         values = {place[node]: value for node, value in self.values.items() if node in place}
         gradients = {place[node]: value for node, value in self.gradients.items() if node in place}
         return values, gradients
