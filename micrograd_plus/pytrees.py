@@ -6,20 +6,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-def leaves(value: Any) -> Iterator[Any]:
-    """Yield the values in nested lists, tuples and dictionaries, in order."""
+def leaves(value: Any) -> list[Any]:
+    """Return the values in nested lists, tuples and dictionaries, in order."""
     if isinstance(value, dict):
-        for part in value.values():
-            yield from leaves(part)
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from leaves(part)
-    else:
-        yield value
+        return [leaf for part in value.values() for leaf in leaves(part)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [value]
 
 
-def matching_leaves(value: Any, pattern: Any, name: str) -> Iterator[Any]:
-    """Yield the values of a structure like `pattern`, in the order of `pattern`.
+def matching_leaves(value: Any, pattern: Any, name: str) -> list[Any]:
+    """Return the values of a structure like `pattern`, in the order of `pattern`.
 
     Dictionaries are matched by their keys; lists and tuples match each other. Another structure raises ValueError, in
     which `name` stands for `value`."""
@@ -27,16 +24,14 @@ def matching_leaves(value: Any, pattern: Any, name: str) -> Iterator[Any]:
         if not isinstance(value, dict) or value.keys() != pattern.keys():
             got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else type(value).__name__
             raise ValueError(f"{name} must be a dictionary with the keys {', '.join(map(repr, pattern))}, got {got}")
-        for key, part in pattern.items():
-            yield from matching_leaves(value[key], part, name)
-    elif isinstance(pattern, (list, tuple)):
+        return [leaf for key, part in pattern.items() for leaf in matching_leaves(value[key], part, name)]
+    if isinstance(pattern, (list, tuple)):
         if not isinstance(value, (list, tuple)) or len(value) != len(pattern):
             got = str(len(value)) if isinstance(value, (list, tuple)) else type(value).__name__
             raise ValueError(f"{name} must be a list or tuple of {len(pattern)}, got {got}")
-        for part, beside in zip(value, pattern, strict=True):
-            yield from matching_leaves(part, beside, name)
-    else:
-        yield value
+        pairs = zip(value, pattern, strict=True)
+        return [leaf for part, beside in pairs for leaf in matching_leaves(part, beside, name)]
+    return [value]
 
 
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from types import FunctionType
 
 import numpy as np
@@ -25,10 +24,10 @@ from micrograd_plus.exercises.edge_cases import EDGE_CASES
 from micrograd_plus.exercises.from_rules import rule_exercise
 from micrograd_plus.exercises.mark import COSTS
 from micrograd_plus.exercises.mistakes import catalogue, compile_code, edit_source
-from micrograd_plus.exercises.reply import opening_step
 from micrograd_plus.exercises.rule_answers import combine
 from micrograd_plus.exercises.spec import GROUPS, KINDS
 from micrograd_plus.exercises.texts import WIDEST, escape
+from work_counts import count_calls
 
 DRAWS = int(os.environ.get("MICROGRAD_PLUS_DRAWS", "5"))
 ALL = exercises.list_exercises()
@@ -72,10 +71,9 @@ def test_an_exercise_passes_its_own_checks(exercise):
 
 
 @pytest.mark.parametrize("exercise", EACH)
-def test_a_check_takes_less_than_a_second(exercise):
-    began = time.process_time()
-    exercises.check(exercise, exercise.right if exercise.namespace is None else None)
-    assert time.process_time() - began < 1
+def test_a_check_calls_fewer_than_three_million_functions(exercise):
+    answer = exercise.right if exercise.namespace is None else None
+    assert count_calls(lambda: exercises.check(exercise, answer)) < 3_000_000
 
 
 def test_any_rule_of_the_engine_is_an_exercise():
@@ -633,17 +631,6 @@ def test_the_walk_of_a_reply_names_the_students_line(monkeypatch):
     assert str(nodes[0].site).endswith("out = softmax(x)")
 
 
-def test_a_walk_opens_after_the_step_of_the_students_rule():
-    def loss(x, w):
-        return ((x * w).sum() * 2.0).exp()
-
-    x, w = (mg.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
-    with mg.record() as walk:
-        loss(x, w).backward()
-    assert opening_step(walk, ["a"]) == [step.rule for step in walk.steps].index("multiply.a") + 1
-    assert opening_step(walk, ["none of these"]) == 0
-
-
 def test_no_message_reveals_an_entry_of_the_answer():
     leaks = 0
     for exercise in ALL:
@@ -814,7 +801,7 @@ def test_gradients_by_hand_count_up_to_the_first_wrong_one():
 
 def test_gradients_count_although_others_are_missing():
     result = exercises.check("diamond.gradients", lambda s, p: {"p": s, "s": p, "a": None}).result
-    assert [part["points"] for part in result.parts] == [2.5, 2.5, 0, 0]
+    assert [part["points"] for part in result.parts] == [1, 3, 0, 0]
     assert result.parts[2]["reason"] == "there is nothing yet under 'a'"
 
 
@@ -863,8 +850,15 @@ def test_identify_selects_the_students_own_walk(capsys):
         assert str(exercises.identify("5f0c", " A17 ")) == "These are the walks of A17."
         number = student_key.walk_number("5f0c", "a17", "means.find")
         assert mg.tracing.compare(exercise.show(), exercise.show(number)).same
-        assert exercises.check("means.find", int(right_step(exercise, number)))
-        assert f"walk number {number}" in exercises.check("means.find", 99).text.replace("\n", " ").replace("  ", " ")
+        for reply in (exercises.check("means.find", 3), exercises.check("means.find", 3, seed=number)):
+            assert not reply
+            assert reply.result.points == 0
+            assert "checked when your work is marked, not here" in " ".join(reply.text.split())
+            assert "Practise on another walk" in reply.hint()
+            assert mg.tracing.compare(reply.walk(), exercise.show(number)).same
+        assert exercises.score("means.find", int(right_step(exercise, number))) == 0
+        assert exercises.check("means.find", int(right_step(exercise, 7)), seed=7)
+        assert "walk number 7" in " ".join(exercises.check("means.find", 99, seed=7).text.split())
         assert exercises.identify("5f0c", "YOUR ID").startswith("Write your own id instead of YOUR ID")
         assert mg.tracing.compare(exercise.show(), exercise.show(student_key.SHARED_WALK)).same
     finally:

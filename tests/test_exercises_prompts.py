@@ -189,9 +189,9 @@ def test_a_patient_marks_the_test_and_the_cure():
     exercise = BY_ID["uphill.patient"]
     ill, other_test = (each.wrong_answer for each in exercise.mistakes)
     parts = exercises.check(exercise, ill).result.parts
-    assert [part["points"] for part in parts] == [4, 0]
+    assert [part["points"] for part in parts] == [1, 0]
     assert parts[1]["reason"] == "the training still does not learn"
-    assert [part["points"] for part in exercises.check(exercise, other_test).result.parts] == [0, 6]
+    assert [part["points"] for part in exercises.check(exercise, other_test).result.parts] == [0, 9]
     assert exercises.check(exercise, exercise.right)
 
 

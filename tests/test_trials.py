@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -93,17 +92,14 @@ def test_what_raises_and_what_differs_is_found_by_its_number():
     assert "FOUND made up:3" in str(found)
 
 
-def turns_for(seconds):
-    start = time.monotonic()
-    while time.monotonic() - start < seconds:
+def turn_forever():
+    while True:
         np.ones(3).sum()
 
 
 def test_what_hangs_is_broken_off():
-    start = time.monotonic()
     with pytest.raises(harness.Hang), harness.time_limit(0.05):
-        turns_for(10)
-    assert time.monotonic() - start < 5
+        turn_forever()
 
 
 def test_a_case_is_the_same_in_every_run():

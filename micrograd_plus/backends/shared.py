@@ -75,9 +75,9 @@ def mean_square(xp: Any, x: Any, axis: Any = None, keepdims: bool = False) -> An
     """
     if x.dtype.kind != "f" or not x.size:
         return xp.mean(x * x, axis, keepdims)
+    if axis is None and not keepdims and x.size <= 4096:
+        return xp.vdot(x, x) / x.size
     count = count_along(x.shape, axis)
-    if axis is None and not keepdims and count <= 4096:
-        return xp.vdot(x, x) / count
     if axis is None or x.size <= 4096 or count < 256:
         return xp.mean(x * x, axis, keepdims)
     axes, all_axes = axes_of(x.shape, axis), range(x.ndim)

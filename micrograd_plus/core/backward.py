@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -28,7 +27,7 @@ from .runtime.recorders import OnStep, mute_for_walk, notify_free, notify_walk_f
 from .variable import Array, Gradient, Namespace, Node, Variable, clock, is_complex, namespace_of, shape_of
 
 NO_BLOCK = nullcontext()
-_created, _parents = attrgetter("created"), attrgetter("parents")
+_created = attrgetter("created")
 
 
 def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: int = 0) -> list[Node]:
@@ -39,11 +38,14 @@ def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: i
     """
     seen: set[Node | None] = {None, *ends}
     order: list[Node] = []
-    for node in chain(roots, chain.from_iterable(map(_parents, order))):  # `order` grows while the loop runs
-        if node not in seen and node.created >= since:
-            seen.add(node)
-            if node.vjp is not None:
-                order.append(node)
+    to_visit: list[Iterable[Any]] = [roots]
+    for nodes in to_visit:  # which grows while the loop runs
+        for node in nodes:
+            if node not in seen and node.created >= since:
+                seen.add(node)
+                if node.vjp is not None:
+                    order.append(node)
+                    to_visit.append(node.parents)
     order.sort(key=_created, reverse=True)
     return order
 
@@ -185,7 +187,7 @@ def apply_rule(
 ) -> Iterator[Contribution]:
     """Yield the contributions of one rule: upstream times the local derivative of an elementwise rule, or what any
     other rule returns, with broadcasting undone and dtypes kept."""
-    upstream, local = values["upstream"], None
+    upstream, local, names = values["upstream"], None, rule.op.input_names(len(node.parents))
     reads = {name: values[name] for name in rule.saves}
     if rule.op.kind == "elementwise":
         local = values[rule.saves[0]] if rule.in_forward else rule(values)
@@ -195,7 +197,7 @@ def apply_rule(
     for i, raw in zip(indices, raws, strict=True):
         parent = node.parents[i]
         if parent is not None:
-            axes = axes_to_sum(rule, rule.op.input_names(len(node.parents))[i], raw, parent.shape_dtype)
+            axes = axes_to_sum(rule, names[i], raw, parent.shape_dtype)
             yield Contribution(rule, i, local, raw, axes, unbroadcast_to(xp, raw, parent.shape_dtype), reads)
 
 
@@ -261,8 +263,7 @@ def unbroadcast_to(xp: Namespace, raw: Array, shape_dtype: Any, local: Any = Non
 def own_gradient(xp: Namespace, value: Gradient, upstream: Gradient) -> Gradient:
     """Return a gradient in memory that only the walk can reach, since `add_gradient` may write into it later.
 
-    A rule of the engine may return upstream or a view; compiled code skips the call if it returned neither. What a
-    user's rule returns has already been copied by its `guard`, unless it is new.
+    Compiled code skips the call if the rule returned a new array. A user's rule has a `guard` that copies all others.
     """
     return xp.owned_copy(value, upstream)
 

@@ -143,9 +143,14 @@ def as_mistake(each: Any) -> Mistake:
 
 
 def split_points(count: int, total: float = 10.0) -> list[float]:
-    """Split points into `count` equal parts of two digits. The last part takes the remainder."""
-    each = round(total / count, 2)
-    return [each] * (count - 1) + [round(total - each * (count - 1), 2)]
+    """Split points into `count` parts of two digits: 1 for the first gradient, which is often a value of the program.
+
+    The others are equal, except that the last one takes the remainder.
+    """
+    if count == 1:
+        return [total]
+    each = round((total - 1) / (count - 1), 2)
+    return [1.0] + [each] * (count - 2) + [round(total - 1 - each * (count - 2), 2)]
 
 
 def write_starter(exercise: Exercise, summary: str | None = None) -> str:

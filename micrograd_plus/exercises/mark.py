@@ -10,7 +10,7 @@ from .compare import Expected, Wrong, compare
 from .diagnose import find_mistake
 from .flaws import COSTS, EPSILON, NUMERICAL, OVERWRITES, SINGLE_PRECISION, find_flaws
 from .mistakes import mistake
-from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
+from .spec import EDGES, PLAIN, SECOND_ORDER, Case, Exercise, Mistake, Part
 
 np = devices.device("cpu").library
 
@@ -103,7 +103,10 @@ def add_reasons(parts: list[dict[str, Any]], flags: list[str], overwritten: list
 
 
 def mark_part(part: Part, cases: Sequence[Case], wrongs: list[Wrong | None]) -> dict[str, Any]:
-    """Return the points of one part: all or nothing, except for edge cases, which count one by one."""
+    """Return the points of one part: all or nothing, except for edge cases, which count one by one.
+
+    Edge cases and the second order count only if the plain values are right.
+    """
     if part.name == "shape":
         mine = [wrong if wrong is not None and wrong.kind in UNUSABLE and not stops_at_edge(wrong) else None
                 for wrong in wrongs]  # fmt: skip
@@ -111,8 +114,10 @@ def mark_part(part: Part, cases: Sequence[Case], wrongs: list[Wrong | None]) -> 
         mine = [wrong for case, wrong in zip(cases, wrongs, strict=True) if case.part == part.name]
     bad = [wrong for wrong in mine if wrong is not None]
     points, reason = part.points, SENTENCES["right"]
+    plain_is_right = not any(w for case, w in zip(cases, wrongs, strict=True) if case.part == PLAIN)
+    if part.name in (EDGES, SECOND_ORDER) and not bad and not plain_is_right:
+        points, reason = 0.0, SENTENCES["not reached"]
     if bad:
-        plain_is_right = not any(w for case, w in zip(cases, wrongs, strict=True) if case.part == PLAIN)
         points, reason = 0.0, bad[0].sentence
         if part.name == EDGES and plain_is_right:
             right = len(mine) - len(bad)

@@ -19,10 +19,10 @@ from ..tracing import Trace
 from .compare import Wrong
 from .question import Guess, Question
 from .registry import get_exercise, list_exercises
-from .reply import Reply
+from .reply import MarkedLater, Reply
 from .sandboxed import carry_out
 from .spec import GROUPS, Case, Exercise, can_plug
-from .student_key import own_walk_number
+from .student_key import SHARED_WALK, own_walk_number
 from .texts import Text
 
 _last: dict[str, Reply | Guess] = {}
@@ -41,7 +41,8 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
     Args:
         exercise: the id, or the exercise itself.
         answer: the function, the class or the value that the exercise requires.
-        seed: the seed of an earlier try, to repeat its inputs; the number of a walk, if the exercise shows one.
+        seed: the seed of an earlier try, to repeat its inputs; the number of a walk, if the exercise shows one. In an
+            assignment, a student's own walk is marked by the grader only: practise on others, such as walk 7.
         twice: also check the gradient of a rule's gradient, as the exercise NAME.twice does.
     Returns: a reply, which is true if everything is right.
     Raises: KeyError if there is no exercise with that id.
@@ -54,8 +55,13 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
     """
     if isinstance(exercise, str):
         exercise = get_exercise(f"{exercise}.twice" if twice else exercise)
-    if seed is None:
-        seed = own_walk_number(exercise.id) if exercise.has_own_walk else secrets.randbits(63)
+    if exercise.has_own_walk:
+        own = own_walk_number(exercise.id)
+        if own != SHARED_WALK and seed in (None, own):
+            return remember(MarkedLater(exercise, answer))
+        seed = own if seed is None else seed
+    elif seed is None:
+        seed = secrets.randbits(63)
     cases = exercise.cases(seed)
     outcomes, printed = [], []
     for case in cases:
@@ -68,8 +74,15 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
     print_calls(printed, result.first_wrong)
     if result.right:
         _right.add(exercise.id)
-    reply = Reply(exercise, result, answer, cases, printed, describe_progress(exercise) if result.right else "")
-    _last[""] = _last[exercise.id] = _replies[""] = _replies[exercise.id] = reply
+    return remember(
+        Reply(exercise, result, answer, cases, printed, describe_progress(exercise) if result.right else "")
+    )
+
+
+def remember(reply: Reply) -> Reply:
+    """Keep a reply as the last one, of its exercise and of all."""
+    name = reply.exercise.id
+    _last[""] = _last[name] = _replies[""] = _replies[name] = reply
     return reply
 
 

@@ -66,7 +66,7 @@ class Reply:
             return {"text/plain": self.text}
         trace = self.shown_walk
         player = trace._repr_mimebundle_()
-        page = f"<pre style=\"white-space: pre-wrap\">{html.escape(self.text)}</pre>{player.get('text/html', '')}"
+        page = f'<pre style="white-space: pre-wrap">{html.escape(self.text)}</pre>{player.get("text/html", "")}'
         return {**player, "text/plain": self.text, "text/html": page}
 
     @property
@@ -135,6 +135,35 @@ class Reply:
         return self.result.to_dict()
 
 
+class MarkedLater(Reply):
+    """The reply to an answer about a student's own walk, which only the grader checks."""
+
+    def __init__(self, exercise: Exercise, answer: Any):
+        parts = [{"name": part.name, "points": 0.0, "of": part.points, "reason": "marked later"}
+                 for part in exercise.parts]  # fmt: skip
+        super().__init__(exercise, Result(exercise, parts, Wrong("later", "it is marked later"), []), answer)
+
+    @property
+    def text(self) -> str:
+        """The reply in words."""
+        name = self.exercise.id
+        noted = "there is no answer yet" if self.answer is None else f"your answer is {self.answer!r}"
+        return "\n".join(wrap_line(
+            f"{name}: {noted}. This walk is your own. It is checked when your work is marked, not here. "
+            f"To practise, take another walk: exercises.get_exercise({name!r}).show(7), then "
+            f"exercises.check({name!r}, step, seed=7)."
+        ))  # fmt: skip
+
+    @cached_property
+    def shown_walk(self) -> Any:
+        """The student's own walk."""
+        return self.exercise.show()
+
+    def hint(self) -> str:
+        """Return a sentence that says where hints are."""
+        return Text("There is no hint about the walk that is marked. Practise on another walk, and ask there.")
+
+
 def describe_solution(exercise: Exercise) -> list[str]:
     """Return the engine's own rules with their formulas and reasons, as lines; nothing for other exercises."""
     if exercise.op is None:
@@ -161,9 +190,3 @@ def next_hint(mistake: Mistake, hints_given: int) -> tuple[int, Text]:
     """Return the number of the next hint of a mistake, and the hint. The last one repeats."""
     number = min(hints_given + 1, len(mistake.hints))
     return number, Text(f"Hint {number} of {len(mistake.hints)}: {mistake.hints[number - 1]}")
-
-
-def opening_step(trace: Any, served: Sequence[str]) -> int:
-    """Return the number of steps after which the player opens: the first rule for one of these inputs has just run."""
-    first = (step.index for step in trace.steps if set(step.rule.partition(".")[2].split("+")) & set(served))
-    return next(first, -1) + 1

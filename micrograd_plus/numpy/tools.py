@@ -17,7 +17,7 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
     """Return all numbers of a nested structure in one row, and the function that rebuilds the structure. Dictionaries
     are in the order of their sorted keys."""
     value = _sort_keys(value)
-    parts = list(leaves(value))
+    parts = leaves(value)
     shapes = [shape_of(part) for part in parts]
     cuts = np.cumsum([0, *(np.prod(shape, dtype=int) for shape in shapes)])
 

@@ -1067,8 +1067,7 @@ def _upstream_like(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
 
 def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
     """Add the gradients of a walk to the leaves' `.grad`, as arrays until `.grad` is read."""
-    grown: list[Any] = []
-    is_watched = bool(recording.open)
+    grown: list[Any] | None = [] if recording.open else None
     with _growing:
         for leaf, received in found.items():
             if received.dtype is not leaf.shape_dtype[1]:
@@ -1081,9 +1080,9 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
                 grown = []
             after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
-            if is_watched:
-                grown.append((leaf, getattr(before, "_data", before), getattr(after, "_data", after)) if create_graph
-                             or isinstance(before, Tensor) else (leaf, before, after))
+            if grown is not None:
+                arrays = getattr(before, "_data", before), getattr(after, "_data", after)
+                grown.append((leaf, *arrays) if create_graph or isinstance(before, Tensor) else (leaf, before, after))
     if grown:
         notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:

@@ -139,6 +139,11 @@ def frozen_copy(value: Any) -> Any:
     return same
 
 
+def _input_at_call(value: Any, node: Any, array: Any) -> Any:
+    """Return an input as the operation got it, since `x += y` later makes the same object another result."""
+    return value if getattr(value, "node", None) is node else Tensor.of(array, node)
+
+
 def _without_graph(value: Any) -> Any:
     """Return a result without its graph."""
     return Tensor.of(value._data) if isinstance(value, Tensor) and value.node is not None else value
@@ -206,10 +211,7 @@ class OnTensors:
         arriving = [None if node is None else tangent_of.get(_key(node)) for node in nodes]
         if not any(tangent is not None for tangent in arriving):
             return
-        inputs = [
-            Tensor.of(array, node) if isinstance(value, Tensor) and value.node is not node else value
-            for value, node, array in zip(given, nodes, data, strict=True)
-        ]  # `x += y` makes another result of the same object
+        inputs = list(map(_input_at_call, given, nodes, data))
         results = result if op.outputs else (result,)
         if self.on_step is not None:
             self.report(self.on_step, inputs, PushedApplication(op, data, params, results, arriving))

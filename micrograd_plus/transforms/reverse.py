@@ -210,7 +210,7 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
         place = argnums % len(args)
         with differentiating() as block:
             made = as_variables(args[place], f"argument {argnums} of {name_of(f)}")
-            flat = list(leaves(made))
+            flat = leaves(made)
             block.set_inputs(flat)
             out = f(*args[:place], made, *args[place + 1 :], **kwargs)
         differentiable = block.nested or have_nodes((args, kwargs))

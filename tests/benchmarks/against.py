@@ -19,6 +19,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+import micrograd_plus
+
 from . import (
     modes,
     pieces,
@@ -75,9 +77,11 @@ def fails(contender: Any) -> bool:
 
 
 def serve(workload: str) -> None:
-    """Print the names of the steps, then answer each line `NAME REPEATS` with the CPU seconds of one step."""
+    """Print the engine's file and the names of the steps, then answer each line `NAME REPEATS` with the CPU seconds of
+    one step."""
     settle_allocator()
     found = {each.name: each for each in contenders(workload)}
+    print(json.dumps(micrograd_plus.__file__))
     print(json.dumps(list(found)), flush=True)
     for line in sys.stdin:
         name, repeats = json.loads(line)
@@ -91,9 +95,12 @@ class Engine:
         here = Path(__file__).resolve().parent.parent
         path = os.pathsep.join(map(str, (checkout, checkout / "viz", here)))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.against", workload], env={**os.environ, "PYTHONPATH": path},
+            [sys.executable, "-P", "-m", "benchmarks.against", workload], env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
+        engine = Path(self._read())
+        if not engine.is_relative_to(checkout):
+            raise RuntimeError(f"expected the engine of {checkout}, but the process imported {engine}")
         self.names: list[str] = self._read()
 
     def _read(self) -> Any:

@@ -95,8 +95,8 @@ def describe(figure: Any, description: str) -> Figure:
     return Figure(figure, description)
 
 
-def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
-    """Return a live widget. Setting its `index` moves the walk; with `synced`, moving the walk sets `index`."""
+def widget(trace: Any, index: int = 0, synced: bool = True) -> Any:
+    """Return a live widget. Setting its `index` moves the walk, and moving the walk sets `index` if `synced`."""
     return live_widgets.widget(trace, index, synced)
 
 

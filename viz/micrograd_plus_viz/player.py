@@ -11,8 +11,9 @@ from functools import cache
 from .static_files import style, text
 
 MODULES = (
-    "functions.js", "show.js", "panel.js", "layout.js", "graph.js", "controls.js", "host.js", "timeline.js",
-    "player.js",
+    "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "nodes.js", "camera.js", "placing.js",
+    "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js", "around.js",
+    "timeline.js", "player.js", "entry.js",
 )  # fmt: skip
 QUIZ = ("sealed_answers.js", "quiz.js")
 

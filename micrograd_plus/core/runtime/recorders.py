@@ -100,8 +100,8 @@ def recorders() -> list[Recorder]:
 
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
     """Notify the recorders of an application."""
+    kept = {name: keep_parameter(value) for name, value in params.items()} if params else params
     for recorder in recorders():
-        kept = {name: keep_parameter(value) for name, value in params.items()} if params else {}
         recorder.on_apply(op, inputs, data, kept, result)
 
 

@@ -24,8 +24,8 @@ TESTS = (
 )
 """The tests from which students choose. A patient passes all those before the one that shows its illness."""
 PARTS = (
-    Part("the test", 4, "it is the first test that fails"),
-    Part("the cure", 6, "the cured training learns, and at most three lines have changed"),
+    Part("the test", 1, "it is the first test that fails"),
+    Part("the cure", 9, "the cured training learns, and at most three lines have changed"),
 )
 MOST_CHANGED = 3
 LEARNED = 0.15
