@@ -348,7 +348,7 @@ export function mount(host, data, opts = {}) {
   menu.onOpen = () => tellLegend(data.steps[index - 1]);
   data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
   showValues(0);
-  if (data.unborn) for (const i of born) unborn(i, true);
+  if (data.unborn) for (const i of born) graph.unborn(i, true);
   fit();
   const odd = data.steps.findIndex(oddOne);
   if (odd >= 0) {

@@ -16,6 +16,7 @@ function mountFilm(host, data, opts = {}) {
   let mounted = null;
   let at = { round: 0, moment: -1 };
   let wasShown = false;
+  let onStep = null;
 
   // The moments of a round: the changes before its forward, its values, other changes, its walk, and the changes after.
   const momentsOf = (round) => {
@@ -109,8 +110,8 @@ function mountFilm(host, data, opts = {}) {
       at.moment = placeOf(at.round, index < 0 ? "forward" : "backward");
       tell();
     }
-    const { round } = at;
-    opts.onIndex?.(at.isWalk ? film.rounds[round] * length + Math.max(0, index) : film.rounds[round] * length);
+    opts.onIndex?.(film.rounds[at.round] * length + (at.isWalk ? Math.max(0, index) : 0));
+    onStep?.();
   }
 
   const tell = () => line.show(at.round, momentsOf(at.round), at.moment);
@@ -150,11 +151,12 @@ function mountFilm(host, data, opts = {}) {
 
   const start = opts.index ?? data.index ?? 0;
   seekStep(start);
-  return { seek: (wanted) => (wanted < 0 ? player.seek(wanted) : seekStep(wanted)), setPlay: (on) =>
+  return { seek: (wanted) => (wanted < 0 ? player.seek(wanted) : seekStep(wanted)), onStep: (f) => { onStep = f; },
+    setPlay: (on) =>
     player.setPlay(on), focus: () => player.focus(), destroy: () => player.destroy(), valuesFirst: (on) =>
     player.valuesFirst(on), isOpen: (...part) => player.isOpen?.(...part), state: () => {
     const state = player.state();
-    return { ...state, first: 0, index: state.index < 0 ? state.index : state.first + state.index };
+    return { ...state, first: 0, index: state.first + Math.max(0, state.index) };
   } };
 }
 
@@ -189,7 +191,7 @@ function decodeValues(values) {
     const like = decode(from);
     const digits = delta.length <= 256 ? 4 : 3;
     const data = entriesOfValue(like).map((x, k) => (delta[k] === 0 ? roundTo(x, digits)
-      : numberOf(codeOf(x, digits) + delta[k], digits)));
+      : numberOfCode(codeOf(x, digits) + delta[k], digits)));
     done[i] = like.data ? { ...rest, data } : { ...rest, data: null, cells: { ...like.cells, data } };
     return done[i];
   };
@@ -207,7 +209,7 @@ function codeOf(x, digits) {
   return x > 0 ? code : -code;
 }
 
-function numberOf(code, digits) {
+function numberOfCode(code, digits) {
   if (code === 0) return 0;
   const low = 10 ** (digits - 1);
   const size = Math.abs(code) - 1;
