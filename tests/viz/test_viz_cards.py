@@ -128,7 +128,7 @@ def test_numbers_are_rounded_in_python_as_in_the_page(page):
     numbers += [chance.uniform(-1, 1) * 10 ** chance.randrange(-8, 9) for _ in range(500)]
     numbers += [float(Fraction(chance.randrange(1, 4000), 8)) for _ in range(300)]
     theirs = page.evaluate("(all) => all.map((x) => (x === 0 ? '0' : x.toExponential(2)))", numbers)
-    assert [cards.rounded(each) for each in numbers] == theirs
+    assert [cards.to_three_digits(each) for each in numbers] == theirs
 
 
 @pytest.mark.browser

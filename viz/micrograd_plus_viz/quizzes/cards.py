@@ -104,7 +104,7 @@ class Answers:
         """Return the texts that count as an answer."""
         raise NotImplementedError
 
-    def as_typed(self, answer: Any) -> str:
+    def typed_text(self, answer: Any) -> str:
         """Return the text of exactly this answer."""
         return self.texts(answer)[0]
 
@@ -112,7 +112,7 @@ class Answers:
         """Return the right answer in words."""
         raise NotImplementedError
 
-    def accepted(self) -> list[str]:
+    def right_texts(self) -> list[str]:
         """Return the texts that count as right."""
         return self.texts(self.right)
 
@@ -134,7 +134,7 @@ class NumberAnswers(Answers):
         """Return the texts that count as an answer."""
         return accepted_bins(as_number(answer), self.tolerance)
 
-    def as_typed(self, answer: Any) -> str:
+    def typed_text(self, answer: Any) -> str:
         """Return the text of exactly this answer."""
         return bin_of(as_number(answer), self.tolerance)
 
@@ -154,7 +154,7 @@ class NumbersAnswers(Answers):
 
     def texts(self, answer: Any) -> list[str]:
         """Return the texts that count as an answer."""
-        return [" ".join(rounded(as_number(each)) for each in flatten(answer))]
+        return [" ".join(to_three_digits(as_number(each)) for each in flatten(answer))]
 
     def text_of_right(self) -> str:
         """Return the right answer in words."""
@@ -211,7 +211,7 @@ class CellAnswers(Answers):
         super().__init__([right] if is_shape(right) or isinstance(right, int) else list(right))
         self.picture = picture
 
-    def accepted(self) -> list[str]:
+    def right_texts(self) -> list[str]:
         """Return the texts that count as right."""
         return [text for each in self.right for text in self.texts(each)]
 
@@ -234,7 +234,7 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
     if choices is None and type(right) is bool:
         right, choices = ("yes" if right else "no"), ["yes", "no"]
     if choices is None and isinstance(right, str):
-        choices = shuffled([right, *[each for each in hints if isinstance(each, str)]])
+        choices = shuffle_choices([right, *[each for each in hints if isinstance(each, str)]])
     if choices is not None:
         found: Any = ChoiceAnswers(*check_choices(right, choices), several=not isinstance(right, str))
     elif value is not None and not is_number(right):
@@ -266,7 +266,7 @@ def check_choices(right: Any, choices: Any) -> tuple[Any, list[str]]:
     return right, listed
 
 
-def shuffled(choices: list[str]) -> list[str]:
+def shuffle_choices(choices: list[str]) -> list[str]:
     """Return choices in an order that depends only on their texts, so that the right one has no place of its own."""
     Random(hash_of(*sorted(choices))).shuffle(choices := sorted(choices))  # noqa: S311 - it hides nothing
     return choices
@@ -296,7 +296,7 @@ def flatten(value: Any) -> list[Any]:
     return [each for part in value for each in flatten(part)] if isinstance(value, (list, tuple)) else [value]
 
 
-def rounded(value: float) -> str:
+def to_three_digits(value: float) -> str:
     """Return a number in three digits, as `toExponential(2)` of JavaScript writes it."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
@@ -330,7 +330,7 @@ def shape_of_lists(data: Any) -> tuple[int, ...]:
 
 def card_data(say: str, why: str, answers: Any, hints: Mapping[Any, str], show_me: bool) -> dict[str, Any]:
     """Return the content of a card: right answers and hints are sealed."""
-    right = answers.accepted()
+    right = answers.right_texts()
     secret = hash_of(say, why, json.dumps([right, sorted(map(str, hints.values()))]))
     salt, key = hash_of(secret, "salt")[:16], key_of(secret, "key")
     opens, texts = sealed_hints(answers, hints, set(right), salt, secret)
@@ -354,7 +354,7 @@ def sealed_hints(
         key = key_of(secret, "hint", i)
         texts.append(seal(key, hint))
         fresh = [each for each in answers.texts(answer) if each not in taken]
-        if answers.as_typed(answer) not in fresh:
+        if answers.typed_text(answer) not in fresh:
             raise ValueError(f"{answer!r} is right or has a hint already, so it cannot be a wrong answer")
         taken.update(fresh)
         opens |= {name_of(salt, each): [i, wrap_key(salt, each, key)] for each in fresh}
