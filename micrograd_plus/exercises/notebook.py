@@ -17,7 +17,7 @@ from typing import Any
 
 from ..tracing import Trace
 from .compare import Wrong
-from .question import Guess, Question
+from .question import Card, Guess, Question
 from .registry import get_exercise, list_exercises
 from .reply import MarkedLater, Reply
 from .sandboxed import carry_out
@@ -25,7 +25,7 @@ from .spec import GROUPS, Case, Exercise, can_plug
 from .student_key import SHARED_WALK, own_walk_number
 from .texts import Text
 
-_last: dict[str, Reply | Guess] = {}
+_last: dict[str, Reply | Guess | Card] = {}
 _replies: dict[str, Reply] = {}
 _right: set[str] = set()
 """The exercises that were answered right in this notebook."""
@@ -281,18 +281,19 @@ def inputs(exercise: str = "") -> dict[str, Any]:
     return last_reply(exercise).inputs()
 
 
-def ask(trace: Any, what: Any, answer: Any) -> Guess:
-    """Check a guess about a walk: what a step sends, or what a leaf receives.
+def ask(trace: Any, what: Any, answer: Any = ...) -> Guess | Card:
+    """Check a guess about a walk: what a step sends, or what a value receives.
 
     If the guess is wrong, the walk is repeated with each mistake that fits, to find the mistake behind it.
 
     Args:
         trace: the record of a walk.
         what: the number of a step, counted from 1 (for its contribution), a pair of the number and a value such as
-            "after", or the label of a leaf (for its gradient).
-        answer: a number or an array, compared to the number of digits in which it is written.
+            "after", the label of a value (for its gradient), or a pair such as ("y", "value").
+        answer: a number or an array, compared to the number of digits in which it is written. With dots, or without
+            an answer, the question itself is shown.
     Returns: a reply, which is true if the answer is right.
-    Raises: IndexError or KeyError if the walk has no such step or leaf; ValueError if the answer is no finite number.
+    Raises: IndexError or KeyError if the walk has no such step or value; ValueError if the answer is no finite number.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)
@@ -304,9 +305,10 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
 
     See: the question mode of the player.
     """
-    guess = Guess(Question(trace, what), answer)
-    _last[""] = guess
-    return guess
+    question = Question(trace, what)
+    reply = Card(question) if answer is ... else Guess(question, answer)
+    _last[""] = reply
+    return reply
 
 
 __all__ = ["answer", "ask", "check", "hint", "inputs", "progress", "score", "walk"]

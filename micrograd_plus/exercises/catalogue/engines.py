@@ -464,7 +464,7 @@ COMPARE = function_exercise(
     prompt="`left` and `right` are the slopes of differences to either side. Return whether `gradient` is right: it "
            "has the same shape, and every entry is between the two slopes, give or take 1e-4 times the largest slope.",
     inputs=lambda rng: GRADIENTS[["there is a kink", "one entry is wrong"][rng.integers(2)]](real(4)(rng)),
-    judge=judge_verdict, edges={about: draw_gradient(about) for about in GRADIENTS},
+    judge=judge_verdict, count=12, edges={about: draw_gradient(about) for about in GRADIENTS},
 )  # fmt: skip
 
 WALKS = {
