@@ -72,8 +72,8 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
         first,
         (f"Move {entry} from {start:g} to {start + MOVE:g}, and compute the output again. Which of its entries change, "
          f"and by how much? Multiply each change by its entry of upstream, and add."),
-        (f"The sum is about {due} times {MOVE:g}, so {entry} should receive about {due}; you send {yours}. Which part of "
-         f"your rule is missing there, or too much?"),
+        (f"The sum is about {due} times {MOVE:g}, so {entry} should receive about {due}; you send {yours}. Which "
+         f"part of your rule is missing there, or too much?"),
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def general_hints(exercise: Exercise, wrong: Wrong | None) -> tuple[str, str, st
                 f"{wrong.answer} receives the sum of upstream times local slope, over all steps that send to it.",
                 LAST_HINT)  # fmt: skip
     return (f"Look at {about}: exercises.inputs() returns its inputs. What is special about them?",
-            "Call your answer on these inputs with a print in each line. Which line has the first number that is wrong?",
+            "Call your answer on these inputs with a print in each line. Which line has the first wrong number?",
             LAST_HINT)  # fmt: skip
 
 

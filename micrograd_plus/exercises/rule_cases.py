@@ -64,7 +64,8 @@ class RuleCases:
         if case is not None:
             arguments = case.request["arguments"]
             if "upstream" in arguments:
-                case.request = {**case.request, "arguments": {**arguments, "upstream": one_digit(arguments["upstream"])}}
+                rounded = one_digit(arguments["upstream"])
+                case.request = {**case.request, "arguments": {**arguments, "upstream": rounded}}
             elif "upstream" in case.expects:
                 case.expects = {**case.expects, "upstream": one_digit(case.expects["upstream"])}
             case.right_outcome = None
