@@ -245,7 +245,7 @@ def test_the_numbers_of_a_hint_by_hand_are_right():
     reply = exercises.check(exercise, lambda upstream, out: upstream * out + 0.1, seed=4)
     case = by_hand.small_case(exercise)
     right = float(exercise.run(exercise.right, case.request)["values"]["x"][0, 0])
-    assert f"x[0, 0] should receive about {right:.2g}" in reply.unnamed.hints[2]
+    assert f"x[0, 0] should receive about {right:.2g}" in reply.hints_without_name.hints[2]
     x, moved = case.request["arguments"]["x"], case.request["arguments"]["x"].copy()
     moved[0, 0] += by_hand.MOVE
     change = ((mg.softmax(moved) - mg.softmax(x)).numpy() * case.request["arguments"]["upstream"]).sum()

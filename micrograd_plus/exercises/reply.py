@@ -112,11 +112,11 @@ class Reply:
         """Return the next of three hints."""
         if self.right:
             return Text("There is no hint: your answer is right.")
-        self.hints_given, hint = next_hint(self.result.mistake or self.unnamed, self.hints_given)
+        self.hints_given, hint = next_hint(self.result.mistake or self.hints_without_name, self.hints_given)
         return hint
 
     @cached_property
-    def unnamed(self) -> Mistake:
+    def hints_without_name(self) -> Mistake:
         """Hints for a mistake without a name: one entry of a small call, worked out by hand."""
         return hints_by_hand(self.exercise, self.result.first_wrong, self.answer)
 

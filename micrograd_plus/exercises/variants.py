@@ -415,7 +415,7 @@ def function_variants(id: str, right: Any, reads: Sequence[str]) -> Iterator[Mis
         for title, edited in edit_function(tree, [*names, *sorted(inner)], {"np": np}, [*names, "xp"]):
             yield variant(title, edited)
         yield from scaled_results(function)
-        yield from miscounted(function)
+        yield from shift_counts(function)
     if not getattr(right, "takes_all_values", False) and id not in textbook_forms() and id not in MAY_NOT_END:
         for _, _, tree in rule_trees([((), right)]):
             for title, edited in edit_function(tree, names, vars(sys.modules[right.__module__]), names):
@@ -442,7 +442,7 @@ ATTRIBUTES = ("self.data", "other.data", "y")
 """Values of a class of numbers that can replace each other."""
 
 
-def miscounted(function: Any) -> Iterator[Mistake]:
+def shift_counts(function: Any) -> Iterator[Mistake]:
     """Yield answers that count a step too many, or one too few."""
     parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
     for name in {"step", "steps"} & set(parameters):
