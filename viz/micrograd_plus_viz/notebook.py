@@ -62,7 +62,7 @@ def plain_text(trace: Trace) -> str:
 def html(trace: Trace, note: str | None = None, index: int = 0) -> str:
     """Return the player in one line of HTML, with a picture for hosts that disable scripts."""
     placement = layout.compute_placement(trace) if len(trace["nodes"]) <= MOST_DRAWN else None
-    data, name = compress(payload(trace, note, placement) | ({"index": index} if index else {}))
+    data, name = compress(payload(trace, note) | ({"index": index} if index else {}))
     code = in_script(BOOT.replace("ID", name))
     return (
         f'<div data-mgp="{name}">{_fallback(trace, placement)}'

@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from .. import layout
 from ..dot import final_labels_and_widths
-from ..payload import is_drawn_whole, payload
+from ..payload import payload
 from ..trace_input import Trace
 
 WIDEST = -8.888e-88
@@ -52,7 +51,7 @@ def split_payload(trace: Trace, note: str | None, stops: list[int]) -> list[dict
 def empty_payload(trace: Trace, note: str | None) -> dict[str, Any]:
     """Return the payload without gradients, with room for any gradient in its nodes."""
     blank = blank_values(trace)
-    full = payload(trace, note, layout.compute_placement(blank) if is_drawn_whole(trace) else None)
+    full = payload(trace, note)
     written, broadest = final_labels_and_widths(blank)
     full["labels"] = [
         [label.name, label.value, None if label.gradient is None else "", round(broad, 1)]

@@ -21,7 +21,7 @@ export function mountQuiz(host, given, opts = {}) {
   const isFind = quiz.question.form === "step";
   const asks = () => question && !isFind;
   const atQuestion = () => asks() && player?.state().index > data.steps.length;
-  const keys = { q: onward, m: () => { if (isFind) mark(); }, Enter: () => { if (atQuestion()) form.focus(); } };
+  const keys = { q: onward, ...isFind ? { m: mark } : {}, Enter: () => { if (atQuestion()) form.focus(); } };
   for (let k = 1; k <= LETTERS.length; k += 1) keys[k] = () => { if (atQuestion()) form.press(k - 1); };
 
   strip.show.addEventListener("click", giveUp);
