@@ -8,7 +8,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import exercises
-from micrograd_plus.exercises import authoring, by_hand, sandboxed
+from micrograd_plus.exercises import authoring, by_hand, notebook, sandboxed
 from micrograd_plus.exercises.catalogue import patients
 from micrograd_plus.exercises.handout import starter_notebook
 
@@ -256,3 +256,28 @@ def test_the_example_of_a_cross_entropy_has_probabilities():
     prompt = BY_ID["softmax_cross_entropy.logits"].prompt
     target = np.array(json.loads(prompt.partition("\ntarget = ")[2].partition("\n")[0]))
     assert abs(target.sum(axis=-1) - 1).max() < 0.02
+
+
+# Progress ---------------------------
+
+
+def test_progress_is_kept_in_a_file_for_the_next_session(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebook, "_right", set())
+    monkeypatch.setattr(notebook, "_kept_in", [])
+    file = tmp_path / "progress.json"
+    exercises.progress(file)
+    assert exercises.check("tanh.x", lambda out: 1 - out * out)
+    assert json.loads(file.read_text(encoding="utf-8")) == ["tanh.x"]
+    monkeypatch.setattr(notebook, "_right", set())  # another session
+    assert f"1 of {len(exercises.list_exercises(ALL[0].group))} are right" in exercises.progress(tmp_path)
+    assert exercises.check("exp.x", lambda out: out)
+    assert json.loads(file.read_text(encoding="utf-8")) == ["exp.x", "tanh.x"]
+    file.write_text("{}", encoding="utf-8")
+    with pytest.raises(ValueError, match="is not a file of progress"):
+        exercises.progress(file)
+
+
+def test_the_prompt_of_a_product_does_not_give_the_rule():
+    prompt = BY_ID["prod.x"].prompt
+    assert "∂" not in prompt
+    assert "`fold`" not in BY_ID["unfold.x"].prompt.partition("```")[0]

@@ -32,7 +32,8 @@ def hints_by_hand(exercise: Exercise, wrong: Wrong | None, answer: Any) -> Mista
             hints = None if case is None else hints_of_case(exercise, case, answer)
     except Exception:  # noqa: BLE001 - a student's code may raise anything; then the hints are general
         hints = None
-    return Mistake("unnamed", "no known mistake", hints or general_hints(exercise, wrong))
+    hints = hints or general_hints(exercise, wrong)
+    return Mistake("unnamed", "no known mistake", hints if exercise.shows_right else (*hints[:2], LAST_HINT))
 
 
 def small_case(exercise: Exercise) -> Case | None:

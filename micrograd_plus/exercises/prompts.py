@@ -18,7 +18,9 @@ from .sandboxed import FUNCTIONS, OWN_FUNCTIONS, Namespace
 
 np = devices.device("cpu").library
 
-GIVEAWAY = re.compile(r"gradient|derivative|slope|upstream|contribution|rule\b|\bsends?\b|receive|backward|\btie|kink")
+GIVEAWAY = re.compile(
+    r"gradient|derivative|slope|upstream|contribution|rule\b|\bsends?\b|receive|backward|\btie|kink|∂|mg\.|^`\w+`\.?$"
+)
 """Words of sentences that belong to the answer, not to the task."""
 MOST_SHOWN = 24
 """The number of entries up to which an array is written out."""
