@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import tomllib
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from micrograd_plus import exercises
 from micrograd_plus.exercises.edits import edit_tree
 from micrograd_plus.exercises.sandboxed import carry_out
 from micrograd_plus.exercises.variants import form_function, textbook_forms
-from student_mistakes import load_held_out, load_mistakes
+from student_mistakes import FOLDER, compile_answer, load_held_out, load_mistakes
 
 STRIDE = 1 if os.environ.get("MICROGRAD_PLUS_ALL_MISTAKES") else 24
 HELD_OUT_STRIDE = 1 if STRIDE == 1 else 10
@@ -112,3 +113,21 @@ def test_a_textbooks_form_is_right_on_ordinary_inputs(name):
         answer, _ = form_function(code, [*exercise.reads, "xp"], {"np": np})
         outcomes = [carry_out(answer, case.request, exercise.namespace) for case in cases]
         assert exercise.mark(cases, outcomes).first_wrong is None, code
+
+
+def test_a_reader_of_prompts_and_hints_reaches_the_right_rule(capsys):
+    trials = tomllib.loads((FOLDER / "trials.toml").read_text(encoding="utf-8"))["trial"]
+    in_three = 0
+    for trial in trials:
+        *wrong, last = trial["tries"]
+        assert len(trial["read"]) == len(wrong)
+        for code, read in zip(wrong, trial["read"], strict=True):
+            reply = exercises.check(trial["exercise"], compile_answer(code), seed=11)
+            screen = " ".join([*reply.text.split(), *(reply.hint() for _ in range(3))])
+            assert not reply, code
+            assert read in screen, (code, read, screen)
+        in_three += exercises.check(trial["exercise"], compile_answer(last)).right and len(trial["tries"]) <= 3
+    with capsys.disabled():
+        print(f"\n{in_three} of {len(trials)} trials reach the right rule in at most three tries")  # noqa: T201 - the share is the result
+    assert len(trials) >= 36
+    assert in_three >= 0.95 * len(trials)

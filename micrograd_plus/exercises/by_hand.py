@@ -73,8 +73,8 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
         first,
         (f"Move {entry} from {start:g} to {start + MOVE:g}, and compute the output again. Which of its entries change, "
          f"and by how much? Multiply each change by its entry of upstream, and add."),
-        (f"The sum is about {due} times {MOVE:g}, so {entry} should receive about {due}; you send {yours}. Which "
-         f"part of your rule is missing there, or too much?"),
+        (f"If {entry} moves by {MOVE:g}, the output times upstream changes by about {due} times {MOVE:g} in sum. So "
+         f"{entry} should receive about {due}; you send {yours}. Which part of your rule is missing, or too much?"),
     )  # fmt: skip
 
 

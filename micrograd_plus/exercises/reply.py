@@ -21,6 +21,7 @@ from .mark import Result
 from .sandboxed.values import copy_data
 from .spec import Case, Exercise, Mistake
 from .texts import Text, escape, format_points, wrap_line
+from .variants import VARIANT
 
 NOT_WRITTEN = "it stopped with NotImplementedError"
 """The start of the difference for a starter that runs unchanged."""
@@ -112,13 +113,24 @@ class Reply:
         """Return the next of three hints."""
         if self.right:
             return Text("There is no hint: your answer is right.")
-        self.hints_given, hint = next_hint(self.result.mistake or self.hints_without_name, self.hints_given)
+        self.hints_given, hint = next_hint(self.mistake_with_hints, self.hints_given)
         return hint
 
     @cached_property
-    def hints_without_name(self) -> Mistake:
-        """Hints for a mistake without a name: one entry of a small call, worked out by hand."""
-        return hints_by_hand(self.exercise, self.result.first_wrong, self.answer)
+    def mistake_with_hints(self) -> Mistake:
+        """The mistake with the hints that are shown.
+
+        A mistake of the catalogue has its own. Otherwise, one entry of a small call is worked out by hand; if the right
+        answer with one change gives these numbers, the change comes first.
+        """
+        known = self.result.mistake
+        if known is not None and known.id != VARIANT:
+            return known
+        by_hand = hints_by_hand(self.exercise, self.result.first_wrong, self.answer)
+        if known is not None:
+            first, _, last = by_hand.hints
+            by_hand.hints = (known.hints[1], first, last)
+        return by_hand
 
     def walk(self) -> Any:
         """Return the walk of a small program with your answer in it, opened at the first wrong step.

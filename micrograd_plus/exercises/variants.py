@@ -40,9 +40,13 @@ def textbook_forms() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
 
 
-def variant(title: str, answer: Any, id: str = "edit") -> Mistake:  # noqa: A002 - the field's name
+VARIANT = "edit"
+"""The id of mistakes that are variants of a right answer, and of no row of the catalogue."""
+
+
+def variant(title: str, answer: Any) -> Mistake:
     """Return the mistake of a variant. Its title is the hint."""
-    return Mistake(id, title, (QUESTION, EXPLANATION.format(title=title), LAST_HINT), answer)
+    return Mistake(VARIANT, title, (QUESTION, EXPLANATION.format(title=title), LAST_HINT), answer)
 
 
 # Rules ----------------------

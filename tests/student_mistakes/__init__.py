@@ -10,6 +10,8 @@ from micrograd_plus.exercises.sandboxed import namespace
 
 from . import held_out_longer, longer
 
+FOLDER = Path(__file__).parent
+
 
 def read_one_line(path):
     """Return the mistakes of a file of expressions. Free names of an expression are the answer's parameters."""
@@ -35,11 +37,10 @@ def compile_answer(code):
 
 def load_mistakes():
     """Return every mistake: its exercise, the answer, a pattern for its name, what went wrong, and its code."""
-    folder = Path(__file__).parent
-    return read_one_line(folder / "one_line.txt") + [(*each, "") for each in longer.MISTAKES]
+    return read_one_line(FOLDER / "one_line.txt") + [(*each, "") for each in longer.MISTAKES]
 
 
 def load_held_out():
     """Return the mistakes that were written before the table of mistakes and the edits were read."""
-    one_line = read_one_line(Path(__file__).parent / "held_out.txt")
+    one_line = read_one_line(FOLDER / "held_out.txt")
     return one_line + [(*each, "") for each in held_out_longer.MISTAKES]
