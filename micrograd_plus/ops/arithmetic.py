@@ -294,6 +294,7 @@ def clip(xp, x, min=None, max=None):
     b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
 )
 def _where(xp, condition, a=None, b=None):
+    """Choose entries from `a` where the condition is not 0, else from `b`."""
     return xp.where(condition, a, b)
 
 

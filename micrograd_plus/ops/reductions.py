@@ -74,6 +74,7 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 @real_only
 @explains(axis="axis must be a whole number; for the maximum of two tensors, write mg.maximum(a, b)")
 def _max(xp, x, *, axis=None, keepdims=False):
+    """Compute the largest entry, over all or along axes."""
     return xp.max(x, axis=axis, keepdims=keepdims)
 
 
@@ -110,6 +111,7 @@ def amax(x, axis=None, keepdims=False):
 @real_only
 @explains(axis="axis must be a whole number; for the minimum of two tensors, write mg.minimum(a, b)")
 def _min(xp, x, *, axis=None, keepdims=False):
+    """Compute the smallest entry, over all or along axes."""
     return xp.min(x, axis=axis, keepdims=keepdims)
 
 

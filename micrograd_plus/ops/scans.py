@@ -176,6 +176,7 @@ def _(xp, upstream, x, out, axis):
 
 @op(residuals=("order",), constants=("order",))
 def _sort(xp, x, *, axis=-1, descending=False):
+    """Sort the entries along an axis."""
     order = xp.argsort(x, axis=axis, descending=descending)
     return xp.take_along_axis(x, order, axis=axis), order
 
@@ -286,6 +287,7 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
 
 @composite
 def _median(xp, x, *, axis=None, keepdims=False):
+    """Compute the median along axes."""
     return xp.quantile(x, q=0.5, axis=axis, keepdims=keepdims)
 
 
