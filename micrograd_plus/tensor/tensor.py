@@ -779,7 +779,7 @@ class Tensor(PyTorchMethods):
         if count is not None and count != self.shape[0]:
             raise ValueError(
                 f"{count} names cannot take a tensor of length {self.shape[0]}. PyTorch's max, min, sort and median "
-                f"along an axis return values and indices, here they return values: write x.max(1) and x.argmax(1)"
+                f"along an axis return values and indices, here they return values: write x.max(axis=1) and x.argmax(1)"
             )
         return iter(ops.unstack(self))
 

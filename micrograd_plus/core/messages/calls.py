@@ -43,6 +43,7 @@ def prefixes_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if (own := own_keywords(function, options)) != options:
                 return call(*args, **own)
+            check_positions(function, args)
             if function.__name__ in re.findall(r"\w+", str(error)):
                 raise
             raise explain_call(function, error, args, options) from error
@@ -64,6 +65,7 @@ def suggests_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
         except TypeError:
             if (own := own_keywords(function, options)) != options:
                 return call(*args, **own)
+            check_positions(function, args)
             raise
 
     return call
@@ -93,6 +95,18 @@ def own_keyword(function: str, name: str, names: Sequence[str]) -> str:
     if function in OTHER_RESULTS and own in ("axis", "keepdims"):
         raise TypeError(f"{function} has no argument {name!r}: write {own}=. {OTHER_RESULTS[function]}") from None
     return own
+
+
+def check_positions(function: Any, args: tuple[Any, ...]) -> None:
+    """Raise TypeError for an axis by position where the function takes it by name: PyTorch's `max(x, 1)` and its kind
+    return a pair, so a program that reads `[0]` of it would get another number."""
+    name, code = function.__name__, function.__code__
+    count = code.co_argcount
+    if len(args) <= count or code.co_flags & CO_VARARGS or name not in OTHER_RESULTS:
+        return
+    if hasattr(args[count], "shape") and name in ("max", "min"):
+        raise TypeError(f"{name}: axis must be a whole number; for the {name}imum of two tensors, write mg.{name}imum(a, b)")
+    raise TypeError(f"{name} takes its axis by name: write axis={args[count]!r}. {OTHER_RESULTS[name]}") from None
 
 
 def unknown_keyword(function: str, name: str, names: Sequence[str]) -> str:
