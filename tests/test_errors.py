@@ -227,7 +227,7 @@ CASES = {
         (lambda: F.max_pool1d(2.0, 1), TypeError, "max_pool1d: expected a tensor, got float"),
     ],
     "names of another library": [
-        (lambda: mg.where(leaf(2), leaf(2) > 0, 1.0), TypeError, "boolean", "mg.where(condition, x, y)", "(2,) float64"),
+        (lambda: mg.where(leaf(2), leaf(2) > 0, 1.0), TypeError, "boolean", "where(condition, x, y)", "(2,) float64"),
         (lambda: mg.where([1, 0], leaf(2), 1.0), TypeError, "condition must be boolean", "write condition != 0"),
         (lambda: mg.where(2.0, leaf(2), 1.0), TypeError, "condition must be boolean", "got 2.0"),
         (lambda: leaf(2).where(leaf(2) > 0, 1.0), AttributeError, "no 'where'", "mg.where(condition, x, y)"),

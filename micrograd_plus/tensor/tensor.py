@@ -33,6 +33,7 @@ np = devices.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
 _growing = RLock()
 _getitem, _quotient = ops.getitem, ops.divide.op.call  # what `/` means has no rounding_mode
+_transpose = ops.transpose.op.call
 """Threads that bring gradients to the same leaf take turns: what one adds must not be lost to another."""
 _ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 """NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
@@ -315,7 +316,7 @@ class Tensor(PyTorchMethods):
     @property
     def T(self) -> Tensor:
         """All axes in reverse order."""
-        return ops.transpose(self)
+        return _transpose(self)
 
     @property
     def mT(self) -> Tensor:
@@ -1012,7 +1013,7 @@ class Tensor(PyTorchMethods):
                     f"x.transpose{axes} could mean two things: to exchange these axes write x.swapaxes{axes}, for an "
                     f"order of all axes x.transpose({axes})"
                 )
-        return ops.transpose(self, axes=one_tuple(axes) or None)
+        return _transpose(self, axes=one_tuple(axes) or None)
 
 
 Variable.public = Tensor

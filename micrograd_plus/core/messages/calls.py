@@ -98,15 +98,20 @@ def own_keyword(function: str, name: str, names: Sequence[str]) -> str:
 
 
 def check_positions(function: Any, args: tuple[Any, ...]) -> None:
-    """Raise TypeError for an axis by position where the function takes it by name: PyTorch's `max(x, 1)` and its kind
-    return a pair, so a program that reads `[0]` of it would get another number."""
+    """Raise TypeError for arguments by position that mean something else in PyTorch. `max(x, 1)` and its kind return a
+    pair there, so a program that reads `[0]` of it would get another number; `transpose(x, 0, 1)` exchanges axes."""
     name, code = function.__name__, function.__code__
-    count = code.co_argcount
-    if len(args) <= count or code.co_flags & CO_VARARGS or name not in OTHER_RESULTS:
+    further = args[code.co_argcount :]
+    if not further or code.co_flags & CO_VARARGS:
         return
-    if hasattr(args[count], "shape") and name in ("max", "min"):
-        raise TypeError(f"{name}: axis must be a whole number; for the {name}imum of two tensors, write mg.{name}imum(a, b)")
-    raise TypeError(f"{name} takes its axis by name: write axis={args[count]!r}. {OTHER_RESULTS[name]}") from None
+    if name == "transpose":
+        pair = f"{args[1]!r}, {further[0]!r}"
+        raise TypeError(f"transpose takes the order of all axes as one tuple; write mg.swapaxes(x, {pair}) for two")
+    if name in ("max", "min") and hasattr(further[0], "shape"):
+        of_two = f"for the {name}imum of two tensors, write mg.{name}imum(a, b)"
+        raise TypeError(f"{name}: axis must be a whole number; {of_two}")
+    if name in OTHER_RESULTS:
+        raise TypeError(f"{name} takes its axis by name: write axis={further[0]!r}. {OTHER_RESULTS[name]}") from None
 
 
 def unknown_keyword(function: str, name: str, names: Sequence[str]) -> str:
