@@ -1082,7 +1082,8 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
             if grown is not None:
-                grown.append((leaf, before, after))
+                arrays = getattr(before, "_data", before), getattr(after, "_data", after)
+                grown.append((leaf, *arrays) if create_graph or isinstance(before, Tensor) else (leaf, before, after))
     if grown:
         notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:

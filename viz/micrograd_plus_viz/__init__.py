@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import dot, live_widgets, notebook, page, picture, window
+from . import dot, live_widgets, notebook, page, picture, timeline, window
 from .comparison import WalkComparison
 from .exports import film, worked_solution
 from .figure import Figure
@@ -40,7 +40,8 @@ class WalkPlayer:
     """Notebook output that shows a walk as a player."""
 
     def __init__(self, trace: Any, start: int = 0, index: int = 0) -> None:
-        (self.trace, self.note), self.index = window.load_window(trace, start), index
+        loop = timeline.load_film(trace) if start == 0 else None
+        (self.trace, self.note), self.index = (loop, None) if loop else window.load_window(trace, start), index
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return notebook.mimebundle(self.trace, self.note, self.index)
@@ -196,6 +197,8 @@ def save(
     if suffix == ".json":
         return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
+        if start == 0 and (loop := timeline.load_film(trace)):
+            return _write(path, page.document(loop, title, None, index or 0))
         (visible, note), *more = window.load_parts(trace, start, length)
         return _write(path, page.document(visible, title, note, index or 0, more))
     looks = {"width": width, "dark": dark}

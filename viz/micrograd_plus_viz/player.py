@@ -13,7 +13,7 @@ from .static_files import style, text
 MODULES = (
     "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "nodes.js", "camera.js", "placing.js",
     "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js", "around.js",
-    "player.js", "entry.js",
+    "timeline.js", "player.js", "entry.js",
 )  # fmt: skip
 QUIZ = ("sealed_answers.js", "quiz.js")
 
@@ -21,7 +21,7 @@ QUIZ = ("sealed_answers.js", "quiz.js")
 @cache
 def player_source(with_quiz: bool = False) -> str:
     """Return the player as one ES module: the style sheet as a string, then all modules in order."""
-    css, modules = style("player.css"), MODULES
+    css, modules = style("player.css") + style("timeline.css"), MODULES
     if with_quiz:
         css, modules = css + style("quiz.css"), (*MODULES, *QUIZ)
     return "\n".join([f"const PLAYER_CSS = {json.dumps(css)};", *map(text, modules)])
