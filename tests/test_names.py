@@ -231,7 +231,7 @@ WORDS = {
     "mg.where(x > 1)": "it needs a and b; for the places where a condition holds write mg.nonzero(condition)",
     "mg.where(x > 1, x)": "it needs a and b; for the places where a condition holds write mg.nonzero(condition)",
     "mg.roll(x)": "roll needs 'shift'",
-    "mg.swapaxes()": "swapaxes needs 'x'",
+    "mg.sum()": "sum needs 'x'",
     "mg.linspace(0, 1, steps=3)": "linspace has no argument 'steps': write num=",
     "mg.arange(0, end=3)": "arange has no argument 'end': write stop=",
     "mg.zeros(size=(2, 2))": "zeros has no argument 'size'; it has *shape, dtype, device, requires_grad",
