@@ -245,7 +245,7 @@ WORDS = {
     "mg.sort(x, 1)": "sort takes its axis by name: write axis=1. It returns the sorted entries alone",
     "mg.cummax(x, 0)": "cummax takes its axis by name: write axis=0.",
     "mg.cummin(x, 0)": "cummin takes its axis by name: write axis=0.",
-    "mg.transpose(x, 0, 1)": "transpose: the order of all axes must be one tuple; for two axes write mg.swapaxes(x, 0, 1)",
+    "mg.transpose(x, 0, 1)": "transpose: the order of all axes must be one tuple; for two axes write mg.swapaxes(x, 0",
     "mg.min(x, x)": "min: axis must be a whole number; for two tensors write mg.minimum(a, b)",
     "mg.sum(x, along=1)": "sum has no argument 'along'; it has x, axis, keepdims",
     "nn.functional.dropout(x, q=1)": "dropout has no argument 'q'; it has input, p, training",
