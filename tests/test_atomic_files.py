@@ -217,7 +217,7 @@ def test_a_file_that_is_open_under_dev_is_written_to(folder):
     assert (folder / "file").read_text(encoding="utf-8") == "through"
 
 
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="only Linux has files in memory there")  # noqa: S108
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="only Linux has files in memory there")  # noqa: S108 - it looks
 def test_a_file_in_memory_is_replaced_like_any_other():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         path = Path(folder, "file")

@@ -441,7 +441,7 @@ class Tensor(PyTorchMethods):
         return add_hook(self._require_node("register_post_accumulate_grad_hook"), "after_accumulation", call)
 
     def retain_grad(self) -> Tensor:
-        """Keep the gradient of this result in `.grad` as well, as leaves do.
+        """Keep the gradient of this result in `.grad` as well, as leaves do: what its hooks have left of it.
 
         Returns: the tensor.
         Raises: RuntimeError where it wants no gradient.
@@ -463,7 +463,7 @@ class Tensor(PyTorchMethods):
                 kept: Any = held()
                 kept.grad = add_gradient(kept.grad, gradient)
 
-            add_hook(node, "hooks", keep)
+            add_hook(node, "hooks", keep, runs_last=True)
         return self
 
     def _require_node(self, name: str) -> Node:

@@ -9,7 +9,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
 from .arguments import expected_tensor_error
-from .foreign_names import OTHER_RESULTS
+from .foreign_names import OF_TWO_TENSORS, OTHER_RESULTS, TWO_AXES
 from .values import describe, explained_error
 
 KEYWORDS_OF_BOTH = {
@@ -98,18 +98,16 @@ def own_keyword(function: str, name: str, names: Sequence[str]) -> str:
 
 
 def check_positions(function: Any, args: tuple[Any, ...]) -> None:
-    """Raise TypeError for arguments by position that mean something else in PyTorch. `max(x, 1)` and its kind return a
-    pair there, so a program that reads `[0]` of it would get another number; `transpose(x, 0, 1)` exchanges axes."""
+    """Raise TypeError for more arguments by position than a function takes, if they mean something else in PyTorch: an
+    axis where PyTorch's function returns a pair, so that a program that reads `[0]` of it would get another number."""
     name, code = function.__name__, function.__code__
     further = args[code.co_argcount :]
     if not further or code.co_flags & CO_VARARGS:
         return
-    if name == "transpose":
-        pair = f"{args[1]!r}, {further[0]!r}"
-        raise TypeError(f"transpose takes the order of all axes as one tuple; write mg.swapaxes(x, {pair}) for two")
-    if name in ("max", "min") and hasattr(further[0], "shape"):
-        of_two = f"for the {name}imum of two tensors, write mg.{name}imum(a, b)"
-        raise TypeError(f"{name}: axis must be a whole number; {of_two}")
+    if name in TWO_AXES:
+        raise TypeError(f"{name}: {TWO_AXES[name].format(*args[1:], *further)}")
+    if name in OF_TWO_TENSORS and hasattr(further[0], "shape"):
+        raise TypeError(f"{name}: axis must be a whole number; for two tensors write {OF_TWO_TENSORS[name]}")
     if name in OTHER_RESULTS:
         raise TypeError(f"{name} takes its axis by name: write axis={further[0]!r}. {OTHER_RESULTS[name]}") from None
 

@@ -554,3 +554,9 @@ OTHER_RESULTS = {
 }
 """Functions that have another result in PyTorch under the same name. They refuse `dim=`, which says that a line was
 written for PyTorch, and say what differs."""
+
+TWO_AXES = {"transpose": "the order of all axes must be one tuple; for two axes write mg.swapaxes(x, {0!r}, {1!r})"}
+"""Functions that take two axes in PyTorch, and the sentence for that."""
+
+OF_TWO_TENSORS = {"max": "mg.maximum(a, b)", "min": "mg.minimum(a, b)"}
+"""What PyTorch's functions of these names do with a second tensor."""
