@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from graded import EXP, HEAD, RIGHT, SECRET, SIGN, TANH, assignment
 from micrograd_plus import files
 from micrograd_plus.__main__ import main
-from micrograd_plus.grading import batch, grade, submissions, tampering, worker
+from micrograd_plus.grading import batch, budget, grade, lateness, submissions, tampering, worker
 from micrograd_plus.grading.assignment import Assignment
 from micrograd_plus.grading.cells import Cell, required_cells
 from micrograd_plus.grading.formats import format_marks, table
@@ -180,6 +181,94 @@ def test_an_answer_that_sleeps_repeats_a_limited_number_of_times(sandbox, monkey
     marks = marks_of(source, sandbox, assigned=Assignment("week3", names, SECRET))
     assert len(runs) == len(names) + grade.MOST_REPEATS
     assert points(marks) == [0] * 5
+
+
+@pytest.mark.parametrize("cells", [0, 40])
+def test_a_submission_as_a_whole_has_one_budget(sandbox, monkeypatch, cells):
+    names = ["tanh.x", "exp.x", "log.x", "sin.x", "cos.x"]
+    answers = [f"def {name.replace('.', '_')}(x):\n    while True: pass" for name in names]
+    spent = []
+
+    def run_slowly(run):
+        spent.append(run.limits.cpu)
+        return grade.RunResult(end="cpu", cpu=run.limits.cpu, wall=run.limits.cpu, has_answer=True)
+
+    monkeypatch.setattr(sandbox, "run", run_slowly)
+    limits = lambda exercise: Limits(cpu=2.0, wall=6.0)
+    monkeypatch.setattr(grade, "SPARE", -4.0)
+    source = notebook(*["while True: pass"] * cells, *answers)
+    marks = marks_of(source, sandbox, "work.ipynb", assigned=Assignment("week3", names, SECRET), limits=limits)
+    ends = [each["reason"] for each in marks["exercises"]]
+    assert sum(spent) == 6.0
+    assert ends[:3] == ["your code ran longer than 2 s"] * 3
+    assert ends[3:] == ["your submission as a whole ran longer than 6 s, so this exercise was not run"] * 2
+
+
+def test_reading_counts_towards_the_budget_and_the_last_run_is_cut():
+    spent = budget.Budget(10.0, spent=8.0)
+    limits = spent.limit(Limits(cpu=5.0, wall=15.0))
+    assert (limits.cpu, limits.wall) == (2.0, 15.0)
+    spent.spend(grade.RunResult(cpu=1.9, wall=21.9))
+    assert spent.is_spent
+    assert not budget.Budget(10.0, spent=9.0).is_spent
+
+
+# Late submissions -----------------------------------------------------------------------------------------------------
+
+
+DUE = "2026-12-04T23:59:00+01:00"
+
+
+@pytest.mark.parametrize(("time", "days"), [
+    ("2026-12-04T23:59", 0), ("2026-12-05T00:10", 0), ("2026-12-05T00:20", 1), ("2026-12-05T23:59", 1),
+    ("2026-12-06T00:00", 2), ("2026-12-04T22:59:30Z", 0), ("2026-12-04T23:20Z", 1), ("2026-12-01", 0),
+])  # fmt: skip
+def test_a_day_that_has_begun_after_the_grace_counts_as_late(time, days):
+    assert lateness.count_days(time, datetime.fromisoformat(DUE), grace=15) == days
+
+
+def test_late_submissions_lose_points_by_the_rule(tmp_path, capsys):
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for name in "abcd":
+        (folder / f"{name}.py").write_text(RIGHT, encoding="utf-8")
+    rule = "{ per_day = 30, at_most = 50, grace = 15 }"
+    path = assignment(tmp_path, due=DUE, late=rule)
+    times = tmp_path / "times.csv"
+    times.write_text("id,time\na,2026-12-04T20:00\nb,2026-12-05T12:00\nc,2026-12-09T12:00+01:00\n", encoding="utf-8")
+    command = ["grade", str(folder), "--assignment", str(path), "-o", str(tmp_path / "out"), "--jobs", "1",
+               "--columns", "student,score,late"]  # fmt: skip
+    assert main([*command, "--times", str(times)]) == 0
+    assert "has no time for d: nothing is taken off" in capsys.readouterr().out
+    table_of_marks = (tmp_path / "out" / "marks.csv").read_text(encoding="utf-8").split()
+    assert table_of_marks == ["student,score,late", "a,20,0", "b,14,1", "c,10,5", "d,20,0"]
+    late = Store(tmp_path / "out").get("b")
+    assert late["late"] == {"days": 1, "percent": 30.0, "points": 6.0}
+    assert late["remarks"] == ["submitted 1 day late: 30 % of the points (6) are taken off"]
+    assert [each["points"] for each in late["exercises"]] == [10, 10]
+    assert "30 % of the points" in (tmp_path / "out" / "students" / "b.html").read_text(encoding="utf-8")
+    times.write_text("b,2026-12-04T12:00\n", encoding="utf-8")
+    assert main([*command, "--times", str(times), "--again", "exp.x"]) == 0
+    assert Store(tmp_path / "out").get("b")["score"] == 20
+
+
+@pytest.mark.parametrize(("settings", "rows", "message"), [
+    ({}, "a,2026-12-04\n", "the assignment has no due time"),
+    ({"due": DUE}, "id,time\na,yesterday\n", "line 2 of times.csv must have an ID and a time"),
+    ({"due": "2026-12-04T23:59:00"}, "a,2026-12-04T12:00+01:00\n", "has a time zone, and `due`"),
+    ({"due": "2026-12-04"}, "", "`due` must be a date with a time"),
+    ({"late": "{ per_day = 10 }"}, "", "[late] needs the time"),
+    ({"due": DUE, "late": "{ per_week = 10 }"}, "", "no setting 'per_week'; it has grace, per_day, at_most"),
+    ({"due": DUE, "late": "{ per_day = 110 }"}, "", "'per_day' must be a number between 0 and 100, got 110"),
+])  # fmt: skip
+def test_unusable_times_and_rules_stop_before_anything_is_written(tmp_path, capsys, settings, rows, message):
+    (tmp_path / "a.py").write_text(RIGHT, encoding="utf-8")
+    (tmp_path / "times.csv").write_text(rows, encoding="utf-8")
+    code = main(["grade", str(tmp_path / "a.py"), "--assignment", str(assignment(tmp_path, **settings)), "-o",
+                 str(tmp_path / "out"), "--times", str(tmp_path / "times.csv")])  # fmt: skip
+    assert code == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 READERS = {

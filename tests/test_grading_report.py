@@ -18,7 +18,6 @@ from micrograd_plus.grading.assignment import load_assignment
 from micrograd_plus.grading.reasons import REASONS, escape_invisible, reason
 from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.store import Store, to_json
-from micrograd_plus.tracing import load_trace
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202e \x1b[31m =1+1"
 OPEN = {"meta", "br", "img", "link", "input"}
@@ -188,14 +187,20 @@ def test_marks_contain_the_first_wrong_step_and_no_expected_value(store):
 
 def test_the_walk_of_a_wrong_answer_loads_and_draws(store):
     names = sorted(path.name for path in (store.folder / "walks").iterdir())
-    assert names == ["bob--tanh.x.json"]
-    trace = load_trace(store.folder / "walks" / names[0])
-    assert trace.steps
+    assert names == ["bob--tanh.x.beside.json", "bob--tanh.x.json"]
+    trace, right = report.load_walks(store.folder / "walks" / names[1])
     assert "tanh" in trace.summary()
+    assert [step.rule for step in trace.steps] == [step.rule for step in right.steps]
+    first = trace.steps[trace.opens_at - 1]
+    assert first.rule == "tanh.x"
+    assert trace.marks[first.index]["wrong"]
+    assert trace.marks[first.index]["right"].tolist() == right.steps[first.index].contribution.numpy().tolist()
     assert 'href="walks/bob--tanh.x.json"' in (store.folder / "report.html").read_text(encoding="utf-8")
     pytest.importorskip("micrograd_plus_viz")
     report.write_report(store, load_assignment(store.folder.parent / "week3.toml"), draw=True)
-    assert (store.folder / "walks" / "bob--tanh.x.html").stat().st_size > 1000
+    drawn = (store.folder / "walks" / "bob--tanh.x.html").read_text(encoding="utf-8")
+    assert "the right walk, and this one" in drawn
+    assert sorted(path.name for path in (store.folder / "walks").glob("*.html")) == ["bob--tanh.x.html"]
     assert 'href="walks/bob--tanh.x.html"' in (store.folder / "report.html").read_text(encoding="utf-8")
 
 

@@ -10,11 +10,11 @@ import pytest
 
 import micrograd_plus as mg
 from commands import environment, run
-from micrograd_plus.tracing import last_walk
+from micrograd_plus.tracing import formulas, last_walk
 from micrograd_plus.tracing.json_in import TraceError
 from micrograd_plus.tracing.last_walk import record_last_walk
 from micrograd_plus_viz import letters
-from work_counts import count_calls, cpu_ratio
+from work_counts import count_calls, count_lines, cpu_ratio
 
 LOOP = """
 import sys
@@ -269,7 +269,55 @@ def record_writes(size):
 
 @pytest.mark.parametrize("record", [record_lines, record_writes])
 def test_a_record_is_written_in_time_in_proportion_to_it(record):
-    assert cpu_ratio(record, 60, factor=10, enough=12) < 12
+    record(5)()  # fills caches
+    assert count_lines(record(300)) < 12 * count_lines(record(30))
+
+
+def total_of_leaves(size):
+    """Return the result of a user's operation whose rule reads all parts."""
+
+    @mg.variadic(parts=lambda upstream, parts: [upstream] * len(parts))
+    def own_total(xp, parts):
+        """Return the sum of all parts."""
+        return sum(parts)
+
+    return own_total(leaves(size)).sum()
+
+
+def join_before(size):
+    """Return a walk through a join that was not recorded: only what its rule read tells the values of its inputs."""
+    loss = total_of_leaves(size)
+    return loss.backward
+
+
+def leaves(size):
+    """Return leaves with one number each."""
+    return [mg.tensor([float(number)], requires_grad=True) for number in range(size)]
+
+
+MANY_INPUTS = {
+    "concatenate": lambda size: lambda: mg.concatenate(leaves(size)).sum().backward(),
+    "stack": lambda size: lambda: mg.stack(leaves(size)).sum().backward(),
+    "unstack": lambda size: lambda: mg.stack(mg.unstack(mg.ones(size, requires_grad=True))).sum().backward(),
+    "a user's rule": lambda size: lambda: total_of_leaves(size).backward(),
+    "joined before": join_before,
+}
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize("name", MANY_INPUTS)
+def test_a_node_with_ten_times_the_inputs_takes_ten_times_the_work(name, monkeypatch):
+    def record(program):
+        with mg.record() as trace:
+            program()
+        return trace.to_json(), str(trace)
+
+    counts = []
+    for size in (3, 20, 200):  # the first one fills caches
+        monkeypatch.setattr(formulas, "SHARED_FORMULAS", formulas.Memory())
+        program = MANY_INPUTS[name](size)
+        counts.append(count_lines(lambda program=program: record(program)))
+    assert counts[2] < 12 * counts[1]
 
 
 @pytest.mark.parametrize("text", ["x", "ab ", "1.5, "])

@@ -271,6 +271,19 @@ def test_wrong_sums_are_an_error(document):
     assert mg.load_trace(gradient, check=False).to_dict() == gradient
 
 
+def test_a_gradient_that_cancels_may_be_off_by_a_rounding_error():
+    x = mg.tensor([1.0], requires_grad=True)
+    with mg.record() as trace:
+        (x * 0.3 - x * 0.3).backward()
+    data = trace.to_dict()
+    (leaf,) = data["walks"][0]["leaves"]
+    data["values"][leaf["after"]]["data"] = [5.6e-17]
+    mg.load_trace(data)
+    data["values"][leaf["after"]]["data"] = [1e-9]
+    with pytest.raises(TraceError, match="what arrived is not what node 0 has after it"):
+        mg.load_trace(data)
+
+
 def test_a_gradient_without_a_step_or_twice_is_an_error(document):
     with pytest.raises(TraceError, match="walk 0 has steps 0 to 5; there are 0"):
         mg.load_trace(with_change(document, "steps", []))

@@ -292,9 +292,9 @@ def every_step(op_samples):
 def test_the_formula_of_a_step_does_not_depend_on_earlier_steps(name, monkeypatch):
     alone = []
     for sample in samples[name]:
-        monkeypatch.setattr(trace_formulas, "SHARED_FORMULAS", {})
+        monkeypatch.setattr(trace_formulas, "SHARED_FORMULAS", trace_formulas.Memory())
         alone += every_step([sample])
-    monkeypatch.setattr(trace_formulas, "SHARED_FORMULAS", {})
+    monkeypatch.setattr(trace_formulas, "SHARED_FORMULAS", trace_formulas.Memory())
     assert every_step(samples[name]) == alone
     assert every_step(samples[name]) == alone
 

@@ -26,6 +26,24 @@ def count_calls(work: Callable[[], Any]) -> int:
     return calls
 
 
+def count_lines(work: Callable[[], Any]) -> int:
+    """Return how many lines of Python `work` runs; a loop on one line counts once for each round."""
+    lines = 0
+
+    def count(frame, event, argument):
+        nonlocal lines
+        lines += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return lines
+
+
 def cpu_ratio(task: Callable[[int], Callable[[], Any]], small: int, *, factor: int, enough: float) -> float:
     """Return how many times longer a task takes that is `factor` times as large.
 

@@ -28,7 +28,7 @@ from ..core.variable import is_complex, namespace_of
 from ..formulas import symbols
 from ..tensor import Tensor, tensor
 from ..tracing import load_trace, record
-from ..tracing.formulas import expression, reads_of_application
+from ..tracing.formulas import RuleRun, reads_of_application
 from ..transforms.forward import jvp
 from ..transforms.gradcheck import gradcheck
 from ..transforms.reverse import grad
@@ -284,7 +284,7 @@ def formula_holds(sample: Sample, step: tuple[Any, ...], listener: _Listener) ->
     up = upstreams_or_zeros(xp, upstream, node) if op.outputs else upstream
     place = contribution.index if op.kind == "variadic" else rule.inputs.index(op.inputs[contribution.index])
     reads = reads_of_application(rule, *listener.outcomes[node]) if rule.in_forward else contribution.reads
-    formula = expression(rule, place, reads, up)
+    formula = RuleRun(rule, reads, up).contribution(place)
     names = {**reads, "upstream": up}
     for name, value in list(names.items()):
         if isinstance(value, (list, tuple)):

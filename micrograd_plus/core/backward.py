@@ -187,7 +187,7 @@ def apply_rule(
 ) -> Iterator[Contribution]:
     """Yield the contributions of one rule: upstream times the local derivative of an elementwise rule, or what any
     other rule returns, with broadcasting undone and dtypes kept."""
-    upstream, local = values["upstream"], None
+    upstream, local, names = values["upstream"], None, rule.op.input_names(len(node.parents))
     reads = {name: values[name] for name in rule.saves}
     if rule.op.kind == "elementwise":
         local = values[rule.saves[0]] if rule.in_forward else rule(values)
@@ -197,7 +197,7 @@ def apply_rule(
     for i, raw in zip(indices, raws, strict=True):
         parent = node.parents[i]
         if parent is not None:
-            axes = axes_to_sum(rule, rule.op.input_names(len(node.parents))[i], raw, parent.shape_dtype)
+            axes = axes_to_sum(rule, names[i], raw, parent.shape_dtype)
             yield Contribution(rule, i, local, raw, axes, unbroadcast_to(xp, raw, parent.shape_dtype), reads)
 
 

@@ -72,6 +72,22 @@ def walk_of_case(exercise: Exercise, case: Case, answer: Any) -> Trace | None:
         return None
 
 
+def right_walk(exercise: Exercise, case: Case) -> Trace | None:
+    """Return the walk through the same call with the right answer; None if the exercise has no walk."""
+    with np.errstate(all="ignore"):
+        if exercise.has_own_walk:
+            return exercise.show_right(case.request["arguments"]["walk"])
+        if (sample := case.expects.get("sample")) is not None:
+            upstream = case.expects.get("upstream", case.request["arguments"].get("upstream"))
+            source, names, _ = program_around(sample.op, sample, upstream)
+            return run_program(source, names, f"a program around {sample.op.name}")
+        values = exercise.run(exercise.right, case.request)["values"]
+        program = exercise.walk_program and exercise.walk_program(case.request["arguments"], values, exercise.right)
+        if not program:
+            return None
+        return run_program(program.source, names_of_program(program), f"the program of {exercise.id}")
+
+
 def run_program(source: str, names: dict[str, Any], title: str) -> Trace:
     """Record a program. If it raises, the trace ends with the error."""
     file = f"<{title}>"
@@ -268,10 +284,7 @@ def walk_of_numbers(exercise: Exercise, case: Case, answer: Any) -> Trace | None
     program = exercise.walk_program(case.request["arguments"], outcome["values"] or {}, answer)
     if program is None:
         return None
-    leaves = {name: make_leaf(value, name, requires_grad=True) for name, value in program.leaves.items()}
-    constants = {name: make_leaf(value, name) if hasattr(value, "dtype") else value
-                 for name, value in program.constants.items()}  # fmt: skip
-    trace = run_program(program.source, {**constants, **leaves}, f"the program of {exercise.id}")
+    trace = run_program(program.source, names_of_program(program), f"the program of {exercise.id}")
     trace.steps = list(trace.steps)
     for name, value in program.numbers.items():
         replace_number(trace, name, value, program.step, exercise.shows_right)
@@ -281,6 +294,14 @@ def walk_of_numbers(exercise: Exercise, case: Case, answer: Any) -> Trace | None
         wrong = [len(trace.steps) - 1]
     trace.opens_at = wrong[0] + 1 if wrong else 0
     return trace if trace.steps else None
+
+
+def names_of_program(program: AnswerProgram) -> dict[str, Any]:
+    """Return the leaves and constants of a program by name."""
+    leaves = {name: make_leaf(value, name, requires_grad=True) for name, value in program.leaves.items()}
+    constants = {name: make_leaf(value, name) if hasattr(value, "dtype") else value
+                 for name, value in program.constants.items()}  # fmt: skip
+    return {**constants, **leaves}
 
 
 def replace_number(trace: Trace, name: str, value: Any, step: int | None, shows_right: bool) -> None:
@@ -335,4 +356,4 @@ def make_mark(word: str, say: str, wrong: Any, right: Any) -> dict[str, Any]:
     return {"word": word, "say": say, "wrong": places, "right": right if places else None}
 
 
-__all__ = ["AnswerProgram", "run_program", "walk_of_case", "walk_with_answer"]
+__all__ = ["AnswerProgram", "right_walk", "run_program", "walk_of_case", "walk_with_answer"]

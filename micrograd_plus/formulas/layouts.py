@@ -210,7 +210,7 @@ def between_bars(writer: Writer, expression: Expression) -> Piece:
 def getitem(writer: Writer, expression: Expression) -> Piece:
     """Write a part of an array with its index."""
     array, index = expression.args
-    code = writer.comma_list(cast("tuple[Any, ...]", index)) if type(index) is tuple else writer.piece(index).code
+    code = writer.comma_list(cast("tuple[Any, ...]", index)) if isinstance(index, tuple) else writer.piece(index).code
     return Piece(writer.marks.subscript(writer.parenthesize(writer.piece(array), POWER), code))
 
 
@@ -264,7 +264,7 @@ def linear_layer(writer: Writer, expression: Expression) -> Piece:
 def scatter(writer: Writer, expression: Expression) -> Piece:
     """Write entries added to zeros at an index."""
     x, index = expression.args[0], expression.params.get("index", expression.args[1:2])
-    inside = cast("tuple[Any, ...]", index if type(index) is tuple else (index,))
+    inside = cast("tuple[Any, ...]", index if isinstance(index, tuple) else (index,))
     once = all(part is None or part is Ellipsis or isinstance(part, int | slice) for part in inside)
     said = writer.marks.remark("at " if once else "added at ")
     where = writer.marks.row(said, writer.marks.fence("[", writer.comma_list(inside), "]"))

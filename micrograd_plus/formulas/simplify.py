@@ -157,8 +157,9 @@ def _part(whole: Expression, args: tuple[Any, ...]) -> Any:
         behind: tuple[Any, ...] = (slice(None),) * (-axis - 1) if axis < 0 else ()
         x, *rest = of.args
         if of.function == "split" and rest and isinstance(rest[0], tuple):
-            bounds: list[Any] = [None, *cast("tuple[int, ...]", rest[0]), None]
-            return Operation("getitem", (x, (*before, slice(bounds[place], bounds[place + 1]), *behind)))
+            ends = cast("tuple[int, ...]", rest[0])
+            bounds = slice(ends[place - 1] if place else None, ends[place] if place < len(ends) else None)
+            return Operation("getitem", (x, (*before, bounds, *behind)))
         if of.function == "unstack":
             return Operation("getitem", (x, (*before, place, *behind)))
     return type(whole)(whole.function, args, {})

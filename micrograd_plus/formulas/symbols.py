@@ -282,6 +282,23 @@ class Shape(tuple[int, ...]):  # noqa: SLOT001 - its name needs an attribute
         return f"Shape({tuple(self)}, {self.name!r})"
 
 
+class Shapes(list[Shape]):
+    """Shapes of the parts of the list called `name`. It is not searched for symbols, since there may be thousands."""
+
+    def __init__(self, shapes: Iterable[Iterable[int]], name: str) -> None:
+        super().__init__(Shape(shape, f"{name}[{i}]") for i, shape in enumerate(shapes))
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Shapes({self.name!r})"
+
+
+class Lengths(tuple[Any, ...]):
+    """What a function of shapes returns for known shapes: a constant that is not searched for symbols."""
+
+    __slots__ = ()
+
+
 def parts(value: Any) -> Iterator[Symbolic]:
     """Yield the direct symbolic parts of `value`, from left to right, with repetitions."""
     if isinstance(value, Expression):
@@ -297,7 +314,8 @@ def _symbolic_in(value: Any) -> Iterator[Symbolic]:
 
 
 def _members(value: Any) -> tuple[Any, ...]:
-    """Return the members of a tuple, a list or a slice; nothing for anything else, including a `Shape`."""
+    """Return the members of a tuple, a list or a slice; nothing for anything else, including constants such as a
+    `Shape`."""
     if isinstance(value, slice):
         ends = cast("slice[Any, Any, Any]", value)
         return ends.start, ends.stop, ends.step

@@ -141,7 +141,7 @@ def in_places(writer: Writer, here: str, where: str, elsewhere: str) -> Piece:
 
 def _at(writer: Writer, index: Any, axis: Any = None) -> str:
     marks = writer.marks
-    inside = cast("tuple[Any, ...]", index if type(index) is tuple else (index,))
+    inside = cast("tuple[Any, ...]", index if isinstance(index, tuple) else (index,))
     code = marks.row(marks.remark("at "), marks.fence("[", writer.comma_list(inside), "]"))
     where = along(writer, axis)
     return marks.row(code, marks.remark(" along "), where) if where else code

@@ -8,8 +8,11 @@ An assignment is a short TOML file that stays with the teacher:
     isolation = "full"                   # required for final marks; at a weaker level marks are provisional
     files = ["my_exercises.py"]          # your own exercises, defined with @exercises.define
     hand_out = ["my_exercises.py"]       # those files that students get, with their answers, for feedback at home
+    due = 2026-12-04T23:59:00+01:00      # for points off by the rule in [late], see `lateness`
     [points]
     "softmax.x" = 4                      # instead of the exercise's own points
+    [late]
+    per_day = 10                         # percent of the points
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import secrets
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,10 +33,11 @@ from typing import Any
 from .. import exercises as catalogue
 from ..exercises.student_key import derive_key, walk_number
 from ..files import write_file
+from .lateness import find_problems_of_rule
 from .sandbox.isolation import LEVELS
 
 SHORTEST_SECRET = 16
-KEYS = {"title", "exercises", "secret", "isolation", "files", "hand_out", "points", "id"}
+KEYS = {"title", "exercises", "secret", "isolation", "files", "hand_out", "points", "id", "due", "late"}
 
 
 class AssignmentError(Exception):
@@ -51,6 +56,8 @@ class Assignment:
     files: list[str] = field(default_factory=list)
     hand_out: list[str] = field(default_factory=list)
     points: dict[str, float] = field(default_factory=dict)
+    due: datetime | None = None
+    late: dict[str, float] = field(default_factory=dict)
     folder: Path = field(default_factory=Path)
 
     @cached_property
@@ -97,7 +104,8 @@ class Assignment:
 
     def fingerprint(self) -> str:
         """Return a hash of everything except the submission that marks depend on. It does not reveal the secret."""
-        parts = [self.id, self.exercises, self.secret, self.points, list(map(describe, self.definitions.values())),
+        parts = [self.id, self.exercises, self.secret, self.points, str(self.due), self.late,
+                 list(map(describe, self.definitions.values())),
                  [hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in self.files]]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -146,6 +154,7 @@ def find_problems(data: dict[str, Any]) -> Iterator[str]:
     elif type(hand_out) is not list or not all(each in files and Path(each).stem.isidentifier() for each in hand_out):
         yield "`hand_out` must be a list of names in `files` that Python can import"
     yield from find_problems_of_points(data.get("points", {}), ids if type(ids) is list else [])
+    yield from find_problems_of_rule(data.get("due"), data.get("late", {}))
 
 
 def find_problems_of_points(points: Any, ids: list[Any]) -> Iterator[str]:

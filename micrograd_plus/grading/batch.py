@@ -67,13 +67,16 @@ class SameStudentError(Exception):
 
 def grade_class(submissions: list[tuple[str, Path]], assignment: Path, store: Store, *, level: str | None = None,
                 attempt: int = 1, jobs: int | None = None, again: list[str] | None = None,
-                progress: Progress | None = None) -> Summary:  # fmt: skip
-    """Grade all submissions and store their marks. Submissions that are already marked and unchanged are skipped."""
+                progress: Progress | None = None, times: dict[str, str] | None = None) -> Summary:  # fmt: skip
+    """Grade all submissions and store their marks. Submissions that are already marked and unchanged are skipped.
+
+    `times` has the time of submission of each student, for points off by the assignment's rule.
+    """
     setup = {"assignment": pack_assignment(assignment), "level": level, "attempt": attempt}
     waiting, replies = SimpleQueue[Any](), SimpleQueue[Any]()
     count = max(1, min(jobs or os.cpu_count() or 1, len(submissions)))
     first = Worker(setup)  # raises here if the assignment or the level is invalid
-    make_task, make_problem = partial(path_task, store, again), partial(problem_marks, assignment, setup)
+    make_task, make_problem = partial(path_task, store, again, times or {}), partial(problem_marks, assignment, setup)
     threads = [threading.Thread(target=run_worker, daemon=True,
                                 args=(setup, make_task, make_problem, waiting, replies, None if number else first))
                for number in range(count)]  # fmt: skip
@@ -106,9 +109,9 @@ def store_reply(store: Store, student: str, reply: dict[str, Any], summary: Summ
     summary.failed += not is_graded(json.loads(reply["text"]))
 
 
-def path_task(store: Store, again: list[str] | None, student: str, path: Path) -> dict[str, Any]:
+def path_task(store: Store, again: list[str] | None, times: dict[str, str], student: str, path: Path) -> dict[str, Any]:
     """Return the task of a submission for a worker on this machine."""
-    task: dict[str, Any] = {"student": student, "path": str(path)}
+    task: dict[str, Any] = {"student": student, "path": str(path), "submitted": times.get(student)}
     before = store.get(student)
     if again and before:
         return task | {"again": again, "before": before}
@@ -196,7 +199,8 @@ def grade_on_cluster(setup: dict[str, Any], task: dict[str, Any]) -> dict[str, A
 
 
 def grade_with_dask(submissions: list[tuple[str, Path]], assignment: Path, store: Store, address: str, *,
-                    attempt: int = 1, progress: Progress | None = None) -> Summary:  # fmt: skip
+                    attempt: int = 1, progress: Progress | None = None,
+                    times: dict[str, str] | None = None) -> Summary:  # fmt: skip
     """Grade all submissions on a running Dask cluster, with full isolation.
 
     Dask connects only the teacher's machines. Student processes are isolated as on a single machine.
@@ -207,7 +211,7 @@ def grade_with_dask(submissions: list[tuple[str, Path]], assignment: Path, store
     summary = Summary()
     with Client(address) as client:
         futures = {client.submit(grade_on_cluster, setup, task, pure=False, retries=1): student
-                   for student, task in data_tasks(submissions, store)}  # fmt: skip
+                   for student, task in data_tasks(submissions, store, times or {})}  # fmt: skip
         for number, future in enumerate(as_completed(list(futures)), start=1):
             student = futures[future]
             failure = future.exception() if future.status == "error" else None
@@ -218,11 +222,14 @@ def grade_with_dask(submissions: list[tuple[str, Path]], assignment: Path, store
     return summary
 
 
-def data_tasks(submissions: list[tuple[str, Path]], store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
+def data_tasks(
+    submissions: list[tuple[str, Path]], store: Store, times: dict[str, str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each student and a task that contains the submission, for machines that cannot read this disk."""
     for student, path in submissions:
         data = asdict(read_submission(path, student))
-        yield student, {"submission": data, "known": known_fingerprint(store.get(student))}
+        yield student, {"submission": data, "submitted": times.get(student),
+                        "known": known_fingerprint(store.get(student))}  # fmt: skip
 
 
 def print_progress(done: int, total: int) -> None:

@@ -40,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--draw", action="store_true", help="write a page that plays the walk of each first wrong step")
     parser.add_argument("--jobs", type=int, help="number of worker processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="grade on a running Dask cluster")
+    parser.add_argument("--times", metavar="FILE", help="a table of IDs and times of submission, for points off by the "
+                        "assignment's rule for late submissions")  # fmt: skip
     parser.add_argument("--write-back", metavar="SYSTEM", choices=["nbgrader"], help="write the marks in the folder -o "
                         "into the gradebook of a school system")  # fmt: skip
     parser.add_argument("--database", metavar="URL", default="sqlite:///gradebook.db", help="with --write-back: the "
@@ -64,12 +66,13 @@ def run(options: argparse.Namespace) -> int:
     """
     from .assignment import AssignmentError
     from .batch import SameStudentError
+    from .lateness import TimesError
     from .sandbox.isolation import IsolationError
     from .store import BusyError
 
     try:
         return run_task(options)
-    except (AssignmentError, IsolationError, BusyError, SameStudentError, CommandError) as error:
+    except (AssignmentError, IsolationError, BusyError, SameStudentError, TimesError, CommandError) as error:
         sys.stderr.write(f"micrograd-plus grade: {error}\n")
     except OSError as error:
         name = error.filename2 or error.filename or "a file"
@@ -183,6 +186,7 @@ def grade_all(options: argparse.Namespace) -> int:
     """Grade a class, and write its reports."""
     from .assignment import load_assignment
     from .batch import find_submissions
+    from .lateness import read_times
     from .store import Store
 
     if options.draw and find_spec("micrograd_plus_viz") is None:
@@ -197,9 +201,10 @@ def grade_all(options: argparse.Namespace) -> int:
     submissions = find_submissions(map(Path, options.submissions))
     if not submissions:
         raise CommandError("there are no submissions in these folders")
+    times = read_times(Path(options.times), assignment.due) if options.times else {}
     store = Store(Path(options.output or "marks"))
     with store.lock():
-        return grade_into(store, assignment, submissions, columns, options)
+        return grade_into(store, assignment, submissions, columns, options, times)
 
 
 def write_back(store: Any, assignment: Any, options: argparse.Namespace) -> int:
@@ -222,7 +227,8 @@ def write_back(store: Any, assignment: Any, options: argparse.Namespace) -> int:
     return 1 if unknown or left_out or not marks else 0
 
 
-def grade_into(store: Any, assignment: Any, submissions: Any, columns: Any, options: argparse.Namespace) -> int:
+def grade_into(store: Any, assignment: Any, submissions: Any, columns: Any, options: argparse.Namespace,
+               times: dict[str, str]) -> int:  # fmt: skip
     """Grade a class into a folder that is locked for this run."""
     from . import batch, report
     from .sandbox.isolation import is_at_least, strongest_level
@@ -230,17 +236,20 @@ def grade_into(store: Any, assignment: Any, submissions: Any, columns: Any, opti
     level = "full" if options.dask else options.isolation or strongest_level()
     before = {marks["student"]: report.points_and_reasons(marks) for marks in store.all()}
     if options.dask:
-        summary = grade_with_dask(submissions, store, options)
+        summary = grade_with_dask(submissions, store, options, times)
     else:
         summary = batch.grade_class(submissions, Path(options.assignment), store, level=level, attempt=options.attempt,
-                                    jobs=options.jobs, again=options.again,
-                                    progress=batch.print_progress)  # fmt: skip
+                                    jobs=options.jobs, again=options.again, progress=batch.print_progress,
+                                    times=times)  # fmt: skip
     report.write_report(store, assignment, columns, options.draw)
     if not is_at_least(level, assignment.isolation):
         sys.stdout.write(f"These marks are provisional: isolation was {level!r}, and the assignment requires "
                          f"{assignment.isolation!r}.\n")  # fmt: skip
     sys.stdout.write(f"{summary.marked} marked, {summary.unchanged} unchanged, {summary.failed} not graded. "
                      f"See {store.folder / 'report.html'}.\n")  # fmt: skip
+    without = [student for student, _ in submissions if times and student not in times]
+    if without:
+        sys.stdout.write(f"{options.times} has no time for {', '.join(without[:10])}: nothing is taken off.\n")
     changes = report.write_changes(store, before, options.again or assignment.exercises)
     if options.again or not changes.startswith("0 "):
         sys.stdout.write(changes)
@@ -250,7 +259,7 @@ def grade_into(store: Any, assignment: Any, submissions: Any, columns: Any, opti
     return NOT_GRADED if summary.failed else 0
 
 
-def grade_with_dask(submissions: Any, store: Any, options: argparse.Namespace) -> Any:
+def grade_with_dask(submissions: Any, store: Any, options: argparse.Namespace, times: dict[str, str]) -> Any:
     """Grade a class on a cluster."""
     from . import batch
 
@@ -260,6 +269,6 @@ def grade_with_dask(submissions: Any, store: Any, options: argparse.Namespace) -
         )
     try:
         return batch.grade_with_dask(submissions, Path(options.assignment), store, options.dask,
-                                     attempt=options.attempt, progress=batch.print_progress)  # fmt: skip
+                                     attempt=options.attempt, progress=batch.print_progress, times=times)  # fmt: skip
     except ImportError as error:
         raise CommandError(f'Dask is not installed: {error}: pip install "micrograd_plus[grade]"') from error

@@ -17,14 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from ..exercises.reply import walk_with_answer
+from ..exercises.answer_walks import right_walk, walk_with_answer
 from .assignment import Assignment
+from .budget import SPARE, Budget
 from .cells import answers_to_run, cells_to_run, exercises_of, is_starter, required_cells
 from .messages import SafeMessages
 from .reasons import escape_invisible, reason
 from .sandbox.boxes import Sandbox, SandboxError
 from .sandbox.isolation import is_at_least
 from .sandbox.runs import Limits, Run, RunResult
+from .store import BESIDE
 from .submissions import Submission
 from .tampering import find_tampering
 
@@ -48,15 +50,16 @@ A submission may waste this many repetitions."""
 def grade_submission(submission: Submission, assignment: Assignment, sandbox: Sandbox, attempt: int = 1,
                      limits: Callable[[Any], Limits] | None = None,
                      walks: dict[str, str] | None = None,
-                     answers: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
+                     answers: dict[str, Any] | None = None, spent: float = 0.0) -> dict[str, Any]:  # fmt: skip
     """Return the marks of a submission.
 
     Add to `walks` the walk through the first wrong call of each exercise, and to `answers` the code of each answer.
+    `spent` is the processor time that reading it took, which counts towards its budget.
     """
     if submission.problem is not None:
         return ungradable_marks(submission, assignment, attempt, sandbox.level)
     marks = first_marks(submission, assignment, attempt, sandbox.level)
-    grading = SubmissionGrading(submission, assignment, sandbox, attempt, limits or limits_of)
+    grading = SubmissionGrading(submission, assignment, sandbox, attempt, limits or limits_of, spent)
     try:
         marks["exercises"] = [grading.mark_or_zero(name) for name in assignment.exercises]
     finally:
@@ -97,8 +100,8 @@ def blank_marks(**fields: Any) -> dict[str, Any]:
     """
     return {
         "schema": SCHEMA, "assignment": "", "student": "", "attempt": 1, "isolation": "none", "provisional": True,
-        "gradable": False, "problem": None, "failed": [], "score": 0.0, "max_score": 0.0, "exercises": [],
-        "remarks": [], "tampering": [],
+        "gradable": False, "problem": None, "failed": [], "score": 0.0, "max_score": 0.0, "late": None,
+        "exercises": [], "remarks": [], "tampering": [],
     } | fields  # fmt: skip
 
 
@@ -123,9 +126,10 @@ class SubmissionGrading:
     """State of grading one submission, exercise by exercise."""
 
     def __init__(self, submission: Submission, assignment: Assignment, sandbox: Sandbox, attempt: int,
-                 limits: Callable[[Any], Limits]) -> None:  # fmt: skip
+                 limits: Callable[[Any], Limits], spent: float = 0.0) -> None:  # fmt: skip
         self.submission, self.assignment, self.sandbox, self.attempt = submission, assignment, sandbox, attempt
         self.limits = limits
+        self.budget = Budget(SPARE + sum(limits(each).cpu for each in assignment.definitions.values()), spent)
         functions = {name: exercise.function_name for name, exercise in assignment.definitions.items()}
         self.cells = [part for cell in submission.cells if not cell.is_test for part in cell.split()]
         if len(self.cells) > MOST_STATEMENTS:
@@ -185,10 +189,10 @@ class SubmissionGrading:
 
         Students do not see it. It is None for answers that stop, and for exercises with a walk of each student's own.
         """
-        if exercise.has_own_walk:
+        if exercise.has_own_walk or self.budget.is_spent:
             return None
         cases = exercise.cases(self.assignment.seed("", name, 0))[:COMMON_CASES]
-        result = self.sandbox.run(self.build_run(name, exercise, [case.request for case in cases], places))
+        result = self.carry_out(self.build_run(name, exercise, [case.request for case in cases], places))
         values = [check_outcome(result, place, case.request, self.messages)["values"]
                   for place, case in enumerate(cases)]  # fmt: skip
         if result.end != "done" or not any(values):
@@ -235,11 +239,14 @@ class SubmissionGrading:
         if self.deadly and not is_answered:
             return next(iter(self.deadly.values())), []
         while True:
+            if self.budget.is_spent:
+                return RunResult(end="budget"), []
             places = cells_to_run(self.running, name, set(self.deadly))
             if len(self.deadly) > MOST_LEFT_OUT:
                 places = sorted(required_cells(self.cells, self.running, name) - self.deadly.keys())
             result = self.run_patiently(self.build_run(name, exercise, requests, places))
-            if result.end in ("done", "missing") or result.has_answer or not 0 <= result.last_cell < len(places):
+            is_over = result.end in ("done", "missing", "budget") or result.has_answer
+            if is_over or not 0 <= result.last_cell < len(places):
                 return result, places
             blamed = places[result.last_cell]
             if blamed in required_cells(self.cells, self.running, name):
@@ -263,11 +270,21 @@ class SubmissionGrading:
 
     def run_patiently(self, run: Run) -> RunResult:
         """Carry out a run; once more with twice the time if the clock stopped it, since the machine may be busy."""
-        result, limits = self.sandbox.run(run), run.limits
-        if result.end == "time" and result.cpu < limits.cpu and self.repeats < MOST_REPEATS:
-            result = self.sandbox.run(replace(run, limits=replace(limits, wall=2 * limits.wall)))
+        result, limits = self.carry_out(run), run.limits
+        has_waited = result.end == "time" and result.cpu < limits.cpu
+        if has_waited and self.repeats < MOST_REPEATS and not self.budget.is_spent:
+            result = self.carry_out(replace(run, limits=replace(limits, wall=2 * limits.wall)))
             self.repeats += result.end == "time"
         return result
+
+    def carry_out(self, run: Run) -> RunResult:
+        """Carry out a run within what is left of the budget, and take off what it used."""
+        limits = self.budget.limit(run.limits)
+        result = self.sandbox.run(replace(run, limits=limits))
+        self.budget.spend(result)
+        is_cut = (result.end == "cpu" and limits.cpu < run.limits.cpu) or (
+            result.end == "time" and limits.wall < run.limits.wall)  # fmt: skip
+        return replace(result, end="budget") if is_cut else result
 
     # Comparing --------------------------------------------------------------------------------------------------------
 
@@ -300,6 +317,7 @@ class SubmissionGrading:
         trace = walk_with_answer(exercise, wrong, returned_values)
         if trace is not None:
             self.walks[name] = trace.to_json()
+            self.walks[f"{name}{BESIDE}"] = what_is_beside(trace, right_walk(exercise, wrong.case))
 
     # Reasons ----------------------------------------------------------------------------------------------------------
 
@@ -308,7 +326,7 @@ class SubmissionGrading:
         if result.end == "missing":
             return self.reason_for_missing(exercise, result, places)
         limits = self.limits(exercise)
-        return reason(result.end, seconds=f"{limits.cpu:g}", disk=limits.disk >> 20,
+        return reason(result.end, seconds=f"{limits.cpu:g}", total=f"{self.budget.total:g}", disk=limits.disk >> 20,
                       signal=result.detail.get("signal", ""))  # fmt: skip
 
     def reason_for_missing(self, exercise: Any, result: RunResult, places: list[int]) -> str:
@@ -331,6 +349,23 @@ class SubmissionGrading:
             return reason("look_alike", name=name, other=look_alike)
         similar = get_close_matches(name, names, 1, 0.75)
         return reason("similar", name=name, other=similar[0]) if similar else reason("missing", name=name)
+
+
+def what_is_beside(trace: Any, right: Any) -> str:
+    """Return what a page needs beside the walk of an answer: its marks, the step where it opens, the right walk."""
+    marks = {str(index): {**mark, "right": None if mark["right"] is None else np.asarray(mark["right"]).tolist()}
+             for index, mark in trace.marks.items()}  # fmt: skip
+    parts = {"opens_at": trace.opens_at, "marks": marks, "right": None if right is None else right.to_dict()}
+    return json.dumps(replace_not_finite(parts), separators=(",", ":"), allow_nan=False)
+
+
+def replace_not_finite(data: Any) -> Any:
+    """Return nested data in which NaN and infinities are text, as in the file of a walk."""
+    if isinstance(data, dict):
+        return {name: replace_not_finite(each) for name, each in data.items()}
+    if isinstance(data, list):
+        return [replace_not_finite(each) for each in data]
+    return str(data) if isinstance(data, float) and not np.isfinite(data) else data
 
 
 def reason_for_marks(marks: dict[str, Any]) -> str:

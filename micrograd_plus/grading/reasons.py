@@ -34,6 +34,8 @@ REASONS = {
     "unchanged": "the starter code was not changed",
     "no_message": "(message not available)",
     "hidden_message": "(message not shown)",
+    "budget": "your submission as a whole ran longer than {total} s, so this exercise was not run",
+    "late": "submitted {days} late: {percent} % of the points ({points}) are taken off",
     "slow_reading": "reading it takes more than {seconds} s of processor time",
     "two_answers": "{exercise} is answered in several files ({names}); the answer in {name} counts",
     "missing_name": "{name} is missing because {where} stopped with {kind}{message}",

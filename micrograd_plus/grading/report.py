@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import csv
 import html
+import json
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ..exercises.reply import opening_step
+import numpy as np
+
 from ..files import write_file
 from .assignment import Assignment
 from .formats import table
 from .reasons import escape_invisible
 from .sandbox.isolation import PROMISES
-from .store import Store
+from .store import BESIDE, Store
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = """
@@ -132,20 +134,36 @@ def head_of_page(title: str) -> list[str]:
 
 
 def draw_walks(store: Store) -> None:
-    """Write a page that plays each walk."""
-    import micrograd_plus_viz
-
-    from ..tracing import load_trace
+    """Write a page that plays each walk beside the right one, with the wrong entries outlined."""
+    import micrograd_plus_viz as viz
 
     for path in sorted((store.folder / "walks").glob("*.json")):
         drawn = path.with_suffix(".html")
-        if not drawn.exists() or drawn.stat().st_mtime < path.stat().st_mtime:
-            trace, inputs = load_trace(path), path.stem.partition("--")[2].split(".")[1:2]
-            index = opening_step(trace, "+".join(inputs).split("+"))
-            micrograd_plus_viz.save(trace, drawn, title=path.stem, index=index)
+        is_old = not drawn.exists() or drawn.stat().st_mtime < path.stat().st_mtime
+        if is_old and not path.stem.endswith(BESIDE):
+            trace, right = load_walks(path)
+            if right is None:
+                viz.save(trace, drawn, title=path.stem, index=trace.opens_at)
+            else:
+                viz.save(viz.compare(right, trace), drawn, title=f"{path.stem}: the right walk, and this one")
     for drawn in (store.folder / "walks").glob("*.html"):
         if not drawn.with_suffix(".json").exists():
             drawn.unlink()
+
+
+def load_walks(path: Path) -> tuple[Any, Any]:
+    """Return the walk in a file with its marks, and the right walk beside it; None if there is none."""
+    from ..tracing import load_trace
+
+    trace = load_trace(path)
+    try:
+        beside = json.loads(path.with_name(f"{path.stem}{BESIDE}.json").read_text(encoding="utf-8"))
+    except OSError:
+        return trace, None
+    trace.opens_at = beside["opens_at"]
+    trace.marks = {int(index): {**mark, "right": None if mark["right"] is None else np.array(mark["right"], float)}
+                   for index, mark in beside["marks"].items()}  # fmt: skip
+    return trace, None if beside["right"] is None else load_trace(beside["right"])
 
 
 def walk_link(store: Store, student: str, exercise: str) -> str:

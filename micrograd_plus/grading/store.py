@@ -11,6 +11,9 @@ from typing import Any
 
 from ..files import remove_leftovers, write_file
 
+BESIDE = ".beside"
+"""The end of the name of a file with what is shown beside a walk."""
+
 
 class BusyError(Exception):
     """Another run is writing into the folder."""

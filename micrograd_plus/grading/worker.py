@@ -25,6 +25,7 @@ from ..files import write_file
 from .assignment import Assignment, AssignmentError, load_assignment
 from .cells import Cell
 from .grade import blank_marks, grade_submission, is_graded, ungradable_marks, zero_marks
+from .lateness import take_off_points
 from .reasons import reason
 from .sandbox.boxes import Sandbox, SandboxError
 from .store import to_json
@@ -76,29 +77,32 @@ class Grader:
 
     def reply(self, task: dict[str, Any]) -> dict[str, Any]:
         """Return the marks for a task as text; None as text if they are known and unchanged."""
+        before = time.process_time()
         with limit_processor_time(READING_SECONDS):
             submission = load_submission(task)
             for cell in submission.cells:
                 cell.analysis  # noqa: B018 - parsed now, while the limit holds
-        fingerprint = self.fingerprint(submission)
+        spent, submitted = time.process_time() - before, task.get("submitted")
+        fingerprint = self.fingerprint(submission, submitted)
         if task.get("known") == fingerprint:
             return {"student": submission.student, "text": None}
         walks: dict[str, str] = {}
         answers: dict[str, Any] = {}
-        marks = self.grade(submission, walks, answers)
+        marks = self.grade(submission, walks, answers, spent)
         if task.get("again"):
             marks = merge_marks(marks, task["before"], task["again"])
+        marks = take_off_points(marks, self.assignment, submitted)
         marks["fingerprint"] = fingerprint if is_graded(marks) else None
         return {"student": submission.student, "text": to_json(marks), "walks": walks, "answers": answers}
 
     def grade(self, submission: Submission, walks: dict[str, str] | None = None,
-              answers: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
+              answers: dict[str, Any] | None = None, spent: float = 0.0) -> dict[str, Any]:  # fmt: skip
         """Return the marks of a submission. If the sandbox fails, try a new one once; if that fails, give no marks."""
         failure = ""
         for _ in range(2):
             try:
                 return grade_submission(
-                    submission, self.assignment, self.sandbox, self.attempt, walks=walks, answers=answers
+                    submission, self.assignment, self.sandbox, self.attempt, walks=walks, answers=answers, spent=spent
                 )
             except (SandboxError, OSError, MemoryError) as error:
                 self.sandbox.close()
@@ -106,9 +110,10 @@ class Grader:
                 failure = f"{type(error).__name__}: {error}"[:300]
         return failed_marks(self.assignment, submission.student, self.attempt, self.sandbox.level, failure)
 
-    def fingerprint(self, submission: Submission) -> str:
-        """Return a hash of everything that the marks depend on: submission, assignment, level and attempt."""
-        parts = [submission.student, submission.problem, [[cell.where, cell.source] for cell in submission.cells],
+    def fingerprint(self, submission: Submission, submitted: str | None = None) -> str:
+        """Return a hash of everything that the marks depend on: submission and its time, assignment, level, attempt."""
+        cells = [[cell.where, cell.source] for cell in submission.cells]
+        parts = [submitted, submission.student, submission.problem, cells,
                  self.assignment.fingerprint(), self.sandbox.level, self.attempt]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "backslashreplace")).hexdigest()
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..backends import arrays, shapes
 from ..backends.shapes import is_sequence
+from ..core.apply import Op
 from ..core.rule import Contribution, Rule
 from ..core.runtime.recorders import ForwardRule
 from ..core.variable import is_complex, shape_of
 from ..formulas import notation, symbols
 from ..formulas.simplify import simplify
-from ..formulas.symbols import Expression, Shape, Symbol, evaluate, in_order, replace
+from ..formulas.symbols import Expression, Lengths, Shape, Shapes, Symbol, evaluate, in_order, replace
 from .parts import Formula
 from .sites import ENGINE, kind_of
 from .values import array_of
@@ -73,9 +76,35 @@ class Spelling:
 BY_LETTER = Spelling()
 """The spelling of the rules' own source."""
 
-SHARED_FORMULAS: dict[Any, Any] = {}
+
+class Memory:
+    """Formulas that were written before, by the token of a run and by what else they depend on.
+
+    A token represents the signature of a run. A signature can be long: that of `concatenate` has the shape of each
+    part. It is hashed once, and not once for each input. With `most` formulas, the memory forgets all.
+    """
+
+    def __init__(self, most: float = float("inf")):
+        self.most = most
+        self._tokens: dict[Any, object] = {}
+        self._formulas: dict[Any, Any] = {}
+
+    def token(self, signature: Any) -> object:
+        """Return the object that represents a signature: one object for equal signatures."""
+        return self._tokens.setdefault(signature, object())
+
+    def recall(self, key: Any, write: Callable[[], Any]) -> Any:
+        """Return the formula of a key, which begins with a token; `write` returns a new one."""
+        if key not in self._formulas:
+            if len(self._formulas) >= self.most:
+                self._tokens.clear()
+                self._formulas.clear()
+            self._formulas[key] = write()
+        return self._formulas[key]
+
+
+SHARED_FORMULAS = Memory(2000)
 """Formulas that are the same in every record, so that a program that runs again is shown at once."""
-MOST_SHARED = 2000
 
 
 class Notations(NamedTuple):
@@ -92,7 +121,7 @@ NO_FORMULA = Notations(None, None, None)
 def shape_for(owner: str, shape: tuple[int, ...] | list[tuple[int, ...]]) -> Any:
     """Return the symbolic shape of an input, or the list of shapes of its parts."""
     if isinstance(shape, list):
-        return [Shape(each, f"{owner}[{i}]") for i, each in enumerate(shape)]
+        return Shapes(shape, owner)
     return Shape(shape, owner)
 
 
@@ -102,44 +131,95 @@ def reads_of_application(rule: Rule, inputs: list[Any], params: dict[str, Any], 
     return {name: array_of(named[name]) for name in rule.reads if name != "xp"}
 
 
-def expression(rule: Rule, index: int, reads: dict[str, Any], upstream: Any, by: Spelling = BY_LETTER) -> Any:
-    """Return the contribution of a rule to its input number `index` as an expression.
+class RuleRun:
+    """One run of a rule on values that were recorded, as expressions. It serves one or more inputs: the rule of
+    `concatenate` runs once for all parts. What their formulas share is computed once.
 
-    For an elementwise operation that is upstream times the local derivative. If upstream is complex, the expression has
-    the conjugates that the engine takes. A value that was not recorded appears by name.
+    A value that was not recorded appears by name.
     """
-    op, adjoint = rule.op, is_complex(upstream) and not isinstance(rule, ForwardRule)
-    named: dict[str, Any] = {name: by.symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
-    named |= {name: by.of(rule, name, value) for name, value in reads.items()}
-    arrived = by.of(rule, "upstream", upstream)
-    if op.kind == "elementwise":
+
+    def __init__(self, rule: Rule, reads: dict[str, Any], upstream: Any, by: Spelling = BY_LETTER):
+        self.rule, self.reads, self.upstream, self.by = rule, reads, upstream, by
+        self.is_adjoint = is_complex(upstream) and not isinstance(rule, ForwardRule)
+
+    @cached_property
+    def result(self) -> Any:
+        """What the rule returns for symbols; for an elementwise operation that is upstream times the local derivative.
+        If upstream is complex, it has the conjugates that the engine takes."""
+        rule, op, by = self.rule, self.rule.op, self.by
+        named: dict[str, Any] = {name: by.symbol(name) for name in (*op.inputs, *op.params, *op.outputs, "out")}
+        named |= {name: by.of(rule, name, value) for name, value in self.reads.items()}
+        arrived = by.of(rule, "upstream", self.upstream)
+        if op.kind != "elementwise":
+            upstream = symbols.conj(arrived) if self.is_adjoint else arrived
+            return rule({**named, "xp": symbols, "upstream": upstream})
         local = rule({**named, "xp": symbols})
         if isinstance(local, (int, float)):
             return arrived if local == 1 else arrived * local
-        return arrived * (symbols.conj(local) if adjoint else local)
-    sent = rule({**named, "xp": symbols, "upstream": symbols.conj(arrived) if adjoint else arrived})
-    if isinstance(rule, ForwardRule):
-        return sent
-    sent = sent[index] if op.kind == "variadic" or len(rule.inputs) > 1 else sent
-    return symbols.conj(sent) if adjoint else sent
+        return arrived * (symbols.conj(local) if self.is_adjoint else local)
+
+    @cached_property
+    def result_with_lengths(self) -> Any:
+        """The result with numbers for the functions of shapes in it."""
+        return evaluate_shapes(self.result, {**self.reads, "upstream": self.upstream})
+
+    def contribution(self, index: int, *, with_lengths: bool = False) -> Any:
+        """Return what the rule sends to its input number `index`, as an expression."""
+        rule, op = self.rule, self.rule.op
+        sent = self.result_with_lengths if with_lengths else self.result
+        if op.kind == "elementwise" or isinstance(rule, ForwardRule):
+            return sent
+        sent = sent[index] if op.kind == "variadic" or len(rule.inputs) > 1 else sent
+        return symbols.conj(sent) if self.is_adjoint else sent
+
+    @cached_property
+    def is_real(self) -> bool:
+        """Whether no value is complex."""
+        read = (*self.reads.values(), self.upstream)
+        return not any(is_complex(part) for value in read for part in (value if is_sequence(value) else [value]))
+
+    @cached_property
+    def is_flat(self) -> bool:
+        """Whether all values have at most two axes."""
+        return all(getattr(value, "ndim", 0) <= 2 for value in (*self.reads.values(), self.upstream))
+
+    @cached_property
+    def is_same_in_every_record(self) -> bool:
+        """Whether the formulas of the run are the same in every record of this process.
+
+        They are if the rule is the engine's and reads only its arguments, and none of these is an array whose numbers a
+        formula can show.
+        """
+        function = self.rule.function
+        others = [value for name, value in self.reads.items() if not is_symbolic(self.rule, name)]
+        parts = [part for value in others for part in (value if is_sequence(value) else [value])]
+        is_engine_rule = kind_of(function.__code__) == ENGINE and function.__closure__ is None
+        return is_engine_rule and not any(hasattr(part, "shape") for part in parts)
+
+    @cached_property
+    def signature(self) -> tuple[Any, ...]:
+        """A tuple that is equal for two runs if their formulas are: names, shapes, and the numbers in them."""
+        rule, by = self.rule, self.by
+        if by is BY_LETTER:
+            kinds = ((name, _kind_in_rule(value, rule, name)) for name, value in self.reads.items())
+            return rule, rule.function, _kind_in_rule(self.upstream), *kinds
+        names = *by.shown.items(), *((name, repr(value)) for name, value in by.constants.items())
+        read = tuple((name, _kind_in_step(value, is_symbolic(rule, name))) for name, value in self.reads.items())
+        return rule, rule.function, names, read, _kind_in_step(self.upstream)
 
 
-def formula_of_rule(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> Notations:
+def formula_of_rule(run: RuleRun, index: int) -> Notations:
     """Return the formula of what one input receives, in the rule's own letters."""
     try:
-        equation = notation.equation("contribution", expression(rule, index, reads, upstream))
+        equation = notation.equation("contribution", run.contribution(index))
     except Exception:  # noqa: BLE001 - a rule may be any code at all, and to look at a trace never raises
         return NO_FORMULA
     return Notations(**equation._asdict())
 
 
-def formula_of_step(
-    rule: Rule, index: int, reads: dict[str, Any], upstream: Any, shown: dict[str, str], constants: dict[str, Any],
-    contribution: Contribution,
-) -> Formula | None:  # fmt: skip
-    """Return the formula of one step in the names of the user's program, with known numbers put in and with the sum
-    over broadcast axes. None if the rule cannot be run on symbols."""
-    op = rule.op
+def spelling_of_step(op: Op, shown: dict[str, str], constants: dict[str, Any]) -> Spelling:
+    """Return the spelling of an operation's values in the names of the user's program, and in symbols of textbooks for
+    those without a name."""
     shown = {name: TEXTBOOK[name] for name in op.inputs if name in TEXTBOOK} | shown
     shown = {name: LETTERS[op.name, name] for name in op.outputs if (op.name, name) in LETTERS} | shown
     shown |= {
@@ -147,16 +227,19 @@ def formula_of_step(
         for name in op.residuals
         if (op.name, name) in RESIDUALS
     }
-    read = (contribution.raw, *reads.values(), upstream)
-    each = [part for value in read for part in (value if is_sequence(value) else [value])]
-    real = not any(map(is_complex, each))
-    flat = all(getattr(value, "ndim", 0) <= 2 for value in read)
+    return Spelling(shown, constants)
+
+
+def formula_of_step(run: RuleRun, index: int, contribution: Contribution) -> Formula | None:
+    """Return the formula of one step with known numbers put in and with the sum over broadcast axes. None if the rule
+    cannot be run on symbols."""
+    raw = contribution.raw
+    flat, real = run.is_flat and getattr(raw, "ndim", 0) <= 2, run.is_real and not is_complex(raw)
     try:
-        sent = expression(rule, index, reads, upstream, Spelling(shown, constants))
-        sent = simplify(evaluate_shapes(sent, {**reads, "upstream": upstream}), matrices=flat, real=real)
+        sent = simplify(run.contribution(index, with_lengths=True), matrices=flat, real=real)
         if contribution.summed_axes:
             sent = sum_over_axes(sent, contribution)
-        if isinstance(rule, ForwardRule) and shape_of(contribution.raw) != shape_of(contribution.value):
+        if isinstance(run.rule, ForwardRule) and shape_of(raw) != shape_of(contribution.value):
             sent = symbols.broadcast(sent)
         return Formula(**notation.equation("contribution", sent)._asdict())
     except Exception:  # noqa: BLE001 - as above
@@ -179,7 +262,8 @@ def evaluate_shapes(sent: Any, reads: dict[str, Any]) -> Any:
             results[id(part)] = type(part)(part.function, args, params)
             with suppress(KeyError, TypeError, AttributeError):
                 if part.function in shapes.__all__:
-                    results[id(part)] = evaluate(part, arrays, reads)
+                    known = evaluate(part, arrays, reads)
+                    results[id(part)] = Lengths(known) if type(known) is tuple else known
                 elif part.function == "rows":
                     results[id(part)] = _rows(args[0], evaluate(part.args[0], arrays, reads))
                 elif part.function == "sum_outer":
@@ -209,12 +293,6 @@ def has_one_formula(rule: Rule) -> bool:
     return not set(rule.reads) - {"xp", "upstream", "out", *op.inputs, *op.residuals} and not op.optional
 
 
-def rule_signature(rule: Rule, index: int, reads: dict[str, Any], upstream: Any) -> tuple[Any, ...]:
-    """Return a tuple that is equal for two applications of a rule if their formulas are."""
-    kinds = ((name, _kind_in_rule(value, rule, name)) for name, value in reads.items())
-    return rule, index, _kind_in_rule(upstream), *kinds
-
-
 def _kind_in_rule(value: Any, rule: Rule | None = None, name: str = "") -> Any:
     """Return the properties of a value that a rule's formula shows."""
     if is_sequence(value) and any(hasattr(part, "shape") for part in value):
@@ -226,15 +304,9 @@ def _kind_in_rule(value: Any, rule: Rule | None = None, name: str = "") -> Any:
     return repr(value)
 
 
-def step_signature(
-    rule: Rule, index: int, reads: dict[str, Any], upstream: Any, shown: dict[str, str], constants: dict[str, Any],
-    contribution: Contribution,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Return a tuple that is equal for two steps if their formulas are: names, shapes, and the numbers in them."""
-    names = *shown.items(), *((name, repr(value)) for name, value in constants.items())
-    read = tuple((name, _kind_in_step(value, is_symbolic(rule, name))) for name, value in reads.items())
-    sent = _kind_in_step(contribution.raw), shape_of(contribution.value), contribution.summed_axes
-    return rule, rule.function, index, names, read, _kind_in_step(upstream), sent
+def kind_of_contribution(contribution: Contribution) -> Any:
+    """Return the properties of a contribution that its formula shows."""
+    return _kind_in_step(contribution.raw), shape_of(contribution.value), contribution.summed_axes
 
 
 def is_symbolic(rule: Rule, name: str) -> bool:
@@ -249,15 +321,3 @@ def _kind_in_step(value: Any, symbolic: bool = True) -> Any:
     if hasattr(value, "shape"):
         return tuple(value.shape), is_complex(value), None if symbolic else id(value)
     return (type(value), is_complex(value)) if symbolic and value is not None else repr(value)
-
-
-def is_same_in_every_record(rule: Rule, reads: dict[str, Any]) -> bool:
-    """Return whether a step's formula is the same in every record of this process.
-
-    It is for a rule of the engine that reads only its arguments, if none of them is an array whose numbers the formula
-    can show.
-    """
-    function, others = rule.function, [value for name, value in reads.items() if not is_symbolic(rule, name)]
-    parts = [part for value in others for part in (value if is_sequence(value) else [value])]
-    is_engine_rule = kind_of(function.__code__) == ENGINE and function.__closure__ is None
-    return is_engine_rule and not any(hasattr(part, "shape") for part in parts)

@@ -66,11 +66,12 @@ class Outline:
         self.applications = history.applications
         self.positions: dict[int, int] = {}
         self.inputs_at: list[Sequence[Any]] = []
-        self._first_uses: dict[int, int] = {}
+        self._first_uses: dict[int, FirstUse] = {}
         self._clocks: list[int] = []
         self._constants: dict[int, list[Constant]] = {}
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
+        self._outputs: dict[int, Any] = {}
         self._held: dict[int, Any] = {}
         self.writes: dict[int, list[Write]] = {}
         """The arrays that leaves held, by the id of the key, for leaves that were used with more than one."""
@@ -92,13 +93,15 @@ class Outline:
         for position, application in enumerate(self.applications):
             keys = self._input_keys(application)
             self.inputs_at.append(keys)
-            for key, array in zip(keys, application.arrays, strict=True):
+            for key, value, array in zip(keys, application.inputs, application.arrays, strict=True):
                 if key is None:
                     continue
                 clock = max(clock, getattr(key, "created", 0))
                 if id(key) not in positions:
-                    self._note_use(key, array, position)
-            for key in application.output_keys:
+                    self._note_use(key, value, array, position)
+            for key, result in zip(application.output_keys, application.results, strict=True):
+                if application.node is None:
+                    self._outputs[id(key)] = result
                 maker = maker_of(key)
                 clock = max(clock, getattr(maker, "created", 0))
                 positions.setdefault(id(key), position)
@@ -107,10 +110,10 @@ class Outline:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
             self._clocks.append(clock)
 
-    def _note_use(self, key: Any, array: Any, position: int) -> None:
+    def _note_use(self, key: Any, value: Any, array: Any, position: int) -> None:
         """Note the array that a leaf held when an application used it."""
         if id(key) not in self._first_uses:
-            self._first_uses[id(key)] = position
+            self._first_uses[id(key)] = FirstUse(position, key if hasattr(key, "_data") else value)
         elif (last := self._held[id(key)]) is not array:
             self.writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
         self._held[id(key)] = array
@@ -157,10 +160,14 @@ class Outline:
         for walk in history.walks:
             if id(walk.key) not in self.positions and hasattr(walk.root, "_data"):
                 self._saved.setdefault(id(walk.key), array_of(walk.root))
+            known: Any = None
             for step in walk.steps:
                 if id(step.node) in self.positions or not isinstance(step.node, Node):
                     continue
-                reads = separate_arrays(step.contribution.reads)
+                if step.contribution.reads is known:  # by another step of the same run of a rule
+                    continue
+                known = step.contribution.reads
+                reads = separate_arrays(known)
                 for name, parent in self.inputs(step.node):
                     if name in reads and id(parent) not in self.positions:
                         self._saved.setdefault(id(parent), array_of(reads[name]))
@@ -185,7 +192,7 @@ class Outline:
         """Return when a value was made, as one number: by the clock, then by the position of its application."""
         used, made = self._first_uses.get(id(key)), self.positions.get(id(key))
         if used is not None:
-            clock, order = self._clocks[used], 2 * used
+            clock, order = self._clocks[used.position], 2 * used.position
         elif made is not None:
             clock, order = self._clocks[made], 2 * made + 1
         else:
@@ -237,13 +244,7 @@ class Outline:
 
     def first_use(self, key: Any) -> FirstUse | None:
         """Return the first application that used a leaf, and the leaf as it was given there."""
-        position = self._first_uses.get(id(key))
-        if position is None:
-            return None
-        if hasattr(key, "_data"):  # the key is the value
-            return FirstUse(position, key)
-        pairs = zip(self.applications[position].inputs, self.inputs_at[position], strict=True)
-        return FirstUse(position, next(value for value, each in pairs if each is key))
+        return self._first_uses.get(id(key))
 
     def value(self, key: Any) -> Any:
         """Return the value of a node, as far as it is known; for a leaf that was written to, the first value."""
@@ -251,10 +252,8 @@ class Outline:
         if application is not None and application.node is key:
             return application.result
         if application is not None:
-            for result, known in zip(application.results, application.output_keys, strict=True):
-                if known is key:
-                    return None if isinstance(result, FailedResult) else array_of(result)
-            return None
+            result = self._outputs.get(id(key))
+            return None if isinstance(result, FailedResult) else array_of(result)
         if isinstance(key, (Number, Constant)):
             return key._data
         if id(key) in self.writes:

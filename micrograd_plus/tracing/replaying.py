@@ -25,7 +25,7 @@ from ..core.backward import (
 from ..core.rule import Rule as CoreRule
 from ..core.variable import namespace_of
 from .builder import Builder
-from .formulas import NO_FORMULA, formula_of_rule
+from .formulas import NO_FORMULA, RuleRun, formula_of_rule
 from .parts import Failure, JournalEntry, LeafGradient, Rule, Step, Walk
 from .sites import rule_source
 from .trace import Trace
@@ -307,7 +307,8 @@ class _Replay:
             index = next(step.index for step in self.trace.steps if step.rule == name)
             applied = self.recorded.history.steps[index]
             wrong = CoreRule(applied.contribution.rule.op, (rule.input,), function)
-            notations = formula_of_rule(wrong, 0, applied.contribution.reads, array_of(applied.upstream))
+            run = RuleRun(wrong, applied.contribution.reads, array_of(applied.upstream))
+            notations = formula_of_rule(run, 0)
         reads = tuple(each for each in _parameters(function) if each != "xp")
         return replace(
             rule, reads=("upstream", *reads) if rule.kind == "elementwise" else reads, reason=function.__doc__,

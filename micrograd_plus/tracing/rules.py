@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from ..core.runtime.recorders import Push
 from ..core.variable import is_complex
 from . import formulas
 from .events import AppliedRule
+from .formulas import BY_LETTER, Memory, RuleRun
 from .history import History
 from .names import NodeNames
 from .outline import Number, Outline
@@ -26,12 +26,22 @@ class RuleTable(NamedTuple):
     names: list[str]
 
 
+class LastRun(NamedTuple):
+    """The last run of a rule, what it was made from, and the memory of its formulas."""
+
+    source: tuple[Any, ...]
+    run: RuleRun
+    memory: Memory
+    token: object
+
+
 class Rules:
     """The rules that were applied in a record, and the formulas of its steps."""
 
     def __init__(self, history: History, outline: Outline, names: NodeNames):
         self.history, self.outline, self.names = history, outline, names
-        self._formulas: dict[Any, Any] = {}
+        self._formulas = Memory()
+        self._last_runs: dict[bool, LastRun] = {}
 
     def reads(self, step: AppliedRule) -> dict[str, Any]:
         """Return the values that a rule read. If it was applied in the forward, it read the inputs and the result."""
@@ -51,6 +61,18 @@ class Rules:
             return [upstream] * len(application.result)
         return [upstream] * (len(step.upstream) if is_per_output(step.upstream) else 1)
 
+    def _run(self, step: AppliedRule, *, by_letter: bool = False) -> LastRun:
+        """Return the run of the rule that a step belongs to: the last one, for the next step of the same run."""
+        rule, reads = step.contribution.rule, step.contribution.reads
+        source = step.node, rule, reads, step.upstream
+        last = self._last_runs.get(by_letter)
+        if last is None or any(one is not other for one, other in zip(last.source, source, strict=True)):
+            by = BY_LETTER if by_letter else formulas.spelling_of_step(rule.op, *self._spelling(step))
+            run = RuleRun(rule, self.reads(step), self._upstream(step), by)
+            memory = formulas.SHARED_FORMULAS if run.is_same_in_every_record else self._formulas
+            last = self._last_runs[by_letter] = LastRun(source, run, memory, memory.token(run.signature))
+        return last
+
     @cached_property
     def table(self) -> RuleTable:
         """The rules, and the name of the rule of each step.
@@ -59,6 +81,7 @@ class Rules:
         than writing a formula, so each formula is written once.
         """
         rules: dict[str, Rule] = {}
+        known: dict[str, dict[str | None, str]] = {}
         names: dict[Any, str] = {}
         have_one_formula: dict[CoreRule, bool] = {}
         name_of_step: list[str] = []
@@ -69,27 +92,25 @@ class Rules:
             if have_one_formula[rule]:
                 signature: Any = rule, index, is_complex(step.upstream)
             else:
-                signature = formulas.rule_signature(rule, index, self.reads(step), self._upstream(step))
+                signature = self._run(step, by_letter=True).token, index
             if signature not in names:
-                names[signature] = self._add_rule(rules, step)
+                names[signature] = self._add_rule(rules, known, step)
             name_of_step.append(names[signature])
         return RuleTable(rules, name_of_step)
 
-    def _add_rule(self, rules: dict[str, Rule], step: AppliedRule) -> str:
-        """Return the name of a step's rule, and add the rule under that name if it is new."""
+    def _add_rule(self, rules: dict[str, Rule], known: dict[str, dict[str | None, str]], step: AppliedRule) -> str:
+        """Return the name of a step's rule, and add the rule if it is new. `known` has the names by formula, for each
+        input of an operation."""
         rule, op = step.contribution.rule, step.contribution.rule.op
         name, index = _input_of_rule(step)
-        use = rule, index, self.reads(step), self._upstream(step)
-        signature = None, *formulas.step_signature(*use, {}, {}, step.contribution)
-        notations, source = self._remember(
-            rule, use[2], signature, lambda: (formulas.formula_of_rule(*use), rule_source(rule.function))
+        _, run, memory, token = self._run(step, by_letter=True)
+        notations, source = memory.recall(
+            (token, index), lambda: (formulas.formula_of_rule(run, index), rule_source(rule.function))
         )
-        key = base = f"{op.name}.{name}{' (forward)' if isinstance(step.contribution, Push) else ''}"
-        number = 1
-        while key in rules and rules[key].latex != notations.latex:
-            number += 1
-            key = f"{base}#{number}"
-        if key not in rules:
+        base = f"{op.name}.{name}{' (forward)' if isinstance(step.contribution, Push) else ''}"
+        keys = known.setdefault(base, {})
+        if notations.latex not in keys:
+            key = keys[notations.latex] = f"{base}#{len(keys) + 1}" if keys else base
             reads = tuple(read for read in rule.reads if read != "xp")
             rules[key] = Rule(
                 op=op.name, input=name, kind=op.kind, reason=rule.reason,
@@ -97,28 +118,17 @@ class Rules:
                 source=source.text, file=source.file, line=source.line,
                 text=notations.text, latex=notations.latex, mathml=notations.mathml,
             )  # fmt: skip
-        return key
+        return keys[notations.latex]
 
     def formula(self, index: int) -> Formula | None:
         """Return the formula of a step in the names of the user's program; None if its rule has none."""
         if self.table.rules[self.table.names[index]].text is None:
             return None
         step = self.history.steps[index]
-        rule, reads = step.contribution.rule, self.reads(step)
-        symbols, constants = self._spelling(step)
         _, place = _input_of_rule(step)
-        use = rule, place, reads, self._upstream(step), symbols, constants, step.contribution
-        return self._remember(rule, reads, formulas.step_signature(*use), lambda: formulas.formula_of_step(*use))
-
-    def _remember(self, rule: CoreRule, reads: dict[str, Any], signature: Any, write: Callable[[], Any]) -> Any:
-        """Return the formula of a signature: one written before, in this record or in any, or what `write` returns."""
-        shared = formulas.is_same_in_every_record(rule, reads)
-        memory = formulas.SHARED_FORMULAS if shared else self._formulas
-        if signature not in memory:
-            if shared and len(memory) >= formulas.MOST_SHARED:
-                memory.clear()
-            memory[signature] = write()
-        return memory[signature]
+        _, run, memory, token = self._run(step)
+        key = token, place, formulas.kind_of_contribution(step.contribution)
+        return memory.recall(key, lambda: formulas.formula_of_step(run, place, step.contribution))
 
     def _spelling(self, step: AppliedRule) -> tuple[dict[str, str], dict[str, Any]]:
         """Return how a step's formula spells what its rule read: symbols by name, and constants by name.

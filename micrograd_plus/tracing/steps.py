@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from ..core.rule import Contribution
 from ..core.runtime.recorders import Push
 from .events import AppliedRule
 from .history import History
@@ -15,6 +16,10 @@ from .outline import Outline
 from .parts import LazyList, Step
 from .rules import Rules
 from .values import array_of, is_per_output, is_shown_as_value, mute_warnings, separate_arrays
+
+MOST_PARTS = 64
+"""How many parts of a list that its rule read a step shows. Each part of the list has a step, so all would be a square.
+"""
 
 
 class Steps:
@@ -42,12 +47,11 @@ class Steps:
                 held = self.journal.leaves[walk][target].before
             if held is not None:
                 before, after = held if before is None else held + before, held + after
-            names = contribution.rule.op.input_names(len(getattr(applied.node, "parents", ())) or 2)
             return Step(
                 index=index,
                 walk=walk,
                 node=self.outline.ids[id(applied.node)],
-                input=names[contribution.index],
+                input=_name_of_input(contribution),
                 target=target,
                 rule=self.rules.table.names[index],
                 formula=self.rules.formula(index),
@@ -68,9 +72,17 @@ class Steps:
 
         For several outputs the upstream is the first that arrived, and the reads have each: `upstream[1]`.
         """
-        reads = {name: array_of(value) for name, value in separate_arrays(self.rules.reads(applied)).items()}
+        separate = separate_arrays(self.rules.reads(applied), MOST_PARTS)
+        reads = {name: array_of(value) for name, value in separate.items()}
         upstream = array_of(applied.upstream)
         if not is_per_output(upstream):
             return upstream, reads
         parts = {f"upstream[{i}]": array_of(part) for i, part in enumerate(upstream) if part is not None}
         return next(iter(parts.values())), {**reads, **parts}
+
+
+def _name_of_input(contribution: Contribution) -> str:
+    """Return the name of the input that a contribution is for. Naming all parts of a list for each part would take a
+    time that grows with the square of their number."""
+    op, index = contribution.rule.op, contribution.index
+    return f"{op.inputs[0]}[{index}]" if op.kind == "variadic" else op.inputs[index]

@@ -68,12 +68,13 @@ def first_upstream(upstream: Any) -> Any:
     return next(part for part in upstream if part is not None) if is_per_output(upstream) else upstream
 
 
-def separate_arrays(reads: dict[str, Any]) -> dict[str, Any]:
-    """Split up each list of arrays that a rule read, under the names of formulas: `parts[0]`."""
+def separate_arrays(reads: dict[str, Any], most: int | None = None) -> dict[str, Any]:
+    """Split up each list of arrays that a rule read, under the names of formulas: `parts[0]`; of long lists, the first
+    `most` arrays."""
     separate: dict[str, Any] = {}
     for name, value in reads.items():
-        if is_sequence(value) and all(hasattr(each, "dtype") for each in value):
-            separate |= {f"{name}[{i}]": each for i, each in enumerate(value)}
+        if is_sequence(value) and all(hasattr(each, "dtype") for each in value[:most]):
+            separate |= {f"{name}[{i}]": each for i, each in enumerate(value[:most])}
         else:
             separate[name] = value
     return separate

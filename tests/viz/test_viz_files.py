@@ -262,7 +262,7 @@ def test_a_figure_becomes_a_described_image_on_white():
 
 def test_a_live_widget_carries_the_players_module_and_the_payload():
     widget = viz.widget(sample_traces.diamond(), index=4)
-    assert (widget.index, widget.synced) == (4, False)
+    assert (widget.index, widget.synced) == (4, True)
     assert json.loads(gzip.decompress(base64.b64decode(widget.payload)))["summary"].startswith(
         "Backward walk"
     )

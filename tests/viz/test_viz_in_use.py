@@ -53,7 +53,7 @@ def test_the_start_panel_explains_buttons_and_colours(open_player):
     expect(page.locator(".counter")).to_have_text("1 / 4")
     expect(page.locator(".sentence .sends")).to_have_text("multiply (y)")
     expect(page.locator(".sentence .gets")).to_have_text("multiply (c)")
-    page.locator(".icon.first").click()
+    page.keyboard.press("Home")
     page.locator(".start .inside").click()
     expect(page.locator(".counter")).to_have_text("value 0 of 2")
     page.locator(".icon.next").click()
@@ -113,7 +113,9 @@ def test_size_hiding_and_full_screen_work_by_key_and_mouse(open_player):
         if hand == "key":
             page.keyboard.press(key)
         else:
+            page.keyboard.press("m")
             page.locator(f".icon.{button}").click()
+            page.keyboard.press("m")
 
     for hand in ("key", "mouse"):
         for key, button, larger in (("+", "text-larger", True), ("-", "text-smaller", False)):
@@ -127,7 +129,9 @@ def test_size_hiding_and_full_screen_work_by_key_and_mouse(open_player):
         expect(page.locator(".panel")).to_be_visible()
     page.keyboard.press("f")
     expect(page.locator(".player:fullscreen")).to_have_count(1)
+    page.keyboard.press("m")
     page.locator(".icon.full").click()
+    page.keyboard.press("m")
     expect(page.locator(".player:fullscreen")).to_have_count(0)
     page.locator(".node", has_text="multiply (c)").first.click()
     page.keyboard.press("n")
@@ -139,23 +143,30 @@ def test_size_hiding_and_full_screen_work_by_key_and_mouse(open_player):
 def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
     trace = deep()
     page, count = open_player(trace), len(trace.steps)
+
+    def tool(css):
+        """Click a tool in the menu."""
+        if page.locator(".more").is_hidden():
+            page.keyboard.press("m")
+        page.locator(css).click()
+
     counter, title = page.locator(".counter"), page.locator(".node-details .title").first
-    for go in (lambda: page.keyboard.press("v"), page.locator(".tool.values").click):
+    for go in (lambda: page.keyboard.press("v"), lambda: tool(".tool.values")):
         go()
         expect(counter).to_contain_text("value 0 of ")
         go()
         expect(counter).to_have_text(f"0 / {count}")
-    for reach, number in ((lambda: page.keyboard.press("g"), 7), (page.locator(".field.go").click, 9)):
+    for reach, number in ((lambda: page.keyboard.press("g"), 7), (lambda: tool(".field.go"), 9)):
         reach()
         page.keyboard.type(f"{number}\n")
         expect(counter).to_have_text(f"{number} / {count}")
         page.locator(".field.go").fill("")
         page.keyboard.press("Escape")
     adding = [step.index + 1 for step in trace.steps if step.accumulates and step.index >= 9]
-    for go, number in zip((lambda: page.keyboard.press("a"), page.locator(".tool.adds").click), adding, strict=False):
+    for go, number in zip((lambda: page.keyboard.press("a"), lambda: tool(".tool.adds")), adding, strict=False):
         go()
         expect(counter).to_have_text(f"{number} / {count}")
-    for reach in (lambda: page.keyboard.press("/"), page.locator(".field.search").click):
+    for reach in (lambda: page.keyboard.press("/"), lambda: tool(".field.search")):
         reach()
         page.keyboard.type("sum\n")
         expect(title).to_contain_text("sum")
@@ -168,6 +179,7 @@ def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
 def test_panning_zooming_and_group_opening_work_by_key_and_mouse(open_player):
     page = open_player(deep())
     drawn, along = page.locator(".drawing"), page.locator(".tool.along")
+    page.keyboard.press("m")
 
     def view():
         """Return the position and the size of the drawing."""
@@ -177,7 +189,7 @@ def test_panning_zooming_and_group_opening_work_by_key_and_mouse(open_player):
             return [e, f, a];
         }""")
 
-    for press, pressed in ((lambda: page.keyboard.press("o"), "true"), (along.click, "false")):
+    for press, pressed in ((lambda: page.keyboard.press("o"), "false"), (along.click, "true")):
         press()
         expect(along).to_have_attribute("aria-pressed", pressed)
     page.keyboard.press("0")

@@ -64,6 +64,8 @@ def test_every_step_is_on_one_screen(page, tmp_path, program, all_steps):
     page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())
     page.locator(".player").wait_for()
     assert page.evaluate(TOO_LARGE, all_steps) == []
+    page.keyboard.press("d")
+    assert page.evaluate(TOO_LARGE, all_steps) == [], "with all numbers"
 
 
 TITLES = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAll(".drawing .node.group")].map((part) =>
@@ -96,6 +98,7 @@ def test_pictures_of_high_arrays_continue_in_columns(page, tmp_path):
     with mg.record() as trace:
         (tall**2).sum().backward()
     page.goto(viz.save(trace, tmp_path / "walk.html").as_uri() + "#step=2")
+    page.keyboard.press("d")
     picture = page.locator(".card", has=page.locator("figcaption :text-is('contribution')")).locator(".picture").first
     assert picture.bounding_box()["height"] < 110
     wrong = picture.evaluate("""(svg) => {

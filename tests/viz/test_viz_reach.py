@@ -278,7 +278,7 @@ def test_where_scripts_do_not_run_the_moving_picture_stays(chromium, tmp_path):
 
 def test_the_live_widget_moves_the_player_and_hears_from_it(page):
     """The page loads the module as anywidget does, with a stub of anywidget's model."""
-    widget = viz.widget(sample_traces.diamond(), index=3, synced=True)
+    widget = viz.widget(sample_traces.diamond(), index=3)
     page.set_content("<div id=place></div>")
     page.evaluate(
         """async ([code, state]) => {

@@ -9,10 +9,11 @@ from .player import player_source
 from .window import load_window
 
 
-def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
-    """Return a widget that shows a trace; setting its `index` moves the walk.
+def widget(trace: Any, index: int = 0, synced: bool = True) -> Any:
+    """Return a widget that shows a trace; setting its `index` moves the walk, and stepping sets its `index`.
 
-    With `synced`, the player also writes its step to `index`. Raises ModuleNotFoundError if anywidget is missing.
+    With `synced=False`, the player does not write its step to `index`. Raises ModuleNotFoundError if anywidget is
+    missing.
     """
     anywidget, traitlets = _modules()
 
@@ -22,7 +23,7 @@ def widget(trace: Any, index: int = 0, synced: bool = False) -> Any:
         _esm = player_source()
         payload = traitlets.Unicode().tag(sync=True)
         index = traitlets.Int(0).tag(sync=True)
-        synced = traitlets.Bool(False).tag(sync=True)
+        synced = traitlets.Bool(True).tag(sync=True)
 
     data, note = load_window(trace)
     return WalkWidget(payload=compress(payload(data, note))[0], index=index, synced=synced)

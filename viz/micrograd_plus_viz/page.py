@@ -14,11 +14,11 @@ from .static_files import text
 from .trace_input import Trace, normalize
 
 STYLE = (
-    "html{color-scheme:light dark}body{margin:0 auto;max-width:1400px;padding:6px 16px;"
+    "html{color-scheme:light dark}body{margin:0 auto;max-width:2000px;padding:4px 10px;"
     "background:light-dark(#fff,#16181c);color:light-dark(#1b1f24,#e7eaee);"
     "font:15px/1.5 system-ui,sans-serif}"
     "@media print{html{color-scheme:light}}"
-    "h1{font-size:16px;font-weight:650;margin:0 0 6px;overflow-wrap:anywhere}"
+    "h1{font-size:15px;line-height:1.3;font-weight:650;margin:0 0 4px;overflow-wrap:anywhere}"
 )
 FITS_ITS_FRAME = (
     "const frame = window.frameElement;"
@@ -29,6 +29,7 @@ FITS_ITS_FRAME = (
 BOOT = (
     'const player = await mountParts(document.getElementById("walk"), [...document.querySelectorAll(".data")]);'
     f"{FITS_ITS_FRAME}"
+    'hearKeys(document.getElementById("walk"));'
     "if (window === top) { address(player); player.focus(); }"
 )
 """A page in its own window gets the keyboard focus."""
@@ -55,7 +56,7 @@ def _part(trace: Trace, note: str | None) -> str:
     """Return the data of one part, with its first and last step."""
     trace = normalize(trace)
     first = trace["first"]
-    stop = first + len(trace["steps"]) + (words.walk_error(trace) is not None)
+    stop = trace["total"] if "film" in trace else first + len(trace["steps"]) + (words.walk_error(trace) is not None)
     data, _ = compress(payload(trace, note))
     return (
         f'<script type="application/octet-stream" class="data" data-first="{first}" data-stop="{stop}">'

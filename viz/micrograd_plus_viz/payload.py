@@ -1,4 +1,4 @@
-"""Data for the player: the trace, positions or groups, formulas and sentences."""
+"""Data for the player: the trace, groups, formulas and sentences."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import base64
 import gzip
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from . import cells, formula, layout, picture, trace_input, walks, words
+from . import cells, formula, graph_picture, timeline, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import walk_states
-from .picture import Placement
+from .program import program_lines
 from .trace_input import Trace
 
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
 STEP = ("node", "input", "rule", "local", "raw", "summed_axes", "contribution", "before", "after", "accumulates")
 RULE = ("text", "source", "file", "line", "kind", "reason")
 PLACED = ("upstream", "local", "raw", "contribution", "before", "after")
-MOST_USES = 4
-"""A leaf with more uses is drawn again at each use, so that no edge crosses the whole picture."""
 BUDGET_INSIDE = 6000
 MOST_INSIDES = 12
 """Number of inner walks included one by one; of more, one for each operation and input shapes."""
@@ -31,15 +29,23 @@ MOST_CAUGHT = 20
 """Number of caught errors that the page lists."""
 
 
-def payload(
-    trace: Trace, note: str | None = None, placement: Placement | None = None, budget: int = cells.BUDGET
-) -> dict[str, Any]:
+def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -> dict[str, Any]:
     """Return everything the player shows of a trace, inner walks included.
 
-    `placement` passes known positions; `budget` limits the number of cells in pictures.
+    `budget` limits the number of cells in pictures. For a film, this is its first round, with what differs in the
+    others.
     """
     trace = trace_input.normalize(trace)
+    if "film" in trace:
+        return timeline.film_payload(trace, note, partial(_payload, note=None))
     values, places = cells.deduplicate(trace["values"], budget)
+    return _payload(trace, places, note) | {"values": values}
+
+
+def _payload(
+    trace: Trace, places: list[int], note: str | None, *, with_numbers: bool = True, with_insides: bool = True
+) -> dict[str, Any]:
+    """Return the payload of a trace without its values, whose new indices are `places`."""
     formulas = _Table()
     written, broadest = final_labels_and_widths(trace)
     left, behind = walks.final_values(trace)
@@ -55,25 +61,24 @@ def payload(
         "rings": sorted(walks.start_nodes(trace)),
         "first": trace["first"],
         "total": trace["total"],
-        "alt": picture.alt(trace),
+        "alt": graph_picture.alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
         "labels": [[*label, round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
         "nodes": [_node(node, page_place) for node in trace["nodes"]],
         "edges": [list(edge) for edge in words.edges(trace)],
-        "placement": _placement_data(placement or layout.compute_placement(trace)) if is_drawn_whole(trace) else None,
         "groups": build_groups(trace),
-        "steps": _steps(trace, page_place, formulas),
+        "program": program_lines(trace),
+        "steps": _steps(trace, page_place, formulas, with_numbers),
         "formulas": formulas.texts,
         "rules": {name: _rule(rule) for name, rule in trace["rules"].items()},
-        "values": values,
         "left": left,
         "gradients": [{"node": node, "value": page_place(place)} for node, place in behind],
         "walks": _walks(trace, page_place),
         "error": failure(trace),
         "odd": _not_finite(trace),
         "caught": _caught_errors(trace),
-        "insides": _insides(trace),
+        "insides": _insides(trace) if with_insides else {},
     }
 
 
@@ -145,24 +150,6 @@ def failure(trace: Trace) -> dict[str, Any] | None:
     return {"kind": error["kind"], "text": words.single_line(error["text"]), "node": error["node"], "say": say}
 
 
-def is_drawn_whole(trace: Trace) -> bool:
-    """Return whether Python places the graph; the page places larger ones as groups open."""
-    uses = Counter(start for start, _, _ in words.edges(trace))
-    crowded = any(uses[node["id"]] > MOST_USES for node in trace["nodes"] if node["kind"] == "leaf")
-    return build_groups(trace) is None and not crowded
-
-
-def _placement_data(placement: Placement) -> dict[str, Any]:
-    """Return positions for the page: centres and sizes, curves, arrow points."""
-    return {
-        "width": round(placement.width, 1),
-        "height": round(placement.height, 1),
-        "boxes": [[round(x, 1) for x in box] for box in placement.boxes],
-        "curves": placement.curves,
-        "heads": [[round(x, 1) for x in head] for head in placement.heads],
-    }
-
-
 class _Table:
     """List of distinct texts."""
 
@@ -180,7 +167,9 @@ class _Table:
         return self._places[text]
 
 
-def _steps(trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table) -> list[dict[str, Any]]:
+def _steps(
+    trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table, with_numbers: bool
+) -> list[dict[str, Any]]:
     place_of: dict[Any, int | None] = {}
 
     def general(step: Trace) -> int | None:
@@ -207,7 +196,7 @@ def _steps(trace: Trace, page_place: Callable[[int | None], int | None], formula
                 name: page_place(place) for name, place in step["reads"].items() if not name.startswith("upstream[")
             },
             "formula": general(step),
-            "numbers": formula.with_numbers(trace, step),
+            "numbers": formula.with_numbers(trace, step) if with_numbers else None,
             "summed": words.summed_sentence(trace, step) if step["summed_axes"] else None,
         }
         | ({"mark": trace["marks"][step["index"]]} if step["index"] in trace.get("marks", ()) else {})

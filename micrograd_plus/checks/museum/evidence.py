@@ -6,7 +6,7 @@ from typing import Any
 
 from ...backends import devices
 from ...core.rule import Rule
-from ...tracing.formulas import formula_of_rule
+from ...tracing.formulas import RuleRun, formula_of_rule
 from ...transforms.reverse import grad
 from .. import promises as check
 from ..samples import Sample
@@ -151,6 +151,6 @@ def _formula(rule: Rule, place: int, sample: Sample) -> dict[str, Any]:
     upstream = tuple(part * 0 for part in out) if op.outputs else out * 0
     reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
     try:
-        return formula_of_rule(rule, place, reads, upstream)._asdict()
+        return formula_of_rule(RuleRun(rule, reads, upstream), place)._asdict()
     except (AttributeError, ValueError, IndexError):  # it calls methods of arrays, not functions of a namespace
         return NO_FORMULA

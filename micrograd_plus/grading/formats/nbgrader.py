@@ -52,6 +52,8 @@ def write_back(all_marks: Iterable[dict[str, Any]], assignment: str, database: s
                 unknown.append(marks["student"])
                 continue
             points = {cell_id(each["exercise"]): each["points"] for each in marks["exercises"]}
+            for notebook in submission.notebooks[:1] if marks.get("late") else ():
+                notebook.late_submission_penalty = marks["late"]["points"]
             for notebook in submission.notebooks:
                 for grade in notebook.grades:
                     if grade.name in points:

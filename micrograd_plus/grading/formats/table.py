@@ -9,7 +9,7 @@ from typing import Any
 
 DEFAULT_COLUMNS = {"student": "student", "score": "score", "max_score": "max_score", "provisional": "provisional"}
 CONTENTS = ("student", "score", "max_score", "percent", "assignment", "attempt", "isolation", "provisional", "problem",
-            "flags")  # fmt: skip
+            "flags", "late")  # fmt: skip
 """What a column may contain, beside the points of an exercise and fixed text."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -18,7 +18,7 @@ def marks_table(all_marks: Iterable[dict[str, Any]], columns: dict[str, str] | N
     """Return a table with one row for each submission.
 
     A column contains `student`, `score`, `max_score`, `percent`, `assignment`, `isolation`, `provisional`, `problem`,
-    `flags`, the points of the exercise with this ID, or a fixed text in quotation marks.
+    `flags`, `late` (in days), the points of the exercise with this ID, or a fixed text in quotation marks.
     """
     output = io.StringIO()
     writer = csv.writer(output, quoting=csv.QUOTE_MINIMAL, lineterminator="\r\n")
@@ -41,6 +41,8 @@ def cell_value(marks: dict[str, Any], what: str) -> Any:
         return what.strip("'\"")
     if what == "percent":
         return round(100 * marks["score"] / marks["max_score"], 2) if marks["max_score"] else 0
+    if what == "late":
+        return (marks.get("late") or {"days": 0})["days"]
     if what == "flags":
         return len(marks["tampering"])
     if what in marks:

@@ -6,9 +6,9 @@ const ICONS = {
   larger: "M7.5,3.5h1v4h4v1h-4v4h-1v-4h-4v-1h4z", smaller: "M3.5,7.5h9v1h-9z",
   whole: "M2.5,6V2.5H6M10,2.5H13.5V6M13.5,10V13.5H10M6,13.5H2.5V10", full: "M3,3H13V13H3ZM3,5.5H13",
   "text-smaller": "M5.5,12L8,5.5L10.5,12M6.4,9.8H9.6", "text-larger": "M3.5,13.5L8,2.5L12.5,13.5M5.2,9.5H10.8",
-  hush: "M3,4.5H13M3,8H13M3,11.5H13M2.5,14L13.5,2",
+  hush: "M3,4.5H13M3,8H13M3,11.5H13M2.5,14L13.5,2", menu: "M2.5,4H13.5M2.5,8H13.5M2.5,12H13.5",
 };
-const OUTLINED = ["whole", "full", "text-smaller", "text-larger", "hush"];
+const OUTLINED = ["menu", "whole", "full", "text-smaller", "text-larger", "hush"];
 const SPEEDS = [0.5, 1, 2, 4, 8];
 const STEP_MS = 1600;
 const QUIET_SPEED = 4;
@@ -42,7 +42,7 @@ function controls(data, count, act) {
     counter.textContent = at;
     setIcon(buttons.play, playing ? "pause" : "play", playing ? "Pause (space)" : "Play (space)", playing ? "Pause"
       : "Play");
-    buttons.play.disabled = count === Number(slider.min);
+    buttons.play.disabled = count === Number(slider.min) && !act.more;
     goTo.disabled = count === 0;
     buttons.first.disabled = buttons.back.disabled = index === Number(slider.min);
     buttons.next.disabled = buttons.last.disabled = index === count && !act.more;
@@ -53,8 +53,9 @@ function controls(data, count, act) {
     values.setAttribute("aria-pressed", String(least < 0));
   }
 
-  const bar = make("div", "bar", ...Object.values(buttons), slider, counter, goTo, search, values, speed);
-  return { bar, slider, speed, goTo, search, show, fromValues, stepTime: () => STEP_MS / speed.value,
+  const bar = make("div", "bar", buttons.play, buttons.back, buttons.next, slider, counter);
+  const tools = make("div", "tools", buttons.first, buttons.last, goTo, search, values, speed);
+  return { bar, tools, slider, speed, goTo, search, show, fromValues, stepTime: () => STEP_MS / speed.value,
     isFast: () => speed.value >= QUIET_SPEED };
 }
 
@@ -67,21 +68,38 @@ function field(name, hint, label, enter) {
   return box;
 }
 
-// Buttons below the corner of the graph.
+// Buttons for the view, in the menu.
 function viewTools(data, graph, act) {
-  const along = makeButton("tool along", () => act.along(), "Open as it goes");
-  along.setAttribute("aria-pressed", "false");
-  along.title = "Open the groups of each step (o)";
-  const adds = makeButton("tool adds", act.nextAdding, "Next +=");
-  adds.title = "The next step that adds to a gradient (a)";
-  const hush = iconButton("hush", "Hide formula and numbers (h)", act.hush);
-  hush.setAttribute("aria-pressed", "false");
-  return make("div", "tools", graph.grouped ? along : null, data.steps.some((step) => step.accumulates) ? adds : null,
+  const pressed = (button, on) => { button.setAttribute("aria-pressed", String(on)); return button; };
+  const tool = (name, press, text, title) => Object.assign(makeButton(`tool ${name}`, press, text), { title });
+  const along = pressed(tool("along", act.along, "Open as it goes", "Open the groups of each step (o)"), true);
+  const adds = tool("adds", act.nextAdding, "Next +=", "The next step that adds to a gradient (a)");
+  const details = pressed(tool("details", act.details, "All numbers and code",
+    "Show formula, numbers and code (d)"), false);
+  return make("div", "tools", details, graph.grouped ? along : null,
+    data.steps.some((step) => step.accumulates) ? adds : null,
     iconButton("smaller", "Smaller graph", () => graph.zoom(1 / 1.3)),
     iconButton("larger", "Larger graph", () => graph.zoom(1.3)), iconButton("whole", "The whole graph (0)", () =>
       graph.whole()), iconButton("text-smaller", "Smaller (\u2212)", () => act.size(1 / SIZE_STEP)),
-    iconButton("text-larger", "Larger (+)", () => act.size(SIZE_STEP)), hush,
+    iconButton("text-larger", "Larger (+)", () => act.size(SIZE_STEP)),
+    pressed(iconButton("hush", "The stage alone (h)", act.hush), false),
     iconButton("full", "Full screen (f)", act.full));
+}
+
+// Everything but playing and stepping, behind one button.
+function moreMenu(rows) {
+  const element = make("div", "more", ...rows);
+  element.hidden = true;
+  const button = iconButton("menu", "More (m)", () => menu.toggle());
+  button.setAttribute("aria-expanded", "false");
+  const show = (on) => {
+    element.hidden = !on;
+    button.setAttribute("aria-expanded", String(on));
+    if (on) menu.onOpen?.();
+  };
+  const menu = { element, button, toggle: () => show(element.hidden), close: () => show(false),
+    open: (field) => { show(true); field.focus(); } };
+  return menu;
 }
 
 function iconButton(name, label, press) {

@@ -192,50 +192,6 @@ function nestedLayout(root, children, parentOf, links, leafSize, room, spacing =
   return { boxes, width: width + 2 * inset, height: height + 2 * inset };
 }
 
-// Stretches a drawing that Python placed to fill its room: boxes grow until their lines fit (`needs`), and the
-// distances between them grow further.
-const MOST_GROWTH = 1.7;
-const MOST_SPREAD = 3;
-const PAIR = /(-?[\d.]+),(-?[\d.]+)/g;
-
-function filling(placement, [wide, high], largest, needs) {
-  const scale = Math.min(largest, wide / placement.width, high / placement.height);
-  const axis = (k, length, room) => stretchBoxes(placement.boxes.map((box) => [box[k], box[k + 2]]),
-    needs.map((need) => need[k] / Math.min(1, scale)), length, room / scale);
-  const [x, y] = [axis(0, placement.width, wide), axis(1, placement.height, high)];
-  const boxes = placement.boxes.map(([left, top, w, h]) => [x.to(left), y.to(top), x.size(left, w), y.size(top, h)]);
-  const heads = placement.heads.map(([tipX, tipY, footX, footY]) => {
-    const [tip, foot] = [[x.to(tipX), y.to(tipY)], [x.to(footX), y.to(footY)]];
-    const far = Math.hypot(tip[0] - foot[0], tip[1] - foot[1]) || 1;
-    return [...tip, ...tip.map((at, k) => at - 7 * (at - foot[k]) / far)];
-  });
-  const moved = (a, b) => `${x.to(Number(a)).toFixed(1)},${y.to(Number(b)).toFixed(1)}`;
-  const curves = placement.curves.map((curve, j) => curve.replace(PAIR, (_, a, b) => moved(a, b))
-    + `L${heads[j][2].toFixed(1)},${heads[j][3].toFixed(1)}`);
-  return { boxes, curves, heads, width: x.to(placement.width), height: y.to(placement.height) };
-}
-
-// Maps positions along an axis: intervals with boxes grow by one factor, gaps by another.
-function stretchBoxes(boxes, needs, length, room) {
-  const sorted = boxes.map(([at, size]) => [at - size / 2, at + size / 2]).sort((a, b) => a[0] - b[0]);
-  const taken = [];
-  for (const [start, stop] of sorted) {
-    if (taken.length && start <= taken.at(-1)[1]) taken.at(-1)[1] = Math.max(stop, taken.at(-1)[1]);
-    else taken.push([start, stop]);
-  }
-  const used = taken.reduce((sum, [start, stop]) => sum + stop - start, 0);
-  const wanted = Math.max(1, ...boxes.map(([, size], i) => needs[i] / size));
-  const grow = used ? Math.max(1, Math.min(MOST_GROWTH, wanted, (room - (length - used)) / used)) : 1;
-  const free = length - used;
-  const apart = free > 0 ? Math.max(1, Math.min(MOST_SPREAD, (room - used * grow) / free)) : 1;
-  const to = (at) => {
-    let inside = 0;
-    for (const [start, stop] of taken) inside += Math.max(0, Math.min(at, stop) - start);
-    return inside * grow + (at - inside) * apart;
-  };
-  return { to, size: (at, size) => to(at + size / 2) - to(at - size / 2) };
-}
-
 // The curve from one box's right side to the arrow at another's left, and the arrow's tip and base.
 function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
   const [x, tip] = [ax + aw / 2, bx - bw / 2];
@@ -247,6 +203,33 @@ function curveBetween([ax, ay, aw, ah], [bx, by, bw, bh]) {
   const bent = `${at(x + bend)},${at(ay + hang)} ${at(foot - bend)},${at(by + hang)}`;
   return { curve: `M${at(x)},${at(ay)}C${bent} ${at(foot)},${at(by)}`,
     head: [tip, by, foot, by] };
+}
+
+// A curve of our own: its length, and the point at a part of it. Its pieces are straight lines and cubic curves.
+function alongCurve(curve) {
+  const numbers = curve.match(/-?[\d.]+/g).map(Number);
+  const letters = curve.match(/[MLC]/g);
+  let [at, k] = [[numbers[0], numbers[1]], 2];
+  const pieces = [];
+  for (const letter of letters.slice(1)) {
+    const count = letter === "L" ? 1 : 3;
+    const points = [at, ...Array.from({ length: count }, (_, i) => [numbers[k + 2 * i], numbers[k + 2 * i + 1]])];
+    k += 2 * count;
+    at = points.at(-1);
+    const far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+    const around = points.slice(1).reduce((sum, point, i) => sum + far(point, points[i]), 0);
+    pieces.push({ points, length: (around + far(points[0], at)) / 2 });
+  }
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0) || 1;
+  const point = (part) => {
+    let left = part * length;
+    const piece = pieces.find((each) => left <= each.length || (left -= each.length, false)) ?? pieces.at(-1);
+    const t = Math.min(1, left / (piece.length || 1));
+    const weights = piece.points.length === 2 ? [1 - t, t]
+      : [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+    return [0, 1].map((axis) => piece.points.reduce((sum, each, i) => sum + weights[i] * each[axis], 0));
+  };
+  return { length, at: point };
 }
 
 const leadsBack = (x, tip) => tip - 7 < x - 40;

@@ -211,7 +211,7 @@ function lineOf(data, node) {
 
 // The panel before the first step: buttons, the legend, and the start values.
 const KEYS = [["\u2192 \u2190", "step, back"], ["space", "play"], ["v", "values first"],
-  ["+ \u2212", "size"], ["f", "full screen"], ["h", "hide numbers"]];
+  ["+ \u2212", "size"], ["f", "full screen"], ["h", "the stage alone"], ["d", "all numbers and code"], ["m", "more"]];
 
 function startPanel(data, act) {
   const [{ word, back, starts }] = data.walks;

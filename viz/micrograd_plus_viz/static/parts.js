@@ -8,6 +8,7 @@ async function mountParts(place, kept) {
   let wanted = 0;
   // Keys pressed while a part is unpacked go to its player in order.
   let waiting = null;
+  let onStep = null;
   place.addEventListener("keydown", (event) => {
     if (!waiting) return;
     event.preventDefault();
@@ -31,7 +32,8 @@ async function mountParts(place, kept) {
     if (part !== at) return;
     player?.destroy();
     const index = wanted - ends[part][0];
-    player = mount(place, data, { index, beyond, strip: strip(part), more: part < kept.length - 1 });
+    player = mount(place, data, { index, beyond, strip: strip(part), more: part < kept.length - 1,
+      onIndex: () => { if (player) onStep?.(); } });
     player.setPlay(playing);
     if (shown) player.focus();
     shown = true;
@@ -67,6 +69,6 @@ async function mountParts(place, kept) {
   await show(ends[0][0] + Number(place.dataset.index || 0));
   // Values come before step 0 in the visible part.
   const seek = (index) => index < 0 ? player.seek(index) : show(ends[at][0] + index);
-  return { seek, state: () => player.state(), focus: () =>
+  return { seek, onStep: (f) => { onStep = f; }, state: () => player.state(), focus: () =>
     player.focus(), valuesFirst: (on) => player.valuesFirst(on) };
 }

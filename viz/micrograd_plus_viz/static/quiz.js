@@ -21,7 +21,7 @@ export function mountQuiz(host, given, opts = {}) {
   const isFind = quiz.question.form === "step";
   const asks = () => question && !isFind;
   const atQuestion = () => asks() && player?.state().index > data.steps.length;
-  const keys = { q: onward, m: () => { if (isFind) mark(); }, Enter: () => { if (atQuestion()) form.focus(); } };
+  const keys = { q: onward, ...isFind ? { m: mark } : {}, Enter: () => { if (atQuestion()) form.focus(); } };
   for (let k = 1; k <= LETTERS.length; k += 1) keys[k] = () => { if (atQuestion()) form.press(k - 1); };
 
   strip.show.addEventListener("click", giveUp);
@@ -35,6 +35,13 @@ export function mountQuiz(host, given, opts = {}) {
     [question, tries, number, showsFeedback] = [quiz.question, 0, 0, false];
     strip.feedback.textContent = "";
     show(isFind ? 0 : data.steps.length + 1);
+    setState();
+  }
+
+  // The page's progress counts a quiz as one card.
+  function setState() {
+    host.dataset.mgpCard = question ? "open" : score.shown ? "shown" : score.later ? "later" : "at_once";
+    document.dispatchEvent(new CustomEvent("mgp-card"));
     opts.onScore?.({ ...score });
   }
 
@@ -118,7 +125,7 @@ export function mountQuiz(host, given, opts = {}) {
     show(at);
     player.focus();
     strip.feedback.textContent = `${word} ${opened.reveal}`;
-    opts.onScore?.({ ...score });
+    setState();
   }
 
   start();

@@ -1,0 +1,122 @@
+// The camera: which part of the drawing is visible, how large, and the overview that shows where it is.
+
+const LARGEST = 1.5;
+const READABLE = 0.62;
+const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
+const MARGIN = 24;
+const OVERVIEW = [158, 64];
+
+// `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
+function makeCamera(svg, world, overview, scene) {
+  const view = { x: 0, y: 0, scale: 1, own: false };
+  let room = [0, 0];
+
+  function show(scale, x, y) {
+    const changed = scale !== view.scale;
+    const size = scene.size();
+    const centred = (at, whole, there) => (whole * scale <= there ? (there - whole * scale) / 2
+      : Math.min(8, Math.max(there - whole * scale - 8, at)));
+    Object.assign(view, { scale, x: centred(x, size[0], room[0]), y: centred(y, size[1], room[1]) });
+    world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
+    if (changed) scene.write();
+    showOverview();
+    scene.moved();
+  }
+
+  const wholeScale = () => Math.min(LARGEST, (room[0] - 4) / scene.size()[0], (room[1] - 4) / scene.size()[1]);
+
+  function whole() {
+    view.own = false;
+    show(wholeScale(), 0, 0);
+  }
+
+  function zoom(factor, at = [room[0] / 2, room[1] / 2]) {
+    view.own = true;
+    const scale = Math.min(3, Math.max(Math.min(0.05, wholeScale()), view.scale * factor));
+    const by = scale / view.scale;
+    show(scale, at[0] - (at[0] - view.x) * by, at[1] - (at[1] - view.y) * by);
+  }
+
+  // Brings boxes into view at a readable size; the view stays if they are visible.
+  function reveal(boxes) {
+    if (!boxes.length || !room[0]) return;
+    const fits = wholeScale();
+    if (!view.own && fits >= READABLE) { show(fits, 0, 0); return; }
+    const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
+      Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
+    const [[left, right], [top, bottom]] = [ends(0), ends(1)];
+    const most = Math.min((room[0] - MARGIN) / (right - left), (room[1] - MARGIN) / (bottom - top));
+    const scale = Math.min(view.own ? view.scale : Math.max(fits, 1), most);
+    const seen = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4
+      && top * scale + view.y >= 4 && bottom * scale + view.y <= room[1] - 4;
+    if (!seen) show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+    keepClear(boxes);
+  }
+
+  // The overview takes a corner where it covers nothing of interest.
+  function keepClear(boxes) {
+    const [wide, high] = OVERVIEW;
+    const covers = ([right, low]) => boxes.map(onScreen).some(([x, y, w, h]) =>
+      (right ? x + w / 2 > room[0] - wide : x - w / 2 < wide) && (low ? y + h / 2 > room[1] - high : y - h / 2 < high));
+    const [right, low] = CORNERS.find((corner) => !covers(corner)) ?? CORNERS[0];
+    overview.classList.toggle("at-left", !right);
+    overview.classList.toggle("at-top", !low);
+  }
+
+  // A box of the drawing as it is on the screen.
+  const onScreen = ([x, y, w, h]) => [x * view.scale + view.x, y * view.scale + view.y, w * view.scale, h * view.scale];
+
+  function resize(width, height) {
+    const changed = width !== room[0] || height !== room[1];
+    const much = Math.abs(width - room[0]) > 60 || Math.abs(height - room[1]) > 30;
+    room = [width, height];
+    return { changed, much };
+  }
+
+  function drawOverview() {
+    const size = scene.size();
+    overview.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
+    const rects = scene.boxes().map(([x, y, w, h]) => `M${x - w / 2},${y - h / 2}h${w}v${h}h${-w}z`);
+    overview.replaceChildren(svgElement("path", { d: rects.join("") }), svgElement("rect", { class: "seen" }));
+  }
+
+  function showOverview() {
+    const [width, height] = [room[0] / view.scale, room[1] / view.scale];
+    const size = scene.size();
+    overview.classList.toggle("shown", width < size[0] - 2 || height < size[1] - 2);
+    if (!overview.lastChild) return;
+    for (const [name, value] of Object.entries({ x: -view.x / view.scale, y: -view.y / view.scale, width, height })) {
+      overview.lastChild.setAttribute(name, value);
+    }
+  }
+
+  overview.addEventListener("click", (event) => {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(overview.getScreenCTM().inverse());
+    view.own = true;
+    show(view.scale, room[0] / 2 - point.x * view.scale, room[1] / 2 - point.y * view.scale);
+  });
+  svg.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const box = svg.getBoundingClientRect();
+    zoom(Math.exp(-event.deltaY / 300), [event.clientX - box.x, event.clientY - box.y]);
+  }, { passive: false });
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const from = [event.clientX - view.x, event.clientY - view.y, event.clientX, event.clientY];
+    const move = (moved) => {
+      if (Math.hypot(moved.clientX - from[2], moved.clientY - from[3]) < 4) return;
+      view.own = true;
+      show(view.scale, moved.clientX - from[0], moved.clientY - from[1]);
+    };
+    const stop = () => {
+      removeEventListener("pointermove", move);
+      removeEventListener("pointerup", stop);
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", stop);
+  });
+
+  return { view, boxes: scene.boxes, whole, zoom, reveal, resize, onScreen, drawOverview, wholeScale, room: () => room,
+    stay: () => show(view.scale, view.x, view.y) };
+}

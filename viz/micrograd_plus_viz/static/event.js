@@ -1,0 +1,334 @@
+// The event: the active rule opens between its two nodes. The upstream tile leaves the sender and meets the local one;
+// their product, summed over broadcast axes, travels to the receiver and joins what it has.
+
+const SIGN_WIDTH = 24;
+const BUBBLE = { pad: 12, caption: 13, row: 10 };
+const EVENT_SIZES = ["event", "node", "small"];
+// When the parts of an event move, from 0 to 1.
+const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
+  leave: [0.7, 0.95] };
+
+const ease = (u) => (u < 0.5 ? 2 * u * u : 1 - 2 * (1 - u) * (1 - u));
+const within = ([start, stop], t) => ease(Math.min(1, Math.max(0, (t - start) / (stop - start))));
+
+// The factors of a rule in the order of its formula, with the signs between them. A factor may be transposed.
+function factorsOf(data, step) {
+  const names = namesOf(data, step);
+  const upstreams = Object.entries(step.upstreams).map(([name, place]) => ({ name, place, word: name,
+    of: "upstream" }));
+  if (step.local !== null) {
+    const [same] = Object.entries(step.reads).find(([, place]) => place === step.local) ?? [];
+    const both = [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place)));
+    return [...upstreams, { sign: both ? "\u00b7 conj" : "\u00b7" },
+      { name: "local", place: step.local, word: (same && names[same]) ?? same ?? "local", from: same }];
+  }
+  const isArray = (value) => value !== null && !isScalar(value);
+  const reads = Object.entries(step.reads).filter(([, place]) => isArray(valueAt(data, place)))
+    .map(([name, place]) => ({ name, place, word: names[name] ?? name, from: name }));
+  return inOrder(data.formulas[step.formula] ?? "", [...upstreams, ...reads]);
+}
+
+function inOrder(formulaText, factors) {
+  const at = (name) => { const k = formulaText.indexOf(`data-name="${name}"`); return k < 0 ? Infinity : k; };
+  const sorted = factors.toSorted((a, b) => at(a.name) - at(b.name));
+  return sorted.flatMap((factor, k) => {
+    const here = at(factor.name);
+    const text = formulaText.slice(here);
+    const transposed = /^[^>]*>[^<]*<\/mi>\s*<mo[^>]*>\u22a4/.test(text);
+    const between = k && here < Infinity ? formulaText.slice(at(sorted[k - 1].name), here) : "";
+    const sign = between.includes(">@<") ? "@" : between.includes(">\u00b7<") ? "\u00b7" : ",";
+    return [...k ? [{ sign }] : [], { ...factor, transposed, word: transposed ? `${factor.word}\u1d40` : factor.word }];
+  });
+}
+
+// The rows of an event: the rule's equation, and the sum with what the receiver had.
+function rowsOf(data, step) {
+  const factors = factorsOf(data, step);
+  const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
+  const joins = factors.some(({ sign }) => sign && sign !== ",");
+  const equals = { sign: joins ? "=" : "\u2192" };
+  const rows = [step.summed
+    ? [...factors, equals, { name: "raw", place: step.raw, word: "raw", of: "raw" },
+      { sign: "\u2211", note: `axis ${step.summed_axes.join(", ")}` }, sent] : [...factors, equals, sent]];
+  if (step.accumulates) {
+    rows.push([{ name: "before", place: step.before, word: "before", of: "before" }, { sign: "+" },
+      { ...sent, name: "added" }, { sign: "=" }, { name: "after", place: step.after, word: "after", of: "after" }]);
+  }
+  return rows;
+}
+
+function makeEvent(data, graph) {
+  const layer = graph.svg.appendChild(svgElement("g", { class: "event", "aria-hidden": "true" }));
+  let step = null;
+  let flyers = [];
+  let time = 1;
+  let joined = true;
+
+  function open(next) {
+    step = next ?? null;
+    time = 1;
+    build();
+  }
+
+  function clear() {
+    join(true);
+    step = null;
+    flyers = [];
+    layer.replaceChildren();
+  }
+
+  function place() {
+    if (!step) return;
+    build();
+    at(time);
+  }
+
+  // The tiles of all rows in the largest size that fits the room. All gradients share one scale.
+  function layRows(rows, room) {
+    const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
+    for (const size of EVENT_SIZES) {
+      const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
+        room[0] - 2 * BUBBLE.pad - 16));
+      const widths = laid.map((row) => row.reduce((sum, part) => sum + part.wide, 0));
+      const heights = laid.map((row) => Math.max(...row.map((part) => part.high)));
+      const width = Math.max(...widths) + 2 * BUBBLE.pad;
+      const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (laid.length - 1) + 2 * BUBBLE.pad;
+      const numbers = laid.flat().every((part) => part.sign || part.tile.kind === "number");
+      const grow = numbers && width * 1.35 < 0.5 * room[0] ? 1.35 : 1;
+      if (size === EVENT_SIZES.at(-1) || (width < 0.62 * room[0] && height < 0.55 * room[1])) {
+        return { laid, widths, heights, width, height, scale: grow };
+      }
+    }
+    return null;
+  }
+
+  // A row that is too wide goes on below, from a sign on.
+  function cutRow(row, wide) {
+    const lines = [[]];
+    let used = 0;
+    row.forEach((part, k) => {
+      const unit = part.wide + (part.sign ? row[k + 1]?.wide ?? 0 : 0);
+      if (used + unit > wide && part.sign && lines.at(-1).length) { lines.push([]); used = 0; }
+      lines.at(-1).push(part);
+      used += part.wide;
+    });
+    return lines;
+  }
+
+  function layPart(part, size, shared) {
+    if (part.sign) {
+      const wide = breadthOf(part.note ?? part.sign, 1, part.note ? 11 : 15) + 10;
+      return { ...part, wide: Math.max(SIGN_WIDTH, wide), high: 24 };
+    }
+    const value = valueAt(data, part.place);
+    const tile = tileOf(value, size, part.transposed);
+    const largest = part.of ? shared : tile.largest;
+    const axes = part.transposed ? value?.shape.toReversed() : value?.shape;
+    const shape = value && !isScalar(value) ? shapeText(axes) : "";
+    const scale = tile.kind === "map" ? plusMinus(largest) : "";
+    const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
+    const captions = [word, `${shape} ${scale}`.trim()].filter(Boolean);
+    return { ...part, tile, largest, captions,
+      wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
+      high: tile.height + BUBBLE.caption * captions.length + 4 };
+  }
+
+  // Where the bubble covers the two nodes least, then the others, near the middle of the way.
+  function positionFor(width, height, ends, room) {
+    const boxes = [...graph.camera.boxes()].map((box) => [graph.camera.onScreen(box), ends.includes(box) ? 40 : 1]);
+    const [a, b] = ends.map(graph.camera.onScreen);
+    const middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+    let best = null;
+    const steps = (from, to) => Array.from({ length: 13 }, (_, k) => from + (to - from) * k / 12);
+    for (const x of steps(width / 2 + 6, Math.max(width / 2 + 6, room[0] - width / 2 - 6))) {
+      for (const y of steps(height / 2 + 6, Math.max(height / 2 + 6, room[1] - height / 2 - 6))) {
+        let cost = 12 * Math.hypot(x - middle[0], y - middle[1]);
+        for (const [[bx, by, bw, bh], weight] of boxes) {
+          const across = Math.min(x + width / 2, bx + bw / 2) - Math.max(x - width / 2, bx - bw / 2);
+          const down = Math.min(y + height / 2, by + bh / 2) - Math.max(y - height / 2, by - bh / 2);
+          if (across > -6 && down > -6) cost += weight * (across + 6) * (down + 6);
+        }
+        if (!best || cost < best.cost) best = { cost, x, y };
+      }
+    }
+    return [best.x, best.y];
+  }
+
+  function build() {
+    flyers = [];
+    const room = graph.camera.room();
+    if (!step || !room[0]) { layer.replaceChildren(); return; }
+    const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
+    const { laid, widths, heights, width, height, scale } = layRows(rowsOf(data, step), room);
+    const [x, y] = positionFor(width * scale, height * scale, ends.map(({ box }) => box), room);
+    const origin = [x - width * scale / 2, y - height * scale / 2];
+    const bubble = svgElement("g", { class: "bubble", transform: `translate(${origin}) scale(${scale})` });
+    bubble.append(svgElement("rect", { class: "ground", width, height, rx: 10 }));
+    // From a point on the screen to the coordinates of the bubble.
+    const inside = ([px, py]) => [(px - origin[0]) / scale, (py - origin[1]) / scale];
+    let top = BUBBLE.pad;
+    const placed = new Map();
+    laid.forEach((row, r) => {
+      let left = (width - widths[r]) / 2;
+      for (const part of row) {
+        const middle = top + (heights[r] - (part.captions?.length ?? 0) * BUBBLE.caption) / 2;
+        if (part.sign) bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
+        else placed.set(part.name, partAt(bubble, part, left, middle));
+        left += part.wide;
+      }
+      top += heights[r] + BUBBLE.row;
+    });
+    const tethers = svgElement("g", { class: "tethers" });
+    tethers.append(...ends.map((item, k) => tether(k ? "to" : "from", item, [x, y], scale, width, height)));
+    layer.replaceChildren(tethers, bubble);
+    move(placed, ends, inside, scale);
+  }
+
+  function signAt(part, x, y) {
+    const text = svgElement("text", { class: "sign", x, y: y + 5 });
+    text.textContent = part.sign;
+    const group = svgElement("g", {});
+    group.append(text);
+    if (part.note) {
+      const note = svgElement("text", { class: "note", x, y: y + 19 });
+      note.textContent = part.note;
+      group.append(note);
+    }
+    const isResult = ["=", "\u2192"].includes(part.sign);
+    const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
+      : isResult ? TIMES.product : TIMES.others;
+    flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });
+    return group;
+  }
+
+  // A tile with its captions below; the tile moves, the captions appear when it has come.
+  function partAt(bubble, part, left, middle) {
+    const { tile } = part;
+    const at = [left + (part.wide - tile.width) / 2, middle - tile.height / 2];
+    const element = drawTile(tile, part.of ?? "factor", part.largest);
+    element.setAttribute("transform", `translate(${at})`);
+    const captions = part.captions.map((text, k) => {
+      const caption = svgElement("text", { class: k ? "about" : "word", x: left + part.wide / 2,
+        y: at[1] + tile.height + 11 + k * BUBBLE.caption });
+      caption.textContent = text;
+      return caption;
+    });
+    const words = svgElement("g", {});
+    words.append(...captions);
+    bubble.append(element, words);
+    return { ...part, element, words, at };
+  }
+
+  // A line from a node to the edge of the bubble.
+  function tether(name, item, [x, y], scale, width, height) {
+    const [nx, ny, nw, nh] = graph.camera.onScreen(item.box);
+    const [w, h] = [width * scale / 2, height * scale / 2];
+    const clamp = (at, low, high) => Math.min(high, Math.max(low, at));
+    const end = [clamp(nx, x - w, x + w), clamp(ny, y - h, y + h)];
+    const start = [clamp(end[0], nx - nw / 2, nx + nw / 2), clamp(end[1], ny - nh / 2, ny + nh / 2)];
+    return svgElement("path", { class: `tether ${name}`, d: `M${start}L${end}` });
+  }
+
+  // Where a node's tile is, in the coordinates of the bubble, and how large beside a tile.
+  function tileIn(item, kind, tile, inside, scale) {
+    const offset = item.form?.tiles[kind] ?? [0, 0];
+    const [x, y, w] = graph.camera.onScreen([item.box[0] + offset[0], item.box[1] + offset[1],
+      item.form?.wide ?? tile.width, 1]);
+    const size = w / scale / tile.width;
+    const [cx, cy] = inside([x, y]);
+    return [cx - tile.width * size / 2, cy - tile.height * size / 2, size];
+  }
+
+  function move(placed, ends, inside, scale) {
+    const fly = (part, times, from, rest = {}) => {
+      flyers.push({ element: part.element, from, to: [...part.at, 1], times, ...rest });
+      flyers.push({ element: part.words, times: [times[1] - 0.02, times[1] + 0.03], fades: true });
+    };
+    for (const part of placed.values()) {
+      const { tile, of, from } = part;
+      if (of === "upstream") fly(part, TIMES.arrive, tileIn(ends[0], "gradient", tile, inside, scale));
+      else if (!of) fly(part, TIMES.others, from ? tileIn(inputItem(from) ?? ends[0], "value", tile, inside, scale)
+        : [part.at[0], part.at[1] - 16, 1], { fades: true });
+      else if (part.row) {
+        const times = part.name === "before" ? TIMES.before : TIMES.leave;
+        fly(part, times, [part.at[0], part.at[1] + 10, 1], { fades: true });
+      } else if (of === "raw" || !placed.has("raw")) {
+        fly(part, TIMES.product, [part.at[0] - 40, part.at[1], 0.6], { fades: true });
+      } else fly(part, TIMES.fall, [...part.at, 1], { fades: true });
+    }
+    const sent = placed.get("contribution");
+    const raw = placed.get("raw");
+    if (raw) fallInto(raw, sent);
+    leave(sent, tileIn(ends[1], "gradient", sent.tile, inside, scale));
+  }
+
+  // The input's part of the graph, if it is drawn as itself.
+  function inputItem(name) {
+    const edge = data.edges.findIndex(([, to, input]) => to === step.node && input === name);
+    const item = name === "out" ? graph.itemOfNode(step.node) : edge < 0 ? null : graph.itemOfNode(data.edges[edge][0]);
+    return item?.form?.tiles.value ? item : null;
+  }
+
+  // Rows that broadcasting repeated fall together: each row or column moves to where the sum is.
+  function fallInto(raw, sent) {
+    const { tile } = raw;
+    const [axis, ...more] = step.summed_axes.map((each) => each - (valueAt(data, step.raw)?.shape.length ?? 0));
+    if (!["map", "digits"].includes(tile.kind) || tile.slices > 1 || more.length || axis < -2) return;
+    const down = axis === -2;
+    const count = down ? tile.rows : tile.columns;
+    const pieces = Array.from({ length: count }, (_, k) => {
+      const piece = (j) => (down ? Math.floor(j / tile.columns) : j % tile.columns);
+      const entries = tile.data.map((__, j) => j).filter((j) => piece(j) === k);
+      const element = svgElement("g", { class: "tile falling" });
+      element.append(...tile.kind === "map" ? mapParts(tile, raw.largest, entries)
+        : entries.flatMap((j) => digitParts(tile, tile.data[j], j, raw.largest)));
+      const first = placeInTile(tile, entries[0]);
+      const size = down ? sent.tile.width / tile.width : sent.tile.height / tile.height;
+      const target = [sent.at[0] - first[0] * size, sent.at[1] - first[1] * size, size];
+      flyers.push({ element, from: [...raw.at, 1], to: target, times: TIMES.fall, only: true });
+      return element;
+    });
+    raw.element.parentNode.append(...pieces);
+  }
+
+  // The contribution travels to the receiver, which then has it.
+  function leave(sent, to) {
+    const flying = drawTile(sent.tile, "flying", sent.largest);
+    sent.element.parentNode.append(flying);
+    flyers.push({ element: flying, from: [...sent.at, 1], to, times: TIMES.leave, only: true });
+  }
+
+  // The receiver has its old gradient until the contribution has come.
+  function join(on) {
+    if (joined === on || !step) return;
+    joined = on;
+    const word = wordAt(data, data.steps.indexOf(step) + 1);
+    graph.hold(step.to, { place: on ? step.after : step.before, word });
+    graph.paint();
+  }
+
+  // Shows the event at a time from 0 to 1.
+  function at(t) {
+    time = t;
+    for (const { element, from, to, times, fades, only } of flyers) {
+      const u = within(times, t);
+      if (from) {
+        const [x, y, s] = from.map((start, k) => start + (to[k] - start) * u);
+        element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${s.toFixed(3)})`);
+      }
+      const shown = only ? t > times[0] && t < times[1] : fades ? u : t >= times[0];
+      element.style.opacity = String(Number(shown));
+    }
+    if (step) join(t >= TIMES.leave[1]);
+  }
+
+  return { open, clear, place, at };
+}
+
+// The formula of a step, at the edge of the stage.
+function edgeFormula(data, step) {
+  const general = data.formulas[step.formula];
+  if (general) return formula(general, "formula", "The formula of the step", namesOf(data, step), true);
+  const { text } = data.rules[step.rule];
+  return text ? make("p", "formula plain", text) : null;
+}

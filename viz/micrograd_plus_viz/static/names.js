@@ -1,0 +1,57 @@
+// Names and numbers in as much room as a node has.
+
+const SMALLEST_TEXT = 11.02;
+
+// The width of a text: names are bold.
+const ruler = document.createElement("canvas").getContext("2d");
+const breadths = new Map();
+
+function breadthOf(text, k, font) {
+  const key = `${k === 0 ? "b" : ""}${text}`;
+  let unit = breadths.get(key);
+  if (unit === undefined) {
+    ruler.font = `${k === 0 ? "bold " : ""}100px Arial, "Liberation Sans", Helvetica, sans-serif`;
+    unit = ruler.measureText(text).width / 100;
+    breadths.set(key, unit);
+  }
+  return unit * font;
+}
+
+// A shape without its dtype, or a number with two digits.
+const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
+  : line.replace(/\d+\.\d+/, (digits) => String(Number(Number(digits).toPrecision(2)))));
+
+// Forms of a name, the most informative first: its name in the program, the last parts of its path with a word, loop
+// round numbers, the sign of an operation.
+const SIGNS = { multiply: "\u00d7", add: "+", subtract: "\u2212", divide: "\u00f7", matmul: "@", negative: "\u2212" };
+
+function formsOf(line, k, inOwn = false) {
+  if (k === 1 && line.includes("\u00b1")) return [line, line.slice(line.indexOf("\u00b1"))];
+  if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
+    " \u2026")] : []];
+  const counted = /^(rounds? [\d\u2013]+) of \d+$|^(\d+ op)erations$/.exec(line);
+  if (counted) return counted[1] ? [line, counted[1], counted[1].split(" ")[1]] : [line, `${counted[2]}s`];
+  const [, operation, rest] = /^(\w+)( #\d+)?$/.exec(line) ?? [];
+  if (SIGNS[operation]) return [line, SIGNS[operation] + (rest ?? "")];
+  const given = /^(.+) \(([^()]+)\)( #\d+)?$/.exec(line);
+  if (given && inOwn) return [line, given[1] + (given[3] ?? ""), given[1]];
+  const parts = (given ? given[2] : line).split(".");
+  const ends = parts.map((part, k) => (k && /^[^\d]/.test(part) ? `\u2026${parts.slice(k).join(".")}` : null));
+  return [line, ...given ? [given[2]] : [], ...ends.filter(Boolean), ...given && parts.length < 2 ? [given[1]] : []];
+}
+
+const hasWord = (text) => /[a-z]{4}/i.test(text);
+const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
+  .find((form) => breadthOf(form, k, font) <= breadth);
+
+// If no form fits, as much of a line as is still useful.
+const FEWEST_LETTERS = 4;
+
+function fitText(line, k, breadth, font, inOwn) {
+  const form = bestForm(line, k, breadth, font, inOwn);
+  if (form !== undefined || k === 2) return form ?? "";
+  for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
+    if (breadthOf(`${line.slice(0, kept)}\u2026`, k, font) <= breadth) return `${line.slice(0, kept)}\u2026`;
+  }
+  return "";
+}

@@ -1,0 +1,153 @@
+// Nodes and groups: their sizes in each level of detail, and how they are drawn and written.
+
+const LINE = 14.5;
+const CAPTION = 14;
+const HEAD = 18;
+const PAD = 8;
+const BETWEEN_TILES = 6;
+const LINES = ["name", "value", "gradient"];
+// How much a node shows: tiles above or beside each other, smaller tiles, lines of text, its name.
+const DETAILS = {
+  stacked: { tiles: "node" }, beside: { tiles: "node", beside: true }, smaller: { tiles: "small" },
+  "smaller beside": { tiles: "small", beside: true }, lines: {}, named: {}, short: {},
+};
+const SHORT = { gradient: "grad", tangent: "tangent" };
+
+// What a node holds, as text: a number, or the norm of an array.
+function heldText(data, { place, word }) {
+  if (place === null || place === undefined) return "";
+  const value = data.values[place];
+  if (isScalar(value)) return `${SHORT[word]} ${number(value.data[0])}`;
+  const size = notFinite(value) ?? (value.statistics && number(Number(value.statistics.norm.toPrecision(4))));
+  return size === null || size === undefined ? `${SHORT[word]} empty` : `|${SHORT[word]}| ${size}`;
+}
+
+// The caption below a gradient's tile: the number, or the scale of the picture.
+function gradientCaption(data, holds) {
+  const value = valueAt(data, holds.place);
+  if (!value) return "";
+  return isScalar(value) ? heldText(data, holds) : `${SHORT[holds.word]} ${scaleText(value)}`;
+}
+
+// The caption below a value's tile: its shape, and the scale of the picture.
+function valueCaption(data, place) {
+  const value = valueAt(data, place);
+  if (!value) return "";
+  if (isScalar(value)) return number(value.data[0]);
+  if (value.odd) return `${shapeText(value.shape)}, has ${notFinite(value)}`;
+  return `${shapeText(value.shape)} ${scaleText(value)}`.trim();
+}
+
+// The size of a node, and the places of its tiles relative to its centre. Numbers are texts without a tile.
+function nodeForm(data, i, detail, head) {
+  const { tiles: size, beside } = DETAILS[detail];
+  const label = data.labels[i];
+  const value = valueAt(data, data.nodes[i].value);
+  const takes = label[2] !== null;
+  const slant = data.nodes[i].kind === "output" ? 1.6 : 1;
+  if (detail === "named" || detail === "short") return { tiles: {}, named: true };
+  if (!size || !value || isScalar(value)) {
+    const lines = [label[0], ...value && label[1] !== null ? [label[1]] : [], ...takes ? [label[2]] : []].length;
+    return { width: (Math.max(6.6 * label[3], head) + 20) * slant, height: LINE * lines + 12, tiles: {} };
+  }
+  const tile = tileOf(value, size);
+  const caption = Math.max(breadthOf(valueCaption(data, data.nodes[i].value), 1, 11),
+    takes ? breadthOf("grad \u00b10.00000", 2, 11) : 0);
+  const each = Math.max(tile.width, caption);
+  const [across, down] = beside && takes ? [2 * each + BETWEEN_TILES, 1] : [each, takes ? 2 : 1];
+  const width = Math.max(head, across) + 2 * PAD;
+  const height = HEAD + down * (tile.height + CAPTION) + (down - 1) * 2 + 7;
+  const top = -height / 2 + HEAD + 2;
+  const places = { value: [beside && takes ? -(each + BETWEEN_TILES) / 2 : 0, top + tile.height / 2] };
+  if (takes) {
+    places.gradient = beside ? [(each + BETWEEN_TILES) / 2, top + tile.height / 2]
+      : [0, top + tile.height + CAPTION + 2 + tile.height / 2];
+  }
+  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width };
+}
+
+// The shape of a node: a box, a rounded box or a hexagon; a group has a second outline behind it.
+function outline(kind, [x, y, width, height], name) {
+  const [left, top] = [x - width / 2, y - height / 2];
+  if (kind === "output") {
+    const slant = width * 0.25;
+    return svgElement("path", { class: name, d: `M${left},${y}L${left + slant},${top}L${left + width - slant},${top}`
+      + `L${left + width},${y}L${left + width - slant},${top + height}L${left + slant},${top + height}Z` });
+  }
+  const rx = kind === "application" ? Math.min(14, height / 2) : kind === "group" ? 8 : 1.5;
+  return svgElement("rect", { class: name, x: left, y: top, width, height, rx });
+}
+
+// A part that can be opened has a small plus on its upper edge, clear of its name and of arrows.
+function markOpens({ element, box: [x, y, , height] }) {
+  const mark = svgElement("g", { class: "opens", "aria-hidden": "true",
+    transform: `translate(${x} ${y - height / 2 - 2})` });
+  mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
+  element.append(mark);
+}
+
+// A small triangle from base to tip.
+function arrow([x, y, footX, footY], breadth) {
+  const [acrossX, acrossY] = [(footY - y) * breadth, (x - footX) * breadth];
+  return `M${x},${y}L${footX + acrossX},${footY + acrossY}L${footX - acrossX},${footY - acrossY}Z`;
+}
+
+// The width available for a part's text.
+const breadthFor = (width, shape, scale) => width * (shape === "output" ? 0.62 : 1)
+  - (shape === "application" ? 12 : 6) / scale;
+
+// Puts a tile in a node, centred at a place; an empty slot has a dashed outline.
+function fillSlot(item, kind, tile, [x, y]) {
+  item.slots ??= {};
+  item.slots[kind]?.remove();
+  const shown = tile ? drawTile(tile, `of-${kind}`) : svgElement("g", { class: `tile empty of-${kind}` });
+  const { width, height } = tile ?? { width: item.form.wide, height: item.form.tall };
+  if (!tile) shown.append(svgElement("rect", { class: "slot", width, height, rx: 2 }));
+  const [left, top] = [item.box[0] + x - width / 2, item.box[1] + y - height / 2];
+  shown.setAttribute("transform", `translate(${left.toFixed(1)} ${top.toFixed(1)})`);
+  item.slots[kind] = shown;
+  item.element.insertBefore(shown, item.texts[0]);
+}
+
+// Writes the lines of a node. Text is never too small to read: in a small drawing, text that does not fit is omitted.
+function writeNode(item, scale) {
+  const [x, y, width, height] = item.box;
+  const breadth = breadthFor(width, item.shape, scale);
+  const { tiles, tall } = item.form;
+  if (tiles.value) {
+    writeTiled(item, scale, tiles, tall, breadth);
+    return;
+  }
+  const leading = scale >= 1 ? LINE : (SMALLEST_TEXT + 2) / scale;
+  const oneFits = height * scale + 1 >= SMALLEST_TEXT + 2 ? 1 : 0;
+  const fitting = scale >= 1 ? Math.floor((height + 2) / LINE)
+    : Math.max(0, Math.floor((height * scale - 2) / (SMALLEST_TEXT + 2)), oneFits);
+  const kept = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
+  let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
+  item.texts.forEach((text, k) => {
+    const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
+    putText(text, fitText(kept.includes(k) ? item.lines[k] : "", k, breadth, font, item.inOwn), font, x, top);
+    if (kept.includes(k)) top += leading;
+  });
+}
+
+// The name above the tiles and a caption below each, as long as there is room.
+function writeTiled(item, scale, tiles, tall, breadth) {
+  const [x, y, , height] = item.box;
+  const roomFor = [HEAD, CAPTION, CAPTION].map((room) => (room + 1) * scale >= SMALLEST_TEXT);
+  const places = [[0, -height / 2 + 14], ...["value", "gradient"].map((kind) => tiles[kind]
+    && [tiles[kind][0], tiles[kind][1] + tall / 2 + 11])];
+  item.texts.forEach((text, k) => {
+    const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
+    const across = k && tiles.gradient && tiles.value[0] !== tiles.gradient[0] ? breadth / 2 : breadth;
+    const shown = places[k] && roomFor[k] ? fitText(item.lines[k] ?? "", k, across, font, item.inOwn) : "";
+    putText(text, shown, font, x + (places[k]?.[0] ?? 0), y + (places[k]?.[1] ?? 0));
+  });
+}
+
+function putText(text, shown, font, x, y) {
+  if (text.textContent !== shown) text.textContent = shown;
+  text.style.fontSize = `${font}px`;
+  text.setAttribute("x", x);
+  text.setAttribute("y", y);
+}

@@ -1,0 +1,80 @@
+// Where the parts of a graph are: how much each shows, so that the whole is readable in its room.
+
+const MOST_TRIED = 60;
+const FULL_TEXT = 0.92;
+const LEAST_FOR_TILES = 0.78;
+const NAME_ROOM = 130;
+const MOST_NAME = 240;
+const WAYS = ["stacked", "beside", "smaller", "smaller beside", "lines", "named", "short"].flatMap((detail) =>
+  [[1.5, 1], [0.8, 0.6], [0.5, 0.25]].map(([fold, gap]) => ({ detail, fold, gap })));
+
+const numberOf = (part) => Number(part.slice(1).split("@")[0]);
+
+function makePlacer(data) {
+  const { groups } = data;
+
+  const shapeOf = (part, i) => (part[0] === "g" ? "group" : part[0] === "s" ? "stub" : data.nodes[i].kind);
+  const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.names[i]);
+
+  // Whether a result has the name of a module, whose frame is around it, so that its operation says more.
+  function inOwnFrame(part) {
+    const last = (name) => name.split(".").at(-1).replace(/\)$/, "");
+    const [, given] = part[0] === "n" ? / \(([^()]+)\)( #\d+)?$/.exec(data.names[numberOf(part)]) ?? [] : [];
+    return groups !== null && given !== undefined
+      && (given.includes(".") || last(given) === last(groups.names[groups.of[numberOf(part)]]));
+  }
+
+  // How much of a name is unreadable: nothing, its words, or all.
+  function untoldOf(part, [, , width, height], scale) {
+    const i = numberOf(part);
+    if (height * scale + 1 < SMALLEST_TEXT + 2) return 1;
+    const title = bestForm(titleOf(part, i), 0, breadthFor(width, shapeOf(part, i), scale),
+      Math.max(12, SMALLEST_TEXT / scale), inOwnFrame(part));
+    return title === undefined ? 1 : hasWord(title) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
+  }
+
+  // The size of a part: with tiles or lines, with its name only, or with the shortest form of its name that has a word.
+  function sizeOfPart(part, chosen) {
+    const i = numberOf(part);
+    const forms = formsOf(titleOf(part, i), 0, inOwnFrame(part));
+    const widths = forms.filter((form, k) => k === 0 || hasWord(form)).map((form) => breadthOf(form, 0, 12));
+    const name = Math.min(MOST_NAME, chosen === "short" ? Math.min(...widths)
+      : widths.find((width) => width < NAME_ROOM) ?? Math.min(...widths));
+    const bare = ["named", "short"].includes(detailOf(part, chosen));
+    if (part[0] === "g") return bare ? [name + 20, 24] : [Math.max(90, name + 26), 40];
+    if (bare) return [Math.max(34, name + 26) * (data.nodes[i].kind === "output" ? 1.6 : 1), 24];
+    const { width, height } = nodeForm(data, i, detailOf(part, chosen), name);
+    return [width, height];
+  }
+
+  // A leaf that is drawn again has smaller tiles, and only its name beside a closed group.
+  const detailOf = (part, chosen) => (part[0] !== "s" || !DETAILS[chosen].tiles ? chosen
+    : part.includes("@g") ? "named" : "smaller");
+
+  // Parts have their tiles, then smaller ones, then lines and only names, until every name is readable in the full
+  // drawing. If that is impossible, as many as possible are readable, group names first. Large drawings are looked at
+  // in parts, so that their nodes keep their tiles.
+  function place(children, parents, links, room, stepping) {
+    const there = [Math.max(340, room[0]), Math.max(200, room[1])];
+    const ends = links.map(({ a, b }) => [a, b]);
+    const formOf = memoized((way) => memoized((part) => sizeOfPart(part, way)));
+    const lay = ({ detail: chosen, ...way }) => ({ detail: chosen, ...addSides(nestedLayout("g0", children,
+      (part) => parents.get(part), ends, formOf(chosen), there, way), ends) });
+    const parts = [...parents.keys()].filter((part) => part !== "g0");
+    if (!room[0] || parts.length > MOST_TRIED) return lay(WAYS.find((way) => way.detail === "smaller"));
+    if (groups && stepping) return lay(WAYS.find((way) => way.detail === "stacked"));
+    let best = null;
+    for (const way of WAYS) {
+      const laid = lay(way);
+      const scale = Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
+      const isSmall = DETAILS[way.detail].tiles && scale < LEAST_FOR_TILES;
+      const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum + (isSmall ? 1
+        : untoldOf(part, laid.boxes.get(part), scale)) * (part[0] === "g" ? parts.length : 1), 0);
+      if (!best || untold < best.untold) best = { laid, untold };
+      if (!untold) break;
+    }
+    return { ...best.laid, untold: best.untold >= parts.length };
+  }
+
+  return { place, inOwnFrame, detailOf };
+}

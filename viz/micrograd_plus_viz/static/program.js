@@ -1,0 +1,110 @@
+// The student's program beside the stage: the current line is lit, a line leads to its steps, and names show their
+// values at the moment.
+
+const MOST_VARIABLES = 12;
+
+function makeProgram(data, act) {
+  const files = data.program ?? [];
+  const rows = new Map();
+  const keyOf = (file, line) => `${file}:${line}`;
+  const steps = new Map();
+  data.steps.forEach((step, i) => {
+    const { site, calls } = data.nodes[step.node];
+    const keys = [site, ...calls ?? []].filter(Boolean).map(({ file, line }) => keyOf(file, line));
+    for (const key of new Set(keys)) steps.set(key, [...steps.get(key) ?? [], i + 1]);
+  });
+  let lit = [];
+  let chosen = null;
+
+  const sections = files.map(({ file, lines }) => {
+    const indent = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
+    const elements = lines.flatMap(([number, text], k) => {
+      const key = keyOf(file, number);
+      const row = makeButton("program-line", () => goTo(key), make("span", "number", String(number)),
+        codeLine(text.search(/\S|$/) - indent, text.slice(indent)));
+      row.disabled = !steps.has(key);
+      row.setAttribute("aria-label", `Line ${number}: ${text.trim()}`);
+      rows.set(key, { row, text, indent });
+      const gap = k && number > lines[k - 1][0] + 1 ? [make("div", "program-gap", "\u22ee")] : [];
+      return [...gap, row];
+    });
+    return make("section", "program-file", make("p", "title", make("span", "", file)), ...elements);
+  });
+  const list = scroller("program-lines", "Your program", ...sections);
+  const variables = make("dl", "variables");
+  const element = files.length ? make("div", "program", list, variables) : null;
+
+  // The next step of a line, from the first again after the last.
+  function goTo(key) {
+    const at = act.now();
+    const [first, ...others] = steps.get(key);
+    act.go([first, ...others].find((step) => step > at) ?? first);
+  }
+
+  const siteOf = (node) => (node === undefined || node === null ? {} : data.nodes[node]);
+  const known = (site) => (site ? rows.get(keyOf(site.file, site.line)) : undefined);
+
+  // Marks the line of a chosen node.
+  function choose(node) {
+    chosen?.row.classList.remove("chosen");
+    chosen = known(siteOf(node).site);
+    chosen?.row.classList.add("chosen");
+  }
+
+  // Lights the line of a node, and more faintly the lines that called it.
+  function light(node) {
+    const { site, calls } = siteOf(node);
+    const here = known(site);
+    const was = lit[0];
+    for (const { row } of lit) row.classList.remove("current", "calls");
+    for (const { row } of lit) row.removeAttribute("aria-current");
+    if (lit[0]) lit[0].row.lastChild.replaceWith(plainLine(lit[0]));
+    lit = [here, ...(calls ?? []).map(known)].filter(Boolean);
+    lit.forEach(({ row }, k) => row.classList.add(k || !here ? "calls" : "current"));
+    if (!here) return;
+    here.row.setAttribute("aria-current", "step");
+    here.row.lastChild.replaceWith(markedLine(here, site));
+    if (here === was) return;
+    const [top, height] = [here.row.offsetTop - list.offsetTop, here.row.offsetHeight];
+    if (top < list.scrollTop || top + height > list.scrollTop + list.clientHeight) {
+      list.scrollTop = top - list.clientHeight / 2;
+    }
+  }
+
+  const plainLine = ({ text, indent }) => codeLine(text.search(/\S|$/) - indent, text.slice(indent));
+
+  // The line with the expression that made the node highlighted; columns count characters, not UTF-16 units.
+  function markedLine({ text, indent }, site) {
+    if (site.column === null) return plainLine({ text, indent });
+    const letters = Array.from(text);
+    const stop = site.end_line > site.line || site.end_column === null ? letters.length : site.end_column;
+    const part = (from, to) => letters.slice(from, to).join("");
+    return codeLine(text.search(/\S|$/) - indent, part(indent, site.column), make("mark", "", part(site.column, stop)),
+      part(stop));
+  }
+
+  // What the program's names have at the moment: the last value of each name among the first nodes.
+  const named = data.called.flatMap((name, i) => (name && /^[^.[]+$/.test(name) ? [[name, i]] : []));
+  const several = named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
+  let shownUpTo = null;
+
+  function showVariables(upTo) {
+    if (!several || upTo === shownUpTo) return;
+    shownUpTo = upTo;
+    const latest = new Map();
+    for (const [name, i] of named) if (i <= upTo) latest.set(name, i);
+    const shown = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => {
+      const value = valueAt(data, data.nodes[i].value);
+      return make("div", "", make("dt", "", name), make("dd", "", !value ? "?" : isScalar(value) ? number(value.data[0])
+        : shapeText(value.shape)));
+    });
+    variables.replaceChildren(...shown);
+  }
+
+  // The last node that a walk uses: the program has come as far as this.
+  const reach = data.walks.map(({ at }, k) => data.steps.slice(at, data.walks[k + 1]?.at)
+    .reduce((most, { node }) => Math.max(most, node), -1));
+  const reachAt = (index) => reach[Math.max(0, data.walks.findLastIndex(({ at }) => at < Math.max(1, index)))];
+
+  return { element, light, choose, showVariables, reachAt };
+}

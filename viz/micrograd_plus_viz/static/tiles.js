@@ -1,0 +1,154 @@
+// Tiles: a value as digits, or as a heat map whose shape is to scale. Nodes carry tiles, and the event moves them.
+
+const svgElement = (tag, attributes) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+};
+
+const memoized = (f) => {
+  const known = new Map();
+  return (x) => known.get(x) ?? known.set(x, f(x)).get(x);
+};
+
+// Sizes of tiles: the room of a heat map, the largest side of its cells, and how many entries are printed as digits.
+const TILE_SIZES = {
+  event: { room: [132, 84], side: 11, digits: 12, columns: 4 },
+  compact: { room: [84, 56], side: 8, digits: 6, columns: 3 },
+  node: { room: [76, 50], side: 9, digits: 6, columns: 3 },
+  small: { room: [52, 34], side: 7, digits: 4, columns: 2 },
+};
+const DIGIT_HEIGHT = 15;
+const LEAST_CELL = 2;
+const GAP_OF_SLICES = 4;
+const SLICE_LABEL = 12;
+const MOST_LABELLED = 4;
+
+// A number with at most three digits, for tiles of several numbers.
+const shortNumber = (x) => (typeof x === "number" && !isShort(x) ? number(Number(x.toPrecision(3))) : number(x));
+
+// Entries as rows and columns: a vector is one line, a matrix one block, further axes are slices beside each other. A
+// thumbnail has its rows and columns already.
+function gridOf(value) {
+  const { shape, data } = value.data ? value : value.cells ?? { shape: [], data: [] };
+  const [columns, rows] = [shape.at(-1) ?? 1, shape.at(-2) ?? 1];
+  const slices = shape.slice(0, -2).reduce((a, b) => a * b, 1);
+  const folded = slices > MOST_LABELLED || (!value.data && value.shape.length > 2);
+  if (folded) return { data, rows: rows * slices, columns, slices: 1, folded };
+  return { data, rows, columns, slices };
+}
+
+// Fewer rows and columns, each cell the largest entry of its block.
+function coarsenGrid({ data, rows, columns, slices }, mostRows, mostColumns) {
+  if (rows <= mostRows && columns <= mostColumns) return { data, rows, columns, slices, each: 1 };
+  const [high, wide] = [Math.min(rows, mostRows), Math.min(columns, mostColumns)];
+  const kept = new Array(slices * high * wide).fill(0);
+  data.forEach((x, k) => {
+    const [slice, row, column] = [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows, k % columns];
+    const at = (slice * high + Math.floor(row * high / rows)) * wide + Math.floor(column * wide / columns);
+    const size = Math.abs(magnitude(x));
+    if (!(Math.abs(magnitude(kept[at])) >= size)) kept[at] = x;
+  });
+  return { data: kept, rows: high, columns: wide, slices, each: Math.ceil(rows * columns / (high * wide)) };
+}
+
+const turned = ({ data, rows, columns, slices }) => ({ rows: columns, columns: rows, slices, data: data.map((_, k) => {
+  const [slice, row, column] = [Math.floor(k / (rows * columns)), Math.floor(k / rows) % columns, k % rows];
+  return data[slice * rows * columns + column * columns + row];
+}) });
+
+// How a value is shown in a size: its kind, its cells and its width and height. `transposed` exchanges the axes.
+const tileOf = (value, size, transposed = false) => {
+  if (!value) return { kind: "none", width: 34, height: 20 };
+  value.tiles ??= new Map();
+  const key = transposed ? `${size} turned` : size;
+  if (!value.tiles.has(key)) value.tiles.set(key, layTile(value, TILE_SIZES[size], transposed));
+  return value.tiles.get(key);
+};
+
+function layTile(value, { room, side: largestSide, digits, columns: mostColumns }, transposed) {
+  if (isScalar(value)) {
+    const text = number(value.data[0]);
+    return { kind: "number", text, value, width: Math.max(34, breadthOf(text, 1, 12) + 14), height: 20 };
+  }
+  const whole = transposed ? turned(gridOf(value)) : gridOf(value);
+  if (!whole.data.length) return { kind: "none", text: "empty", value, width: 44, height: 20 };
+  const largest = largestOf(value);
+  if (whole.slices === 1 && value.data && value.data.length <= digits && whole.columns <= mostColumns) {
+    const cell = Math.max(...whole.data.map((x) => breadthOf(shortNumber(x), 1, 11))) + 9;
+    return { kind: "digits", value, largest, ...whole, cell, width: whole.columns * cell,
+      height: whole.rows * DIGIT_HEIGHT };
+  }
+  const across = room[0] - GAP_OF_SLICES * (whole.slices - 1);
+  // Many slices below each other have no shape of their own: they are not much higher than wide.
+  const mostRows = whole.folded ? Math.max(6, 2 * whole.columns) : Infinity;
+  const grid = coarsenGrid(whole, Math.min(mostRows, Math.floor(room[1] / LEAST_CELL)),
+    Math.floor(across / whole.slices / LEAST_CELL));
+  const side = Math.max(LEAST_CELL, Math.min(largestSide, Math.floor(across / (grid.columns * grid.slices)),
+    Math.floor(room[1] / grid.rows)));
+  const label = grid.slices > 1 && grid.columns * side >= 14 ? SLICE_LABEL : 0;
+  return { kind: "map", value, largest, ...grid, side, label,
+    width: (grid.columns * grid.slices) * side + GAP_OF_SLICES * (grid.slices - 1), height: grid.rows * side + label };
+}
+
+// The position of an entry in a tile.
+function placeInTile({ rows, columns, side, cell, label = 0 }, k) {
+  const [slice, row, column] = [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows, k % columns];
+  if (cell) return [column * cell, row * DIGIT_HEIGHT];
+  return [slice * (columns * side + GAP_OF_SLICES) + column * side, label + row * side];
+}
+
+// The scale of a picture: its darkest shade.
+const plusMinus = (largest) => (largest > 0 ? `\u00b1${number(Number(largest.toPrecision(3)))}` : "0");
+const scaleText = (value) => (value.odd ? notFinite(value)
+  : entriesOf(value).length ? plusMinus(largestOf(value)) : "empty");
+
+// A tile as a group with its upper left corner at the origin. `largest` may be a scale that several tiles share.
+function drawTile(tile, name = "", largest = tile.largest) {
+  const group = svgElement("g", { class: `tile ${tile.kind} ${name}` });
+  if (tile.kind === "map") group.append(...mapParts(tile, largest, tile.data.map((_, k) => k)));
+  else if (tile.kind === "digits") group.append(...tile.data.flatMap((x, k) => digitParts(tile, x, k, largest)));
+  else {
+    group.append(svgElement("rect", { class: "slot", width: tile.width, height: tile.height, rx: 4 }),
+      tileText(tile.text ?? "", tile.width / 2, 14, 12));
+  }
+  return group;
+}
+
+function tileText(text, x, y, font) {
+  const element = svgElement("text", { x, y });
+  element.style.fontSize = `${font}px`;
+  element.textContent = text;
+  return element;
+}
+
+function digitParts(tile, x, k, largest) {
+  const [left, top] = placeInTile(tile, k);
+  return [svgElement("rect", { class: heat(x, largest), x: left, y: top, width: tile.cell - 1,
+    height: DIGIT_HEIGHT - 1 }), tileText(shortNumber(x), left + tile.cell / 2 - 0.5, top + 11, 11)];
+}
+
+// The cells of some entries: one path for each shade, so that a thousand cells need a dozen elements.
+function mapParts(tile, largest, entries) {
+  const { side } = tile;
+  const gap = side > 4 ? 1 : 0;
+  const paths = new Map();
+  let marks = "";
+  for (const k of entries) {
+    const [left, top] = placeInTile(tile, k);
+    const name = heat(tile.data[k], largest);
+    paths.set(name, `${paths.get(name) ?? ""}M${left},${top}h${side - gap}v${side - gap}h${gap - side}z`);
+    if (side > 5 && magnitude(tile.data[k]) < 0) {
+      marks += `M${left + side * 0.25},${top + (side - gap) / 2}h${side * 0.42}`;
+    }
+  }
+  const parts = [...paths].map(([name, d]) => svgElement("path", { class: name, d }));
+  if (marks) parts.push(svgElement("path", { class: "minus", d: marks }));
+  if (tile.label) {
+    for (let slice = 0; slice < tile.slices; slice += 1) {
+      const [left] = placeInTile(tile, slice * tile.rows * tile.columns);
+      parts.push(tileText(`[${slice}]`, left + tile.columns * side / 2, 9, 11));
+    }
+  }
+  return parts;
+}
