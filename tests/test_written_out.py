@@ -237,6 +237,23 @@ def test_a_layer_in_training_has_the_engines_bits(name):
     assert step.counts["written"] == 7
 
 
+def test_large_convolutions_go_in_the_engines_blocks():
+    rng = np.random.default_rng(0)
+    kernel = mg.tensor(rng.normal(size=(16, 8, 3, 3)), requires_grad=True)
+
+    def step(x):
+        kernel.grad = None
+        loss = mg.tanh(functional.conv2d(x, kernel)).sum()
+        loss.backward()
+        return loss, kernel.grad
+
+    x = mg.tensor(rng.normal(size=(16, 8, 24, 24)))
+    compiled = mg.compile(step)
+    for _ in range(3):
+        assert all_same(step(x), compiled(x))
+    assert compiled.counts["written"] == 1
+
+
 def test_gradients_that_add_up_start_from_those_that_are_there():
     def make():
         params, loss_of = classifier()

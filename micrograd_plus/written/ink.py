@@ -93,7 +93,8 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
         is_number = statement.form in ("binop", "unop") or statement.function.startswith(("math.", "item"))
         is_value = isinstance(r, np.generic) or (is_number and type(r) in (float, int, complex, bool))
         return Ink(r, Value("temporary", r), page) if is_value else r
-    whole, is_writable = root(r), 0 not in r.strides and r.flags.writeable
+    whole = root(r)
+    is_shared = statement.function == "np.broadcast_arrays" or 0 in r.strides
     for x in find(args, Ink):
         if r is x.array:
             return x
@@ -101,7 +102,7 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
             base = x if x.base is None else x.base
             return Ink(r, Value("temporary", r, value_of(page, x).buffer), page, base)
     value = Value("temporary", r)
-    value.is_whole = is_writable
+    value.is_whole = not is_shared and r.flags.writeable
     return Ink(r, value, page)
 
 
@@ -333,7 +334,7 @@ def _asking_real(function: Any) -> Any:
     return lambda *args, **kwargs: function(*map_parts(args, real), **map_values(kwargs, real))
 
 
-paper = library(np, "paper", "np.")
+paper = library(np, "numpy", "np.")
 paper.ndarray = Ink
 paper_sqrt = Word("math.sqrt", math.sqrt)
 
