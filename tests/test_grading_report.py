@@ -19,6 +19,7 @@ from micrograd_plus.grading.assignment import load_assignment
 from micrograd_plus.grading.reasons import REASONS, escape_invisible, reason
 from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.store import Store, to_json
+from micrograd_plus.tracing import load_trace
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202e \x1b[31m =1+1"
 OPEN = {"meta", "br", "img", "link", "input"}
