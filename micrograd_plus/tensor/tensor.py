@@ -690,7 +690,7 @@ class Tensor(PyTorchMethods):
         if isinstance(self._data, np.generic):
             self._data = np.asarray(self._data)
         try:
-            if type(values) is Tensor and values._data.dtype is self._data.dtype:
+            if type(values) is Tensor and values._data.dtype == self._data.dtype:
                 given = values._data
             else:
                 given = cast(numbers(values, None, "values"), self.dtype, "values")
