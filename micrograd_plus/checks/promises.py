@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from importlib import import_module
+from importlib.util import find_spec
 from types import CellType
 from typing import Any
 
@@ -334,6 +336,12 @@ ROUNDED_WHEN_WRITTEN = {"sqrtm": "its number of steps depends on the numbers, an
 """Operations whose written programs may differ from the walk in the last digits, with reasons."""
 
 
+def program_writer() -> Any:
+    """Return the module that writes programs. It is above this package, and everything works without it: then None."""
+    package = f"{__name__.partition('.')[0]}.written"
+    return import_module(f"{package}.program") if find_spec(package) else None
+
+
 def gradients_of_order(sample: Sample, inputs: Any, order: int) -> list[Any]:
     """Return the weighted call, and the gradients of its leaves: for order 2 those of a weighted sum of gradients."""
     leaves = [x.detach().requires_grad_() for x in inputs]
@@ -350,19 +358,17 @@ def gradients_of_order(sample: Sample, inputs: Any, order: int) -> list[Any]:
 
 @promise("the program written out is the walk")
 def _(sample: Sample) -> None:
-    places = differentiable_inputs(sample)
-    if where.get() != "cpu" or not places or not sample.op.rules:
+    places, writer = differentiable_inputs(sample), program_writer()
+    if writer is None or where.get() != "cpu" or not places or not sample.op.rules:
         return
-    from ..written.program import is_refusal, run_on_others  # a package that nothing else here needs
-
     fresh = sample.fresh(np.random.default_rng(5))
     given, others = ([tensor(each.inputs[i]) for i in places] for each in (sample, fresh))
     for order in (1, 2):
         call: Any = lambda *inputs, order=order: gradients_of_order(sample, inputs, order)
         try:
-            found = run_on_others(call, given, others)
+            found = writer.run_on_others(call, given, others)
         except TypeError as error:
-            if not is_refusal(error):
+            if not writer.is_refusal(error):
                 raise
             return
         for ours, walked in zip(found, call(*others), strict=True):
