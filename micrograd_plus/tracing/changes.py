@@ -101,7 +101,8 @@ class ChangeNotes(recorders.Recorder):
         elif kind in ("write", "become"):
             self._note_write(kind, subject, before, after, place)
         else:
-            self._note_change(kind, subject, "gradient" if kind == "hook" else None, before, after, by, place)
+            of = "gradient" if kind == "hook" else None
+            self._note_change(kind, subject, of, array_of(before), array_of(after), by, place)
 
     def _follow_gradient(self, leaf: Any, before: Any, after: Any, place: Place) -> tuple[Any, Any]:
         """Follow writes into the tensor that becomes a `.grad`. Return the arrays before and after, to be kept."""
