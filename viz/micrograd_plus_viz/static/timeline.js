@@ -291,9 +291,10 @@ function timeline(film, { go }) {
 
   function tellNumbers() {
     const number1 = film.rounds[round] + 1;
-    const parts = drawn().map(([name, sizes], k) => make("span", `key ${name.startsWith("loss") ? k ? "other" : "loss"
-      : "parameter"}`,
-      `${name} ${sizes[round] === null ? "not finite" : number(sizes[round])}`));
+    const parts = drawn().map(([name, sizes], k) => {
+      const kind = k >= losses.length ? "parameter" : k ? "other" : "loss";
+      return make("span", `key ${kind}`, `${name} ${sizes[round] === null ? "not finite" : number(sizes[round])}`);
+    });
     readout.replaceChildren(make("b", "", `Round ${number1} of ${film.count}`), ...parts);
     svg.setAttribute("aria-valuenow", round + 1);
     svg.setAttribute("aria-valuetext", `Round ${number1} of ${film.count}, ${moments[moment]?.word ?? ""}, `
