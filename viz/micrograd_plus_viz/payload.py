@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import cells, formula, pairs, picture, timeline, trace_input, walks, words
+from . import cells, formula, graph_picture, pairs, timeline, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import walk_states
@@ -65,7 +65,7 @@ def _payload(
         "rings": sorted(walks.start_nodes(trace)),
         "first": trace["first"],
         "total": trace["total"],
-        "alt": picture.alt(trace),
+        "alt": graph_picture.alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
         "labels": [[*label, round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
