@@ -91,20 +91,17 @@ def _entries_to_omit(trace: Trace, without: str | int | Choice | None) -> set[in
         if not 0 <= without < len(entries) or entries[without].kind not in KINDS:
             raise ValueError(f"what_if: entry {without} is no change that can be left out")
         return {without}
-    chosen: Choice
-    if callable(without):
-        chosen = without
-    else:
-
-        def chosen(entry: JournalEntry) -> bool:
-            name = entry.by.partition("(")[0] if entry.by else None
-            return without in (entry.kind, entry.by, name)
-
-    found = {at for at, entry in enumerate(entries) if entry.kind in KINDS and chosen(entry)}
+    matches: Choice = without if callable(without) else lambda entry: _is_named(entry, without)
+    found = {at for at, entry in enumerate(entries) if entry.kind in KINDS and matches(entry)}
     if not found:
         known = sorted({str(entry.by or entry.kind) for entry in entries if entry.kind in KINDS})
         raise ValueError(f"what_if: nothing to leave out; the journal has {', '.join(known) or 'no changes'}")
     return found
+
+
+def _is_named(entry: JournalEntry, name: str) -> bool:
+    """Return whether a name is the kind of an entry, or what did it: `SGD` or `SGD(lr=0.1)`."""
+    return name in (entry.kind, entry.by, entry.by and entry.by.partition("(")[0])
 
 
 def _check_repetition(trace: Trace, repeated: Trace) -> None:

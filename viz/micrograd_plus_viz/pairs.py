@@ -43,7 +43,7 @@ def with_other(page: Payload, other: Payload) -> Payload:
         for mine, theirs in zip(page["labels"], other["labels"], strict=True)
     ]
     walks = [
-        walk | {"values": _joined_values(walk, also, page, other)}
+        walk | {"values": _join_values(walk, also, page, other)}
         for walk, also in zip(page["walks"], other["walks"], strict=True)
     ]
     values = [(mine["value"], theirs["value"]) for mine, theirs in zip(page["nodes"], other["nodes"], strict=True)]
@@ -95,7 +95,7 @@ def _width(mine: list[Any], theirs: list[Any]) -> float:
     return mine[3] if mine[1:3] == theirs[1:3] else mine[3] + theirs[3] + len(BETWEEN)
 
 
-def _joined_values(walk: Payload, also: Payload, page: Payload, other: Payload) -> Payload:
+def _join_values(walk: Payload, also: Payload, page: Payload, other: Payload) -> Payload:
     """Return the values that leaves have in a walk, for leaves whose value has changed in either record."""
     joined: Payload = {}
     for node in {**walk["values"], **also["values"]}:
