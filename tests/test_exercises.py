@@ -1059,6 +1059,25 @@ def test_a_quiz_about_chosen_steps_explains_a_wrong_answer():
         exercises.quiz(diamond(), 11)
 
 
+def test_an_answer_with_hostile_attributes_gets_its_own_error():
+    def loop(out):
+        raise RuntimeError("mine")
+
+    loop.__wrapped__ = loop
+
+    class Hostile:
+        def __call__(self, out):
+            raise RuntimeError("mine")
+
+        @property
+        def __wrapped__(self):
+            raise OSError("not yours")
+
+    for answer in (loop, Hostile()):
+        outcome = sandboxed.carry_out(answer, exercises.get_exercise("tanh.x").cases(1)[0].request)
+        assert outcome["error"]["message"] == "mine" or outcome["error"]["kind"] == "OSError"
+
+
 # Isolation of a student's code ----------------------------------------------------------------------------------------
 
 
