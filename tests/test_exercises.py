@@ -857,6 +857,7 @@ def test_identify_selects_the_students_own_walk(capsys):
             assert "Practise on another walk" in reply.hint()
             assert mg.tracing.compare(reply.walk(), exercise.show(number)).same
         assert exercises.score("means.find", int(right_step(exercise, number))) == 0
+        assert "checked when your work is marked" in " ".join(capsys.readouterr().out.split())
         assert exercises.check("means.find", int(right_step(exercise, 7)), seed=7)
         assert "walk number 7" in " ".join(exercises.check("means.find", 99, seed=7).text.split())
         assert exercises.identify("5f0c", "YOUR ID").startswith("Write your own id instead of YOUR ID")
