@@ -46,7 +46,7 @@ VARIANT = "edit"
 
 def variant(title: str, answer: Any) -> Mistake:
     """Return the mistake of a variant. Its title is the hint."""
-    return Mistake(VARIANT, title, (QUESTION, EXPLANATION.format(title=title), LAST_HINT), answer)
+    return Mistake(VARIANT, title, (EXPLANATION.format(title=title), QUESTION, LAST_HINT), answer)
 
 
 # Rules ----------------------
