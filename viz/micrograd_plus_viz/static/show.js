@@ -467,7 +467,3 @@ function codeLine(indent, ...children) {
   line.style.setProperty("--inset", `${indent + 4}ch`);
   return line;
 }
-
-const quotedSource = (title, place, ...code) => make("div", "quoted",
-  make("p", "title", title, make("span", "", place)),
-  scroller("source", title, ...code));
