@@ -326,9 +326,8 @@ def _time_of(work: Callable[[], Any]) -> float:
 
 def slowest_step(pages: Pages) -> float:
     """Return the milliseconds of the slowest step over arrays, with layout: for each step the best of eight."""
-    return max(
-        _step_times(pages, name) for name in ("digits", "attention", "transformer layer", "RNN of 60", "MLP of 984", "GPT")
-    )
+    walks = ("digits", "attention", "transformer layer", "RNN of 60", "MLP of 984", "GPT")
+    return max(_step_times(pages, name) for name in walks)
 
 
 def _step_times(pages: Pages, name: str) -> float:

@@ -55,7 +55,8 @@ def makemore():
 
 
 SHARE = """() => {
-    const { width, height } = document.querySelector("#walk").shadowRoot.querySelector(".stage").getBoundingClientRect();
+    const stage = document.querySelector("#walk").shadowRoot.querySelector(".stage");
+    const { width, height } = stage.getBoundingClientRect();
     return width * height / (innerWidth * innerHeight);
 }"""
 ALL_IN_VIEW = """() => {
