@@ -142,7 +142,7 @@ function makeEvent(data, graph) {
     const steps = (from, to) => Array.from({ length: 13 }, (_, k) => from + (to - from) * k / 12);
     for (const x of steps(width / 2 + 6, Math.max(width / 2 + 6, room[0] - width / 2 - 6))) {
       for (const y of steps(height / 2 + 6, Math.max(height / 2 + 6, room[1] - height / 2 - 6))) {
-        let cost = 12 * Math.hypot(x - middle[0], y - middle[1]);
+        let cost = 40 * Math.hypot(x - middle[0], y - middle[1]);
         for (const [[bx, by, bw, bh], weight] of boxes) {
           const across = Math.min(x + width / 2, bx + bw / 2) - Math.max(x - width / 2, bx - bw / 2);
           const down = Math.min(y + height / 2, by + bh / 2) - Math.max(y - height / 2, by - bh / 2);

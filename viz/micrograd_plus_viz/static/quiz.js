@@ -47,7 +47,8 @@ export function mountQuiz(host, given, opts = {}) {
     const known = form && knownColumn(data, question);
     const ask = form && { say: question.say, lit: question.lit, panel: [form.panel, known].filter(Boolean),
       onNode: form.onNode };
-    player = mount(host, withoutAnswer(data, question), { index, strip: strip.element, ask, keys, onIndex, frame: host });
+    player = mount(host, withoutAnswer(data, question), { index, strip: strip.element, ask, keys, onIndex,
+      frame: host });
     kept?.(host);
     onIndex();
   }
@@ -247,7 +248,8 @@ function knownColumn(data, { knows, lit, form }) {
   const arrived = Object.entries(knows.arrived).map(([name, place]) => [name, valueAt(data, place)]);
   const before = valueAt(data, knows.before);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
-  const values = [...new Set(ends)].filter((i) => form !== "shape" || i !== lit.to).map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
+  const shown = [...new Set(ends)].filter((i) => form !== "shape" || i !== lit.to);
+  const values = shown.map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
   const largest = largestOf(...arrived.map(([, value]) => value), before);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
