@@ -5,36 +5,6 @@ const MOST_USES = 4;
 const NEAR = 120;
 const FEWEST_DRAWN = 5;
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
-// The norm of an array; nan or infinite if an entry is.
-function normOf(value) {
-  if (!value) return null;
-  if (isScalar(value)) return Math.abs(magnitude(value.data[0]));
-  return value.odd ? NaN : value.statistics?.norm ?? null;
-}
-
-// The edges of a step: first edges between an application and its outputs, which have no rule.
-const edgesOf = (step) => [...step.passed, step.edge];
-const nodesOfStep = (data, step) => edgesOf(step).flatMap((edge) => data.edges[edge].slice(0, 2));
-
-// Gradients that only rounding made are zero for the width of lines, by the dtype of the walk.
-const ROUNDING = { float32: 1e-7, float16: 1e-3, complex64: 1e-7 };
-const FINE_ROUNDING = 1e-15;
-
-// The width of a gradient's line, by the logarithm of its norm relative to the walk's smallest and largest.
-function thicknessOf(data) {
-  const norms = data.steps.map((step) => normOf(valueAt(data, step.contribution))).filter(Number.isFinite);
-  const most = norms.reduce((a, b) => Math.max(a, b), 0);
-  const fine = data.steps.reduce((eps, step) => Math.min(eps, ROUNDING[valueAt(data, step.contribution)?.dtype]
-    ?? FINE_ROUNDING), 1);
-  const logs = norms.filter((norm) => norm > fine * most).map(Math.log10);
-  const [low, high] = [logs.reduce((a, b) => Math.min(a, b), Infinity), logs.reduce((a, b) => Math.max(a, b),
-    -Infinity)];
-  const varies = high - low > 0.3;
-  const of = (norm) => (norm <= fine * most ? 0.8
-    : varies ? 1.2 + 4.4 * Math.max(0, Math.log10(norm) - low) / (high - low) : 2);
-  return { of, ends: varies ? [10 ** low, 10 ** high] : null };
-}
-
 function drawGraph(data, act) {
   const { groups } = data;
   const svg = svgElement("svg", { class: "drawing", role: "group", "aria-label": data.alt });
@@ -186,22 +156,13 @@ function drawGraph(data, act) {
 
   function drawAll(opened) {
     const elements = opened.map((part) => drawFrame(items.get(part)));
-    for (const link of links) elements.push(drawLink(link));
+    for (const link of links) elements.push(drawLink(data, link));
     lit = svgElement("g", { class: "lit-way", "aria-hidden": "true" });
     norms = svgElement("g", { class: "norms", "aria-hidden": "true" });
     elements.push(lit, norms);
     for (const item of items.values()) if (!item.opened) elements.push(drawPart(item));
     world.replaceChildren(...elements);
     camera.drawOverview();
-  }
-
-  function drawLink(link) {
-    const faint = link.edges.every((j) => !data.nodes[data.edges[j][0]].requires_grad);
-    link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
-    link.path = svgElement("path", { d: link.curve });
-    link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
-    link.hasNorm = [link.a, link.b].some((part) => part[0] === "g");
-    return link.element;
   }
 
   // The frame of an open group; a click on its heading closes it.
@@ -442,24 +403,7 @@ function drawGraph(data, act) {
       add(link.element, "active");
       lit.append(...litParts(link, step.back));
     }
-    if (step.accumulates) lit.append(badgeAt(items.get(to).box));
-  }
-
-  function litParts({ curve, head }, back) {
-    const { length, at: on } = alongCurve(curve);
-    const tip = on(back ? 0 : 1);
-    const foot = on(back ? Math.min(1, 13 / length) : Math.max(0, 1 - 13 / length));
-    return [svgElement("path", { class: "lit", d: back ? `${curve}L${head[0]},${head[1]}` : curve }),
-      svgElement("path", { class: "lit-head", d: arrow([...tip, ...foot], 0.55) })];
-  }
-
-  function badgeAt([x, y, width, height]) {
-    const badge = svgElement("g", { class: "badge",
-      transform: `translate(${x - width / 2 + 8} ${y - height / 2 - 3})` });
-    badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
-    badge.lastChild.textContent = "+=";
-    badge.lastChild.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
-    return badge;
+    if (step.accumulates) lit.append(badgeAt(items.get(to).box, view.scale));
   }
 
   // Text -----------------
