@@ -176,7 +176,8 @@ def find_target(path: str | os.PathLike[str]) -> Path | None:
         return target
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    if not stat.S_ISREG(mode) or str(Path(path).absolute()).startswith(("/dev/", "/proc/")):
+    is_open_file = Path(path).is_symlink() and str(Path(path).absolute()).startswith(("/dev/", "/proc/"))
+    if not stat.S_ISREG(mode) or is_open_file:  # /dev/stdout may be a file; a file in /dev/shm is like any other
         return None
     if not os.access(target, os.W_OK):  # it could be replaced all the same
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))

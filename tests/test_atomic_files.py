@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import stat
+import tempfile
 import threading
 from pathlib import Path
 
@@ -206,6 +207,24 @@ def test_a_pipe_and_a_device_are_written_to(folder):
     write_file(os.devnull, "nothing")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert Path(os.devnull).is_char_device()
+
+
+@UNIX
+def test_a_file_that_is_open_under_dev_is_written_to(folder):
+    with (folder / "file").open("wb") as file:
+        write_file(f"/dev/fd/{file.fileno()}", "through")
+        assert os.path.samestat(os.fstat(file.fileno()), (folder / "file").stat())
+    assert (folder / "file").read_text(encoding="utf-8") == "through"
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="only Linux has files in memory there")  # noqa: S108 - it looks
+def test_a_file_in_memory_is_replaced_like_any_other():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = Path(folder, "file")
+        write_file(path, "old")
+        with pytest.raises(ZeroDivisionError), atomic_file(path) as file:
+            file.write(b"new" * (1 // (file.write(b"half") - 4)))
+        assert path.read_text(encoding="utf-8") == "old"
 
 
 @UNIX

@@ -423,6 +423,20 @@ def test_a_real_leaf_of_a_complex_result_receives_a_real_gradient():
     assert numbers(x.grad) == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_retained_gradient_is_what_hooks_have_left(first):
+    x = leaf([1.0, 2.0])
+    y = x * 2
+    if first:
+        y.retain_grad()
+    y.register_hook(lambda gradient: gradient * 3)
+    if not first:
+        y.retain_grad()
+    (y**2).sum().backward()
+    assert y.grad.tolist() == [12.0, 24.0]
+    assert x.grad.tolist() == [24.0, 48.0]
+
+
 def test_retain_grad_twice_stores_the_gradient_once():
     x = leaf([1.0, 2.0])
     middle = (x.retain_grad() * x).retain_grad().retain_grad()

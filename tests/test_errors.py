@@ -227,6 +227,9 @@ CASES = {
         (lambda: F.max_pool1d(2.0, 1), TypeError, "max_pool1d: expected a tensor, got float"),
     ],
     "names of another library": [
+        (lambda: mg.where(leaf(2), leaf(2) > 0, 1.0), TypeError, "boolean", "where(condition, x, y)", "(2,) float64"),
+        (lambda: mg.where([1, 0], leaf(2), 1.0), TypeError, "condition must be boolean", "write condition != 0"),
+        (lambda: mg.where(2.0, leaf(2), 1.0), TypeError, "condition must be boolean", "got 2.0"),
         (lambda: leaf(2).where(leaf(2) > 0, 1.0), AttributeError, "no 'where'", "mg.where(condition, x, y)"),
         (lambda: leaf(2).tile(2), AttributeError, "a tensor has no 'tile': write mg.tile(x, ...)"),
         (lambda: leaf(2).sin_(), AttributeError, "no 'sin_': nothing is overwritten; write y = mg.sin(x, ...)"),
@@ -235,7 +238,7 @@ CASES = {
         (lambda: leaf(2, 3, 4).t(), ValueError, "x.t()", "(2, 3, 4)", "x.mT"),
         (lambda: leaf(2, 3).gather(1, whole_numbers(0)), ValueError, "x.gather", "(1,)", "(2, 3)"),
         (lambda: leaf(2).chunk(0), ValueError, "x.chunk", "at least 1", "0"),
-        (lambda: iter_into_two(leaf(3)), ValueError, "2 names", "length 3", "x.max(1) and x.argmax(1)"),
+        (lambda: iter_into_two(leaf(3)), ValueError, "2 names", "length 3", "x.max(axis=1) and x.argmax(1)"),
         (lambda: mg.load("x.npz", weights_only=False), ValueError, "load", "weights_only"),
         (lambda: (leaf(2) * 1).data.clone(1), AttributeError, "an array of NumPy's", "'clone'", "y.clone"),
         (lambda: mg.autograd.grad(leaf(2).sum(), leaf(2)), RuntimeError, "grad", "no part", "allow_unused=True"),

@@ -19,7 +19,7 @@ from micrograd_plus.checks import museum
 from micrograd_plus.core.apply import Op
 from micrograd_plus.core.define import operations
 from micrograd_plus.core.rule import Rule
-from micrograd_plus.exercises import authoring, compare, sandboxed, student_key
+from micrograd_plus.exercises import authoring, compare, question, sandboxed, student_key
 from micrograd_plus.exercises.edge_cases import EDGE_CASES
 from micrograd_plus.exercises.from_rules import rule_exercise
 from micrograd_plus.exercises.mark import COSTS
@@ -592,7 +592,7 @@ def test_an_unknown_mistake_shows_the_first_wrong_call():
     reply = exercises.check("tanh.x", lambda x, out: 1 - out * out + 0.01 * x**3)
     assert "does not look like any known mistake" in repr(reply)
     assert "when tanh is called on (2, 3)" in reply.step
-    assert exercises.hint().startswith("There is no hint: this does not look like any known mistake. Compute the first")
+    assert exercises.hint().startswith("Hint 1 of 3: Try few numbers: x = [[0.9, -0.9, 1.7]")
 
 
 def test_a_notebook_with_a_player_shows_text_and_walk(monkeypatch):
@@ -695,7 +695,7 @@ def test_points_of_an_exercise_are_integers():
 
 @pytest.mark.parametrize(("name", "answer", "title"), [
     ("sum.x", lambda upstream, x: upstream, "the answer cannot be used"),
-    ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "the code cannot run on"),
+    ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "shapes that do not fit"),
     ("log_softmax.x", lambda xp, upstream, out: upstream - xp.exp(out), "upstream is forgotten"),
     ("transpose.x", lambda upstream: upstream.T, "`axes` is left out"),
     ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the answer does not have the shape of its input"),
@@ -963,6 +963,100 @@ def test_a_guess_that_forgets_a_path_gets_its_name():
         y = a * 3.0 + a * 5.0 + a * 11.0
         y.backward()
     assert exercises.ask(trace, "a", 14).mistake.id == "path"
+
+
+def diamond():
+    """Return the walk of the first graph of the course, on 2 and 3."""
+    a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+    with mg.record() as trace:
+        c, d = a + b, a * b
+        e, f = c + d, c * d
+        y = e + f
+        y.backward()
+    return trace
+
+
+@pytest.mark.parametrize(("what", "right"), [
+    ("c", 7), ("y", 1), (("d", "value"), 6), (("a", "gradient"), 25), ((9, "before"), 18), ((7, "upstream"), 6),
+])  # fmt: skip
+def test_any_value_of_a_walk_can_be_asked(what, right):
+    assert exercises.ask(diamond(), what, right)
+    assert not exercises.ask(diamond(), what, right + 2)
+
+
+@pytest.mark.parametrize(("what", "answer", "row"), [
+    ("a", 29, "M3"), ("b", 22, "M3"), ("c", 6, "path"), ("c", 3.5, "path average"), (7, 12, "M14"),
+])  # fmt: skip
+def test_mistakes_of_the_diamond_get_their_names(what, answer, row):
+    assert exercises.ask(diamond(), what, answer).mistake.id == row
+
+
+def test_a_mistake_at_both_operands_gets_its_name():
+    x, z = mg.tensor(3.0, requires_grad=True), mg.tensor(5.0, requires_grad=True)
+    with mg.record() as trace:
+        y = x * z + z * x
+        y.backward()
+    assert exercises.ask(trace, "x", 6).mistake.id == "M14"
+
+
+def test_a_mean_along_repeated_axes_gets_its_name():
+    x, b = mg.tensor(np.ones((2, 3)), requires_grad=True), mg.tensor(np.ones(3), requires_grad=True)
+    with mg.record() as trace:
+        y = ((x + b) * np.arange(6.0).reshape(2, 3)).sum()
+        y.backward()
+    assert exercises.ask(trace, "b", [1.5, 2.5, 3.5]).mistake.id == "M28"
+    assert exercises.ask(trace, 4, [1.5, 2.5, 3.5]).mistake.id == "M28"
+
+
+def test_dots_show_the_card_of_a_question():
+    card = exercises.ask(diamond(), 7, ...)
+    assert not card
+    assert repr(card) == "Step 7: multiply.a sends to a. upstream = 6; b = 3. What is the contribution?"
+    assert "Answer first" in exercises.hint()
+    assert repr(exercises.ask(diamond(), "a")) == "What is the gradient of a?"
+    assert "before = 18" in repr(exercises.ask(diamond(), (9, "after")))
+
+
+def test_the_search_for_a_mistake_tries_a_limited_number_of_walks(monkeypatch):
+    w, x = mg.tensor(np.eye(4), requires_grad=True), mg.tensor(np.ones(4), requires_grad=True)
+    with mg.record() as trace:
+        h = x
+        for _ in range(46):
+            h = mg.tanh(w @ h + x * 0.1)
+        h.sum().backward()
+    assert len(trace.nodes) >= 320
+    walks = []
+    monkeypatch.setattr(question, "replay", lambda *each, again=question.replay: walks.append(1) or again(*each))
+    assert exercises.ask(trace, "x", np.full(4, 0.123)).mistake is None
+    assert len(walks) <= len(question.REPLAYS) + question.MOST_RULES * question.MOST_MISTAKES
+    walks.clear()
+    assert exercises.ask(trace, 200, np.full(4, 0.123)).mistake is None
+    assert len(walks) <= len(question.REPLAYS) + question.MOST_MISTAKES
+
+
+def test_a_quiz_asks_one_question_after_the_other():
+    quiz = exercises.quiz(diamond())
+    assert repr(quiz).startswith("Question 1 of 5. Step 1: add.a sends to e. upstream = 1. What is the contribution?")
+    assert quiz.answer(1)
+    assert not quiz.answer(99)
+    assert "no known mistake" in quiz.hint()
+    while not quiz.is_over:
+        assert quiz.answer(quiz.questions[quiz.place].right)
+    assert repr(quiz) == "The quiz is over: 4 of 5 right at the first try."
+    with pytest.raises(LookupError, match="the quiz is over"):
+        quiz.answer(1)
+
+
+def test_a_quiz_about_chosen_steps_explains_a_wrong_answer():
+    quiz = exercises.quiz(diamond(), [9, 10])
+    assert len(quiz) == 2
+    assert "What has arrived there after it?" in repr(quiz)
+    assert quiz.answer(7).mistake.id == "M1"
+    assert quiz.hint().startswith("Hint 1 of 3")
+    assert repr(quiz.skip()).startswith("Question 2 of 2")
+    assert {each["step"] for each in quiz.candidates()} == {9, 10}
+    with pytest.raises(IndexError, match="steps 1 to 10"):
+        exercises.quiz(diamond(), 11)
 
 
 # Isolation of a student's code ----------------------------------------------------------------------------------------

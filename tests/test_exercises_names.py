@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import tomllib
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ from micrograd_plus import exercises
 from micrograd_plus.exercises.edits import edit_tree
 from micrograd_plus.exercises.sandboxed import carry_out
 from micrograd_plus.exercises.variants import form_function, textbook_forms
-from student_mistakes import load_mistakes
+from student_mistakes import FOLDER, compile_answer, load_held_out, load_mistakes
 
 STRIDE = 1 if os.environ.get("MICROGRAD_PLUS_ALL_MISTAKES") else 24
-"""The suite tries every 24th mistake; with the variable MICROGRAD_PLUS_ALL_MISTAKES it tries all."""
+HELD_OUT_STRIDE = 1 if STRIDE == 1 else 10
+"""The suite tries every 24th mistake, and every 10th of the held-out list; with the variable
+MICROGRAD_PLUS_ALL_MISTAKES it tries all."""
 
 
 def mark_answer(name, answer, seed=5):
@@ -40,6 +43,23 @@ def test_most_plausible_mistakes_get_their_names(capsys):
         print(f"\n{len(mistakes)} mistakes of students: {counts}")  # noqa: T201 - the share is the result
     assert counts["named"] >= 0.85 * len(mistakes)
     assert counts["misnamed"] <= max(0.03 * len(mistakes), 2)
+
+
+GENERAL = ("shapes that do not fit", "a function of `xp`", "a value that may be None")
+"""The beginnings of titles that are true, but too general for a name unless the pattern says so."""
+
+
+def test_most_mistakes_of_the_held_out_list_get_their_names(capsys):
+    mistakes = load_held_out()[::HELD_OUT_STRIDE]
+    counts = dict.fromkeys(("named", "misnamed", "unnamed", "right"), 0)
+    for name, answer, pattern, *_ in mistakes:
+        title = getattr(mark_answer(name, answer).mistake, "title", "")
+        verdict = judge_name(name, answer, pattern)
+        counts["unnamed" if verdict == "misnamed" and title.startswith(GENERAL) else verdict] += 1
+    with capsys.disabled():
+        print(f"\n{len(mistakes)} held-out mistakes of students: {counts}")  # noqa: T201 - the share is the result
+    assert counts["named"] >= 0.85 * len(mistakes)
+    assert counts["misnamed"] <= max(0.02 * len(mistakes), 1)
 
 
 NAMES = {
@@ -93,3 +113,21 @@ def test_a_textbooks_form_is_right_on_ordinary_inputs(name):
         answer, _ = form_function(code, [*exercise.reads, "xp"], {"np": np})
         outcomes = [carry_out(answer, case.request, exercise.namespace) for case in cases]
         assert exercise.mark(cases, outcomes).first_wrong is None, code
+
+
+def test_a_reader_of_prompts_and_hints_reaches_the_right_rule(capsys):
+    trials = tomllib.loads((FOLDER / "trials.toml").read_text(encoding="utf-8"))["trial"]
+    in_three = 0
+    for trial in trials:
+        *wrong, last = trial["tries"]
+        assert len(trial["read"]) == len(wrong)
+        for code, read in zip(wrong, trial["read"], strict=True):
+            reply = exercises.check(trial["exercise"], compile_answer(code), seed=11)
+            screen = " ".join([*reply.text.split(), *(reply.hint() for _ in range(3))])
+            assert not reply, code
+            assert read in screen, (code, read, screen)
+        in_three += exercises.check(trial["exercise"], compile_answer(last)).right and len(trial["tries"]) <= 3
+    with capsys.disabled():
+        print(f"\n{in_three} of {len(trials)} trials reach the right rule in at most three tries")  # noqa: T201 - the share is the result
+    assert len(trials) >= 36
+    assert in_three >= 0.95 * len(trials)

@@ -169,6 +169,12 @@ def test_read_students_rejects_ids_that_cannot_be_file_names(tmp_path, text, sen
         handout.read_students(tmp_path / "list.txt")
 
 
+@pytest.mark.parametrize("heading", ["name,grp", "Student ID;group", "SIS_User_ID", "e-mail,name", ""])
+def test_the_heading_of_a_list_of_students_is_no_student(tmp_path, heading):
+    (tmp_path / "list.csv").write_text(f"{heading}\na17,1\nb02,2\n", encoding="utf-8")
+    assert handout.read_students(tmp_path / "list.csv") == ["a17", "b02"]
+
+
 def test_a_release_lists_the_points_of_each_exercise(assignment, tmp_path):
     handout.release(assignment, tmp_path / "handout")
     lines = (tmp_path / "handout" / "points.csv").read_text(encoding="utf-8").splitlines()

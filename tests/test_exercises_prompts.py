@@ -1,12 +1,14 @@
 """Prompts for beginners, the course, gaps, shuffled lines and patients."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
+import micrograd_plus as mg
 from micrograd_plus import exercises
-from micrograd_plus.exercises import authoring, sandboxed
+from micrograd_plus.exercises import authoring, by_hand, notebook, sandboxed
 from micrograd_plus.exercises.catalogue import patients
 from micrograd_plus.exercises.handout import starter_notebook
 
@@ -215,3 +217,67 @@ def test_a_patient_without_a_test_gets_a_sentence():
     reply = exercises.check("hot.patient", answers["hot.patient"])
     assert "`test` is still None" in reply.text
     assert authoring.starter_points(BY_ID["hot.patient"]) == 0
+
+
+# Hints without a name ---------------
+
+
+@pytest.mark.parametrize(("name", "answer", "texts"), [
+    ("sigmoid.x", lambda out, x: out - x, ("Try few numbers: x = [[0.9, -0.9, 1.7]", "Move x[0, 0] from 0.9 to 0.91",
+                                           "So x[0, 0] should receive about -0.21; you send 0.19")),
+    ("penalty.w", lambda w, upstream: upstream + w, ("the first wrong one is the answer[0, 0]", "by hand, step by step",
+                                                     "It should be about 0.46; you have -2.6")),
+    ("leaky_relu.x", lambda xp, x, slope: xp.where(x > slope, 1.0, slope),
+     ("the call when entries are exactly at the bounds", "a print in each line", "smallest possible call")),
+])  # fmt: skip
+def test_hints_without_a_name_work_out_one_entry_by_hand(name, answer, texts):
+    reply = exercises.check(name, answer, seed=4)
+    assert reply.result.mistake is None
+    assert "For one entry worked out by hand, call exercises.hint()" in " ".join(reply.text.split())
+    for number, text in enumerate(texts, start=1):
+        hint = exercises.hint()
+        assert hint.startswith(f"Hint {number} of 3: ")
+        assert text in hint
+
+
+def test_the_numbers_of_a_hint_by_hand_are_right():
+    exercise = BY_ID["softmax.x"]
+    reply = exercises.check(exercise, lambda upstream, out: upstream * out + 0.1, seed=4)
+    case = by_hand.small_case(exercise)
+    right = float(exercise.run(exercise.right, case.request)["values"]["x"][0, 0])
+    assert f"x[0, 0] should receive about {right:.2g}" in reply.mistake_with_hints.hints[2]
+    x, moved = case.request["arguments"]["x"], case.request["arguments"]["x"].copy()
+    moved[0, 0] += by_hand.MOVE
+    change = ((mg.softmax(moved) - mg.softmax(x)).numpy() * case.request["arguments"]["upstream"]).sum()
+    assert abs(change / by_hand.MOVE - right) < 0.02
+
+
+def test_the_example_of_a_cross_entropy_has_probabilities():
+    prompt = BY_ID["softmax_cross_entropy.logits"].prompt
+    target = np.array(json.loads(prompt.partition("\ntarget = ")[2].partition("\n")[0]))
+    assert abs(target.sum(axis=-1) - 1).max() < 0.02
+
+
+# Progress ---------------------------
+
+
+def test_progress_is_kept_in_a_file_for_the_next_session(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebook, "_right", set())
+    monkeypatch.setattr(notebook, "_kept_in", [])
+    file = tmp_path / "progress.json"
+    exercises.progress(file)
+    assert exercises.check("tanh.x", lambda out: 1 - out * out)
+    assert json.loads(file.read_text(encoding="utf-8")) == ["tanh.x"]
+    monkeypatch.setattr(notebook, "_right", set())  # another session
+    assert f"1 of {len(exercises.list_exercises(ALL[0].group))} are right" in exercises.progress(tmp_path)
+    assert exercises.check("exp.x", lambda out: out)
+    assert json.loads(file.read_text(encoding="utf-8")) == ["exp.x", "tanh.x"]
+    file.write_text("{}", encoding="utf-8")
+    with pytest.raises(ValueError, match="is not a file of progress"):
+        exercises.progress(file)
+
+
+def test_the_prompt_of_a_product_does_not_give_the_rule():
+    prompt = BY_ID["prod.x"].prompt
+    assert "∂" not in prompt
+    assert "`fold`" not in BY_ID["unfold.x"].prompt.partition("```")[0]

@@ -14,10 +14,11 @@ from .capstone import plugged
 from .notebook import answer, ask, check, hint, inputs, progress, score, walk
 from .prompts import xp
 from .question import candidates
+from .quizzes import quiz
 from .registry import get_exercise, list_exercises
 from .student_key import identify
 
 __all__ = [
     "NotProved", "answer", "ask", "candidates", "check", "define", "get_exercise", "hint", "identify", "inputs",
-    "list_exercises", "plugged", "progress", "score", "walk", "xp",
+    "list_exercises", "plugged", "progress", "quiz", "score", "walk", "xp",
 ]  # fmt: skip

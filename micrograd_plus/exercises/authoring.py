@@ -36,6 +36,7 @@ def define(
     answers: Sequence[str] | None = None,
     starter: str | None = None,
     draws: int = DRAWS,
+    shows_right: bool = True,
 ) -> Callable[[Any], Any]:
     """Decorator that makes an exercise of a right answer, and checks the exercise at once.
 
@@ -55,6 +56,7 @@ def define(
         answers: the names of the results, if the function returns several.
         starter: the code that a student starts from; written from the parameters, if omitted.
         draws: the number of draws on which the right answer is tried.
+        shows_right: whether the walk of a wrong answer shows the right numbers beside the wrong ones.
     Returns: the decorator, which returns the right answer unchanged.
     Raises: NotProved, a ValueError, if the exercise fails its checks.
     Example:
@@ -78,6 +80,7 @@ def define(
             mistakes=[read_mistake(each) for each in mistakes], answers=answers, starter=starter,
             example=False,
         )  # fmt: skip
+        exercise.shows_right = shows_right
         summary = prove(exercise, draws)
         register(exercise)
         print(f"{id}: {summary}")  # noqa: T201 - the notebook shows it

@@ -135,7 +135,7 @@ def exact_answers(exercise: Exercise, case: Case) -> dict[str, Any]:
     if case.request["driver"] != "call":
         raise TypeError("only functions run in extended precision")
     arguments = {name: extend(value) for name, value in case.request["arguments"].items()}
-    returned = call_by_name(exercise.right, arguments, exercise.namespace)
+    returned = call_by_name(exercise.formula or exercise.right, arguments, exercise.namespace)
     answers = list(returned) if isinstance(returned, dict) else case.request["answers"]
     parts = returned.values() if isinstance(returned, dict) else returned if len(answers) > 1 else [returned]
     received = {name: received_by_input(case, name, np.asarray(value))
@@ -147,7 +147,7 @@ def exact_answers(exercise: Exercise, case: Case) -> dict[str, Any]:
 
 def extend(value: Any) -> Any:
     """Return nested data with every array of floats in extended precision."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return value.astype(np.longdouble) if value.dtype.kind == "f" else value
     return type(value)(map(extend, value)) if isinstance(value, (list, tuple)) else value
 
@@ -183,7 +183,7 @@ def nudge(request: dict[str, Any], rng: Any, bits: int = 1) -> dict[str, Any]:
     """Return a request in which every number has moved by some last bits, up or down."""
 
     def nudge_value(value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc":
             return value * (1 + bits * LAST_BIT * np.where(rng.random(value.shape) < 0.5, -1.0, 1.0))
         if isinstance(value, (list, tuple)):
             return type(value)(map(nudge_value, value))

@@ -26,7 +26,8 @@ def find_mistake(
     ordinary = [i for i, case in enumerate(cases) if case.part not in (EDGES, SECOND_ORDER)]
     wrong_cases = [i for i, wrong in enumerate(wrongs) if wrong is not None]
     telling = [i for i in wrong_cases if i in ordinary] or wrong_cases
-    compared = [*telling, *(i for i in ordinary if i not in telling)]
+    considered = ordinary if exercise.judge is None else range(len(cases))  # of a yes or no, every case counts
+    compared = [*telling, *(i for i in considered if i not in telling)]
     names = compared_names(exercise, [wrongs[i] for i in telling])
 
     def explains(known: Mistake) -> bool:
@@ -36,7 +37,7 @@ def find_mistake(
 
     differences = [wrongs[i] for i in telling]
     listed = next(filter(explains, exercise.mistakes), None)
-    if listed is None and all(sends_nothing(outcomes[i]) for i in telling):
+    if listed is None and exercise.judge is None and all(sends_nothing(outcomes[i]) for i in telling):
         return mistake("nothing")
     if listed is None:
         listed = next((known for known in exercise.mistakes
@@ -45,7 +46,7 @@ def find_mistake(
         return listed
     if is_constant_factor(differences):
         return recognize(differences)
-    if set(telling) <= set(ordinary):
+    if set(telling) <= set(ordinary) and exercise.judge is None:  # a yes or a no is no evidence for an edit
         fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
         if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
             fitting = []  # the same error has several explanations
@@ -121,7 +122,10 @@ def largest_entry(array: Any) -> float:
 # Recognition by the difference ----
 
 
-GENERIC = ("sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "not_finite")
+GENERIC = (
+    "sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "none", "unavailable",
+    "not_finite",
+)  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
 BY_KIND = {"refused": "refused", "raised": "raised", "shape": "shape", "nan": "not_finite"}
 """The row for answers that differ in several ways, by the kind of difference that matters most, in order."""
@@ -144,16 +148,29 @@ def recognize(wrongs: Sequence[Any]) -> Mistake | None:
         return mistake("M26")
     if kinds == {"shape"} and all(wrong.entry and sorted(wrong.entry[0]) == sorted(wrong.entry[1]) for wrong in wrongs):
         return mistake("axes")
-    if "raised" in kinds and not all(wrong.kind != "raised" or is_about_shapes(wrong.sentence) for wrong in wrongs):
-        return None
+    errors = [wrong for wrong in wrongs if wrong.kind == "raised"]
+    if errors and not all(is_about_shapes(wrong.sentence) for wrong in errors):
+        return recognize_error(errors)
     if "nan" in kinds and len(kinds) > 1:
         return None  # the finite numbers are wrong, too
     return next((mistake(name) for kind, name in BY_KIND.items() if kind in kinds), None)
 
 
+def recognize_error(errors: Sequence[Any]) -> Mistake | None:
+    """Return the mistake behind errors whose message is evidence: a function that is not offered, or None as a number.
+
+    None is evidence only if one of the call's arguments is None.
+    """
+    if all("xp has no function" in wrong.sentence for wrong in errors):
+        return mistake("unavailable")
+    reads_none = [any(value is None for value in wrong.case.request["arguments"].values()) for wrong in errors
+                  if "NoneType" in wrong.sentence and "object" not in wrong.sentence]  # fmt: skip
+    return mistake("none") if len(reads_none) == len(errors) and all(reads_none) else None
+
+
 def is_about_shapes(sentence: str) -> bool:
     """Return whether the message of an error is about shapes. Its class alone tells nothing."""
-    return any(word in sentence for word in ("shape", "broadcast", "dimension", "mismatch", "axis", "axes"))
+    return any(word in sentence for word in ("shape", "broadcast", "dimension", "mismatch", "axis", "axes", "split"))
 
 
 def recognize_ratio(ratios: list[float]) -> str:

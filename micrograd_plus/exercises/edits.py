@@ -87,6 +87,9 @@ def edit_power(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
     """Yield the edits of a power."""
     yield f"the power is left out: {quote(left)} instead of {quote(node)}", left
     yield f"{quote(left)} times {quote(right)} instead of a power", ast.BinOp(left, ast.Mult(), right)
+    for word, op in {"large": ast.Add(), "small": ast.Sub()}.items():
+        exponent = ast.BinOp(right, op, ast.Constant(1))
+        yield f"the exponent {quote(right)} is one too {word}: off by one", ast.BinOp(left, ast.Pow(), exponent)
 
 
 def edit_sum(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
@@ -114,6 +117,9 @@ def edit_product(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
     yield f"{quote(left)} is left out", right
     yield f"divided by {quote(right)} instead of multiplied", ast.BinOp(left, ast.Div(), right)
     yield f"{quote(left)} and {quote(right)} are added instead of multiplied", ast.BinOp(left, ast.Add(), right)
+    for factor in (left, right):
+        if not isinstance(factor, ast.Constant):
+            yield f"the factor {quote(factor)} is there twice", ast.BinOp(node, ast.Mult(), factor)
 
 
 def edit_quotient(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
@@ -229,9 +235,14 @@ def edit_keywords(node: ast.Call) -> Iterator[Edit]:
 
 
 def edit_attribute(node: ast.Attribute, names: Sequence[str]) -> Iterator[Edit]:
-    """Yield the edit of `.T`."""
+    """Yield the edits of `.T`, and of an attribute that is one of the names, such as `other.data`."""
     if node.attr == "T":
         yield f"a transpose is missing: {quote(node.value)} instead of {quote(node)}", node.value
+    text = ast.unparse(node)
+    if isinstance(node.ctx, ast.Load) and text in names:
+        for other in names:
+            if other != text:
+                yield f"`{other}` instead of `{text}`", ast.parse(other, mode="eval").body
 
 
 def edit_subscript(node: ast.Subscript, names: Sequence[str]) -> Iterator[Edit]:
@@ -266,7 +277,7 @@ def edit_name(node: ast.Name, names: Sequence[str]) -> Iterator[Edit]:
     if isinstance(node.ctx, ast.Load) and node.id in names:
         for other in names:
             if other != node.id:
-                yield f"`{other}` instead of `{node.id}`", ast.Name(other, ast.Load())
+                yield f"`{other}` instead of `{node.id}`", ast.parse(other, mode="eval").body
 
 
 def edit_choice(node: ast.IfExp, names: Sequence[str]) -> Iterator[Edit]:

@@ -124,10 +124,16 @@ def function_exercise(
 
 def example_call(exercise: Exercise) -> str:
     """Return a call on fixed inputs with the right result."""
+    request = example_case(exercise).request
+    return show_call(request["arguments"], exercise.run(exercise.right, request)["values"])
+
+
+def example_case(exercise: Exercise) -> Case:
+    """Return a case on fixed inputs of one digit."""
     case = exercise.cases(2)[0]
     arguments = {name: np.round(value, 1) if is_float(value) else value
                  for name, value in case.request["arguments"].items()}  # fmt: skip
-    return show_call(arguments, exercise.run(exercise.right, {**case.request, "arguments": arguments})["values"])
+    return Case(case.part, case.about, {**case.request, "arguments": arguments}, **case.expects)
 
 
 def catalogued_mistakes(id: str, right: Any, recognizers: Mapping[str, Any]) -> list[Mistake]:

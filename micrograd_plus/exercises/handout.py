@@ -196,8 +196,11 @@ def release(path: Path, folder: Path, students: Sequence[str] = ()) -> list[Path
 
 STUDENT = re.compile(r"[\w.@+-]{1,80}", re.ASCII)
 """The pattern of an id, which is also the name of a file."""
-HEADINGS = ("id", "ID", "student", "Student", "student_id", "Student ID", "sis_id", "SIS User ID", "email", "Email")
-"""Headings that the first line of a list of students may have."""
+HEADINGS = {
+    "id", "name", "student", "student id", "student name", "students", "sis id", "sis user id", "sis login id", "email",
+    "e mail", "email address", "user", "user id", "username", "login", "account", "number", "matriculation number",
+}  # fmt: skip
+"""Headings that the first line of a list of students may have, in lower case, with spaces for `_` and `-`."""
 
 
 def read_students(path: Path) -> list[str]:
@@ -207,7 +210,8 @@ def read_students(path: Path) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"there is no list of students {str(path)!r}") from error
     students = [line.replace(";", ",").partition(",")[0].strip().strip('"') for line in lines if line.strip()]
-    students = students[students[:1] in ([each] for each in HEADINGS) :]
+    if students and students[0].casefold().replace("_", " ").replace("-", " ") in HEADINGS:
+        students = students[1:]
     for each in students:
         if not STUDENT.fullmatch(each) or each.strip(".") != each:
             raise ReleaseError(f"{path.name}: {each!r} is not a valid id; an id has letters, digits and . @ + - _")

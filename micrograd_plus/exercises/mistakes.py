@@ -126,9 +126,15 @@ def wrap(body: str, parameters: list[str]) -> str:
     return f"def answer({', '.join(parameters)}):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n"
 
 
+@cache
+def source_of(right: Any) -> str:
+    """Return the source of a right answer, which Python reads from its file only once."""
+    return textwrap.dedent(inspect.getsource(right))
+
+
 def edit_source(right: Any, old: str, new: str, label: str) -> Any:
     """Run the source of a right answer with the one occurrence of `old` replaced, and return the result."""
-    source = textwrap.dedent(inspect.getsource(right))
+    source = source_of(right)
     if source.count(old) != 1:
         raise ValueError(f"mistake {label}: {old!r} must occur exactly once in the right answer")
     return run_source(source.replace(old, new), right.__name__, vars(sys.modules[right.__module__]), label)

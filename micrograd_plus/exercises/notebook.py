@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import secrets
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
+from ..files import write_file
 from ..tracing import Trace
 from .compare import Wrong
-from .question import Guess, Question
+from .question import Card, Guess, Question
 from .registry import get_exercise, list_exercises
 from .reply import MarkedLater, Reply
 from .sandboxed import carry_out
@@ -25,10 +28,12 @@ from .spec import GROUPS, Case, Exercise, can_plug
 from .student_key import SHARED_WALK, own_walk_number
 from .texts import Text
 
-_last: dict[str, Reply | Guess] = {}
+_last: dict[str, Reply | Guess | Card] = {}
 _replies: dict[str, Reply] = {}
 _right: set[str] = set()
 """The exercises that were answered right in this notebook."""
+_kept_in: list[Path] = []
+"""The file that keeps them beyond this session, if there is one."""
 MOST_PRINTED = 3
 """The number of calls whose printed text is shown."""
 
@@ -74,6 +79,7 @@ def check(exercise: str | Exercise, answer: Any, *, seed: int | None = None, twi
     print_calls(printed, result.first_wrong)
     if result.right:
         _right.add(exercise.id)
+        write_progress()
     return remember(
         Reply(exercise, result, answer, cases, printed, describe_progress(exercise) if result.right else "")
     )
@@ -100,12 +106,14 @@ def describe_progress(exercise: Exercise) -> str:
     return f'{done} Next: exercises.get_exercise("{next_one}"), about {get_exercise(next_one).minutes} minutes.'
 
 
-def progress() -> str:
-    """Return how many exercises of each group are right in this notebook, and the next one of each.
+def progress(place: Any = None) -> str:
+    """Return how many exercises of each group are right, and the next one of each.
 
-    Args: none.
+    Args:
+        place: a file, or a folder for a file `progress.json`, that keeps the right exercises for the next session. From
+            here on, each right answer is added to it. By default nothing is kept when the notebook ends.
     Returns: a line for each of the six groups.
-    Raises: nothing.
+    Raises: ValueError if the file is not one that `progress` wrote, OSError if it cannot be read or written.
     Example:
         >>> from micrograd_plus import exercises
         >>> len(exercises.progress().splitlines())
@@ -113,6 +121,8 @@ def progress() -> str:
 
     See: `list_exercises`; `Exercise.needs` has the exercises that help.
     """
+    if place is not None:
+        keep_progress(Path(place))
     lines = []
     for group in GROUPS:
         members = list_exercises(group)
@@ -120,6 +130,27 @@ def progress() -> str:
         next_one = f" Next: {todo[0].id}, about {todo[0].minutes} minutes." if todo else ""
         lines.append(f"{group}: {len(members) - len(todo)} of {len(members)} are right.{next_one}")
     return Text("\n".join(lines))
+
+
+def keep_progress(place: Path) -> None:
+    """Add the right exercises of a file to those of this notebook, and keep them there from now on."""
+    file = place / "progress.json" if place.is_dir() else place
+    if file.exists():
+        try:
+            kept = json.loads(file.read_text(encoding="utf-8"))
+            if not isinstance(kept, list) or not all(isinstance(each, str) for each in kept):
+                raise TypeError
+        except (ValueError, TypeError):
+            raise ValueError(f"{file} is not a file of progress: it must be a list of the ids of exercises") from None
+        _right.update(kept)
+    _kept_in[:] = [file]
+    write_progress()
+
+
+def write_progress() -> None:
+    """Write the right exercises to the file that keeps them, if there is one."""
+    for file in _kept_in:
+        write_file(file, json.dumps(sorted(_right), indent=1) + "\n")
 
 
 def print_calls(printed: Sequence[tuple[Case, str]], wrong: Wrong | None) -> None:
@@ -281,18 +312,19 @@ def inputs(exercise: str = "") -> dict[str, Any]:
     return last_reply(exercise).inputs()
 
 
-def ask(trace: Any, what: Any, answer: Any) -> Guess:
-    """Check a guess about a walk: what a step sends, or what a leaf receives.
+def ask(trace: Any, what: Any, answer: Any = ...) -> Guess | Card:
+    """Check a guess about a walk: what a step sends, or what a value receives.
 
     If the guess is wrong, the walk is repeated with each mistake that fits, to find the mistake behind it.
 
     Args:
         trace: the record of a walk.
         what: the number of a step, counted from 1 (for its contribution), a pair of the number and a value such as
-            "after", or the label of a leaf (for its gradient).
-        answer: a number or an array, compared to the number of digits in which it is written.
+            "after", the label of a value (for its gradient), or a pair such as ("y", "value").
+        answer: a number or an array, compared to the number of digits in which it is written. With dots, or without
+            an answer, the question itself is shown.
     Returns: a reply, which is true if the answer is right.
-    Raises: IndexError or KeyError if the walk has no such step or leaf; ValueError if the answer is no finite number.
+    Raises: IndexError or KeyError if the walk has no such step or value; ValueError if the answer is no finite number.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)
@@ -304,9 +336,10 @@ def ask(trace: Any, what: Any, answer: Any) -> Guess:
 
     See: the question mode of the player.
     """
-    guess = Guess(Question(trace, what), answer)
-    _last[""] = guess
-    return guess
+    question = Question(trace, what)
+    reply = Card(question) if answer is ... else Guess(question, answer)
+    _last[""] = reply
+    return reply
 
 
 __all__ = ["answer", "ask", "check", "hint", "inputs", "progress", "score", "walk"]

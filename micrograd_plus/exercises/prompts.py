@@ -13,11 +13,14 @@ from ..checks.reference import documentation, signature, summary
 from ..checks.samples import Sample
 from ..core.apply import Op
 from .rule_answers import ENGINE
+from .rule_cases import PROBABILITIES, with_probabilities
 from .sandboxed import FUNCTIONS, OWN_FUNCTIONS, Namespace
 
 np = devices.device("cpu").library
 
-GIVEAWAY = re.compile(r"gradient|derivative|slope|upstream|contribution|rule\b|\bsends?\b|receive|backward|\btie|kink")
+GIVEAWAY = re.compile(
+    r"gradient|derivative|slope|upstream|contribution|rule\b|\bsends?\b|receive|backward|\btie|kink|∂|mg\.|^`\w+`\.?$"
+)
 """Words of sentences that belong to the answer, not to the task."""
 MOST_SHOWN = 24
 """The number of entries up to which an array is written out."""
@@ -84,6 +87,8 @@ def show_example(op: Op, sample: Sample) -> str:
 
 def example_inputs(op: Op, sample: Sample) -> list[Any]:
     """Return the inputs of the example: 2 × 3 numbers if the operation takes them, else those of the sample."""
+    if op.name in PROBABILITIES:
+        return [np.round(value, 2) for value in with_probabilities(sample).inputs]
     rounded = [np.round(value, 1) if is_float(value) else value for value in sample.inputs]
     missing = [None] * (0 if op.kind == "variadic" else len(op.inputs) - len(rounded))
     cut = [value.reshape(-1, value.shape[-1])[:2, :3] if is_float(value) and value.ndim > 1 else value

@@ -6,6 +6,7 @@ The walk is repeated with each mistake that fits. A wrong answer that equals one
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from ..backends import devices
@@ -13,7 +14,7 @@ from ..core.define import operations
 from ..tracing import replay
 from .mistakes import mistake
 from .reply import next_hint
-from .rule_mistakes import wrong_rules_of
+from .rule_mistakes import wrong_rules_everywhere, wrong_rules_of
 from .spec import Mistake
 from .texts import Text
 
@@ -21,76 +22,142 @@ np = devices.device("cpu").library
 
 WORDS = ("contribution", "after", "before", "upstream", "local", "raw")
 """The values of a step that a question can be about."""
+NODE_WORDS = ("gradient", "value")
+"""The values of a node that a question can be about."""
+MOST_SHOWN = 12
+"""The largest array whose entries a question shows."""
+MOST_RULES, MOST_MISTAKES, MOST_VISITS = 12, 4, 5000
+"""How many rules a search for a mistake replaces, by how many wrong ones each, and how many visits a recursion has."""
 REPLAYS = {"replace": "M1", "no order": "M3", "upstream": "M6", "axes": "M27"}
 """The mistakes with which any walk can be repeated, and their rows in the catalogue."""
 
 
 class Question:
-    """A question about one value of a step, or about the gradient of a leaf."""
+    """A question about one value of a step, or about a value or the gradient of a node."""
 
     def __init__(self, trace: Any, what: Any):
-        self.trace, self.word = trace, "contribution"
+        self.trace, self.word = trace, ""
         self.step: Any = None
-        self.leaf: Any = None
+        self.node: Any = None
         if isinstance(what, tuple) and len(what) == 2:
             what, self.word = what
-        if self.word not in WORDS:
-            raise ValueError(f"the value of a step must be one of {', '.join(WORDS)}; got {self.word!r}")
         if isinstance(what, str):
-            self.leaf = self._find_leaf(what)
+            self.word = self.word or "gradient"
+            self.node = self._find_node(what)
         elif isinstance(what, int):
             if not 1 <= what <= len(trace.steps):
                 raise IndexError(f"the walk has steps 1 to {len(trace.steps)}, as the player numbers them; got {what}")
             self.step = trace.steps[what - 1]
         else:
             self.step = what
+        self.word = self.word or "contribution"
+        words = WORDS if self.node is None else NODE_WORDS
+        if self.word not in words:
+            of = "a step" if self.node is None else "a node"
+            raise ValueError(f"the value of {of} must be one of {', '.join(words)}; got {self.word!r}")
 
-    def _find_leaf(self, label: str) -> int:
-        for node in self.trace.nodes:
-            if node.label == label and node.id in self.trace.gradients:
-                return node.id
-        known = sorted(node.label for node in self.trace.nodes if node.id in self.trace.gradients and node.label)
-        raise KeyError(f"no leaf {label!r} received a gradient in this walk; choose from {', '.join(known)}")
+    def _find_node(self, label: str) -> Any:
+        """Return the node with a label; a leaf before others, and the last of several."""
+        found = [node for node in self.trace.nodes if node.label == label]
+        if self.word == "gradient":
+            found = [node for node in found if self._gradient_of(node.id) is not None]
+        if found:
+            return next((node for node in found if node.id in self.trace.gradients), found[-1])
+        known = {node.label for node in self.trace.nodes
+                 if node.label and (self.word == "value" or self._gradient_of(node.id) is not None)}  # fmt: skip
+        got = "received a gradient in this walk" if self.word == "gradient" else "is in this record"
+        raise KeyError(f"no value {label!r} {got}; choose from {', '.join(sorted(known))}")
+
+    @cached_property
+    def _last_steps(self) -> dict[int, Any]:
+        """The last step that sends to each node."""
+        return {step.target: step for step in self.trace.steps}
+
+    def _gradient_of(self, node: int) -> Any:
+        """Return what a node has received in the end; None if it received nothing."""
+        if node in self.trace.gradients:
+            return self.trace.gradients[node]
+        if node in self._last_steps:
+            return self._last_steps[node].after
+        return next((step.upstream for step in self.trace.steps if step.node == node), None)  # where the walk begins
 
     @property
     def name(self) -> str:
         """The value that the question is about, in words."""
         if self.step is None:
-            return f"the gradient of {self.trace.nodes[self.leaf].label}"
+            return f"the {self.word} of {self.node.label}"
         return f"the {self.word} of step {self.step.index + 1}, {self.step.rule}"
 
     @property
     def right(self) -> Any:
         """The right answer."""
         if self.step is None:
-            return to_array(self.trace.gradients[self.leaf])
+            return to_array(self.node.value if self.word == "value" else self._gradient_of(self.node.id))
         value = getattr(self.step, self.word)
         if value is None:
             raise ValueError(f"step {self.step.index + 1} has no {self.word}")
         return to_array(value)
 
-    def candidates(self) -> Iterator[tuple[Mistake, Any]]:
-        """Yield every mistake that fits, with the answer that it gives (or None)."""
+    @property
+    def card(self) -> str:
+        """The question as a student reads it, with the numbers from which the answer follows."""
+        shape = f", an array of shape {self.right.shape}" if self.right.shape else ""
+        if self.step is None:
+            return f"What is {self.name}{shape}?"
         step = self.step
-        if step is not None and step.before is not None and self.word in ("after", "contribution"):
+        known = {"upstream": step.upstream, **step.reads}
+        if self.word != "contribution":
+            known |= {"contribution": step.contribution}
+        if self.word == "after" and step.before is not None:
+            known |= {"before": step.before}
+        known.pop(self.word, None)
+        numbers = [f"{name} = {write_value(to_array(value))}" for name, value in known.items()
+                   if value is not None and to_array(value).size <= MOST_SHOWN]  # fmt: skip
+        target = self.trace.nodes[step.target]
+        sends = f"Step {step.index + 1}: {step.rule} sends to {target.label or target.name}."
+        given = f" {'; '.join(numbers)}." if numbers else ""
+        asked = f"What has arrived {'there ' if step.before is not None else ''}after it" if self.word == "after" else (
+            f"What is the {self.word}")  # fmt: skip
+        return f"{sends}{given} {asked}{shape}?"
+
+    def candidates(self) -> Iterator[tuple[Mistake, Any]]:
+        """Yield the mistakes that fit, with the answer that each gives (or None). Their number is limited."""
+        if self.word == "value":
+            return
+        yield from self._candidates_of_step() if self.step is not None else self._candidates_of_gradient()
+
+    def _candidates_of_step(self) -> Iterator[tuple[Mistake, Any]]:
+        step = self.step
+        if step.before is not None and self.word in ("after", "contribution"):
             yield mistake("M1"), to_array(step.contribution if self.word == "after" else step.after)
+        if step.raw is not None and self.word == "contribution":
+            yield from averaged_instead(step)
         for name, row in REPLAYS.items():
-            if step is None or name != "no order":  # a walk in another order has other steps
+            if name != "no order":  # a walk in another order has other steps
                 yield mistake(row), self._answer_with(name)
-        if step is not None and step.local is not None and self.word in ("contribution", "raw"):
+        if step.local is not None and self.word in ("contribution", "raw"):
             yield mistake("M6"), to_array(step.local)
-        for each in self.trace.steps if step is None else [step]:
-            for known, function in mistakes_at(self.trace, each):
-                yield known, self._answer_with({each.rule: function})
-        if step is None:
-            yield from self._sums_of_paths()
-        else:
-            yield mistake("passed on"), to_array(step.upstream)
+        for known, functions in mistakes_at(self.trace, step):
+            yield known, self._answer_with(functions)
+        yield mistake("passed on"), to_array(step.upstream)
+
+    def _candidates_of_gradient(self) -> Iterator[tuple[Mistake, Any]]:
+        for name, row in REPLAYS.items():
+            yield mistake(row), self._answer_with(name)
+        yield mistake("M3"), recursion_without_order(self.trace).get(self.node.id)
+        yield from self._sums_of_paths()
+        rules = {step.rule: step for step in self.trace.steps}
+        for step in list(rules.values())[:MOST_RULES]:
+            for known, functions in mistakes_at(self.trace, step)[:MOST_MISTAKES]:
+                yield known, self._answer_with(functions)
 
     def _sums_of_paths(self) -> Iterator[tuple[Mistake, Any]]:
-        """Yield what a leaf receives if one of its paths is forgotten, or if they are averaged."""
-        sent = [to_array(step.contribution) for step in self.trace.steps
-                if step.target == self.leaf and step.contribution is not None]  # fmt: skip
+        """Yield what a node receives if one of its paths is forgotten, or if they are averaged."""
+        steps = [step for step in self.trace.steps if step.target == self.node.id and step.contribution is not None]
+        sent = [to_array(step.contribution) for step in steps]
+        for step in steps:
+            for known, value in averaged_instead(step):
+                yield known, self.right - to_array(step.contribution) + value
         if len(sent) > 1:
             for each in sent:
                 yield mistake("path"), self.right - each
@@ -101,11 +168,69 @@ class Question:
         try:
             repeated = replay(self.trace, wrong)
             if self.step is None:
-                return None if self.leaf not in repeated.gradients else to_array(repeated.gradients[self.leaf])
-            value = getattr(repeated.steps[self.step.index], self.word)
+                value = Question(repeated, self.node.label)._gradient_of(self.node.id)
+            else:
+                value = getattr(repeated.steps[self.step.index], self.word)
         except Exception:  # noqa: BLE001 - a wrong rule may raise anything, and a trace from a file may lack values
             return None
         return None if value is None else to_array(value)
+
+
+def averaged_instead(step: Any) -> Iterator[tuple[Mistake, Any]]:
+    """Yield the contribution of a step if the repeated axes are averaged, not summed."""
+    if step.raw is None or step.contribution is None:
+        return
+    many, few = to_array(step.raw).size, to_array(step.contribution).size
+    if many > few > 0:
+        yield mistake("M28"), to_array(step.contribution) * (few / many)
+
+
+def recursion_without_order(trace: Any) -> dict[int, Any]:
+    """Return what each node receives if every node sends at once, along each path, all that it has so far.
+
+    Only walks of single numbers are tried, and nothing is returned if there are too many paths.
+    """
+    steps = list(trace.steps)
+    if not steps or any(to_array(step.contribution).shape != () for step in steps if step.contribution is not None):
+        return {}
+    sends: dict[int, list[tuple[int, float]]] = {}
+    for step in steps:
+        upstream = float(to_array(step.upstream))
+        slope = float(to_array(step.contribution)) / upstream if upstream else 0.0
+        sends.setdefault(step.node, []).append((step.target, slope))
+    root = steps[0].node
+    received: dict[int, float] = {root: float(to_array(steps[0].upstream))}
+    todo, visits = [root], 0
+    while todo and visits < MOST_VISITS:
+        node, visits = todo.pop(), visits + 1
+        for target, slope in sends.get(node, ()):
+            received[target] = received.get(target, 0.0) + slope * received[node]
+        todo += reversed([target for target, _ in sends.get(node, ())])
+    return {} if todo else {node: np.asarray(value) for node, value in received.items()}
+
+
+def write_value(array: Any) -> str:
+    """Return an array of few numbers as text."""
+    if array.shape == ():
+        return f"{array.item():.6g}"
+    return np.array2string(array, precision=4, separator=", ").replace("\n", "")
+
+
+class Card:
+    """A question that waits for an answer. It is shown in place of a reply if the answer is `...`."""
+
+    def __init__(self, question: Question):
+        self.question, self.text = question, question.card
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def hint(self) -> str:
+        """Return a sentence that asks for an answer first."""
+        return Text("Answer first: write a number instead of the dots. Hints are about wrong answers.")
 
 
 class Guess:
@@ -118,8 +243,9 @@ class Guess:
         self.mistake = None if self.right else self._find_mistake()
 
     def _find_mistake(self) -> Mistake | None:
+        right = self.question.right
         for known, value in self.question.candidates():
-            if value is not None and agrees(self.answer, value) and not agrees(value, self.question.right):
+            if value is not None and agrees(self.answer, value) and not agrees(value, right):
                 return known
         return None
 
@@ -184,9 +310,21 @@ def last_digit(number: float) -> float:
 
 
 def mistakes_at(trace: Any, step: Any) -> list[tuple[Mistake, Any]]:
-    """Return the known mistakes of the rule of a step, each with the wrong rule."""
+    """Return the known mistakes of the rule of a step, each with the wrong rules by name.
+
+    A mistake that an operation's other operand can have, too, is made at both.
+    """
     op = operations.get(trace.nodes[step.node].op)
-    return [] if op is None else wrong_rules_of(op, tuple(step.rule.partition(".")[2].split("+")))
+    if op is None:
+        return []
+    alone = [(known, {step.rule: function})
+             for known, function in wrong_rules_of(op, tuple(step.rule.partition(".")[2].split("+")))]  # fmt: skip
+    everywhere = []
+    for known, functions in wrong_rules_everywhere(op):
+        applied = {name: function for name, function in functions.items() if name in trace.rules}
+        if len(applied) > 1 and step.rule in applied:
+            everywhere.append((known, applied))
+    return [*alone, *everywhere]
 
 
 def candidates(trace: Any, step: int, word: str = "after") -> list[dict[str, Any]]:

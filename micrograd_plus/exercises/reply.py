@@ -15,11 +15,13 @@ from ..checks import reference
 from ..tracing import Trace
 from ..tracing.sites import rule_source
 from .answer_walks import walk_of_case, walk_with_answer
+from .by_hand import hints_by_hand
 from .compare import Wrong
 from .mark import Result
 from .sandboxed.values import copy_data
 from .spec import Case, Exercise, Mistake
 from .texts import Text, escape, format_points, wrap_line
+from .variants import VARIANT
 
 NOT_WRITTEN = "it stopped with NotImplementedError"
 """The start of the difference for a starter that runs unchanged."""
@@ -94,7 +96,8 @@ class Reply:
             lines += wrap_line(f"This looks like a known mistake: {result.mistake.title}. For a hint, call "
                                f"exercises.hint()")  # fmt: skip
         else:
-            lines.append("This does not look like any known mistake.")
+            lines += wrap_line("This does not look like any known mistake. For one entry worked out by hand, call "
+                               "exercises.hint()")  # fmt: skip
         lines.append("exercises.walk() shows the first wrong call step by step, exercises.inputs() returns its inputs.")
         return "\n".join(lines)
 
@@ -110,11 +113,24 @@ class Reply:
         """Return the next of three hints."""
         if self.right:
             return Text("There is no hint: your answer is right.")
-        if self.result.mistake is None:
-            return Text("There is no hint: this does not look like any known mistake. Compute the first wrong step by "
-                        "hand, with numbers as small as you can find.")  # fmt: skip
-        self.hints_given, hint = next_hint(self.result.mistake, self.hints_given)
+        self.hints_given, hint = next_hint(self.mistake_with_hints, self.hints_given)
         return hint
+
+    @cached_property
+    def mistake_with_hints(self) -> Mistake:
+        """The mistake with the hints that are shown.
+
+        A mistake of the catalogue has its own. Otherwise, one entry of a small call is worked out by hand; if the right
+        answer with one change gives these numbers, the change comes first.
+        """
+        known = self.result.mistake
+        if known is not None and known.id != VARIANT:
+            return known
+        by_hand = hints_by_hand(self.exercise, self.result.first_wrong, self.answer)
+        if known is not None:
+            first, _, last = by_hand.hints
+            by_hand.hints = (known.hints[1], first, last)
+        return by_hand
 
     def walk(self) -> Any:
         """Return the walk of a small program with your answer in it, opened at the first wrong step.

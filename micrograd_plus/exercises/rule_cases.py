@@ -58,6 +58,19 @@ class RuleCases:
             cases += [first] if first is not None else []
         return [*cases, *self._second_order_cases(rng)] if self.second_order else cases
 
+    def small_case(self, sample: Sample) -> Case | None:
+        """Return a case of these inputs, with an upstream of one digit."""
+        case = self._case(sample, np.random.default_rng(3), PLAIN, "the example of the prompt", conventions=False)
+        if case is not None:
+            arguments = case.request["arguments"]
+            if "upstream" in arguments:
+                rounded = one_digit(arguments["upstream"])
+                case.request = {**case.request, "arguments": {**arguments, "upstream": rounded}}
+            elif "upstream" in case.expects:
+                case.expects = {**case.expects, "upstream": one_digit(case.expects["upstream"])}
+            case.right_outcome = None
+        return case
+
     def _case(self, sample: Sample, rng: Any, part: str, about: str, *, conventions: bool) -> Case | None:
         """Return one case; None if the call sends nothing to the served inputs, or only nan and infinities."""
         sample = with_probabilities(sample)
@@ -242,6 +255,11 @@ def draw_upstream(out: Any, rng: Any) -> Any:
     if signs.size > 1 and np.all(signs == signs.flat[0]):
         signs.flat[rng.integers(signs.size)] *= -1
     return np.asarray(rng.uniform(0.3, 1.7, shape) * signs)
+
+
+def one_digit(upstream: Any) -> Any:
+    """Return an upstream gradient rounded to one digit after the point."""
+    return tuple(map(one_digit, upstream)) if isinstance(upstream, tuple) else np.round(upstream, 1)
 
 
 def rescale(upstream: Any) -> Any:

@@ -65,6 +65,15 @@ def wrong_rules_of(op: Op, inputs: tuple[str, ...]) -> list[tuple[Mistake, Any]]
     return [*shown, *listed]
 
 
+def wrong_rules_everywhere(op: Op) -> list[tuple[Mistake, dict[str, Any]]]:
+    """Return the known mistakes that several rules of an operation can have, each with the wrong rules by name."""
+    made: dict[str, tuple[Mistake, dict[str, Any]]] = {}
+    for rule in op.rules:
+        for known, function in wrong_rules_of(op, rule.inputs):
+            made.setdefault(known.id, (known, {}))[1].setdefault(rule.name, function)
+    return [(known, functions) for known, functions in made.values() if len(functions) > 1]
+
+
 def exhibits_of(op: Op, promise: str) -> list[Any]:
     """Return the museum's exhibits of an operation that break a promise."""
     return [exhibit for exhibit in museum.exhibits if exhibit.op is op and exhibit.promise == promise]

@@ -113,6 +113,8 @@ class Exercise:
     """Whether a rule also multiplies by upstream and undoes broadcasting."""
     serves: tuple[str, ...] = ()
     """The inputs for which a rule's exercise asks; none in other exercises."""
+    formula: Any = None
+    """A function that runs in extended precision, if the right answer does not."""
     shows_right = True
     """Whether the walk of a wrong answer shows the right numbers beside the wrong ones. The next try draws others."""
     walk_program: Any = None

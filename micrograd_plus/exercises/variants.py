@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import sys
 import textwrap
 import tomllib
@@ -22,8 +21,9 @@ from ..core.apply import Op
 from ..core.define import operations
 from ..tracing.sites import rule_source
 from .edits import edit_tree
-from .mistakes import LAST_HINT, edit_source, wrap
-from .rule_answers import Functions, combine, takes_all_values
+from .mistakes import LAST_HINT, edit_source, source_of, wrap
+from .other_functions import overwriting_namespaces
+from .rule_answers import Functions, combine, takes_all_values, unbroadcast
 from .spec import Mistake
 
 np = devices.device("cpu").library
@@ -40,9 +40,13 @@ def textbook_forms() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
 
 
-def variant(title: str, answer: Any, id: str = "edit") -> Mistake:  # noqa: A002 - the field's name
+VARIANT = "edit"
+"""The id of mistakes that are variants of a right answer, and of no row of the catalogue."""
+
+
+def variant(title: str, answer: Any) -> Mistake:
     """Return the mistake of a variant. Its title is the hint."""
-    return Mistake(id, title, (QUESTION, EXPLANATION.format(title=title), LAST_HINT), answer)
+    return Mistake(VARIANT, title, (QUESTION, EXPLANATION.format(title=title), LAST_HINT), answer)
 
 
 # Rules ----------------------
@@ -60,13 +64,31 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
     yield from results(op, answer, served, reads, whole)
     yield from read_other_values(op, answer, used, reads)
     forms = [form_function(code, readable, {"np": np}) for code in textbook_forms().get(known_as, [])]
+    edits: list[tuple[str, Any]] = []
     for inputs, function, tree in [*rule_trees(right), *((served, *form) for form in forms)]:
         names = [name for name in reads if not name.endswith(SHAPES) and name not in op.params]
         for title, edited in edit_function(tree, names, function.__globals__, readable):
             others = [(other, each) for other, each in right if not set(other) & set(inputs)]
-            yield variant(title, combine(op, served, [*others, (inputs, edited)], whole=whole))
-    yield from other_scales(answer)
+            edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
+            yield variant(*edits[-1])
+    scales = list(other_scales(answer))
+    yield from scales
+    yield from last_use_wins(answer)
+    if whole and op.kind == "elementwise" and len(served) == 1:
+        yield from sum_before_multiplying(op, served, rules)
     yield from rules_of_others(op, served, reads, whole)
+    yield from two_mistakes(op, used, [*edits, *((each.title, each.wrong_answer) for each in scales)])
+
+
+def two_mistakes(op: Op, used: Sequence[str], edits: Sequence[tuple[str, Any]]) -> Iterator[Mistake]:
+    """Yield the variants with one edit that also leave out upstream, or an optional input such as a weight."""
+    forgotten: list[tuple[str, Any]] = [("upstream", functools.partial(set_ones, "upstream"))] * ("upstream" in used)
+    forgotten += [(name, lambda values, name=name: {name: None}) for name in op.inputs
+                  if name in used and name in op.optional]  # fmt: skip
+    for name, change in forgotten:
+        for title, answer in edits:
+            if f"`{name}`" not in title:
+                yield variant(f"two things: `{name}` is left out; and {title}", with_values(answer, change))
 
 
 def rule_trees(functions: Functions) -> Iterator[tuple[tuple[str, ...], Any, ast.AST]]:
@@ -171,6 +193,28 @@ def set_ones(name: str, values: dict[str, Any]) -> dict[str, Any]:
     if value is None:
         return {}
     return {name: tuple(map(np.ones_like, value)) if isinstance(value, tuple) else np.ones_like(value)}
+
+
+def last_use_wins(answer: Any) -> Iterator[Mistake]:
+    """Yield the variants in which a later use of an entry, or another window, replaces an earlier one."""
+    for title, xp in overwriting_namespaces():
+        yield variant(title, takes_all_values(lambda values, _, xp=xp: answer(values, xp)))
+
+
+def sum_before_multiplying(op: Op, served: tuple[str, ...], rules: Sequence[Any]) -> Iterator[Mistake]:
+    """Yield the variant in which upstream and the local derivative are summed to the shape of the input by themselves.
+
+    The right order is: multiply first, then sum.
+    """
+    local = combine(op, served, [(rule.inputs, rule.function) for rule in rules])
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        shape = values[f"{served[0]}_shape"]
+        slopes = np.broadcast_to(local(values, xp)[served[0]], values["upstream"].shape)
+        return {served[0]: unbroadcast(values["upstream"], shape) * unbroadcast(slopes, shape)}
+
+    yield variant("summed over the repeated axes before the product, not after it", other)
 
 
 # Other results --------------
@@ -322,8 +366,16 @@ def rules_of_others(op: Op, served: tuple[str, ...], reads: Sequence[str], whole
             if {rename_value(name, renamed) for name in rule.reads} <= readable:
                 of = f"for `{rule.inputs[0]}`, the other input" if other is op else f"of `{other.name}`"
                 of += f" for `{rule.inputs[0]}`" if other is not op and len(op.inputs) > 1 else ""
-                function = rename(rule.function, renamed)
-                yield variant(f"the rule {of}", combine(op, served, [(served, function)], whole=whole))
+                answer = combine(op, served, [(served, rename(rule.function, renamed))], whole=whole)
+                yield variant(f"the rule {of}", answer)
+                if other is not op and "out" in rule.reads and len(op.inputs) == 1:
+                    yield variant(f"the rule {of}", with_values(answer, functools.partial(output_of, op, other)))
+
+
+def output_of(op: Op, other: Op, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the output of another operation on the same input, under the name `out`."""
+    params = {name: values[name] for name in other.params if name in values}
+    return {"out": other.compute(ENGINE, [values[op.inputs[0]]], {**other.params, **params})[0]}
 
 
 def is_comparable(op: Op, other: Op) -> bool:
@@ -358,15 +410,17 @@ def function_variants(id: str, right: Any, reads: Sequence[str]) -> Iterator[Mis
             yield variant(title, edit_source(right, code, by[0], title))
         else:
             yield variant(title, form_function(code, [*names, "xp"], {"np": np})[0])
+    if isinstance(right, type):
+        yield from class_variants(right, ast.parse(source_of(right)))
+        return
     for code in textbook_forms().get(id, []):
         function, tree = form_function(code, [*names, "xp"], {"np": np})
         inner = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         for title, edited in edit_function(tree, [*names, *sorted(inner)], {"np": np}, [*names, "xp"]):
             yield variant(title, edited)
         yield from scaled_results(function)
-    if isinstance(right, type):
-        yield from class_variants(right)
-    elif not getattr(right, "takes_all_values", False) and id not in textbook_forms() and id not in MAY_NOT_END:
+        yield from shift_counts(function)
+    if not getattr(right, "takes_all_values", False) and id not in textbook_forms() and id not in MAY_NOT_END:
         for _, _, tree in rule_trees([((), right)]):
             for title, edited in edit_function(tree, names, vars(sys.modules[right.__module__]), names):
                 yield variant(title, edited)
@@ -376,14 +430,30 @@ MAY_NOT_END = ("engine.order",)
 """Exercises whose right answer has a loop that an edit could make endless."""
 
 
-def class_variants(right: type) -> Iterator[Mistake]:
-    """Yield the variants of a class that one edit of its source makes."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(right)))
-    names = ("other.data", "self.data", "y")
-    for title, edited in edit_tree(tree, names):
-        definitions = dict(vars(sys.modules[right.__module__]))
-        exec(compile(ast.fix_missing_locations(edited), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102 - a changed copy of the engine's own rule
-        yield variant(title, definitions[right.__name__])
+def class_variants(right: type, tree: ast.Module) -> Iterator[Mistake]:
+    """Yield the variants of a class that one edit of a method makes. `tree` is its source."""
+    (declared,) = tree.body
+    namespace = vars(sys.modules[right.__module__]) if right.__module__ in sys.modules else {"np": np}
+    for method in declared.body if isinstance(declared, ast.ClassDef) else ():
+        if isinstance(method, ast.FunctionDef):
+            for title, edited in edit_tree(ast.Module([method], []), ATTRIBUTES):
+                definitions = dict(namespace)
+                exec(compile(ast.fix_missing_locations(edited), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102 - a changed copy of our own class
+                yield variant(title, type(right.__name__, (right,), {method.name: definitions[method.name]}))
+
+
+ATTRIBUTES = ("self.data", "other.data", "y")
+"""Values of a class of numbers that can replace each other."""
+
+
+def shift_counts(function: Any) -> Iterator[Mistake]:
+    """Yield answers that count a step too many, or one too few."""
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    for name in {"step", "steps"} & set(parameters):
+        for word, number in {"large": "+ 1", "small": "- 1"}.items():
+            passed = ", ".join(f"{each} {number}" if each == name else each for each in parameters)
+            code = f"lambda {', '.join(parameters)}: function({passed})"
+            yield variant(f"`{name}` is one too {word}: off by one", eval(code, {"function": function}))  # noqa: S307 - code of this package
 
 
 def scaled_results(function: Any) -> Iterator[Mistake]:

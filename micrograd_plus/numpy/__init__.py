@@ -63,6 +63,8 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 _OURS["trace"] = _trace
+_OURS |= {name: getattr(ops, name).op.call for name in ("max", "median", "min", "sort", "where")}
+"""`mg` refuses arguments of these that mean something else in PyTorch. Here they mean what NumPy says."""
 _WHEN_ASKED_FOR = ("integrate", "signal", "special", "stats", "tools")
 """Modules that are imported on first use."""
 

@@ -210,14 +210,14 @@ def gelu(x: Any, approximate: Any = "none") -> Tensor:
 def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Sum the entries, all or along axes."""
 def mean(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Compute the arithmetic mean of the entries, all or along axes."""
-def max(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+def max(x: Any, *, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Compute the largest entry, over all or along axes."""
 def amax(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Compute the largest entry, over all or along axes."""
-def min(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
+    """Compute the largest entry, over all or along axes: `max` with the axis by position or by name."""
+def min(x: Any, *, axis: Any = None, keepdims: Any = False) -> Tensor:
     """Compute the smallest entry, over all or along axes."""
 def amin(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor:
-    """Compute the smallest entry, over all or along axes."""
+    """Compute the smallest entry, over all or along axes: `min` with the axis by position or by name."""
 def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Multiply the entries, all or along axes."""
 def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Tensor:
     """Compute the variance: the mean squared distance from the mean."""
@@ -248,10 +248,10 @@ def recurrence(decay: Any, drive: Any, axis: Any = -1, reverse: Any = False) -> 
     """Compute a first-order linear recurrence along an axis."""
 def cumprod(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Tensor:
     """Compute the cumulative product along an axis."""
-def cummax(x: Any, axis: Any = -1) -> Tensor: """Compute the cumulative maximum along an axis."""
-def cummin(x: Any, axis: Any = -1) -> Tensor: """Compute the cumulative minimum along an axis."""
+def cummax(x: Any, *, axis: Any = -1) -> Tensor: """Compute the cumulative maximum along an axis."""
+def cummin(x: Any, *, axis: Any = -1) -> Tensor: """Compute the cumulative minimum along an axis."""
 def logcumsumexp(x: Any, axis: Any = -1) -> Tensor: """Compute the logarithm of the cumulative sum of exponentials."""
-def sort(x: Any, axis: Any = -1, descending: Any = False) -> Tensor:
+def sort(x: Any, *, axis: Any = -1, descending: Any = False) -> Tensor:
     """Sort the entries in ascending order along an axis."""
 def argsort(x: Any, axis: Any = -1, descending: Any = False) -> Tensor:
     """Return the indices that sort the entries along an axis."""
@@ -259,7 +259,7 @@ def topk(x: Any, k: Any, axis: Any = -1) -> tuple[Tensor, Tensor]:
     """Return the k largest entries along an axis in descending order, and their indices."""
 def quantile(x: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False) -> Tensor:
     """Compute quantiles along axes."""
-def median(x: Any, axis: Any = None, keepdims: Any = False) -> Tensor: """Compute the median along axes."""
+def median(x: Any, *, axis: Any = None, keepdims: Any = False) -> Tensor: """Compute the median along axes."""
 
 # Shape and layout
 def reshape(x: Any, shape: Any) -> Tensor: """Change the shape without changing the entries or their order."""

@@ -255,7 +255,7 @@ def _earlier(index, axis):
     following = take_along_axis(index, order, axis)
     places = cumsum(0 * following + 1, axis=axis) - 1
     begins = logical_or(equal(places, 0), not_equal(following, roll(following, 1, axis)))
-    return scatter(0 * places, axis, order, places - cummax(where(begins, places, 0), axis))
+    return scatter(0 * places, axis, order, places - cummax(where(begins, places, 0), axis=axis))
 
 
 def _corner(x, index, axis):

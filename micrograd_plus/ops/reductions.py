@@ -3,7 +3,7 @@
 `axis` is None (all), one axis or several, and may count from the end; `keepdims` keeps the reduced axes with length 1.
 """
 
-from ..core.define import linear, nondifferentiable, op, real_only
+from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
 from ..core.messages import explains, prefixes_errors
 
 
@@ -73,41 +73,77 @@ def _(xp, upstream, x, x_shape, axis, keepdims):
 @op
 @real_only
 @explains(axis="axis must be a whole number; for the maximum of two tensors, write mg.maximum(a, b)")
-def max(xp, x, *, axis=None, keepdims=False):
+def _max(xp, x, *, axis=None, keepdims=False):
+    """Compute the largest entry, over all or along axes."""
+    return xp.max(x, axis=axis, keepdims=keepdims)
+
+
+@wraps_op(_max)
+def max(x, *, axis=None, keepdims=False):
     """Compute the largest entry, over all or along axes.
 
     Entries that tie share the gradient equally. If any entry is nan, the result is nan.
-    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
+    Args:
+        axis: axis or axes along which to take it; default None, all entries. It must be passed by name: PyTorch's
+            `max(x, 1)` also returns the places.
+    Raises: TypeError if x is complex, or the axis is passed by position; ValueError if x is empty; IndexError if the
+        axis is out of range.
     >>> mg.max([2.0, 1.0, 2.0]).item()
     2.0
     >>> mg.grad(mg.max)(mg.tensor([2.0, 1.0, 2.0])).tolist()
     [0.5, 0.0, 0.5]
-    See: numpy.max, torch.amax."""
-    return xp.max(x, axis=axis, keepdims=keepdims)
+    See: numpy.max; mg.amax, mg.argmax."""
+    return _max(x, axis=axis, keepdims=keepdims)
 
 
-amax = max
+@prefixes_errors
+def amax(x, axis=None, keepdims=False):
+    """Compute the largest entry, over all or along axes: `max` with the axis by position or by name.
+
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
+    >>> mg.amax([[4.0, 1.0], [2.0, 3.0]], 1).tolist()
+    [4.0, 3.0]
+    See: numpy.amax, torch.amax."""
+    return _max(x, axis=axis, keepdims=keepdims)
 
 
 @op
 @real_only
 @explains(axis="axis must be a whole number; for the minimum of two tensors, write mg.minimum(a, b)")
-def min(xp, x, *, axis=None, keepdims=False):
-    """Compute the smallest entry, over all or along axes.
-
-    Entries that tie share the gradient equally. If any entry is nan, the result is nan.
-    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
-    >>> mg.min([[4.0, 1.0], [2.0, 3.0]], axis=1).tolist()
-    [1.0, 2.0]
-    See: numpy.min, torch.amin."""
+def _min(xp, x, *, axis=None, keepdims=False):
+    """Compute the smallest entry, over all or along axes."""
     return xp.min(x, axis=axis, keepdims=keepdims)
 
 
-amin = min
+@wraps_op(_min)
+def min(x, *, axis=None, keepdims=False):
+    """Compute the smallest entry, over all or along axes.
+
+    Entries that tie share the gradient equally. If any entry is nan, the result is nan.
+    Args:
+        axis: axis or axes along which to take it; default None, all entries. It must be passed by name: PyTorch's
+            `min(x, 1)` also returns the places.
+    Raises: TypeError if x is complex, or the axis is passed by position; ValueError if x is empty; IndexError if the
+        axis is out of range.
+    >>> mg.min([[4.0, 1.0], [2.0, 3.0]], axis=1).tolist()
+    [1.0, 2.0]
+    See: numpy.min; mg.amin, mg.argmin."""
+    return _min(x, axis=axis, keepdims=keepdims)
 
 
-@max.rule("x")
-@min.rule("x")
+@prefixes_errors
+def amin(x, axis=None, keepdims=False):
+    """Compute the smallest entry, over all or along axes: `min` with the axis by position or by name.
+
+    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
+    >>> mg.amin([[4.0, 1.0], [2.0, 3.0]], 1).tolist()
+    [1.0, 2.0]
+    See: numpy.amin, torch.amin."""
+    return _min(x, axis=axis, keepdims=keepdims)
+
+
+@_max.rule("x")
+@_min.rule("x")
 def _(xp, upstream, x, out, x_shape, axis, keepdims):
     """Only entries that equal the extreme receive a gradient; entries that tie share it equally."""
     ties = xp.equal(x, xp.unreduce(out, x_shape, axis, keepdims))

@@ -122,13 +122,15 @@ def _(xp, upstream, indices, x_shape, axis):
 
 
 @prefixes_errors
-def cummax(x, axis=-1):
+def cummax(x, *, axis=-1):
     """Compute the cumulative maximum along an axis.
 
     out_i = max_{j≤i} x_j. At a tie the last entry receives the gradient.
     Args:
         x: real numbers.
-    Raises: TypeError if x is complex; IndexError if the axis is out of range.
+        axis: axis along which to compute it; default -1, the last. It must be passed by name: PyTorch's function also
+            returns the places.
+    Raises: TypeError if x is complex, or the axis is passed by position; IndexError if the axis is out of range.
     >>> mg.cummax([1.0, 3.0, 2.0, 5.0]).tolist()
     [1.0, 3.0, 3.0, 5.0]
     See: numpy.maximum.accumulate, jax.lax.cummax; mg.ops.cummax_with_indices."""
@@ -136,13 +138,15 @@ def cummax(x, axis=-1):
 
 
 @prefixes_errors
-def cummin(x, axis=-1):
+def cummin(x, *, axis=-1):
     """Compute the cumulative minimum along an axis.
 
     out_i = min_{j≤i} x_j. At a tie the last entry receives the gradient.
     Args:
         x: real numbers.
-    Raises: TypeError if x is complex; IndexError if the axis is out of range.
+        axis: axis along which to compute it; default -1, the last. It must be passed by name: PyTorch's function also
+            returns the places.
+    Raises: TypeError if x is complex, or the axis is passed by position; IndexError if the axis is out of range.
     >>> mg.cummin([5.0, 3.0, 4.0, 1.0]).tolist()
     [5.0, 3.0, 3.0, 1.0]
     See: numpy.minimum.accumulate, torch.cummin; mg.cummax."""
@@ -171,23 +175,31 @@ def _(xp, upstream, x, out, axis):
 
 
 @op(residuals=("order",), constants=("order",))
-def sort(xp, x, *, axis=-1, descending=False):
+def _sort(xp, x, *, axis=-1, descending=False):
+    """Sort the entries along an axis."""
+    order = xp.argsort(x, axis=axis, descending=descending)
+    return xp.take_along_axis(x, order, axis=axis), order
+
+
+@wraps_op(_sort)
+def sort(x, *, axis=-1, descending=False):
     """Sort the entries in ascending order along an axis.
 
     The sort is stable: equal entries keep their order, and each receives the gradient of its position. nan counts
     as larger than all other numbers.
     Shapes: any -> the same; with axis=None -> (n), for n entries.
     Args:
-        axis: axis along which to sort; default -1, the last; None flattens x first.
+        axis: axis along which to sort; default -1, the last; None flattens x first. It must be passed by name:
+            PyTorch's `sort(x, 1)` also returns the order.
         descending: whether to sort in descending order; default False.
+    Raises: TypeError if the axis is passed by position; IndexError if it is out of range.
     >>> mg.sort([3.0, 1.0, 2.0]).tolist()
     [1.0, 2.0, 3.0]
-    See: numpy.sort, torch.sort."""
-    order = xp.argsort(x, axis=axis, descending=descending)
-    return xp.take_along_axis(x, order, axis=axis), order
+    See: numpy.sort; mg.argsort."""
+    return _sort(x, axis=axis, descending=descending)
 
 
-@sort.rule("x")
+@_sort.rule("x")
 def _(xp, upstream, order, x_shape, axis):
     """Sorting permutes the entries; the gradient is permuted back."""
     return xp.put_along_axis_add(upstream, order, shape=x_shape, axis=axis)
@@ -274,16 +286,26 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
 
 
 @composite
-def median(xp, x, *, axis=None, keepdims=False):
+def _median(xp, x, *, axis=None, keepdims=False):
+    """Compute the median along axes."""
+    return xp.quantile(x, q=0.5, axis=axis, keepdims=keepdims)
+
+
+@wraps_op(_median)
+def median(x, *, axis=None, keepdims=False):
     """Compute the median along axes.
 
     For an even number of entries it is the mean of the two in the middle, and each receives half of the gradient. If
     any entry is nan, the result is nan.
-    Raises: TypeError if x is complex; ValueError if x is empty; IndexError if the axis is out of range.
+    Args:
+        axis: axis or axes along which to take it; default None, all entries. It must be passed by name: PyTorch's
+            `median(x, 1)` also returns the places.
+    Raises: TypeError if x is complex, or the axis is passed by position; ValueError if x is empty; IndexError if the
+        axis is out of range.
     >>> mg.median([1.0, 9.0, 2.0, 4.0]).item()
     3.0
     See: numpy.median; torch.median, which takes the lower of two."""
-    return xp.quantile(x, q=0.5, axis=axis, keepdims=keepdims)
+    return _median(x, axis=axis, keepdims=keepdims)
 
 
 @nondifferentiable(public=False)

@@ -101,18 +101,25 @@ def expand_axes(xp, x, *, shape, axis=None):
 
 @linear(x=lambda xp, upstream, axes: xp.transpose(upstream, xp.inverse_order(axes)))
 @explains("axes must name each of the {x_ndim} axes of x {x} exactly once")
-def transpose(xp, x, *, axes=None):
+def _transpose(xp, x, *, axes=None):
+    """Permute the axes."""
+    return xp.transpose(x, axes)
+
+
+@wraps_op(_transpose)
+def transpose(x, axes=None):
     """Permute the axes; for a matrix, exchange rows and columns.
 
     out[i_axes[0], i_axes[1], …] = x[i_0, i_1, …]. The gradient is permuted with the inverse order.
     Shapes: x (2, 3, 4), axes=(2, 0, 1) -> (4, 2, 3).
     Args:
-        axes: all axes of x in their new order; None (default) reverses them.
-    Raises: ValueError if `axes` does not contain each axis once; IndexError if an axis is out of range.
+        axes: all axes of x in their new order, as a tuple; None (default) reverses them.
+    Raises: TypeError for `transpose(x, 0, 1)`; ValueError if `axes` does not contain each axis once; IndexError if an
+        axis is out of range.
     >>> mg.transpose([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).tolist()
     [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
     See: numpy.transpose, torch.permute."""
-    return xp.transpose(x, axes)
+    return _transpose(x, axes=axes)
 
 
 @linear(x=lambda xp, upstream: xp.mT(upstream))

@@ -127,23 +127,28 @@ class Optimizer:
         Returns: the result of the closure, or None.
         """
         loss = None if closure is None else closure()
-        updates: list[Any] = []
-        try:
-            for group in self.param_groups:
-                for tensor in group["params"]:
-                    gradient = tensor.node and tensor.node.grad
-                    if gradient is not None:
-                        before = tensor._data
-                        gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
-                        values = self.new_values(before, gradient, self.state[tensor], group)
-                        # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
-                        after = values if values.dtype is before.dtype else values.astype(before.dtype)
-                        replace_array(tensor, after, announced=True)
-                        updates.append((tensor, before, after))
-        finally:
-            if recording.open:
-                notify_change("update", updates, None, None, self)
+        for group in self.param_groups:
+            updates: list[Any] | None = [] if recording.open else None
+            try:
+                self._update_group(group, updates)
+            finally:
+                if updates:
+                    notify_change("update", updates, group, None, self)
         return loss
+
+    def _update_group(self, group: Group, updates: list[Any] | None) -> None:
+        """Update the parameters of a group; add each with its arrays before and after to `updates`."""
+        for tensor in group["params"]:
+            gradient = tensor.node and tensor.node.grad
+            if gradient is not None:
+                before = tensor._data
+                gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
+                values = self.new_values(before, gradient, self.state[tensor], group)
+                # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
+                after = values if values.dtype is before.dtype else values.astype(before.dtype)
+                replace_array(tensor, after, announced=True)
+                if updates is not None:
+                    updates.append((tensor, before, after))
 
     def new_values(self, values: Any, gradient: Any, state: dict[str, Any], group: Group) -> Any:
         """Return the new values of one parameter in a new array. Only `state` may be written."""

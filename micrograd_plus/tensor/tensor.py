@@ -33,6 +33,7 @@ np = devices.device("cpu").library
 _new, _ndarray = object.__new__, np.ndarray
 _growing = RLock()
 _getitem, _quotient = ops.getitem, ops.divide.op.call  # what `/` means has no rounding_mode
+_transpose = ops.transpose.op.call
 """Threads that bring gradients to the same leaf take turns: what one adds must not be lost to another."""
 _ABOUT_FORM = {np.shape, np.ndim, np.size, np.result_type, np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 """NumPy's functions that ask for shape and dtype alone: no graph is lost in them."""
@@ -315,7 +316,7 @@ class Tensor(PyTorchMethods):
     @property
     def T(self) -> Tensor:
         """All axes in reverse order."""
-        return ops.transpose(self)
+        return _transpose(self)
 
     @property
     def mT(self) -> Tensor:
@@ -440,7 +441,7 @@ class Tensor(PyTorchMethods):
         return add_hook(self._require_node("register_post_accumulate_grad_hook"), "after_accumulation", call)
 
     def retain_grad(self) -> Tensor:
-        """Keep the gradient of this result in `.grad` as well, as leaves do.
+        """Keep the gradient of this result in `.grad` as well, as leaves do: what its hooks have left of it.
 
         Returns: the tensor.
         Raises: RuntimeError where it wants no gradient.
@@ -462,7 +463,7 @@ class Tensor(PyTorchMethods):
                 kept: Any = held()
                 kept.grad = add_gradient(kept.grad, gradient)
 
-            add_hook(node, "hooks", keep)
+            add_hook(node, "hooks", keep, runs_last=True)
         return self
 
     def _require_node(self, name: str) -> Node:
@@ -779,7 +780,7 @@ class Tensor(PyTorchMethods):
         if count is not None and count != self.shape[0]:
             raise ValueError(
                 f"{count} names cannot take a tensor of length {self.shape[0]}. PyTorch's max, min, sort and median "
-                f"along an axis return values and indices, here they return values: write x.max(1) and x.argmax(1)"
+                f"along an axis return values and indices, here they return values: write x.max(axis=1) and x.argmax(1)"
             )
         return iter(ops.unstack(self))
 
@@ -1012,7 +1013,7 @@ class Tensor(PyTorchMethods):
                     f"x.transpose{axes} could mean two things: to exchange these axes write x.swapaxes{axes}, for an "
                     f"order of all axes x.transpose({axes})"
                 )
-        return ops.transpose(self, axes=one_tuple(axes) or None)
+        return _transpose(self, axes=one_tuple(axes) or None)
 
 
 Variable.public = Tensor
@@ -1081,7 +1082,8 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
             if grown is not None:
-                grown.append((leaf, before, after))
+                arrays = getattr(before, "_data", before), getattr(after, "_data", after)
+                grown.append((leaf, *arrays) if create_graph or isinstance(before, Tensor) else (leaf, before, after))
     if grown:
         notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:

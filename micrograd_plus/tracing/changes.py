@@ -9,7 +9,7 @@ compare it whenever something else happens, for as long as someone else holds th
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -17,9 +17,11 @@ from ..core.messages import prefixes_errors
 from ..core.runtime import recorders
 from ..core.runtime.ownership import has_other_owners, user_may_write
 from ..core.variable import Leaf, Variable
+from .events import Call
 from .sites import ENGINE, engine_code, kind_of, user_code
 from .values import array_of, has_same_entries
 
+frame_at = sys._getframe
 PREFIXING_WRAPPER = prefixes_errors(print).__code__
 """The code that wraps functions whose errors begin with their name."""
 
@@ -63,6 +65,7 @@ class ChangeNotes(recorders.Recorder):
     """The part of a recorder that notes changes."""
 
     walks: list[Any]
+    calls: dict[int, Call]
     _notes: list[Any]
 
     def __init__(self) -> None:
@@ -74,7 +77,7 @@ class ChangeNotes(recorders.Recorder):
     @property
     def changes(self) -> list[Change]:
         """The changes so far, in order."""
-        return [Change._make(change) for change in self._changes]
+        return [change for note in self._changes for change in _expand_note(note)]
 
     def on_change(self, kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
         """Note a change. Nothing is noted of a `.grad` that is read, or an array that is lent, until it changes."""
@@ -83,31 +86,30 @@ class ChangeNotes(recorders.Recorder):
         if kind == "read":
             self._gradients[id(after)] = after, subject
             return
-        place = self._place(sys._getframe(2))
-        if kind == "lend":
-            self._lent[id(subject)] = LentArray(subject, place)
+        place = self._place(frame_at(2))
+        if kind == "gradient":
+            if after is not None or isinstance(before, Variable):
+                before, after = self._follow_gradient(subject, before, after, place)
+            self._note_change(kind, subject, "gradient", before, after, None, place)
         elif kind == "accumulate":
-            for leaf, old, new in subject:
-                self._note_change(kind, leaf, "gradient", array_of(old), array_of(new), None, place)
+            self._note_change(kind, subject, "gradient", None, None, None, place)
         elif kind == "update":
-            names = optimizer_names(by)
-            for parameter, old, new in subject:
-                self._note_change(kind, parameter.node, "value", old, new, names[id(parameter)], place)
-        elif kind == "gradient":
-            self._note_assignment(subject, before, after, place)
+            nodes = [(parameter.node, old, new) for parameter, old, new in subject]
+            self._note_change(kind, nodes, "value", None, None, _name_of_optimizer(by, before), place)
+        elif kind == "lend":
+            self._lent[id(subject)] = LentArray(subject, place)
         elif kind in ("write", "become"):
             self._note_write(kind, subject, before, after, place)
         else:
             self._note_change(kind, subject, "gradient" if kind == "hook" else None, before, after, by, place)
 
-    def _note_assignment(self, leaf: Any, before: Any, after: Any, place: Place) -> None:
-        """Note that `.grad` is set."""
-        if isinstance(after, Variable):
+    def _follow_gradient(self, leaf: Any, before: Any, after: Any, place: Place) -> tuple[Any, Any]:
+        """Follow writes into the tensor that becomes a `.grad`. Return the arrays before and after, to be kept."""
+        if after is not None:
             self._gradients[id(after)] = after, leaf
             if user_may_write(after):
                 self._lent[id(after)] = LentArray(after, place)
-        arrays = map(self._array_to_keep, (before, after))
-        self._note_change("gradient", leaf, "gradient", *arrays, None, place)
+        return self._array_to_keep(before), self._array_to_keep(after)
 
     def _note_write(self, kind: str, variable: Any, before: Any, after: Any, place: Place) -> None:
         """Note that the array of a variable is replaced. A result may be one that is not followed."""
@@ -137,11 +139,13 @@ class ChangeNotes(recorders.Recorder):
     def note_kept_gradients(self) -> None:
         """Note the gradients that leaves hold at the end, for those that nothing has changed."""
         kept = self.kept_gradients
+        nodes: set[Any] = set()
         for note in self._notes:
-            nodes = note[2].parents if note[2] is not None else [getattr(value, "node", None) for value in note[1]]
-            for node in nodes:
-                if type(node) is Leaf and node not in kept and node.grad is not None:
-                    kept[node] = self._array_to_keep(node.grad)
+            result = note[2]
+            nodes.update([getattr(value, "node", None) for value in note[1]] if result is None else result.parents)
+        for node in nodes:
+            if type(node) is Leaf and (gradient := node.grad) is not None and node not in kept:
+                kept[node] = self._array_to_keep(gradient) if isinstance(gradient, Variable) else gradient
 
     def _note_change(
         self, kind: str, subject: Any, of: str | None, before: Any, after: Any, by: Any, place: Place
@@ -169,22 +173,31 @@ class ChangeNotes(recorders.Recorder):
         inner: Any = None
         while frame is not None:
             code = frame.f_code
-            if id(code) not in engine_code and (id(code) in user_code or kind_of(code) is not ENGINE):
-                return self._known_call(frame), frame.f_lasti, inner
+            key = id(code)
+            if key not in engine_code and (key in user_code or kind_of(code) is not ENGINE):
+                break
             if code is not PREFIXING_WRAPPER:
                 inner = code
             frame = frame.f_back
-        return self._known_call(None), -1, inner
+        call = id(frame)
+        if call not in self.calls:
+            call = self._known_call(frame)
+        return call, -1 if frame is None else frame.f_lasti, inner
 
     def _known_call(self, frame: FrameType | None) -> int:
         """Return the number of a user's call, which is noted if it is new."""
         raise NotImplementedError
 
 
-def optimizer_names(optimizer: Any) -> dict[int, str]:
-    """Return the name of an optimiser with the learning rate, `SGD(lr=0.1)`, by the id of each of its parameters."""
-    names: dict[int, str] = {}
-    for group in optimizer.param_groups:
-        rate = f"lr={float(group['lr']):.6g}" if hasattr(group.get("lr"), "__float__") else ""
-        names |= dict.fromkeys(map(id, group["params"]), f"{type(optimizer).__name__}({rate})")
-    return names
+def _name_of_optimizer(optimizer: Any, group: dict[str, Any]) -> str:
+    """Return the name of an optimiser with the learning rate of a group of parameters: `SGD(lr=0.1)`."""
+    rate = f"lr={float(group['lr']):.6g}" if hasattr(group.get("lr"), "__float__") else ""
+    return f"{type(optimizer).__name__}({rate})"
+
+
+def _expand_note(note: Any) -> Iterable[Change]:
+    """Return the changes of a note, which may be about several leaves."""
+    kind, subject, of, _, _, *rest = note
+    if kind not in ("accumulate", "update") or not isinstance(subject, list):
+        return [Change._make(note)]
+    return [Change(kind, leaf, of, before, after, *rest) for leaf, before, after in subject]

@@ -24,7 +24,6 @@ from .sites import ENGINE, engine_code, kind_of, user_code
 from .trace import Trace
 from .values import array_of
 
-NO_CALL = None, CallToken()
 frame_at = sys._getframe
 
 
@@ -139,6 +138,7 @@ class Recorder(ChangeNotes):
                 break
             deeper, inner, frame = inner, frame, frame.f_back
         call, instruction = id(frame), -1
+        token = None if inner is None else self._token_of(inner, call)
         if frame is not None:
             instruction = frame.f_lasti
             if call not in self.calls:
@@ -148,7 +148,6 @@ class Recorder(ChangeNotes):
         function = None if inner is None else inner.f_code
         if function is PREFIXING_WRAPPER:
             function = deeper.f_code
-        token = None if inner is None else self._token_of(inner, frame)
         node = None
         if type(result) is self._tensor and result.node is not None:
             node, result = result.node, result._data
@@ -159,18 +158,18 @@ class Recorder(ChangeNotes):
 
     # Calls ------------------------------------------------
 
-    def _token_of(self, inner: FrameType, caller: FrameType | None) -> CallToken:
+    def _token_of(self, inner: FrameType, caller: int) -> CallToken:
         """Return the token of the call that runs in the engine's frame `inner`.
 
         A frame of the user's runs one call into the engine at a time, so one slot for each caller is enough. The slot
         holds the engine's frame, or Python could give its address to the next call, until the caller calls the engine
         again or the recording ends.
         """
-        running, token = self._running.get(id(caller), NO_CALL)
-        if running is inner:
-            return token
+        running = self._running.get(caller)
+        if running is not None and running[0] is inner:
+            return running[1]
         token = CallToken()
-        self._running[id(caller)] = inner, token
+        self._running[caller] = inner, token
         return token
 
     def _user_frame(self, frame: FrameType | None) -> FrameType | None:
@@ -195,7 +194,7 @@ class Recorder(ChangeNotes):
             code = id(outer.f_code)
             is_users = code in user_code or (code not in engine_code and kind_of(outer.f_code) is not ENGINE)
             if is_users or (scopes.open and self._scope_of(outer, note=False)):
-                tokens.append(None if below is chain[-1] else self._token_of(below, outer))
+                tokens.append(None if below is chain[-1] else self._token_of(below, id(outer)))
                 chain.append(outer)
         outer = chain.pop()
         if id(outer) not in calls:

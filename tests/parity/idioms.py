@@ -792,6 +792,14 @@ m.FloatTensor([1.0])
 m.LongTensor([1])
 m.view_as_real(x)
 m.meshgrid(v, v) if False else m.cartesian_prod(v, v)
+v, i = x[:2].max(1)
+x.max(1)[1]
+m.max(x, 1)[0]
+x.min(1)[0]
+m.cummax(x, 1)[0]
+m.cummin(x, 1)[0]
+m.sort(x, 1)[0]
+m.median(x, 1)[0]
 m.unique(x)
 nn.DataParallel(nn.Linear(2, 2))
 nn.TransformerDecoderLayer(4, 2)
@@ -808,19 +816,12 @@ m.func
 """Lines of PyTorch that are answered by a sentence that says what to write."""
 
 LISTED = """
-v, i = x[:2].max(1); out = v
-out = x.max(1)[1]
-out = m.max(x, 1)[0]
-out = x.min(1)[0]
-out = m.cummax(x, 1)[0]
-out = m.cummin(x, 1)[0]
 out = m.median(x)
 out = m.norm(x, 1)
 out = m.nonzero(x > 1)[0]
 out = m.equal(x, x)
 out = m.gradient(v)[0]
 out = m.split(x, [1, 2])[1]
-out = m.sort(x, 1)[0]
 out = m.split(x[:, :4], 2)[0]
 out = x.std()
 out = x.var(0)
@@ -859,7 +860,7 @@ np.cumsum(a, axis=1)
 np.cumprod(a, axis=0)
 np.sort(a)
 np.sort(a, axis=0)
-np.sort(a, 1)[0]
+np.sort(a, axis=1)[0]
 np.argsort(a, axis=1)
 np.argmax(a)
 np.argmax(a, axis=0)

@@ -16,7 +16,7 @@ CHANGES = {
         ("return policy_net(state).max(1).indices.view(1, 1)", "return policy_net(state).argmax(1).view(1, 1)"),
         (
             "next_state_values[non_final_mask] = target_net(non_final_next_states).max(1).values",
-            "next_state_values[non_final_mask] = target_net(non_final_next_states).max(1)",
+            "next_state_values[non_final_mask] = target_net(non_final_next_states).max(axis=1)",
         ),
     ],
     "fgsm": [
@@ -66,7 +66,7 @@ CHANGES = {
 GENERATOR],
     "makemore4": [
         GENERATOR,
-        ("logit_maxes = logits.max(1, keepdim=True).values", "logit_maxes = logits.max(1, keepdims=True)"),
+        ("logit_maxes = logits.max(1, keepdim=True).values", "logit_maxes = logits.max(axis=1, keepdims=True)"),
         (
             "dlogits += F.one_hot(logits.max(1).indices, num_classes=logits.shape[1]) * dlogit_maxes",
             "dlogits += F.one_hot(logits.argmax(1), num_classes=logits.shape[1]) * dlogit_maxes",

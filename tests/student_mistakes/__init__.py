@@ -8,7 +8,9 @@ import numpy as np
 
 from micrograd_plus.exercises.sandboxed import namespace
 
-from . import longer
+from . import held_out_longer, longer
+
+FOLDER = Path(__file__).parent
 
 
 def read_one_line(path):
@@ -35,5 +37,10 @@ def compile_answer(code):
 
 def load_mistakes():
     """Return every mistake: its exercise, the answer, a pattern for its name, what went wrong, and its code."""
-    folder = Path(__file__).parent
-    return read_one_line(folder / "one_line.txt") + [(*each, "") for each in longer.MISTAKES]
+    return read_one_line(FOLDER / "one_line.txt") + [(*each, "") for each in longer.MISTAKES]
+
+
+def load_held_out():
+    """Return the mistakes that were written before the table of mistakes and the edits were read."""
+    one_line = read_one_line(FOLDER / "held_out.txt")
+    return one_line + [(*each, "") for each in held_out_longer.MISTAKES]

@@ -26,7 +26,7 @@ def _(a, b, s, p, y):
     return {"p": dp, "s": ds, "a": dp * b, "b": dp * a}
 
 
-@mistake("diamond.gradients", "path|forgotten|one way|accum|overwrit|add|replac", "the path through p is forgotten")
+@mistake("diamond.gradients", "path|forgotten|one way|accum|overwrit|add|replac|`dp \\* b` is left out", "the path through p is forgotten")
 def _(a, b, s, p, y):
     return {"p": s, "s": p, "a": p, "b": p}
 
@@ -63,7 +63,7 @@ def _(x, w, h, t, o, y):
     return {"o": do, "t": dt, "h": dh, "x": dh @ w.T, "w": x.T @ dh}
 
 
-@mistake("tied.gradients", "path|use|tied|forgotten|both|one", "the weight's first use is forgotten")
+@mistake("tied.gradients", "path|use|tied|forgotten|both|one|dh` is left out", "the weight's first use is forgotten")
 def _(x, w, h, t, o, y):
     do = 2 * o
     dt = do @ w
@@ -103,7 +103,7 @@ def _(x, w, h, t, o, y):
     return {"o": do, "t": dt, "h": dh, "x": dh @ w.T, "w": x.T @ dh + do.T @ t}
 
 
-@mistake("stages.gradients", "path|forgotten|column|both|accum|one", "the path of e through s is forgotten")
+@mistake("stages.gradients", "path|forgotten|column|both|accum|one|`ds` is left out", "the path of e through s is forgotten")
 def _(x, t, e, s, p, lp, loss):
     dlp = -t
     dp = dlp / p
@@ -203,7 +203,7 @@ def _(parents, root):
     return order
 
 
-@mistake("engine.order", "revers|wrong way|first|order|direction|parents", "not reversed")
+@mistake("engine.order", "revers|wrong way|first|order|direction|parents|inputs before", "not reversed")
 def _(parents, root):
     need, todo = set(), [root]
     while todo:
@@ -260,7 +260,7 @@ def _(parents, slopes):
     return grads
 
 
-@mistake("engine.accumulate", "order|first|direction|revers|last", "walks from the first node on")
+@mistake("engine.accumulate", "order|first|direction|revers|last|inputs before", "walks from the first node on")
 def _(parents, slopes):
     grads = [0.0] * len(parents)
     grads[-1] = 1.0
@@ -289,7 +289,7 @@ def _(parents, slopes):
     return grads
 
 
-@mistake("engine.segments", "own|itself|left out|weight|slope|factor", "the slopes are left out")
+@mistake("engine.segments", "own|itself|left out|weight|slope|factor|upstream", "the slopes are left out")
 def _(slopes, weights):
     return list(weights)
 
@@ -405,7 +405,7 @@ def _(parameter, gradient, state, step, rate, beta1, beta2, eps):
     return run_adam(parameter, gradient, state, step, rate, beta1, beta2, eps, correct=(False, False))
 
 
-@mistake("engine.adam", "bias|correct|second|square|start", "only the first mean is corrected")
+@mistake("engine.adam", "bias|correct|second|square|start|beta2", "only the first mean is corrected")
 def _(parameter, gradient, state, step, rate, beta1, beta2, eps):
     return run_adam(parameter, gradient, state, step, rate, beta1, beta2, eps, correct=(True, False))
 
@@ -467,7 +467,7 @@ def _(weights, inputs, bias):
 def _(weights, inputs, bias):
     total = bias
     for w, x in zip(weights, inputs, strict=True):
-        total = total + w * type(w)(x.data)
+        total = total + w * x.data
     return total.tanh()
 
 
@@ -574,7 +574,7 @@ def _(upstream, indices, axis, x_shape):
     return g
 
 
-@mistake("pad.x", "crop|shape|pad", "not cropped")
+@mistake("pad.x", "crop|shape|pad|border", "not cropped")
 def _(upstream):
     return upstream
 
@@ -657,7 +657,7 @@ def _(upstream, x_shape, kernel_size, stride, padding):
     return g[:, :, ph : ph + height, pw : pw + width]
 
 
-@mistake("max_pool2d.x", "every|all|window|largest|whole|mask", "every entry of a window receives it")
+@mistake("max_pool2d.x", "every|all|window|largest|whole|mask|chosen", "every entry of a window receives it")
 def _(upstream, x_shape, kernel_size, stride, padding, dilation):
     (kh, kw), (sh, sw), (ph, pw), (dh, dw) = kernel_size, stride, padding, dilation
     n, c, height, width = x_shape
@@ -797,5 +797,5 @@ mistake("engine.value", "own|other|swap|itself", "the product's own value")(make
 mistake("engine.value", "tanh|input|data|out", "tanh's rule on the input")(make_value("tanh"))
 mistake("engine.value", "order|recurs|early|wait", "recursion without an order")(make_value("recursion"))
 mistake("engine.value", "inner|middle|second|clear|kept", "inner gradients are kept")(make_value("middle"))
-mistake("engine.value", "order|revers|first|parents", "parents before children")(make_value("order"))
+mistake("engine.value", "order|revers|first|parents|inputs before", "parents before children")(make_value("order"))
 mistake("engine.value", "1|seed|start|nothing|zero|begin", "the walk does not begin with 1")(make_value("seed"))

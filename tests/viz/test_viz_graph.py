@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 import sample_traces
 
-from micrograd_plus_viz import dot, graphviz_run, layers, layout, picture, words
+from micrograd_plus_viz import dot, graph_picture, graphviz_run, layers, layout, words
 from micrograd_plus_viz.trace_input import normalize
 from micrograd_plus_viz.window import window
 
@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def parse_picture(trace):
     """Return the parsed picture of a graph."""
-    return ET.fromstring(picture.graph_svg(trace, layout.compute_placement(trace)))  # noqa: S314 - our own picture
+    return ET.fromstring(graph_picture.graph_svg(trace, layout.compute_placement(trace)))  # noqa: S314 - our own picture
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
@@ -89,7 +89,7 @@ def test_nodes_reserve_a_line_for_later_gradients():
 
 def test_the_same_trace_gives_the_same_picture():
     first, second = (
-        picture.graph_svg(t, layout.compute_placement(t))
+        graph_picture.graph_svg(t, layout.compute_placement(t))
         for t in (normalize(sample_traces.perceptron()), normalize(sample_traces.perceptron()))
     )
     assert first == second

@@ -19,19 +19,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import dot, live_widgets, notebook, page, picture, window
+from . import dot, graph_picture, live_widgets, notebook, page, timeline, window
+from .array_picture import ArrayPicture
 from .comparison import WalkComparison
 from .exports import film, worked_solution
 from .figure import Figure
 from .layout import compute_placement
-from .quizzes import TOLERANCE, Quiz, quiz as _quiz
+from .quizzes import TOLERANCE, Card, Progress, Quiz, ask as _ask, quiz as _quiz
+from .quizzes.output import SealedOutput
 from .sliders import explore as _explore
 from .trace_input import Trace, trace_data, with_insides
 from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
-    "Drawing", "Figure", "Quiz", "WalkComparison", "WalkPlayer", "compare", "describe", "draw", "explore", "quiz",
-    "save", "show", "widget",
+    "ArrayPicture", "Card", "Drawing", "Figure", "Progress", "Quiz", "WalkComparison", "WalkPlayer", "ask", "compare",
+    "describe", "draw", "explore", "picture", "progress", "quiz", "save", "show", "widget",
 ]  # fmt: skip
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
@@ -40,7 +42,8 @@ class WalkPlayer:
     """Notebook output that shows a walk as a player."""
 
     def __init__(self, trace: Any, start: int = 0, index: int = 0) -> None:
-        (self.trace, self.note), self.index = window.load_window(trace, start), index
+        loop = timeline.load_film(trace) if start == 0 else None
+        (self.trace, self.note), self.index = (loop, None) if loop else window.load_window(trace, start), index
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return notebook.mimebundle(self.trace, self.note, self.index)
@@ -58,8 +61,8 @@ class Drawing:
     def __init__(self, trace: Any, index: int | None = None, dark: bool = False) -> None:
         if index is None:
             trace, rest = window.load_window(trace, 0, window.MOST_PICTURED)
-            self.svg = picture.graph_svg(trace, compute_placement(trace), dark)
-            self.alt = picture.alt(trace)
+            self.svg = graph_picture.graph_svg(trace, compute_placement(trace), dark)
+            self.alt = graph_picture.alt(trace)
             if rest:
                 self.alt += f": steps 1 to {len(trace['steps'])} of {trace['total']}, and the nodes that they use"
         else:
@@ -109,7 +112,7 @@ def compare(one: Any, other: Any) -> WalkComparison:
 
 def quiz(
     trace: Any,
-    step: int | Sequence[int] | None = None,
+    step: int | str | tuple[str, str] | Sequence[Any] | None = None,
     kind: str | Sequence[str] | None = None,
     *,
     find: str | None = None,
@@ -120,18 +123,23 @@ def quiz(
     show_me: bool = True,
     seed: int = 0,
     start: int = 0,
+    say: str = "",
+    why: str = "",
+    entry: int | tuple[int, ...] | None = None,
 ) -> Quiz:
     """Return a quiz about a walk. Each step stays hidden until the student answers its question.
 
     `viz.save(quiz, "quiz.html")` writes it as a page.
 
-    `step` is the number of a step as printed, or several numbers. Without it, the quiz chooses up to `questions`
+    `step` is the number of a step as printed, or several numbers. `"w"` is the last step that reaches `w`, and
+    `("matmul", "w")` the last one from a product. Without it, the quiz chooses up to `questions`
     instructive steps. `kind` is the kind of question, or several kinds to choose from: "gradient" (the receiver's
     gradient after the step, or one entry of it), "shape", "sign", "order" (which rule is applied next), "adds" (is the
     value added to an earlier one), "formula", and "picture" (one of four). A number is right if its relative error is
     at most `tolerance`. `candidates` are wrong answers with hints: `{"answer": 3.0, "hint": "What was there before?"}`.
     If there are several steps, each candidate also needs its "step". The quiz has hints for common mistakes. Without
-    `show_me`, students must find the answer themselves.
+    `show_me`, students must find the answer themselves. With one step, `say` words the question, `why` is shown after
+    the right answer, and `entry` chooses the entry of an array that is asked for.
 
     With `find="wrong rule"`, the walk is replayed with a wrong rule, and students mark the first wrong step. `rule` is
     an exhibit of the museum or its name, a dictionary such as `{"tanh.x": lambda out: 1 - out}`, or the name of a
@@ -140,18 +148,65 @@ def quiz(
     """
     return _quiz(
         trace, step, kind, find=find, rule=rule, candidates=candidates, questions=questions, tolerance=tolerance,
-        show_me=show_me, seed=seed, start=start,
+        show_me=show_me, seed=seed, start=start, say=say, why=why, entry=entry,
     )  # fmt: skip
 
 
-def explore(program: Callable[..., Any], **inputs: Any) -> Any:
+def ask(
+    say: str,
+    right: Any,
+    *,
+    wrong: Mapping[Any, str] | None = None,
+    why: str = "",
+    choices: Sequence[str] | None = None,
+    picture: Any = None,
+    tolerance: float = TOLERANCE,
+    show_me: bool = True,
+) -> Card:
+    """Return a question card, which the page answers without a kernel.
+
+    For example `ask("What is the slope of x² at 3?", right=6, wrong={9: "That is x² itself."}, why="It is 2x.")`.
+
+    The form of the answer follows from `right`: a number; a list or array of numbers, compared to three digits; a
+    shape, which is a tuple; `True` or `False`; a text, which is one of `choices` or of the texts in `wrong`; a set of
+    texts, if several of `choices` are right. With `picture`, an array of one or two axes, `right` is the index of the
+    entry to press, or a list of indices that are all right.
+
+    `wrong` maps wrong answers to hints. `why` is shown after the right answer. Texts may have `code` in backticks.
+    Answers, hints and `why` are sealed: the page holds none of them as text. A number is right if its relative error is
+    at most `tolerance`. Without `show_me`, students must find the answer themselves. Raises ValueError or TypeError for
+    a question that cannot be asked, such as a wrong answer that is right.
+    """
+    return _ask(
+        say, right, wrong=wrong, why=why, choices=choices, picture=picture, tolerance=tolerance, show_me=show_me
+    )
+
+
+def progress() -> Progress:
+    """Return a line that counts the answered questions of the page, without a kernel."""
+    return Progress()
+
+
+def picture(array: Any, name: str = "", dark: bool = False) -> ArrayPicture:
+    """Return a picture of an array as the player draws it: numbers if there are few, otherwise cells with a scale.
+
+    `name` stands above it, beside the shape. The alternative text has the numbers, or their range. `.svg` is the
+    picture itself.
+    """
+    return ArrayPicture(array, name, dark)
+
+
+def explore(program: Callable[..., Any], *, places: int | None = None, **inputs: Any) -> Any:
     """Return a player with sliders for a program's inputs.
 
     For example `explore(lambda a, b: a * b + a, a=(-2.0, 2.0), b=3.0)`. A pair makes a slider between two ends; a
     number makes a text box. When an input changes, the program and its backward walk are recorded again, and the player
     stays at its step. Needs a kernel and ipywidgets.
+
+    With `places`, the program is recorded now for as many positions of its only slider: the result needs no kernel, and
+    `viz.save` writes it as a page. Then one input is a pair, and all others are numbers.
     """
-    return _explore(program, **inputs)
+    return _explore(program, places, inputs)
 
 
 def save(
@@ -187,7 +242,7 @@ def save(
         raise ValueError(
             f"cannot save a walk as {path.name!r}: the suffix must be one of " + ", ".join(SUFFIXES)
         )
-    if isinstance(trace, Quiz):
+    if isinstance(trace, SealedOutput):
         return trace.save(path, title)
     if isinstance(trace, WalkComparison):
         if suffix != ".html":
@@ -196,6 +251,8 @@ def save(
     if suffix == ".json":
         return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
+        if start == 0 and (loop := timeline.load_film(trace)):
+            return _write(path, page.document(loop, title, None, index or 0))
         (visible, note), *more = window.load_parts(trace, start, length)
         return _write(path, page.document(visible, title, note, index or 0, more))
     looks = {"width": width, "dark": dark}

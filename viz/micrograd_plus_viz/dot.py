@@ -90,6 +90,8 @@ def final_labels_and_widths(trace: Trace) -> tuple[list[Label], list[float]]:
     for each in every:
         if each.holds is not None:
             broadest[each.node] = max(broadest[each.node], breadth(gradient_line(trace, each.holds)))
+    if "widest" in trace:
+        broadest = [*map(max, broadest, trace["widest"])]
     return written, broadest
 
 

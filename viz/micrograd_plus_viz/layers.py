@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .dot import final_labels_and_widths
-from .picture import LINE, Box, Placement, coord
+from .graph_picture import LINE, Box, Placement, coord
 from .trace_input import Trace
 from .words import edges
 

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ET
 from functools import lru_cache
 
 from . import dot, graphviz_run, layers
-from .picture import Box, Placement, coord
+from .graph_picture import Box, Placement, coord
 from .trace_input import Trace
 
 MOST_NODES, MOST_SPANS = 300, 1200

@@ -9,11 +9,11 @@ from __future__ import annotations
 import base64
 from html import escape
 
-from . import layout, picture, walks, words
+from . import graph_picture, layout, walks, words
+from .graph_picture import Placement
 from .groups import MOST_DRAWN
 from .page import document
 from .payload import compress, payload
-from .picture import Placement
 from .player import compressed_player, in_script
 from .trace_input import Trace
 
@@ -102,7 +102,7 @@ def _fallback(trace: Trace, placement: Placement | None) -> str:
     """Return a still picture of a small graph, or a line of text for a large one."""
     if placement is None:
         return ALONE.format(summary=escape(words.single_line(words.summary(trace))))
-    return image(picture.graph_svg(trace, placement), picture.alt(trace)) + NOTE
+    return image(graph_picture.graph_svg(trace, placement), graph_picture.alt(trace)) + NOTE
 
 
 def image(svg: str, alt: str) -> str:

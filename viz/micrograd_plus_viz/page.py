@@ -56,7 +56,7 @@ def _part(trace: Trace, note: str | None) -> str:
     """Return the data of one part, with its first and last step."""
     trace = normalize(trace)
     first = trace["first"]
-    stop = first + len(trace["steps"]) + (words.walk_error(trace) is not None)
+    stop = trace["total"] if "film" in trace else first + len(trace["steps"]) + (words.walk_error(trace) is not None)
     data, _ = compress(payload(trace, note))
     return (
         f'<script type="application/octet-stream" class="data" data-first="{first}" data-stop="{stop}">'

@@ -7,9 +7,10 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from . import cells, formula, picture, trace_input, walks, words
+from . import cells, formula, graph_picture, timeline, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import walk_states
@@ -31,10 +32,20 @@ MOST_CAUGHT = 20
 def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -> dict[str, Any]:
     """Return everything the player shows of a trace, inner walks included.
 
-    `budget` limits the number of cells in pictures.
+    `budget` limits the number of cells in pictures. For a film, this is its first round, with what differs in the
+    others.
     """
     trace = trace_input.normalize(trace)
+    if "film" in trace:
+        return timeline.film_payload(trace, note, partial(_payload, note=None))
     values, places = cells.deduplicate(trace["values"], budget)
+    return _payload(trace, places, note) | {"values": values}
+
+
+def _payload(
+    trace: Trace, places: list[int], note: str | None, *, with_numbers: bool = True, with_insides: bool = True
+) -> dict[str, Any]:
+    """Return the payload of a trace without its values, whose new indices are `places`."""
     formulas = _Table()
     written, broadest = final_labels_and_widths(trace)
     left, behind = walks.final_values(trace)
@@ -50,7 +61,7 @@ def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -
         "rings": sorted(walks.start_nodes(trace)),
         "first": trace["first"],
         "total": trace["total"],
-        "alt": picture.alt(trace),
+        "alt": graph_picture.alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
         "labels": [[*label, round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
@@ -58,17 +69,16 @@ def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -
         "edges": [list(edge) for edge in words.edges(trace)],
         "groups": build_groups(trace),
         "program": program_lines(trace),
-        "steps": _steps(trace, page_place, formulas),
+        "steps": _steps(trace, page_place, formulas, with_numbers),
         "formulas": formulas.texts,
         "rules": {name: _rule(rule) for name, rule in trace["rules"].items()},
-        "values": values,
         "left": left,
         "gradients": [{"node": node, "value": page_place(place)} for node, place in behind],
         "walks": _walks(trace, page_place),
         "error": failure(trace),
         "odd": _not_finite(trace),
         "caught": _caught_errors(trace),
-        "insides": _insides(trace),
+        "insides": _insides(trace) if with_insides else {},
     }
 
 
@@ -157,7 +167,9 @@ class _Table:
         return self._places[text]
 
 
-def _steps(trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table) -> list[dict[str, Any]]:
+def _steps(
+    trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table, with_numbers: bool
+) -> list[dict[str, Any]]:
     place_of: dict[Any, int | None] = {}
 
     def general(step: Trace) -> int | None:
@@ -184,7 +196,7 @@ def _steps(trace: Trace, page_place: Callable[[int | None], int | None], formula
                 name: page_place(place) for name, place in step["reads"].items() if not name.startswith("upstream[")
             },
             "formula": general(step),
-            "numbers": formula.with_numbers(trace, step),
+            "numbers": formula.with_numbers(trace, step) if with_numbers else None,
             "summed": words.summed_sentence(trace, step) if step["summed_axes"] else None,
         }
         | ({"mark": trace["marks"][step["index"]]} if step["index"] in trace.get("marks", ()) else {})

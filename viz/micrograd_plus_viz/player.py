@@ -13,15 +13,17 @@ from .static_files import style, text
 MODULES = (
     "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "nodes.js", "camera.js", "placing.js",
     "links.js", "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js",
-    "around.js", "player.js", "entry.js",
+    "around.js", "timeline.js", "player.js", "unpack.js", "entry.js",
 )  # fmt: skip
 QUIZ = ("sealed_answers.js", "quiz.js")
+CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "ask.js")
+"""The modules of question cards, which have no graph."""
 
 
 @cache
 def player_source(with_quiz: bool = False) -> str:
     """Return the player as one ES module: the style sheet as a string, then all modules in order."""
-    css, modules = style("player.css"), MODULES
+    css, modules = style("player.css") + style("timeline.css"), MODULES
     if with_quiz:
         css, modules = css + style("quiz.css"), (*MODULES, *QUIZ)
     return "\n".join([f"const PLAYER_CSS = {json.dumps(css)};", *map(text, modules)])
@@ -46,6 +48,28 @@ def compressed_player(with_quiz: bool = False) -> str:
     """
     plain = player_source(with_quiz).replace("export default", "const widget =").replace("export ", "")
     code = one_line(plain) + f" return {{ mount, unpack, mountTogether{', mountQuiz' * with_quiz} }};"
+    return base64.b64encode(gzip.compress(code.encode("utf-8"), compresslevel=9, mtime=0)).decode("ascii")
+
+
+@cache
+def compressed_slider() -> str:
+    """Return the player with recorded sliders as `compressed_player` returns it."""
+    plain = "\n".join([player_source(), text("slider.js")]).replace("export default", "const widget =")
+    code = one_line(plain.replace("export ", "")) + " return { mountSlider, unpack };"
+    return base64.b64encode(gzip.compress(code.encode("utf-8"), compresslevel=9, mtime=0)).decode("ascii")
+
+
+@cache
+def one_line_of_cards() -> str:
+    """Return the code of question cards in one line."""
+    css = style("player.css") + style("quiz.css") + style("ask.css")
+    return one_line("\n".join([f"const PLAYER_CSS = {json.dumps(css)};", *map(text, CARDS)]))
+
+
+@cache
+def compressed_cards() -> str:
+    """Return the code of question cards as `compressed_player` returns the player's."""
+    code = one_line_of_cards().replace("export ", "") + " return { mountCard, mountProgress, unpack };"
     return base64.b64encode(gzip.compress(code.encode("utf-8"), compresslevel=9, mtime=0)).decode("ascii")
 
 

@@ -6,16 +6,27 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import Any
 
+from .digits import number
 from .live_widgets import widget
 from .payload import compress, payload
+from .player import compressed_slider, one_line, player_source
+from .quizzes.output import SealedOutput
+from .static_files import text
 from .window import load_window
 
 STEPS = 100
 """Number of positions on a slider."""
+MOST_PLACES = 201
+"""Maximum number of recorded positions."""
 
 
-def explore(program: Callable[..., Any], **inputs: Any) -> Any:
-    """Return a box with the sliders and the walk, also as attributes `sliders` (by name) and `walk`."""
+def explore(program: Callable[..., Any], places: int | None, inputs: dict[str, Any]) -> Any:
+    """Return a box with the sliders and the walk, also as attributes `sliders` (by name) and `walk`.
+
+    With `places`, return walks for as many positions of one slider, for a page without a kernel.
+    """
+    if places is not None:
+        return record_places(program, places, inputs)
     try:
         import ipywidgets
     except ModuleNotFoundError as missing:
@@ -32,6 +43,40 @@ def explore(program: Callable[..., Any], **inputs: Any) -> Any:
     box: Any = ipywidgets.VBox([*sliders.values(), walk])
     box.sliders, box.walk = sliders, walk
     return box
+
+
+class RecordedWalks(SealedOutput):
+    """Walks of one program for the positions of a slider. They play in a notebook or on a page without a kernel."""
+
+    mount = "mountSlider"
+
+    def __init__(self, name: str, positions: list[float], traces: list[Any]) -> None:
+        packed = [payload(*load_window(trace)) for trace in traces]
+        data = {"name": name, "positions": positions, "walks": packed}
+        summary = f"{len(traces)} walks, for {name} from {number(positions[0])} to {number(positions[-1])}"
+        super().__init__(data, summary, f"{summary}.")
+
+    def code(self) -> str:
+        """Return the code of a page as one line."""
+        return one_line("\n".join([player_source(), text("slider.js")]))
+
+    def packed_code(self) -> str:
+        """Return the code as a packed function body that returns its entry points."""
+        return compressed_slider()
+
+
+def record_places(program: Callable[..., Any], places: int, inputs: dict[str, Any]) -> RecordedWalks:
+    """Record a program for positions of its slider, or raise ValueError."""
+    moving = [name for name, value in inputs.items() if isinstance(value, (tuple, list))]
+    if len(moving) != 1:
+        raise ValueError(f"with places, one input must be a pair (low, high) and all others numbers; got {inputs!r}")
+    if not 2 <= places <= MOST_PLACES:
+        raise ValueError(f"places must be between 2 and {MOST_PLACES}, got {places!r}")
+    (name,), fixed = moving, {each: value for each, value in inputs.items() if each not in moving}
+    low, high = map(float, inputs[name])
+    positions = [float(f"{low + (high - low) * k / (places - 1):.6g}") for k in range(places)]
+    traces = [record_program(program, {**fixed, name: at}, failing=True) for at in positions]
+    return RecordedWalks(name, positions, traces)
 
 
 def record_program(program: Callable[..., Any], values: dict[str, float], failing: bool = False) -> Any:

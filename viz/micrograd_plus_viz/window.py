@@ -131,22 +131,44 @@ def _nodes_of_step(trace: Trace, step: Trace) -> set[int]:
 def _part(trace: Trace, start: int, stop: int) -> Trace:
     """Return the trace of some steps, with nodes and values renumbered."""
     steps = trace["steps"][start:stop]
-    walk = dict(trace["walks"][steps[0]["walk"]] if steps else trace["walk"])
-    begin = trace["first"] + start
-    if begin > walk["first"]:
-        walk |= {"root": steps[0]["node"], "seed": steps[0]["upstream"]}
-    node_names = names(trace)
+    walk = _walk_of_part(trace, start, steps)
     applied = {step["node"] for step in steps}
     error = walk_error(trace) if stop == len(trace["steps"]) else None
     failed = {error["node"]} - {None} if error else set()
-    numbers = {old: new for new, old in enumerate(_nodes_to_keep(trace, steps, {walk["root"]} | failed))}
-    values = _Places(trace["values"])
+    order = _nodes_to_keep(trace, steps, {walk["root"]} | failed)
+    node_names = names(trace)
+    return _renumber(trace, start, stop, order, [node_names[node] for node in order], _Places(trace["values"]), applied)
+
+
+def part_in_order(trace: Trace, start: int, stop: int, order: list[int], node_names: list[str]) -> Trace:
+    """Return the trace of some steps with its nodes in a given order and under other names. It shares its values."""
+    applied = {step["node"] for step in trace["steps"][start:stop]}
+    return _renumber(trace, start, stop, order, node_names, _SamePlaces(trace["values"]), applied)
+
+
+def _walk_of_part(trace: Trace, start: int, steps: list[Trace]) -> Trace:
+    """Return the walk of the first of some steps, as if it began there."""
+    walk = dict(trace["walks"][steps[0]["walk"]] if steps else trace["walk"])
+    if trace["first"] + start > walk["first"]:
+        walk |= {"root": steps[0]["node"], "seed": steps[0]["upstream"]}
+    return walk
+
+
+def _renumber(
+    trace: Trace, start: int, stop: int, order: list[int], node_names: list[str], values: _Places, applied: set[int]
+) -> Trace:
+    """Return the trace of some steps with the nodes in `order`."""
+    steps = trace["steps"][start:stop]
+    begin, walk = trace["first"] + start, _walk_of_part(trace, start, steps)
+    numbers = {old: new for new, old in enumerate(order)}
+    journal, held = _journal_of_part(trace, begin, stop - start, numbers, values)
     nodes = []
-    for old, new in numbers.items():
+    for (old, new), name in zip(numbers.items(), node_names, strict=True):
         node = trace["nodes"][old]
         read = node["inputs"] if old in applied or node["kind"] == "output" else []
         inputs = [{"name": e["name"], "node": numbers[e["node"]]} for e in read]
-        nodes.append(node | {"id": new, "name": node_names[old], "inputs": inputs, "value": values.new(node["value"])})
+        value = values.new(held.get(old, node["value"]))
+        nodes.append(node | {"id": new, "name": name, "inputs": inputs, "value": value})
     for i, step in enumerate(steps):
         renumbered = {"node": numbers[step["node"]], "target": numbers[step["target"]]}
         reads = {name: values.new(place) for name, place in step["reads"].items()}
@@ -166,21 +188,24 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
         "steps": steps,
         "rules": {step["rule"]: trace["rules"][step["rule"]] for step in steps},
         "gradients": [{"node": numbers[g["node"]], "value": values.new(g["value"])} for g in gradients],
-        **_journal_of_part(trace, begin, stop - start, numbers, values),
+        **journal,
         "values": values.used,
     }
 
 
-def _journal_of_part(trace: Trace, begin: int, count: int, numbers: dict[int, int], values: _Places) -> Trace:
-    """Return the journal of some steps, and the gradients of leaves where it begins."""
+def _journal_of_part(
+    trace: Trace, begin: int, count: int, numbers: dict[int, int], values: _Places
+) -> tuple[Trace, dict[int, int | None]]:
+    """Return the journal of some steps, with the gradients of leaves where it begins; and their values there."""
     gradients = {each["node"]: each["value"] for each in trace["starts"]}
-    rest = list(trace["journal"])
+    written: dict[int, int | None] = {}
+    rest: list[Trace] = list(trace["journal"])
     for at, entry in enumerate(rest):
         if entry["kind"] == "arrive" and entry["first"] + entry["count"] > begin:
             rest = rest[at:] if begin > entry["first"] else rest[max(0, at - 1) :]
             break
-        if entry["of"] == "gradient" and entry["kind"] not in ("hook", "return") and entry["node"] is not None:
-            gradients[entry["node"]] = entry["after"]
+        if entry["of"] is not None and entry["kind"] not in ("hook", "return") and entry["node"] is not None:
+            (gradients if entry["of"] == "gradient" else written)[entry["node"]] = entry["after"]
     kept = []
     for entry in rest:
         if entry["kind"] == "arrive" and entry["first"] >= begin + count:
@@ -192,7 +217,7 @@ def _journal_of_part(trace: Trace, begin: int, count: int, numbers: dict[int, in
             break
     held = [(numbers[node], place) for node, place in gradients.items() if node in numbers]
     starts = [{"node": node, "value": values.new(place)} for node, place in held]
-    return {"journal": kept, "starts": starts}
+    return {"journal": kept, "starts": starts}, written
 
 
 def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:
@@ -228,3 +253,15 @@ class _Places:
             self._places[old] = len(self.used)
             self.used.append(self._values[old])
         return None if old is None else self._places[old]
+
+
+class _SamePlaces(_Places):
+    """All values, under the indices that they have."""
+
+    def __init__(self, values: list[Trace]) -> None:
+        super().__init__(values)
+        self.used = values
+
+    def new(self, old: int | None) -> int | None:
+        """Return the same index."""
+        return old

@@ -20,6 +20,7 @@ from .errors import (
 )
 from .instructions import unpacked_count
 from .missing_names import MissingModules, MissingName, missing_name
+from .values import describe
 
 __all__ = [
     "MIXED_GRAPH",
@@ -30,6 +31,7 @@ __all__ = [
     "check_count",
     "check_function",
     "check_mapping",
+    "describe",
     "expected_tensor_error",
     "explain_error",
     "explain_walk_error",

@@ -9,7 +9,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any
 
 from .arguments import expected_tensor_error
-from .foreign_names import OTHER_RESULTS
+from .foreign_names import OF_TWO_TENSORS, OTHER_RESULTS, TWO_AXES
 from .values import describe, explained_error
 
 KEYWORDS_OF_BOTH = {
@@ -43,6 +43,7 @@ def prefixes_errors(function: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if (own := own_keywords(function, options)) != options:
                 return call(*args, **own)
+            check_positions(function, args)
             if function.__name__ in re.findall(r"\w+", str(error)):
                 raise
             raise explain_call(function, error, args, options) from error
@@ -64,6 +65,7 @@ def suggests_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
         except TypeError:
             if (own := own_keywords(function, options)) != options:
                 return call(*args, **own)
+            check_positions(function, args)
             raise
 
     return call
@@ -93,6 +95,21 @@ def own_keyword(function: str, name: str, names: Sequence[str]) -> str:
     if function in OTHER_RESULTS and own in ("axis", "keepdims"):
         raise TypeError(f"{function} has no argument {name!r}: write {own}=. {OTHER_RESULTS[function]}") from None
     return own
+
+
+def check_positions(function: Any, args: tuple[Any, ...]) -> None:
+    """Raise TypeError for more arguments by position than a function takes, if they mean something else in PyTorch: an
+    axis where PyTorch's function returns a pair, so that a program that reads `[0]` of it would get another number."""
+    name, code = function.__name__, function.__code__
+    further = args[code.co_argcount :]
+    if not further or code.co_flags & CO_VARARGS:
+        return
+    if name in TWO_AXES:
+        raise TypeError(f"{name}: {TWO_AXES[name].format(*args[1:], *further)}")
+    if name in OF_TWO_TENSORS and hasattr(further[0], "shape"):
+        raise TypeError(f"{name}: axis must be a whole number; for two tensors write {OF_TWO_TENSORS[name]}")
+    if name in OTHER_RESULTS:
+        raise TypeError(f"{name} takes its axis by name: write axis={further[0]!r}. {OTHER_RESULTS[name]}") from None
 
 
 def unknown_keyword(function: str, name: str, names: Sequence[str]) -> str:

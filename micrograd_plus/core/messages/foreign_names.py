@@ -73,9 +73,9 @@ TENSOR = {
     "nonzero": "mg.argwhere(x) for rows of indices, mg.nonzero(x) for a tuple of them, as in NumPy.",
     "norm": "mg.linalg.vector_norm(x, ord=p, axis=axis)",
     "count_nonzero": "mg.count_nonzero(x, axis=axis)",
-    "cummax": "mg.cummax(x, axis) returns the largest so far, without their places.",
-    "cummin": "mg.cummin(x, axis) returns the smallest so far, without their places.",
-    "sort": "mg.sort(x, axis) returns the sorted entries, mg.argsort(x, axis) their order.",
+    "cummax": "mg.cummax(x, axis=axis) returns the largest so far, without their places.",
+    "cummin": "mg.cummin(x, axis=axis) returns the smallest so far, without their places.",
+    "sort": "mg.sort(x, axis=axis) returns the sorted entries, mg.argsort(x, axis) their order.",
     "median": "mg.median(x, axis=axis) is the mean of two entries in the middle, PyTorch's is the lower one.",
     "split": "mg.split(x, range(n, x.shape[axis], n), axis) for parts of length n.",
     "tensor_split": "mg.array_split(x, sections, axis)",
@@ -182,7 +182,7 @@ FUNCTIONS = {
     "ediff1d": "mg.diff(x)",
     "convolve": "mg.signal.convolve(a, b)",
     "interp": "Find the neighbours with mg.searchsorted(edges, x), and write x0 + w * (x1 - x0).",
-    "kthvalue": "mg.take(mg.sort(x, axis), k - 1, axis)",
+    "kthvalue": "mg.take(mg.sort(x, axis=axis), k - 1, axis)",
     "msort": "mg.sort(x, axis=0)",
     "lexsort": "np.lexsort(keys)",
     "percentile": "mg.quantile(x, q / 100)",
@@ -543,8 +543,9 @@ NOT_TYPOS = frozenset([
 """Names of PyTorch and NumPy that differ by a letter or two from names here that compute something else."""
 
 OTHER_RESULTS = {
-    **dict.fromkeys(("max", "cummax"), "It returns entries alone, PyTorch's also their places: mg.argmax(x, axis)"),
-    **dict.fromkeys(("min", "cummin"), "It returns entries alone, PyTorch's also their places: mg.argmin(x, axis)"),
+    "max": "It returns entries alone, PyTorch's also their places: mg.argmax(x, axis)",
+    "min": "It returns entries alone, PyTorch's also their places: mg.argmin(x, axis)",
+    **dict.fromkeys(("cummax", "cummin"), "It returns entries alone, PyTorch's also their places"),
     "median": "It returns the median alone, and PyTorch's is the lower one of two entries in the middle",
     "sort": "It returns the sorted entries alone, PyTorch's also their order: mg.argsort(x, axis)",
     **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "It divides by n, PyTorch's by n - 1: add ddof=1"),
@@ -553,3 +554,9 @@ OTHER_RESULTS = {
 }
 """Functions that have another result in PyTorch under the same name. They refuse `dim=`, which says that a line was
 written for PyTorch, and say what differs."""
+
+TWO_AXES = {"transpose": "the order of all axes must be one tuple; for two axes write mg.swapaxes(x, {0!r}, {1!r})"}
+"""Functions that take two axes in PyTorch, and the sentence for that."""
+
+OF_TWO_TENSORS = {"max": "mg.maximum(a, b)", "min": "mg.minimum(a, b)"}
+"""What PyTorch's functions of these names do with a second tensor."""

@@ -21,8 +21,8 @@ nodes_with_hooks: set[ref[Node]] = set()
 class Handle:
     """Handle of a registered hook. `remove()`, a call, or the end of a `with` block removes the hook."""
 
-    def __init__(self, hooks: dict[Handle, Callable[..., Any]], hook: Callable[..., Any]):
-        self._hooks = hooks
+    def __init__(self, hooks: dict[Handle, Callable[..., Any]], hook: Callable[..., Any], *, runs_last: bool = False):
+        self._hooks, self.runs_last = hooks, runs_last
         hooks[self] = hook
 
     def remove(self) -> None:
@@ -40,17 +40,19 @@ class Handle:
         self.remove()
 
 
-def add_hook(node: Node, kind: str, hook: Callable[..., Any]) -> Handle:
-    """Register a hook of a kind: "hooks" see the gradient, "after_accumulation" run once `.grad` has grown."""
+def add_hook(node: Node, kind: str, hook: Callable[..., Any], *, runs_last: bool = False) -> Handle:
+    """Register a hook of a kind: "hooks" see the gradient, "after_accumulation" run once `.grad` has grown. One that
+    `runs_last` sees the gradient that the others leave, whenever they are registered."""
     if not hasattr(node, kind):
         setattr(node, kind, {})
     nodes_with_hooks.add(ref(node, nodes_with_hooks.discard))
-    return Handle(getattr(node, kind), hook)
+    return Handle(getattr(node, kind), hook, runs_last=runs_last)
 
 
 def hooks_of(node: Node, kind: str = "hooks") -> list[Callable[..., Any]]:
-    """Return the hooks of a node, in the order of registration."""
-    return list(getattr(node, kind, {}).values())
+    """Return the hooks of a node in the order in which they run, which is that of registration."""
+    hooks: dict[Handle, Callable[..., Any]] = getattr(node, kind, {})
+    return [hooks[handle] for handle in sorted(hooks, key=lambda handle: handle.runs_last)]
 
 
 def run_hooks(node: Node, gradient: Gradient) -> Any:

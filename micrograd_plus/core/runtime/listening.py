@@ -15,12 +15,13 @@ class Mark:
 
 
 MUTED, WALKING = Mark(), Mark()
+MUTES_ALL = (MUTED,)
 
 
 def notify_change(kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
     """Notify the recorders of a change of a value or a gradient, also inside a walk that is watched."""
-    for recorder in behind_last(recording.all(), (MUTED,)):
-        if recorder is not WALKING:
+    for recorder in behind_last(recording.all(), MUTES_ALL):
+        if type(recorder) is not Mark:
             recorder.on_change(kind, subject, before, after, by)
 
 

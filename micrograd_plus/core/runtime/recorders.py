@@ -70,7 +70,7 @@ class Recorder:
         on), "become" (it becomes a result, as `p.grad *= 2` in a graph), "gradient" (the `.grad` of the leaf's node
         `subject` is set), "read" (its `.grad` is the variable `after`) or "hook" (the hook `by` changed the gradient of
         a node). For "accumulate" and "update", `subject` is a list: leaves' nodes, whose `.grad` a walk has added to,
-        or parameters that the optimiser `by` has replaced, each with the array before and after.
+        or parameters that the optimiser `by` has replaced in the group `before`, each with its array before and after.
         """
 
     def will_free(self, order: Sequence[Any]) -> None:

@@ -131,10 +131,11 @@ def replace_gradients(right: Any, change: Callable[..., dict[str, Any]]) -> Any:
 
 
 def predict_step(
-    id: str, group: str, code: str, inputs: Draws, *, step: int, word: str, name: str, title: str, prompt: str
-) -> Exercise:
+    id: str, group: str, code: str, inputs: Draws, *, step: int, word: str, name: str, title: str, prompt: str,
+    formula: Callable[..., Any],
+) -> Exercise:  # fmt: skip
     """Return an exercise in which the student predicts a value of a step that sends to `name`, as a formula of the
-    inputs."""
+    inputs. `formula` is that formula, which also runs in extended precision."""
     program = program_of(code, list(inputs))
 
     def asked_step(values: dict[str, Any]) -> Any:
@@ -160,6 +161,7 @@ def predict_step(
         mistakes=[("M6", without_upstream)] + ([("M1", overwrite)] if word == "after" else []),
         prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt}",
     )  # fmt: skip
+    exercise.formula = formula
     exercise.walk_program = one_step(code, list(inputs), step, name)
     exercise.show = lambda seed=0: record_walk(program, draw_inputs(inputs, np.random.default_rng(seed)))
     return exercise

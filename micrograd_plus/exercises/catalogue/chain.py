@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ... import ops
+from ...backends import devices
 from ...checks.samples import real
 from ..spec import GROUPS
 from .builders import find_wrong_rule, gradients_by_hand, predict_step, rules, second_order, whole_rule
 
+np = devices.device("cpu").library
 GROUP = GROUPS[0]
 
 
@@ -37,11 +39,12 @@ EXERCISES = [
     predict_step(
         "neuron.predict", GROUP, "z = w * x\ns = z + b\ny = mg.tanh(s)", {"w": real(), "x": real(), "b": real()},
         step=3, word="contribution", name="w", title="the gradient of w in a neuron", prompt="What does w receive?",
+        formula=lambda w, x, b: (1 - np.tanh(w * x + b) ** 2) * x,
     ),
     predict_step(
         "twice.predict", GROUP, "p = w * x\ny = p * w", {"x": real(), "w": real()}, step=2, word="after", name="w",
         title="the gradient of w after the third step",
-        prompt="What has w received in total after the third step of the walk?",
+        prompt="What has w received in total after the third step of the walk?", formula=lambda x, w: 2 * w * x,
     ),
     find_wrong_rule("curves.find", GROUP, curves, {"x": real(3), "w": real(3)},
                     exhibits=["tanh: rule on the input", "multiply: own factor", "subtract: minus forgotten"]),

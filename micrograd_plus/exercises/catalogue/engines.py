@@ -5,6 +5,7 @@ The mistakes of these exercises are in `mistakes.toml`, most of them as edits of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...backends import devices
@@ -54,7 +55,8 @@ def judge_order(case: Any, right: dict[str, Any], values: dict[str, Any]) -> Wro
     arguments = case.request["arguments"]
     if set(nodes) != due or len(nodes) != len(due):
         sentence = f"you list {len(nodes)} nodes; {len(due & set(nodes))} of them belong to the root's graph"
-        return Wrong("order", sentence, ONLY_ANSWER)
+        kind = "unused nodes" if set(nodes) > due else "missing nodes" if set(nodes) < due else "order"
+        return Wrong("repeated nodes" if set(nodes) == due else kind, sentence, ONLY_ANSWER)
     if nodes[0] != arguments["root"]:
         return Wrong("leaves first", "the walk does not begin at the root", ONLY_ANSWER)
     place = {node: i for i, node in enumerate(nodes)}
@@ -81,7 +83,8 @@ ORDER = function_exercise(
     edges={"one node is used by all others": {"parents": [[], [0], [0, 1], [0, 2], [0, 3]], "root": 4},
            "the root is a leaf": {"parents": [[], [0]], "root": 0},
            "the graph is a chain of 3,000 nodes": {"parents": [[], *([i] for i in range(2999))], "root": 2999}},
-    recognizers={"M3": only_kind("too early"), "M4": only_kind("leaves first")},
+    recognizers={"M3": only_kind("too early"), "M4": only_kind("leaves first"),
+                 **{kind: only_kind(kind) for kind in ("unused nodes", "missing nodes", "repeated nodes")}},
 )  # fmt: skip
 
 
@@ -257,6 +260,15 @@ def recurse(node: Scalar) -> list[Any]:
     return []
 
 
+def recurse_later(node: Scalar) -> list[Any]:
+    """Send to all parents, then do the same for each of them, and return nothing: without an order, too."""
+    for parent, slope in zip(node.parents, node.slopes, strict=True):
+        parent.grad += node.grad * slope
+    for parent in node.parents:
+        recurse_later(parent)
+    return []
+
+
 VALUE = function_exercise(
     "engine.value", Scalar, kind="engine", group=GROUP, title="a number with a graph", driver="program",
     answers=["values", "gradients"],
@@ -407,27 +419,36 @@ def verdict(gradient: Any, left: Any, right: Any) -> bool:
     return bool(np.all((gradient >= low - slack) & (gradient <= high + slack)))
 
 
-def draw_gradient(kind: str) -> Any:
-    """Return a function that draws a gradient and the slopes of both sides: right, or wrong in the way of `kind`."""
+def beside(slope: Any, gradient: Any, size: float = 1.0) -> dict[str, Any]:
+    """Return a gradient and the slopes of both sides, which are about equal."""
+    return {"gradient": gradient, "left": size * slope * (1 - 1e-6), "right": size * slope * (1 + 1e-6)}
 
-    def draw(inputs: Any, rng: Any) -> dict[str, Any]:
-        slope = real(4)(rng)
-        left, right, gradient = slope * (1 - 1e-6), slope * (1 + 1e-6), slope
-        if kind == "a few percent off":
-            gradient = slope * 1.03
-        elif kind == "tiny":
-            left, right, gradient = 1e-7 * left, 1e-7 * right, 2e-7 * slope
-        elif kind == "huge":
-            left, right, gradient = 1e7 * left, 1e7 * right, 1e7 * slope * (1 + 3e-6)
-        elif kind == "nan":
-            gradient = np.array([np.nan, *slope[1:]])
-        elif kind == "column":
-            gradient = slope[:, None]
-        elif kind == "kink":
-            left, gradient = np.array([0.0, *left[1:]]), np.array([0.3 * slope[0], *slope[1:]])
-        return {"gradient": gradient, "left": left, "right": right}
 
-    return draw
+def beside_kink(slope: Any) -> dict[str, Any]:
+    """Return a gradient whose first entry is between two different slopes."""
+    inputs = beside(slope, np.array([0.3 * slope[0], *slope[1:]]))
+    return inputs | {"left": np.array([0.0, *inputs["left"][1:]])}
+
+
+GRADIENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "the gradient is right": lambda slope: beside(slope, slope),
+    "the gradient is a few percent off": lambda slope: beside(slope, 1.03 * slope),
+    "gradients are tiny": lambda slope: beside(slope, 2e-7 * slope, 1e-7),
+    "gradients are huge": lambda slope: beside(slope, 1e7 * slope * (1 + 3e-6), 1e7),
+    "an entry is nan": lambda slope: beside(slope, np.array([np.nan, *slope[1:]])),
+    "the gradient is a column": lambda slope: beside(np.full(4, slope[0]), np.full((4, 1), slope[0])),
+    "one entry is wrong": lambda slope: beside(slope, slope * np.array([1.0, 1.0, 1.05, 1.0])),
+    "two errors cancel": lambda slope: beside(slope, slope + np.array([0.1, 0.0, -0.1, 0.0])),
+    "an entry is just outside, by less than the slack": lambda slope: beside(slope, slope * (1 + 1e-5)),
+    "there is a kink": beside_kink,
+}
+"""The cases of `engine.compare`, as functions of random slopes. The slopes of the column are equal, so that comparing
+it without a look at its shape goes unnoticed."""
+
+
+def draw_gradient(about: str) -> Any:
+    """Return a function that draws a gradient and the slopes of both sides."""
+    return lambda inputs, rng: GRADIENTS[about](real(4)(rng))
 
 
 def judge_verdict(case: Any, right: dict[str, Any], values: dict[str, Any]) -> Wrong | None:
@@ -442,12 +463,8 @@ COMPARE = function_exercise(
     "engine.compare", verdict, kind="engine", group=GROUP, title="is this gradient right?",
     prompt="`left` and `right` are the slopes of differences to either side. Return whether `gradient` is right: it "
            "has the same shape, and every entry is between the two slopes, give or take 1e-4 times the largest slope.",
-    inputs=lambda rng: draw_gradient("right" if rng.integers(2) else "a few percent off")({}, rng), judge=judge_verdict,
-    edges={"the gradient is right": draw_gradient("right"),
-           "the gradient is a few percent off": draw_gradient("a few percent off"),
-           "gradients are tiny": draw_gradient("tiny"), "gradients are huge": draw_gradient("huge"),
-           "an entry is nan": draw_gradient("nan"), "the gradient is a column": draw_gradient("column"),
-           "there is a kink": draw_gradient("kink")},
+    inputs=lambda rng: GRADIENTS[["there is a kink", "one entry is wrong"][rng.integers(2)]](real(4)(rng)),
+    judge=judge_verdict, count=12, edges={about: draw_gradient(about) for about in GRADIENTS},
 )  # fmt: skip
 
 WALKS = {

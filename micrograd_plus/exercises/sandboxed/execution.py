@@ -10,6 +10,7 @@ import ast
 import inspect
 import textwrap
 import traceback
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,24 @@ def describe_error(raised: BaseException, answer: Any = None) -> dict[str, Any]:
     if line is not None:
         return {"kind": "InvalidAnswer", "message": f"there are still dots in line {line}", "line": None}
     here = __file__.rpartition("execution")[0]
-    frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if not frame.filename.startswith(here)]
+    lines = [number for frame, number in traceback.walk_tb(raised.__traceback__)
+             if not frame.f_code.co_filename.startswith(here)]  # fmt: skip
     try:
         message = str(raised)[:LONGEST_MESSAGE]
     except BaseException:  # noqa: BLE001 - an exception class that the student wrote
         message = ""
-    return {"kind": type(raised).__name__, "message": message, "line": frames[0].lineno if frames else None}
+    return {"kind": type(raised).__name__, "message": message, "line": lines[0] if lines else None}
+
+
+def codes_of(answer: Any) -> list[CodeType]:
+    """Return the compiled code of a function, or of the methods of a class."""
+    functions = vars(answer).values() if isinstance(answer, type) else [inspect.unwrap(answer)] * callable(answer)
+    return [each.__code__ for each in functions if isinstance(each, FunctionType)]
+
+
+def has_dots(code: CodeType) -> bool:
+    """Return whether compiled code, or a function inside it, contains `...`."""
+    return any(each is ... or (isinstance(each, CodeType) and has_dots(each)) for each in code.co_consts)
 
 
 def line_of_dots(answer: Any) -> int | None:
@@ -64,6 +77,8 @@ def line_of_dots(answer: Any) -> int | None:
 
     Dots in an index, as in `x[..., None]`, do not count.
     """
+    if not any(map(has_dots, codes_of(answer))):
+        return None
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
     except (OSError, TypeError, SyntaxError, ValueError):

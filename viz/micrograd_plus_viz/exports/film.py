@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from .. import layout, letters, picture, window, words
+from .. import graph_picture, layout, letters, window, words
 from ..colours import palette, resolve_styles
 from ..dot import gradient_line
-from ..picture import LINE
+from ..graph_picture import LINE
 from ..static_files import FONTS, SIGNS
 from ..trace_input import Trace
 from ..walks import NodeValue, changes, walks_of
@@ -99,7 +99,7 @@ def graph_png(trace: Trace, *, width: int | None = None, dark: bool = False) -> 
         svg, wide, high = group_picture.render(trace, dark)
     else:
         places = layout.compute_placement(trace)
-        svg, wide, high = picture.graph_svg(trace, places, dark), places.width, places.height
+        svg, wide, high = graph_picture.graph_svg(trace, places, dark), places.width, places.height
     return png(svg, sharpness(wide, high) if width is None else width / wide, palette(dark)["ground"])
 
 
@@ -123,8 +123,8 @@ def animate(
     height = max(sheet.height_of(*indices) for sheet, indices in parts)
     last_sentence = parts[-1][0].sentence(parts[-1][1][-1])
     inner = f"<style>{''.join(rules)}</style>{''.join(bodies)}"
-    return picture.svg_document(
-        parts[0][0].width, height, inner, picture.alt(trace), f"{words.summary(trace)}. {last_sentence}"
+    return graph_picture.svg_document(
+        parts[0][0].width, height, inner, graph_picture.alt(trace), f"{words.summary(trace)}. {last_sentence}"
     )
 
 
@@ -141,7 +141,7 @@ class _Motion:
         for (_k, start), block in zip(self.starts.items(), below, strict=True):
             stop = start + 1 if start + 1 < total else None
             moving.append(self.during(block, start, stop))
-        graph = [picture.body(sheet.trace, sheet.placement, max(indices), prefix=name)]
+        graph = [graph_picture.body(sheet.trace, sheet.placement, max(indices), prefix=name)]
         begins = {walk.at for walk in walks_of(sheet.trace)[1:]}
         for i, at in enumerate(self.slots):
             if i in begins:
@@ -206,7 +206,7 @@ class _Motion:
     def _node(self, i: int, k: int, state: str, next_started: bool = False) -> str:
         sheet = self.sheet
         data, starts = sheet.trace["nodes"][i], i in sheet.starts_of_walks
-        return picture.node(
+        return graph_picture.node(
             data, sheet.placement.boxes[i], sheet.labels(k, next_started)[i], starts, state, f"{self.name}s{k}"
         )
 
@@ -253,9 +253,9 @@ class _Motion:
         """Return the gradient lines that a node shows before its last one."""
         sheet = self.sheet
         box, count = sheet.placement.boxes[node], len(sheet.labelled[node].lines())
-        y = picture.first_line(box, count) + LINE * (count - 1)
+        y = graph_picture.first_line(box, count) + LINE * (count - 1)
         return [
-            self.during(picture.line("gradient", gradient_line(sheet.trace, holds), box.x, y), start, stop)
+            self.during(graph_picture.line("gradient", gradient_line(sheet.trace, holds), box.x, y), start, stop)
             for (start, holds), (stop, _) in pairwise(times)
             if holds is not None and stop > start
         ]
@@ -273,7 +273,7 @@ def png(svg: str, zoom: float = 2.0, ground: str = "#ffffff") -> bytes:
         raise ModuleNotFoundError(message) from missing
     fonts = {"font_files": [*FONTS, SIGNS], "font_family": "Arimo", "sans_serif_family": "Arimo"}
     own = letters.has_glyphs(svg)
-    set_in_ours = svg.replace(picture.FONT, "Arimo")
+    set_in_ours = svg.replace(graph_picture.FONT, "Arimo")
     return bytes(resvg_py.svg_to_bytes(
         svg_string=set_in_ours, dpi=96, zoom=zoom, background=ground, skip_system_fonts=own, **fonts))  # fmt: skip
 

@@ -6,10 +6,10 @@ import re
 from html import escape
 from typing import Any
 
-from .. import layout, letters, picture, words
+from .. import graph_picture, layout, letters, words
 from ..colours import resolve_styles
+from ..graph_picture import coord
 from ..groups import build_groups
-from ..picture import coord
 from ..trace_input import Trace
 
 ROOM, SIZE = 16.0, 12.0
@@ -29,8 +29,8 @@ def render(trace: Trace, dark: bool = False) -> tuple[str, float, float]:
         for k, line in enumerate(lines)
     )
     style = f"<style>{resolve_styles('picture.css', dark=dark)}</style>"
-    graph = f'<g class="graph">{picture.body(small_trace, placement)}</g>'
-    return picture.svg_document(width, height, style + graph + below, sentence), width, height
+    graph = f'<g class="graph">{graph_picture.body(small_trace, placement)}</g>'
+    return graph_picture.svg_document(width, height, style + graph + below, sentence), width, height
 
 
 def _sentence(trace: Trace, parts: int) -> str:

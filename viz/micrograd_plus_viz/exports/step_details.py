@@ -7,7 +7,7 @@ from html import escape
 from operator import add, mul
 
 from .. import cells, formula, letters, walks, words
-from ..picture import coord
+from ..graph_picture import coord
 from ..trace_input import Trace
 from . import formula_svg, value_cards
 from .value_cards import Block

@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterable
 from functools import cached_property
 
-from .. import layout, letters, picture, words
+from .. import graph_picture, layout, letters, words
 from ..colours import resolve_styles
 from ..dot import Label, labels
+from ..graph_picture import Look, Placement, coord
 from ..payload import failure
-from ..picture import Look, Placement, coord
 from ..trace_input import Trace
 from ..walks import start_nodes, walk_at, walks_of
 from . import value_cards
@@ -153,8 +153,8 @@ class StepPicture:
     def document(self, inner: str, height: float, description: str) -> str:
         """Return the SVG document with its description."""
         style = resolve_styles("picture.css", "film.css", dark=self.dark)
-        return picture.svg_document(
-            self.width, height, f"<style>{style}</style>{inner}", picture.alt(self.trace), description
+        return graph_picture.svg_document(
+            self.width, height, f"<style>{style}</style>{inner}", graph_picture.alt(self.trace), description
         )
 
     @property
@@ -169,7 +169,7 @@ class StepPicture:
     def graph(self, k: int) -> str:
         """Return the graph after k steps. A large graph shows the part around the step, and an overview map."""
         lit = self.highlight(k - 1) if 0 < k <= len(self.step_edges) else ""
-        inner = picture.body(self.trace, self.placement, k, self.look(k)) + lit
+        inner = graph_picture.body(self.trace, self.placement, k, self.look(k)) + lit
         return self.in_frame(inner, self._view(k))
 
     def graph_in_transit(self, k: int, rolled: float) -> str:
@@ -180,9 +180,10 @@ class StepPicture:
         look = Look(past | self.states(k - 1), {} if begins else before.edges)
         back = words.is_back(self.trace, self.trace["steps"][k - 1])
         curve = self.placement.curves[self.step_edges[k - 1][0]]
-        x, y = picture.point_along(curve, 1 - rolled if back else rolled)
+        x, y = graph_picture.point_along(curve, 1 - rolled if back else rolled)
         bead = f'<circle class="ball" cx="{coord(x)}" cy="{coord(y)}" r="5.5"/>'
-        inner = picture.body(self.trace, self.placement, k - 1, look, next_started=True) + self.highlight(k - 1) + bead
+        graph = graph_picture.body(self.trace, self.placement, k - 1, look, next_started=True)
+        inner = graph + self.highlight(k - 1) + bead
         return self.in_frame(inner, self._view(k))
 
     def in_frame(self, inner: str, view: tuple[float, float] | None = None) -> str:
@@ -207,7 +208,7 @@ class StepPicture:
             nodes = list(self.states(k - 1))
         if k > len(self.step_edges) and self.error and self.error["node"] is not None:
             nodes = [self.error["node"]]
-        boxes = [self.placement.boxes[node] for node in nodes] or [picture.Box(0, 0, 0, 0)]
+        boxes = [self.placement.boxes[node] for node in nodes] or [graph_picture.Box(0, 0, 0, 0)]
         return (
             _clamp(sum(box.x for box in boxes) / len(boxes) - wide / 2, self.placement.width + 6 - wide),
             _clamp(sum(box.y for box in boxes) / len(boxes) - high / 2, self.placement.height + 6 - high),
@@ -238,7 +239,7 @@ class StepPicture:
         back = words.is_back(self.trace, step)
         edges = self.edges_of(i)
         markup = [f'<path class="lit" d="{"".join(self.placement.curves[edge] for edge in edges)}"/>']
-        markup += [picture.arrow("lit-head", self._tip(edge, back), 0.55) for edge in edges]
+        markup += [graph_picture.arrow("lit-head", self._tip(edge, back), 0.55) for edge in edges]
         if step["accumulates"]:
             box = self.placement.boxes[self.step_edges[i][2]]
             x, y = box.x - box.width / 2 + 8, box.y - box.height / 2 - 3
@@ -251,7 +252,7 @@ class StepPicture:
     def _tip(self, edge: int, back: bool) -> tuple[float, float, float, float]:
         """Return the tip and the base of a step's arrow on an edge."""
         if back:
-            (x, y), (a, b), *_ = picture.points_of(self.placement.curves[edge])
+            (x, y), (a, b), *_ = graph_picture.points_of(self.placement.curves[edge])
         else:
             x, y, a, b = self.placement.heads[edge]
         far = math.hypot(a - x, b - y) or 1.0

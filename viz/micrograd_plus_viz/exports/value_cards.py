@@ -16,7 +16,7 @@ from typing import Any
 from .. import letters
 from ..cells import size as size_of
 from ..digits import MINUS, has_all_digits, number
-from ..picture import coord
+from ..graph_picture import coord
 from ..trace_input import Trace
 from ..words import join_words, shape
 

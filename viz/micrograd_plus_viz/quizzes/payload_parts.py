@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+from .. import words
 from ..dot import final_labels_and_widths
 from ..payload import payload
-from ..trace_input import Trace
+from ..trace_input import Trace, normalize, trace_data
 
 WIDEST = -8.888e-88
 """A number as wide as any gradient, which reserves room in the nodes."""
@@ -161,3 +162,31 @@ def steps_at(trace: Trace, numbers: Iterable[int]) -> list[int]:
             there = f"{first + 1} to {first + count}" if count else "none"
             raise ValueError(f"there is no step {number!r} to ask about: the steps are {there}")
     return [number - 1 - first for number in numbers]
+
+
+def is_name_of_step(step: Any) -> bool:
+    """Return whether a step is named by what it reaches: `"w"`, or `("matmul", "w")`."""
+    return isinstance(step, str) or (isinstance(step, tuple) and list(map(type, step)) == [str, str])
+
+
+def numbers_of_steps(trace: Any, steps: Iterable[Any]) -> tuple[Any, list[Any]]:
+    """Return the trace as data, and the numbers of steps in order; a name means the last step that reaches a value."""
+    wanted = list(steps)
+    if any(map(is_name_of_step, wanted)):
+        trace = normalize(trace_data(trace))
+        wanted = [number_of_step(trace, each) if is_name_of_step(each) else each for each in wanted]
+    return trace, sorted(set(wanted))
+
+
+def number_of_step(trace: Trace, name: str | tuple[str, str]) -> int:
+    """Return the number of the last step that reaches a value, through an operation if one is named."""
+    operation, receiver = (None, name) if isinstance(name, str) else name
+    known = words.program_names(trace)
+    ends = [end for _, _, end in words.step_edges(trace)]
+    for at in reversed(range(len(ends))):
+        applied = trace["steps"][at]["rule"].partition(".")[0]
+        if known[ends[at]] == receiver and operation in (None, applied):
+            return at + 1
+    through = f" through {operation!r}" if operation else ""
+    there = ", ".join(sorted({repr(known[end]) for end in ends if known[end]}))
+    raise ValueError(f"no step of this walk reaches {receiver!r}{through}; it reaches {there}")

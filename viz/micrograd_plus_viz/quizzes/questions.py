@@ -50,6 +50,8 @@ class Question:
     lit: bool = True
     width: float | None = None
     note: str | None = None
+    is_authors: bool = False
+    """Whether an author worded it, so that it stands alone."""
 
     def hint(self, answers: Iterable[str], text: str) -> None:
         """Add a hint for some answers, except right ones and answers with a hint."""
@@ -70,6 +72,8 @@ class StepContext:
     rng: Random
     node_names: list[str]
     step_edges: list[tuple[int, int, int]]
+    entry: tuple[int, ...] | None = None
+    """The entry to ask about, if an author chose one."""
 
     @property
     def step(self) -> Trace:
@@ -155,6 +159,9 @@ def _before_hook(context: StepContext) -> str:
 
 def _entry(context: StepContext, after: Trace) -> tuple[int, str]:
     """Return the entry to ask about, and its name; preferably one that the step changes."""
+    if context.entry is not None:
+        k = flat_place(after["shape"], context.entry)
+        return k, f"entry {place_name(after['shape'], k)} of "
     if len(after["data"]) == 1:
         return 0, ""
     sent, everywhere = context.value("contribution"), list(range(len(after["data"])))
@@ -162,6 +169,16 @@ def _entry(context: StepContext, after: Trace) -> tuple[int, str]:
     telling = [k for k in everywhere if brought[k] != 0 and after["data"][k] not in (0, 1)]
     k = context.rng.choice(telling or everywhere)
     return k, f"entry {place_name(after['shape'], k)} of "
+
+
+def flat_place(dims: list[int], entry: tuple[int, ...]) -> int:
+    """Return the position of an entry in row-major order, or raise ValueError."""
+    if len(entry) != len(dims) or not all(0 <= i < size for i, size in zip(entry, dims, strict=True)):
+        raise ValueError(f"entry {entry} is not in a gradient of shape {tuple(dims)}")
+    k = 0
+    for i, size in zip(entry, dims, strict=True):
+        k = k * size + i
+    return k
 
 
 def place_name(dims: list[int], k: int) -> str:

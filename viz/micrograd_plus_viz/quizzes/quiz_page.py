@@ -7,20 +7,18 @@ the next question, is encrypted with a key that the right answer unlocks, and by
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from html import escape
-from pathlib import Path
 from typing import Any
 
-from .. import formula, layout, notebook, page, picture, words
+from .. import formula, graph_picture, layout, notebook, words
 from ..groups import MOST_DRAWN
 from ..live_widgets import quiz_widget
 from ..payload import compress, payload
-from ..player import compressed_player, in_script, one_line, player_source
+from ..player import compressed_player, one_line, player_source
 from ..trace_input import Trace
 from ..window import MOST_STEPS, load_window
-from .payload_parts import before, split_payload, steps_at
+from .output import SealedOutput
+from .payload_parts import before, is_name_of_step, numbers_of_steps, split_payload, steps_at
 from .planted_mistakes import plant
 from .questions import KINDS, Question
 from .sealed_answers import hash_of, key_of, name_of, seal, wrap_key
@@ -29,71 +27,36 @@ from .step_choice import MIX, Chooser
 TOLERANCE = 0.02
 WRONG_RULE = "wrong rule"
 GIVEN_UP = "show me"
-BOOT = (
-    'const data = await unpack(document.getElementById("data").textContent);'
-    'const player = mountQuiz(document.getElementById("walk"), data);'
-    f"{page.FITS_ITS_FRAME}"
-    "if (window === top) player.focus();"
-)
-BOOT_IN_A_CELL = notebook.BOOT.replace("mount, unpack", "mountQuiz, unpack").replace("mount(host", "mountQuiz(host")
 TO_WORK_OUT = ("gradient", "shape", "sign", "formula", "picture")
 """Kinds of question that show the known numbers beside them."""
-TRUST = "<p><small>{summary} Trust this notebook to answer.</small></p>"
 
 
-class Quiz:
+class Quiz(SealedOutput):
     """Quiz about a walk for a notebook; `save` writes a page, `widget` keeps the score.
 
     `data` is the content of the page, `count` the number of questions, `title` and `summary` describe the quiz.
     """
 
+    mount = "mountQuiz"
+
     def __init__(self, data: dict[str, Any], seen: Trace, title: str, summary: str) -> None:
-        self.data, self.count, self._seen = data, data["quiz"]["count"], seen
-        self.title, self.summary = words.single_line(title), words.single_line(summary)
+        super().__init__(data, title, summary)
+        self.count, self._seen = data["quiz"]["count"], seen
 
-    def __repr__(self) -> str:
-        return self.summary
+    def code(self) -> str:
+        """Return the code of a page as one line."""
+        return one_line(player_source(with_quiz=True))
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": self.summary, "text/html": self._html()}
+    def packed_code(self) -> str:
+        """Return the code as a packed function body that returns its entry points."""
+        return compressed_player(with_quiz=True)
 
-    def _mime_(self) -> tuple[str, str]:
-        return "text/html", notebook.in_frame(self.document(), self.title)
-
-    def _html(self) -> str:
-        """Return the quiz in one line of HTML, with a picture for hosts that disable scripts."""
-        data, name = compress(self.data)
-        code = in_script(BOOT_IN_A_CELL.replace("ID", name))
-        return (
-            f'<div data-mgp="{name}">{self._fallback()}'
-            f'<script type="application/octet-stream">{compressed_player(with_quiz=True)}</script>'
-            f'<script type="application/octet-stream">{data}</script></div>'
-            f'<script type="module">{code}</script>'
-        ).replace("\n", " ")
-
-    def _fallback(self) -> str:
-        still = ""
-        if len(self._seen["nodes"]) <= MOST_DRAWN:
-            still = notebook.image(
-                picture.graph_svg(self._seen, layout.compute_placement(self._seen)), picture.alt(self._seen)
-            )
-        return still + TRUST.format(summary=escape(words.single_line(self.summary)))
-
-    def document(self, title: str | None = None) -> str:
-        """Return the quiz as a page."""
-        data_element = f'<script type="application/octet-stream" id="data">{compress(self.data)[0]}</script>\n'
-        code = in_script(one_line(player_source(with_quiz=True) + BOOT))
-        return page.wrap_page(title or self.title, code, data_element, '<div id="walk"></div>')
-
-    def save(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """Write the quiz to an .html file and return its path."""
-        path = Path(path)
-        if path.suffix.lower() != ".html":
-            raise ValueError(f"a quiz can only be saved as .html, not as {path.name!r}")
-        from micrograd_plus.files import write_file
-
-        write_file(path, self.document(title))
-        return path
+    def still(self) -> str:
+        """Return a picture of the walk up to the question, if its graph is small."""
+        if len(self._seen["nodes"]) > MOST_DRAWN:
+            return ""
+        svg = graph_picture.graph_svg(self._seen, layout.compute_placement(self._seen))
+        return notebook.image(svg, graph_picture.alt(self._seen))
 
     def widget(self) -> Any:
         """Return a live widget whose `score` counts answers right at once, right later, shown, and all."""
@@ -102,7 +65,7 @@ class Quiz:
 
 def quiz(
     trace: Any,
-    step: int | Sequence[int] | None = None,
+    step: int | str | tuple[str, str] | Sequence[Any] | None = None,
     kind: str | Sequence[str] | None = None,
     *,
     find: str | None = None,
@@ -113,6 +76,9 @@ def quiz(
     show_me: bool = True,
     seed: int = 0,
     start: int = 0,
+    say: str = "",
+    why: str = "",
+    entry: int | tuple[int, ...] | None = None,
 ) -> Quiz:
     """Return questions about a walk; see `viz.quiz`."""
     if not 0 < tolerance < 1:
@@ -128,21 +94,38 @@ def quiz(
     if rule is not None:
         raise ValueError(f"rule needs find={WRONG_RULE!r}")
     kinds = _kinds(kind)
-    numbers = sorted(set(_as_list(step)))
-    if numbers and numbers[0] > start + MOST_STEPS and isinstance(numbers[0], int):
+    trace, numbers = numbers_of_steps(trace, [step] if is_name_of_step(step) else _as_list(step))
+    if numbers and isinstance(numbers[0], int) and numbers[0] > start + MOST_STEPS:
         start = numbers[0] - 1
     trace, note = load_window(trace, start)
-    chooser = Chooser(trace, tolerance, _check_candidates(candidates), seed)
-    if numbers:
-        chosen = chooser.about(steps_at(trace, numbers), kinds)
-    else:
-        chosen = chooser.handful(questions, kinds)
-    if not chosen:
-        raise ValueError(
-            "no question is possible: no step of this walk " + (
-                f"supports kind {kinds[0]!r}" if len(kinds) == 1 and trace["steps"] else "was recorded")
-        )  # fmt: skip
+    entry = (entry,) if isinstance(entry, int) else entry
+    chooser = Chooser(trace, tolerance, _check_candidates(candidates), seed, entry)
+    chosen = _choose(chooser, numbers, questions, kinds)
+    if say or why or entry is not None:
+        _word(chosen, numbers, say, why)
     return _build_quiz(trace, note, chosen, show_me)
+
+
+def _choose(chooser: Chooser, numbers: list[int], questions: int, kinds: Sequence[str]) -> list[Question]:
+    """Return questions about these steps, or about a few that the chooser selects; ValueError if there are none."""
+    if numbers:
+        return chooser.about(steps_at(chooser.trace, numbers), kinds)
+    chosen = chooser.handful(questions, kinds)
+    if not chosen:
+        has_steps = len(kinds) == 1 and chooser.trace["steps"]
+        what = f"supports kind {kinds[0]!r}" if has_steps else "was recorded"
+        raise ValueError(f"no question is possible: no step of this walk {what}")
+    return chosen
+
+
+def _word(chosen: list[Question], numbers: list[int], say: str, why: str) -> None:
+    """Give a question the words of its author."""
+    if len(numbers) != 1:
+        raise ValueError("say, why and entry are about one question, so they need the step that it asks about")
+    if say:
+        chosen[0].say, chosen[0].is_authors = say, True
+    if why:
+        chosen[0].reveal = f"{chosen[0].reveal} {why}"
 
 
 def _kinds(kind: Any) -> Sequence[str]:
@@ -211,7 +194,8 @@ def _question_data(trace: Trace, question: Question, secret: str, k: int, key: b
     lit = {"edge": edge, "from": start, "to": end, "passed": links, "accumulates": False,
            "node": step["node"], "back": words.is_back(trace, step)}  # fmt: skip
     return {
-        "kind": question.kind, "form": question.form, "say": f"{_step_title(trace, question)}. {question.say}",
+        "kind": question.kind, "form": question.form,
+        "say": question.say if question.is_authors else f"{_step_title(trace, question)}. {question.say}",
         "choices": [_choice(each) for each in question.choices], "note": question.note, "plain": question.plain,
         "width": question.width, "lit": lit if question.lit else None, "salt": salt,
         "right": {name_of(salt, answer): wrap_key(salt, answer, key) for answer in question.right},

@@ -21,9 +21,11 @@ class Chooser:
     """Builder of questions about one trace."""
 
     def __init__(
-        self, trace: Trace, tolerance: float, candidates: Sequence[Mapping[str, Any]], seed: int
-    ) -> None:
+        self, trace: Trace, tolerance: float, candidates: Sequence[Mapping[str, Any]], seed: int,
+        entry: tuple[int, ...] | None = None,
+    ) -> None:  # fmt: skip
         self.trace, self.tolerance, self.candidates, self.seed = trace, tolerance, candidates, seed
+        self.entry = entry
         self.node_names, self.step_edges = words.names(trace), words.step_edges(trace)
 
     def question(self, at: int, kind: str) -> Question | None:
@@ -31,7 +33,8 @@ class Chooser:
         number = at + 1 + self.trace["first"]
         fitting = [each for each in self.candidates if each.get("step", number) == number]
         rng = Random(f"{self.seed} {at} {kind}")  # noqa: S311 - it chooses questions, and hides nothing
-        context = StepContext(self.trace, at, self.tolerance, fitting, rng, self.node_names, self.step_edges)
+        context = StepContext(self.trace, at, self.tolerance, fitting, rng, self.node_names, self.step_edges,
+                              self.entry)  # fmt: skip
         return KINDS[kind](context)
 
     def about(self, places: Iterable[int], kinds: Sequence[str]) -> list[Question]:

@@ -42,7 +42,7 @@ function controls(data, count, act) {
     counter.textContent = at;
     setIcon(buttons.play, playing ? "pause" : "play", playing ? "Pause (space)" : "Play (space)", playing ? "Pause"
       : "Play");
-    buttons.play.disabled = count === Number(slider.min);
+    buttons.play.disabled = count === Number(slider.min) && !act.more;
     goTo.disabled = count === 0;
     buttons.first.disabled = buttons.back.disabled = index === Number(slider.min);
     buttons.next.disabled = buttons.last.disabled = index === count && !act.more;

@@ -33,11 +33,6 @@ export function hearKeys(host) {
   });
 }
 
-export async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-}
-
 // Several walks side by side, moved together.
 export function mountTogether(host, walks, index) {
   let moving = false;

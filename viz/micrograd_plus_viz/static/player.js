@@ -3,6 +3,7 @@
 const LONG_SENTENCE = 130;
 
 export function mount(host, data, opts = {}) {
+  if (data.film && !opts.inFilm) return mountFilm(host, data, opts);
   const root = ownRoot(host);
   const forgetTheme = followTheme(host);
   keepKeys(host);
@@ -54,7 +55,7 @@ export function mount(host, data, opts = {}) {
   controlled.bar.append(...opts.parts ? [opts.parts] : [], menu.button);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
     make("div", "scene", make("div", "stage", graph.frame), program.element),
-    make("div", "caption", sentence, rule),
+    opts.timeline, make("div", "caption", sentence, rule),
     line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
@@ -73,7 +74,8 @@ export function mount(host, data, opts = {}) {
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
 
   function seek(wanted, moving = false) {
-    const outside = wanted > count || (least === 0 && wanted < (data.first > 0 ? 1 : 0));
+    const outside = wanted > count || (opts.inFilm ? wanted < least
+      : least === 0 && wanted < (data.first > 0 ? 1 : 0));
     if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
     const target = Math.min(count, Math.max(least, wanted));
     event.clear();
@@ -132,7 +134,7 @@ export function mount(host, data, opts = {}) {
     sentence.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     const failed = index > data.steps.length ? data.error : null;
     sentence.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
-      : index < 0 ? sayValue()
+      : opts.say ? opts.say : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}${data.note ? ` ${data.note}` : ""}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
     sentence.classList.toggle("failed", Boolean(failed));
@@ -183,6 +185,7 @@ export function mount(host, data, opts = {}) {
         wordAt(data, index), enter, letGo), visits(data, walk.arrivals[selected], walk.departures[selected],
         (i) => act.go(i + 1))));
     } else if (isAsked()) panel.replaceChildren(...ask.panel);
+    else if (opts.panel) panel.replaceChildren(opts.panel());
     else if (failed) panel.replaceChildren(...errorPanel(data, failed));
     else if (step) {
       const end = () => (index === count && !opts.outside ? endSection(data) : null);
@@ -244,13 +247,14 @@ export function mount(host, data, opts = {}) {
   }
 
   // Playing stops at once, also in the middle of an event, and goes on from there.
-  function setPlay(on) {
+  function setPlay(on, later = false) {
     if (on === playing) return;
     playing = on;
     if (on && clock.isPaused()) clock.go(beat);
     else if (on) {
       if (index === count && !opts.beyond) seek(least);
-      beat();
+      if (later) clock.after(controlled.stepTime(), beat);
+      else beat();
     } else clock.stop();
     tell(data.steps[index - 1]);
   }
@@ -345,6 +349,7 @@ export function mount(host, data, opts = {}) {
   menu.onOpen = () => tellLegend(data.steps[index - 1]);
   data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
   showValues(0);
+  if (data.unborn) for (const i of born) graph.unborn(i, true);
   fit();
   const odd = data.steps.findIndex(oddOne);
   if (odd >= 0) {

@@ -35,6 +35,13 @@ export function mountQuiz(host, given, opts = {}) {
     [question, tries, number, showsFeedback] = [quiz.question, 0, 0, false];
     strip.feedback.textContent = "";
     show(isFind ? 0 : data.steps.length + 1);
+    setState();
+  }
+
+  // The page's progress counts a quiz as one card.
+  function setState() {
+    host.dataset.mgpCard = question ? "open" : score.shown ? "shown" : score.later ? "later" : "at_once";
+    document.dispatchEvent(new CustomEvent("mgp-card"));
     opts.onScore?.({ ...score });
   }
 
@@ -119,7 +126,7 @@ export function mountQuiz(host, given, opts = {}) {
     show(at);
     player.focus();
     strip.feedback.textContent = `${word} ${opened.reveal}`;
-    opts.onScore?.({ ...score });
+    setState();
   }
 
   start();

@@ -330,6 +330,7 @@ function brief(value, largest, room = [176, 74]) {
   if (isScalar(value)) return [scalar(value)];
   if (value.shape.includes(0)) return [missing("empty")];
   if (isWritten(value)) return [written(value, largest)];
+  if (value.dropped) return [missing("entries not on this page"), statistics(value)];
   if (!entriesOf(value).length) return [statistics(value) ?? missing("no numbers recorded")];
   return [picture(value, largest, room), cellText(value), oddText(value)];
 }

@@ -1,0 +1,115 @@
+"""Hints for a mistake without a name: the first wrong entry of a call on few numbers, worked out by hand.
+
+The numbers are those of the example in the prompt, never those of a try. The last hint has two digits of what is due.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..backends import devices
+from ..checks.samples import Sample
+from .compare import Expected, Wrong, close_entries, compare, received_by_input
+from .from_functions import example_case
+from .mistakes import LAST_HINT
+from .prompts import example_inputs, smallest_sample, write_value
+from .rule_cases import RuleCases
+from .sandboxed import carry_out
+from .spec import Case, Exercise, Mistake
+
+np = devices.device("cpu").library
+
+MOVE = 0.01
+"""How far a hint moves an entry of an input."""
+MOST_ENTRIES = 24
+
+
+def hints_by_hand(exercise: Exercise, wrong: Wrong | None, answer: Any) -> Mistake:
+    """Return a mistake without a name, whose hints work out one entry of a small call."""
+    try:
+        with np.errstate(all="ignore"):
+            case = small_case(exercise)
+            hints = None if case is None else hints_of_case(exercise, case, answer)
+    except Exception:  # noqa: BLE001 - a student's code may raise anything; then the hints are general
+        hints = None
+    hints = hints or general_hints(exercise, wrong)
+    return Mistake("unnamed", "no known mistake", hints if exercise.shows_right else (*hints[:2], LAST_HINT))
+
+
+def small_case(exercise: Exercise) -> Case | None:
+    """Return the call of the prompt's example; None if there is none."""
+    if isinstance(exercise.draw, RuleCases):
+        draw = exercise.draw
+        sample = smallest_sample(draw.samples)
+        inputs = example_inputs(exercise.op, sample)[: len(sample.inputs)]
+        return draw.small_case(Sample(sample.op, inputs, sample.params, sample.excused))
+    case = example_case(exercise) if exercise.kind in ("rule", "engine", "gaps", "lines") else None
+    return case if case is not None and case.request["driver"] == "call" else None
+
+
+def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str, str] | None:
+    """Return hints about the first entry of a small call that is wrong; None if the call is right."""
+    expected, outcome = Expected(exercise, case), carry_out(answer, case.request)
+    wrong = compare(exercise, case, expected, outcome)
+    sizes = [getattr(value, "size", 0) for value in case.request["arguments"].values()]
+    if wrong is None or exercise.judge is not None or max(sizes) > MOST_ENTRIES:
+        return None
+    call = "; ".join(f"{name} = {write_value(value)}" for name, value in shown_arguments(case))
+    if outcome["values"] is None or wrong.kind == "shape":
+        return (f"Try few numbers: {call}. There, {wrong.sentence}.", *GENERAL)
+    name = wrong.answer or next(iter(expected.right))
+    received, right = received_by_input(case, name, outcome["values"][name]), expected.right[name]
+    place = tuple(np.argwhere(~close_entries(received, right, expected.slack[name]))[0].tolist())
+    entry = f"{name}[{', '.join(map(str, place))}]" if place else name
+    yours, due = two_digits(received[place]), two_digits(right[place])
+    sent = write_value(np.round(received, 3))
+    first = f"Try few numbers: {call}. Your answer sends {sent}; the first wrong one is {entry}."
+    moved = case.request["arguments"].get(name)
+    if exercise.op is None or not hasattr(moved, "shape") or moved.shape != right.shape:
+        return (first, f"Work out {entry} by hand, step by step. Where does your code first have another number?",
+                f"It should be about {due}; you have {yours}.")  # fmt: skip
+    start = float(moved[place])
+    return (
+        first,
+        (f"Move {entry} from {start:g} to {start + MOVE:g}, and compute the output again. Which of its entries change, "
+         f"and by how much? Multiply each change by its entry of upstream, and add."),
+        (f"If {entry} moves by {MOVE:g}, the output times upstream changes by about {due} times {MOVE:g} in sum. So "
+         f"{entry} should receive about {due}; you send {yours}. Which part of your rule is missing, or too much?"),
+    )  # fmt: skip
+
+
+def shown_arguments(case: Case) -> list[tuple[str, Any]]:
+    """Return the arguments of a small call that a student sets, with the upstream of a local derivative."""
+    arguments = {**case.request["arguments"]}
+    if case.expects.get("upstream") is not None:
+        arguments["upstream"] = case.expects["upstream"]
+    hidden = {"out", "unit", "scale", "weights", "chosen", "log_weights", "order"}
+    return [(name, value) for name, value in arguments.items()
+            if name not in hidden and not name.endswith("_shape") and value is not None
+            and getattr(value, "size", 0) <= MOST_ENTRIES]  # fmt: skip
+
+
+def two_digits(number: Any) -> str:
+    """Return a number with two digits, which is no right answer yet."""
+    return f"{float(np.real(number)):.2g}"
+
+
+GENERAL = (
+    "Work out the first wrong entry by hand, step by step. Where does your code first have another number?",
+    LAST_HINT,
+)
+
+
+def general_hints(exercise: Exercise, wrong: Wrong | None) -> tuple[str, str, str]:
+    """Return hints about the call that failed, if the small call is right or there is none."""
+    about = "the first wrong call" if wrong is None else f"the call when {wrong.case.about}"
+    if exercise.walk_program is not None and wrong is not None and wrong.answer and exercise.kind == "gradients":
+        return (f"Call exercises.walk(): which steps send to {wrong.answer}, and how much does each send?",
+                f"{wrong.answer} receives the sum of upstream times local slope, over all steps that send to it.",
+                LAST_HINT)  # fmt: skip
+    return (f"Look at {about}: exercises.inputs() returns its inputs. What is special about them?",
+            "Call your answer on these inputs with a print in each line. Which line has the first wrong number?",
+            LAST_HINT)  # fmt: skip
+
+
+__all__ = ["hints_by_hand", "small_case"]

@@ -1,0 +1,255 @@
+"""Question cards without a walk, walks behind a slider, and progress: on pages without a kernel."""
+
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import axe_playwright_python
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus_viz.quizzes import cards, sealed_answers
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+PICTURE = np.arange(-3.0, 9.0).reshape(3, 4)
+WHY = "It follows from `2 * x`."
+CARDS = {
+    "number": (
+        viz.ask("Slope of x² at 3?", 6, wrong={9: "That is x² itself."}, why=WHY),
+        [("9", "That is x² itself."), ("six", "A number, or a fraction"), ("nan", "Try again")],
+        ["6", "12/2", "6,05"],
+    ),
+    "numbers": (
+        viz.ask("What arrives?", np.array([[5.0], [7.125], [9.5]]), wrong={(1, 2, 3): "Those are inputs."}, why=WHY),
+        [("1 2 3", "Those are inputs."), ("5, 7", "At least one"), ("5, x", "Numbers in order")],
+        ["[[5], [7.125], [9.5]]", "5 7.13 19/2"],
+    ),
+    "shape": (
+        viz.ask("Which shape?", (3,), wrong={(4, 3): "That is the sum's shape."}, why=WHY),
+        [("4 x 3", "That is the sum's shape."), ("3 by 4", "A shape such as"), ("()", "The shape is another")],
+        ["(3,)", "3"],
+    ),
+}
+"""Typed cards: wrong answers with the start of what is said, and right ones."""
+
+
+@pytest.fixture
+def open_card(page, tmp_path):
+    """Return a function that opens a card's page."""
+
+    def open_card(card):
+        page.goto(viz.save(card, tmp_path / "card.html").as_uri())
+        expect(page.locator(".ask")).to_be_visible()
+        return page, page.locator(".card-feedback")
+
+    return open_card
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("form", CARDS)
+def test_a_typed_card_gives_hints_and_accepts_every_spelling(open_card, form):
+    card, wrong, right = CARDS[form]
+    page, feedback = open_card(card)
+    expect(page.locator(".answer")).to_be_focused()
+    for tries, (typed, said) in enumerate(wrong):
+        page.locator(".answer").fill(typed)
+        page.keyboard.press("Enter")
+        expect(feedback).to_contain_text(said)
+        if tries:
+            expect(page.locator("[data-mgp-card=open]")).to_have_count(1)
+    for typed in right:
+        page, feedback = open_card(card)
+        page.locator(".answer").fill(typed)
+        page.get_by_role("button", name="Answer").click()
+        expect(feedback).to_contain_text("✓ Right. The answer is ")
+        expect(feedback.locator("code")).to_have_text("2 * x")
+        expect(page.locator("[data-mgp-card=at_once]")).to_have_count(1)
+
+
+@pytest.mark.browser
+def test_a_card_with_choices_is_answered_by_mouse_and_by_key(open_card):
+    card = viz.ask("Up or down?", "down", wrong={"up": "Look at the sign.", "neither": "The slope is not 0."}, why=WHY)
+    page, feedback = open_card(card)
+    page.get_by_role("button", name="up").click()
+    expect(feedback).to_have_text("✗ Not right. Look at the sign.")
+    page.keyboard.press(str(1 + card.data["choices"].index("neither")))
+    expect(feedback).to_have_text("✗ Not right, try 2. The slope is not 0.")
+    page.get_by_role("button", name="Show me").click()
+    expect(feedback).to_have_text("The answer is down. It follows from 2 * x.")
+    expect(page.locator("[data-mgp-card=shown]")).to_have_count(1)
+
+    page, feedback = open_card(viz.ask("Which pass it on?", {"add", "sum"}, choices=["tanh", "add", "sum"],
+                                       wrong={"add": "One more does."}))  # fmt: skip
+    for key, said in [("2", "One more does."), ("1", "These are not exactly"), ("1", "One more"), ("3", "✓ Right")]:
+        page.keyboard.press(key)
+        page.get_by_role("button", name="Answer").click()
+        expect(feedback).to_contain_text(said)
+
+    page, feedback = open_card(viz.ask("Does it fall?", right=False))
+    page.get_by_role("button", name="no").click()
+    expect(feedback).to_contain_text("✓ Right. The answer is no.")
+
+
+@pytest.mark.browser
+def test_an_entry_is_pressed_by_mouse_and_by_key(open_card):
+    card = viz.ask("Press the largest.", (2, 3), picture=PICTURE, wrong={(0, 0): "That one is negative."}, why=WHY)
+    page, feedback = open_card(card)
+    page.get_by_role("gridcell", name="[0, 0]: −3").click()
+    expect(feedback).to_have_text("✗ Not right. That one is negative.")
+    for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"]:
+        page.keyboard.press(key)
+    expect(page.get_by_role("gridcell", name="[2, 3]: 8")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(feedback).to_contain_text("✓ Right. The answer is [2, 3].")
+    page, feedback = open_card(viz.ask("Press one.", [(0,), (2,)], picture=[1.0, 2.0, 1.0]))
+    page.get_by_role("gridcell", name="[2]: 1").click()
+    expect(feedback).to_contain_text("✓ Right. The answer is [0] and [2].")
+
+
+@pytest.mark.browser
+def test_cards_have_no_accessibility_violations(open_card):
+    for card in [card for card, _, _ in CARDS.values()] + [viz.ask("Press it.", (0, 1), picture=PICTURE),
+                                                           viz.ask("Which?", {"a"}, choices=["a", "b"])]:  # fmt: skip
+        page, _ = open_card(card)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.evaluate(AXE.read_text(encoding="utf-8"))
+            found = page.evaluate("axe.run()")["violations"]
+            assert [each["id"] for each in found] == []
+
+
+@pytest.mark.browser
+def test_numbers_are_rounded_in_python_as_in_the_page(page):
+    chance = random.Random(0)  # noqa: S311 - numbers to compare
+    numbers = [0.0, -0.0, 1.125, -2.375, 0.5, 1e-12, 123456.0, 9.995, 99.95, 1e21]
+    numbers += [chance.uniform(-1, 1) * 10 ** chance.randrange(-8, 9) for _ in range(500)]
+    numbers += [float(Fraction(chance.randrange(1, 4000), 8)) for _ in range(300)]
+    theirs = page.evaluate("(all) => all.map((x) => (x === 0 ? '0' : x.toExponential(2)))", numbers)
+    assert [cards.to_three_digits(each) for each in numbers] == theirs
+
+
+@pytest.mark.browser
+def test_progress_counts_the_cards_of_a_notebook_page(page):
+    trace = walk_of_squares()
+    parts = [viz.ask("One?", 1), viz.ask("Two?", 2), viz.quiz(trace, "x", "gradient"), viz.progress()]
+    html = "".join(part._repr_mimebundle_()["text/html"] for part in parts)
+    page.set_content(f"<!doctype html><body>{html}</body>")
+    told = page.locator("[data-mgp-card], div").get_by_text("questions answered")
+    expect(told).to_have_text("0 of 3 questions answered.")
+    page.locator(".answer").nth(0).fill("1")
+    page.locator(".answer").nth(0).press("Enter")
+    expect(told).to_have_text("1 of 3 questions answered: 1 right at once.")
+    page.get_by_role("button", name="Show me").nth(0).click()
+    expect(told).to_have_text("2 of 3 questions answered: 1 right at once, 1 shown.")
+
+
+def walk_of_squares():
+    """Return the walk of the sum of the squares of three numbers."""
+    x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with mg.record() as trace:
+        loss = (x * x).sum()
+        loss.backward()
+    return trace
+
+
+@pytest.mark.browser
+def test_a_recorded_slider_needs_no_kernel(page, tmp_path):
+    walks = viz.explore(lambda x, a: (a * x) ** 2, places=5, x=(0.0, 4.0), a=2.0)
+    assert repr(walks) == "5 walks, for x from 0 to 4."
+    page.goto(viz.save(walks, tmp_path / "walks.html").as_uri())
+    expect(page.locator("output")).to_have_text("2")
+    expect(page.locator(".counter")).to_have_text("0 / 3")
+    page.get_by_role("slider", name="x", exact=False).first.press("ArrowRight")
+    expect(page.locator("output")).to_have_text("3")
+    expect(page.locator(".title, h1").first).to_be_visible()
+    with pytest.raises(ValueError, match=r"with places, one input must be a pair \(low, high\) and all others numbers"):
+        viz.explore(lambda x: x, places=5, x=1.0)
+    with pytest.raises(ValueError, match="places must be between 2 and 201, got 1"):
+        viz.explore(lambda x: x, places=1, x=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("card", "secrets"),
+    [
+        (viz.ask("a", 6.25, wrong={9.5: "hint of 9"}, why="because of me"), ["6.25", "9.5", "hint of", "because"]),
+        (viz.ask("a", (7, 8), why="because of me"), ["7, 8", "7,8", "because"]),
+        (viz.ask("a", [4.5, 8.5], why="because of me"), ["4.5", "8.5", "because"]),
+    ],
+)
+def test_a_card_holds_no_answer_as_text(card, secrets):
+    held = repr(card.data) + repr(card) + card.title
+    assert not [secret for secret in secrets if secret in held]
+    assert card.data["sealed"]
+    assert "why" not in card.data
+
+
+def test_the_right_choice_has_no_place_of_its_own():
+    places = [viz.ask("a", "right", wrong={f"one{k}": "no", f"two{k}": "no"}).data["choices"].index("right")
+              for k in range(60)]  # fmt: skip
+    assert {places.count(k) > 5 for k in range(3)} == {True}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"say": "", "right": 1}, TypeError, "say must be the question as a text"),
+        ({"say": "a", "right": object()}, TypeError, "right must be a number, a list of numbers, a shape"),
+        ({"say": "a", "right": 3, "wrong": {3.01: "near"}}, ValueError, "3.01 is right or has a hint already"),
+        ({"say": "a", "right": 3, "wrong": {4: ""}}, TypeError, "wrong must have a hint as a text for each answer"),
+        ({"say": "a", "right": 3, "wrong": {"four": "no"}}, TypeError, "wrong answers must be numbers too; got 'four'"),
+        ({"say": "a", "right": (2,), "wrong": {3: "no"}}, TypeError, "wrong answers must be shapes such as"),
+        ({"say": "a", "right": "b", "choices": ["b"]}, ValueError, "a question needs 2 to 8 choices, got 1"),
+        ({"say": "a", "right": "b", "choices": ["c", "d"]}, ValueError, "'b' is not among the choices 'c', 'd'"),
+        ({"say": "a", "right": "b", "choices": ["b", "b"]}, ValueError, "choices must be different texts"),
+        ({"say": "a", "right": 1, "choices": ["b", "c"]}, TypeError, "with choices, right must be one of them"),
+        ({"say": "a", "right": (3, 0), "picture": PICTURE}, ValueError, r"is no entry of a picture of shape \(3, 4\)"),
+        ({"say": "a", "right": (0, 0, 0), "picture": np.ones((1, 1, 1))}, ValueError, "needs one or two axes"),
+        ({"say": "a", "right": 1, "tolerance": 0}, ValueError, "tolerance must be a relative error"),
+    ],
+)
+def test_a_card_that_cannot_be_asked_raises_an_error(arguments, error, message):
+    with pytest.raises(error, match=message):
+        viz.ask(**arguments)
+
+
+def test_an_authors_question_names_its_step_by_what_it_reaches():
+    w = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    v = mg.tensor([1.0, 1.0], requires_grad=True)
+    with mg.record() as trace:
+        h = w @ v
+        loss = (h * w).sum()
+        loss.backward()
+    number = {name: max(step.index for step in trace.steps if step.rule.startswith(name)) + 1
+              for name in ("matmul.a", "multiply.b")}  # fmt: skip
+    asked = viz.quiz(trace, "w", "gradient", say="What does `w[1, 0]` hold?", why="Both uses add up.", entry=(1, 0))
+    question = asked.data["quiz"]["question"]
+    assert question["say"] == "What does `w[1, 0]` hold?"
+    assert len(asked.data["steps"]) == number["matmul.a"] - 1
+    exact = float(w.grad[1, 0])
+    text = sealed_answers.bin_of(exact, 0.02)
+    assert sealed_answers.name_of(question["salt"], text) in question["right"]
+    assert len(viz.quiz(trace, ("multiply", "w"), "gradient").data["steps"]) == number["multiply.b"] - 1
+    for arguments, message in [
+        (("z",), "no step of this walk reaches 'z'; it reaches"),
+        ((("tanh", "w"),), "no step of this walk reaches 'w' through 'tanh'"),
+        (([1, 2],), "say, why and entry are about one question"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            viz.quiz(trace, *arguments, say="What?")
+    with pytest.raises(ValueError, match=r"entry \(2, 0\) is not in a gradient of shape \(2, 2\)"):
+        viz.quiz(trace, "w", "gradient", entry=(2, 0))
+
+
+def test_a_picture_of_an_array_says_what_it_shows():
+    small = viz.picture([[1.0, -2.5], [0.0, 4.0]], "W")
+    assert repr(small) == small.alt == "W of shape (2, 2): 1, −2.5; 0, 4"
+    assert small.svg.startswith("<svg")
+    assert "W" in small.svg
+    large = viz.picture(mg.tensor(np.linspace(-2, 3, 784).reshape(28, 28)), "a digit")
+    assert large.alt == "a digit of shape (28, 28), entries up to 3 in size"
+    assert 'class="n' in large.svg
+    assert 'class="p' in large.svg
+    assert "data:image/svg+xml;base64," in large._repr_mimebundle_()["text/html"]

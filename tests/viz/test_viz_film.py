@@ -1,0 +1,185 @@
+"""A training loop as a film: one graph, a time line, and the engine's numbers at every moment of every round."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus import nn
+from micrograd_plus_viz import timeline
+from micrograd_plus_viz.digits import number
+from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.static_files import text
+
+MOMENTS = ["zero_grad", "forward", "backward", "step"]
+
+
+def train(rounds, program=None):
+    """Record a loop with one parameter. Return the trace, and what `w` had after each moment of each round."""
+    w = mg.tensor(2.0, requires_grad=True)
+    w.grad = 0.5
+    x = mg.tensor(3.0)
+    optimizer = mg.optim.SGD([w], lr=0.01)
+    seen = []
+
+    def note():
+        seen.append((w.item(), None if w.grad is None else w.grad.item()))
+
+    with mg.record() as trace:
+        for _ in range(rounds):
+            optimizer.zero_grad()
+            note()
+            loss = (w * x - 1.0) ** 2
+            note()
+            loss.backward()
+            note()
+            optimizer.step()
+            note()
+    return trace, seen
+
+
+def network(rounds, rows=4, width=3):
+    """Record a loop with a network of 2 inputs."""
+    random = np.random.default_rng(1)
+    mg.random.seed(1)
+    x, y = mg.tensor(random.normal(size=(rows, 2))), mg.tensor(random.normal(size=(rows, 1)))
+    net = nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
+    optimizer = mg.optim.SGD(net.parameters(), lr=0.05)
+    with mg.record() as trace:
+        for _ in range(rounds):
+            optimizer.zero_grad()
+            loss = nn.functional.mse_loss(net(x), y)
+            loss.backward()
+            optimizer.step()
+    return trace
+
+
+@pytest.mark.browser
+def test_each_moment_of_each_round_shows_the_engines_numbers(page, tmp_path):
+    trace, seen = train(7)
+    film = timeline.load_film(trace)
+    w = next(node["id"] for node in film["nodes"] if node["name"] == "w")
+    page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for round_number in range(7):
+        for place, word in enumerate(MOMENTS):
+            page.get_by_label(f"Round {round_number + 1}: {word}", exact=True).click()
+            if word == "backward":
+                page.keyboard.press("ArrowLeft")  # the page itself has the focus
+                page.get_by_label(f"Round {round_number + 1}: {word}", exact=True).click()
+                for _ in range(3):
+                    page.keyboard.press("ArrowRight")
+            if word == "forward":
+                continue
+            value, gradient = seen[4 * round_number + place]
+            shown = page.locator(f"#n{w}")
+            expect(shown).to_contain_text(number(value))
+            if gradient is None:
+                expect(shown).not_to_contain_text("grad")
+            else:
+                expect(shown).to_contain_text(f"grad {number(gradient)}")
+
+
+@pytest.mark.browser
+def test_arrows_lead_through_a_round_and_into_the_next(page, tmp_path):
+    trace, _ = train(3)
+    page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
+    sentence, readout = page.locator(".sentence"), page.locator(".readout")
+    page.get_by_label("Round 1: step", exact=True).click()
+    expect(sentence).to_have_text("SGD(lr=0.01) updated w, from 2 to 1.7.")
+    page.locator(".player").focus()
+    page.keyboard.press("ArrowRight")
+    expect(sentence).to_contain_text("zero_grad cleared the gradient of w")
+    expect(readout).to_contain_text("Round 2 of 3")
+    page.keyboard.press("]")
+    expect(readout).to_contain_text("Round 3 of 3")
+    expect(sentence).to_contain_text("zero_grad cleared the gradient of w")
+    page.keyboard.press("[")
+    page.keyboard.press("ArrowLeft")
+    expect(sentence).to_have_text("SGD(lr=0.01) updated w, from 2 to 1.7.")
+    page.keyboard.press("End")
+    expect(readout).to_contain_text("Round 3 of 3")
+    slider = page.get_by_role("slider", name="Round")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(slider).to_have_attribute("aria-valuenow", "1")
+    expect(slider).to_be_focused()
+
+
+@pytest.mark.browser
+def test_dragging_over_the_curves_goes_to_a_round(page, tmp_path):
+    page.goto(viz.save(network(9), tmp_path / "film.html").as_uri())
+    curves = page.locator(".curves")
+    box = curves.bounding_box()
+    page.mouse.move(box["x"] + 6, box["y"] + 10)
+    page.mouse.down()
+    for share in (0.3, 0.5, 0.75):
+        page.mouse.move(box["x"] + 4 + share * (box["width"] - 8), box["y"] + 10)
+    page.mouse.up()
+    expect(page.locator(".readout")).to_contain_text("Round 7 of 9")
+    expect(page.locator(".curve")).to_have_count(2)
+
+
+def test_two_hundred_rounds_fit_a_megabyte_and_the_page_says_what_is_missing(tmp_path):
+    film = timeline.load_film(network(200, rows=32, width=16))
+    rounds = film["film"]
+    full = timeline.rounds_with_numbers(rounds)
+    assert all(number in full for number, each in enumerate(rounds) if each.entries <= 2000)
+    assert len(full) < len(rounds) == 200
+    data = payload(film)
+    first = min(set(range(200)) - full)
+    assert f"From round {first + 1} on" in data["film"]["note"]
+    viz.save(film, tmp_path / "film.html")
+    assert (tmp_path / "film.html").stat().st_size < 1_000_000
+    for at in full - {0}:
+        for path, column in data["film"]["columns"]:
+            if path[-1] == "contribution":
+                assert "dropped" not in data["values"][column[at]]
+
+
+@pytest.mark.browser
+def test_the_page_decodes_differences_to_the_same_numbers(page):
+    random = np.random.default_rng(0)
+    first = [*map(float, random.normal(size=300) * 10.0 ** random.integers(-9, 9, 300)), 0.0, -0.0, 1.0]
+    values = []
+    for _ in range(4):
+        rounded = [float(f"{x:.3g}") for x in first]
+        values.append({"shape": [303], "dtype": "float64", "data": rounded})
+        first = [x * (1 + 1e-3 * random.normal()) for x in first[::-1]][::-1]
+    coded = timeline.delta_code(values, [[0, 1, 2, 3]])
+    assert all("delta" in value for value in coded[1:])
+    decoded = page.evaluate(f"(values) => {{ {text('timeline.js')}; return decodeValues(values); }}", coded)
+    assert [each["data"] for each in decoded] == [value["data"] for value in values]
+
+
+def test_walks_over_one_graph_and_rounds_that_differ_make_no_film():
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.record() as twice:
+        y = x * x
+        y.backward()
+        y.backward()
+    with mg.record() as growing:
+        for count in range(1, 4):
+            y = x
+            for _ in range(count):
+                y = y * x
+            y.backward()
+    assert timeline.load_film(twice) is timeline.load_film(growing) is None
+
+
+def test_every_round_of_the_payload_equals_its_own_part():
+    film = timeline.load_film(network(5))
+    data = payload(film)
+    names = {node["name"]: node["id"] for node in film["nodes"]}
+    assert "mse_loss (loss)" in names
+    assert not any("#2" in name for name in names)
+    for at_round, each in enumerate(film["film"]):
+        at = {tuple(path): column[at_round] for path, column in data["film"]["columns"]}
+        for node in each.part["nodes"]:
+            place = at.get(("nodes", node["id"], "value"), data["nodes"][node["id"]]["value"])
+            shown = data["values"][place]
+            truth = film["values"][node["value"]]
+            assert shown["shape"] == truth["shape"]
+            if "delta" not in shown:
+                assert shown["data"] == pytest.approx(truth["data"], rel=1e-3)

@@ -1,0 +1,364 @@
+"""Question cards without a walk: a number, numbers, a shape, one or several of some choices, an entry of a picture.
+
+The page holds the right answers and the hints only as salted hashes and sealed texts, as in a quiz about a walk.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from random import Random
+from typing import Any
+
+from .. import cells, words
+from ..digits import number
+from ..player import compressed_cards, one_line_of_cards
+from ..trace_input import Trace
+from .output import SealedOutput
+from .sealed_answers import accepted_bins, bin_of, hash_of, key_of, name_of, seal, shape_text, width, wrap_key
+
+TOLERANCE = 0.02
+GIVEN_UP = "show me"
+MOST_CELLS = 1024
+MOST_CHOICES = 8
+DIGITS_OF_MANY = 3
+NOTES = {
+    "number": "A number, or a fraction such as 1/3. Within {tolerance} % is right.",
+    "numbers": "Numbers in order, such as 1, 2.5, 3. Three digits are enough.",
+    "shape": "A shape such as (2, 3), (3,) or () for a single number.",
+    "one": "Choose one.",
+    "several": "Choose all that fit, then press Answer.",
+    "cell": "Press an entry of the picture, or move with the arrow keys and press Enter.",
+}
+PLAIN = {
+    "number": "Try again: what happens to the number if one input changes a little?",
+    "numbers": "At least one of these numbers is different.",
+    "shape": "The shape is another one.",
+    "one": "Try another one.",
+    "several": "These are not exactly the ones that fit.",
+    "cell": "It is another entry.",
+}
+
+
+class Card(SealedOutput):
+    """Question card for a notebook, answered on the page without a kernel."""
+
+    mount = "mountCard"
+
+    def code(self) -> str:
+        """Return the code of a page as one line."""
+        return one_line_of_cards()
+
+    def packed_code(self) -> str:
+        """Return the code as a packed function body that returns its entry points."""
+        return compressed_cards()
+
+
+class Progress(Card):
+    """Line for a notebook that counts the answered questions of the page."""
+
+    mount = "mountProgress"
+
+    def __init__(self) -> None:
+        super().__init__({}, "Progress", "The questions of this page that are answered.")
+
+
+def ask(
+    say: str,
+    right: Any,
+    *,
+    wrong: Mapping[Any, str] | None = None,
+    why: str = "",
+    choices: Sequence[str] | None = None,
+    picture: Any = None,
+    tolerance: float = TOLERANCE,
+    show_me: bool = True,
+) -> Card:
+    """Return a question card; see `viz.ask`."""
+    if not isinstance(say, str) or not say.strip():
+        raise TypeError(f"say must be the question as a text, got {say!r}")
+    if not 0 < tolerance < 1:
+        raise ValueError(f"tolerance must be a relative error between 0 and 1, got {tolerance!r}")
+    hints = dict(wrong or {})
+    for answer, hint in hints.items():
+        if not isinstance(hint, str) or not hint.strip():
+            raise TypeError(f"wrong must have a hint as a text for each answer, got {hint!r} for {answer!r}")
+    answers = answers_for(right, hints, choices, picture, tolerance)
+    return Card(card_data(say, why, answers, hints, show_me), f"Question: {say}", say)
+
+
+# What counts as an answer ---------------------------------------------------------------------------------------------
+
+
+class Answers:
+    """One form of answer: the text under which an answer is looked up, and how a right one is written."""
+
+    form = ""
+
+    def __init__(self, right: Any) -> None:
+        self.right = right
+
+    def texts(self, answer: Any) -> list[str]:
+        """Return the texts that count as an answer."""
+        raise NotImplementedError
+
+    def typed_text(self, answer: Any) -> str:
+        """Return the text of exactly this answer."""
+        return self.texts(answer)[0]
+
+    def text_of_right(self) -> str:
+        """Return the right answer in words."""
+        raise NotImplementedError
+
+    def right_texts(self) -> list[str]:
+        """Return the texts that count as right."""
+        return self.texts(self.right)
+
+    def parts(self) -> dict[str, Any]:
+        """Return what else the page needs."""
+        return {}
+
+
+class NumberAnswers(Answers):
+    """A number, right within a relative error."""
+
+    form = "number"
+
+    def __init__(self, right: Any, tolerance: float) -> None:
+        super().__init__(float(right))
+        self.tolerance = tolerance
+
+    def texts(self, answer: Any) -> list[str]:
+        """Return the texts that count as an answer."""
+        return accepted_bins(as_number(answer), self.tolerance)
+
+    def typed_text(self, answer: Any) -> str:
+        """Return the text of exactly this answer."""
+        return bin_of(as_number(answer), self.tolerance)
+
+    def text_of_right(self) -> str:
+        """Return the right answer in words."""
+        return number(self.right)
+
+    def parts(self) -> dict[str, Any]:
+        """Return what else the page needs."""
+        return {"width": width(self.tolerance), "note": NOTES["number"].format(tolerance=number(100 * self.tolerance))}
+
+
+class NumbersAnswers(Answers):
+    """Several numbers in order, compared to three digits."""
+
+    form = "numbers"
+
+    def texts(self, answer: Any) -> list[str]:
+        """Return the texts that count as an answer."""
+        return [" ".join(to_three_digits(as_number(each)) for each in flatten(answer))]
+
+    def text_of_right(self) -> str:
+        """Return the right answer in words."""
+        return words.join_words([number(float(each)) for each in flatten(self.right)])
+
+
+class ShapeAnswers(Answers):
+    """A shape: a tuple of whole numbers."""
+
+    form = "shape"
+
+    def texts(self, answer: Any) -> list[str]:
+        """Return the texts that count as an answer."""
+        if not is_shape(answer):
+            raise TypeError(f"right is a shape, so wrong answers must be shapes such as (2, 3); got {answer!r}")
+        return [shape_text(answer)]
+
+    def text_of_right(self) -> str:
+        """Return the right answer in words."""
+        return str(tuple(self.right))
+
+
+class ChoiceAnswers(Answers):
+    """One of some choices, or several."""
+
+    def __init__(self, right: Any, choices: Sequence[str], *, several: bool) -> None:
+        super().__init__(right)
+        self.choices, self.form = list(choices), "several" if several else "one"
+
+    def texts(self, answer: Any) -> list[str]:
+        """Return the texts that count as an answer."""
+        chosen = [answer] if isinstance(answer, str) else list(answer)
+        for each in chosen:
+            if each not in self.choices:
+                raise ValueError(f"{each!r} is not among the choices {', '.join(map(repr, self.choices))}")
+        return [",".join(map(str, sorted(self.choices.index(each) for each in chosen)))]
+
+    def text_of_right(self) -> str:
+        """Return the right answer in words."""
+        chosen = [self.right] if isinstance(self.right, str) else [c for c in self.choices if c in set(self.right)]
+        return words.join_words(chosen) if chosen else "none of them"
+
+    def parts(self) -> dict[str, Any]:
+        """Return what else the page needs."""
+        return {"choices": [words.single_line(each) for each in self.choices]}
+
+
+class CellAnswers(Answers):
+    """An entry of a picture, named by its index; several entries may be right."""
+
+    form = "cell"
+
+    def __init__(self, right: Any, picture: Trace) -> None:
+        super().__init__([right] if is_shape(right) or isinstance(right, int) else list(right))
+        self.picture = picture
+
+    def right_texts(self) -> list[str]:
+        """Return the texts that count as right."""
+        return [text for each in self.right for text in self.texts(each)]
+
+    def texts(self, answer: Any) -> list[str]:
+        """Return the texts that count as an answer."""
+        place, shape = (answer,) if isinstance(answer, int) else tuple(answer), self.picture["shape"]
+        if len(place) != len(shape) or not all(0 <= i < n for i, n in zip(place, shape, strict=True)):
+            raise ValueError(f"{answer!r} is no entry of a picture of shape {tuple(shape)}")
+        return [shape_text(place)]
+
+    def text_of_right(self) -> str:
+        """Return the right answer in words."""
+        return words.join_words([f"[{', '.join(map(str, [each] if isinstance(each, int) else each))}]"
+                                 for each in self.right])  # fmt: skip
+
+
+def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any, tolerance: float) -> Any:
+    """Return the form of answer that fits `right`, or raise an error that says what can be asked."""
+    value = None if picture is None else picture_value(picture)
+    if choices is None and type(right) is bool:
+        right, choices = ("yes" if right else "no"), ["yes", "no"]
+    if choices is None and isinstance(right, str):
+        choices = shuffle_choices([right, *[each for each in hints if isinstance(each, str)]])
+    if choices is not None:
+        found: Any = ChoiceAnswers(*check_choices(right, choices), several=not isinstance(right, str))
+    elif value is not None and not is_number(right):
+        found = CellAnswers(right, value)
+    elif is_number(right):
+        found = NumberAnswers(right, tolerance)
+    elif is_shape(right) and type(right) is tuple:
+        found = ShapeAnswers(right)
+    elif isinstance(right, list) or hasattr(right, "tolist"):
+        found = NumbersAnswers(right)
+    else:
+        raise TypeError(
+            f"right must be a number, a list of numbers, a shape (a tuple), a text with choices, or an entry of "
+            f"picture; got {right!r}"
+        )
+    found.shown = value
+    return found
+
+
+def check_choices(right: Any, choices: Any) -> tuple[Any, list[str]]:
+    """Return the right answer and the choices, or raise an error."""
+    listed = list(choices)
+    if not all(isinstance(each, str) for each in listed) or len(set(listed)) < len(listed):
+        raise ValueError(f"choices must be different texts, got {listed!r}")
+    if not 2 <= len(listed) <= MOST_CHOICES:
+        raise ValueError(f"a question needs 2 to {MOST_CHOICES} choices, got {len(listed)}")
+    if not isinstance(right, (str, set, frozenset, list, tuple)):
+        raise TypeError(f"with choices, right must be one of them or a set of them, got {right!r}")
+    return right, listed
+
+
+def shuffle_choices(choices: list[str]) -> list[str]:
+    """Return choices in an order that depends only on their texts, so that the right one has no place of its own."""
+    Random(hash_of(*sorted(choices))).shuffle(choices := sorted(choices))  # noqa: S311 - it hides nothing
+    return choices
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a real number, or an array or tensor of one."""
+    return isinstance(value, (int, float)) or (getattr(value, "shape", None) == () and hasattr(value, "__float__"))
+
+
+def is_shape(value: Any) -> bool:
+    """Return whether a value is a tuple of whole numbers."""
+    return isinstance(value, tuple) and all(hasattr(each, "__index__") for each in value)
+
+
+def as_number(value: Any) -> float:
+    """Return a number, or raise TypeError."""
+    if not is_number(value):
+        raise TypeError(f"right is a number, so wrong answers must be numbers too; got {value!r}")
+    return float(value)
+
+
+def flatten(value: Any) -> list[Any]:
+    """Return the numbers of a nested list, an array or a tensor."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [each for part in value for each in flatten(part)] if isinstance(value, (list, tuple)) else [value]
+
+
+def to_three_digits(value: float) -> str:
+    """Return a number in three digits, as `toExponential(2)` of JavaScript writes it."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    exact = Decimal(value)
+    place = exact.adjusted() - DIGITS_OF_MANY + 1
+    near = exact.quantize(Decimal(1).scaleb(place), ROUND_HALF_UP)
+    digits = f"{near:.{DIGITS_OF_MANY - 1}e}"
+    mantissa, power = digits.split("e")
+    return f"{mantissa}e{int(power):+d}"
+
+
+def picture_value(array: Any) -> Trace:
+    """Return an array as a picture with at most 1,024 entries along at most two axes, or raise ValueError."""
+    data = array.tolist() if hasattr(array, "tolist") else list(array)
+    shape = list(getattr(array, "shape", shape_of_lists(data)))
+    count = len(flatten(data))
+    if not 1 <= len(shape) <= 2 or not 0 < count <= MOST_CELLS:
+        raise ValueError(f"a picture needs one or two axes and 1 to {MOST_CELLS} entries, got shape {tuple(shape)}")
+    entries = [each if isinstance(each, bool) else float(each) for each in flatten(data)]
+    return {"shape": shape, "data": [each if isinstance(each, bool) or abs(each) < float("inf") else str(each)
+                                     for each in cells.round_entries(entries)]}  # fmt: skip
+
+
+def shape_of_lists(data: Any) -> tuple[int, ...]:
+    """Return the shape of nested lists."""
+    return (len(data), *shape_of_lists(data[0])) if isinstance(data, list) and data else ()
+
+
+# What the page holds --------------------------------------------------------------------------------------------------
+
+
+def card_data(say: str, why: str, answers: Any, hints: Mapping[Any, str], show_me: bool) -> dict[str, Any]:
+    """Return the content of a card: right answers and hints are sealed."""
+    right = answers.right_texts()
+    secret = hash_of(say, why, json.dumps([right, sorted(map(str, hints.values()))]))
+    salt, key = hash_of(secret, "salt")[:16], key_of(secret, "key")
+    opens, texts = sealed_hints(answers, hints, set(right), salt, secret)
+    reveal = {"answer": f"The answer is {answers.text_of_right()}.", "why": why}
+    return {
+        "say": say, "form": answers.form, "note": NOTES[answers.form], "plain": PLAIN[answers.form],
+        "picture": answers.shown, "width": None, "choices": [], "salt": salt,
+        "right": {name_of(salt, each): wrap_key(salt, each, key) for each in right},
+        "shows": wrap_key(salt, GIVEN_UP, key) if show_me else None,
+        "hints": opens, "texts": texts, "sealed": seal(key, reveal), **answers.parts(),
+    }  # fmt: skip
+
+
+def sealed_hints(
+    answers: Any, hints: Mapping[Any, str], taken: set[str], salt: str, secret: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the wrong answers that unlock hints, and the sealed hints."""
+    opens: dict[str, Any] = {}
+    texts = []
+    for i, (answer, hint) in enumerate(hints.items()):
+        key = key_of(secret, "hint", i)
+        texts.append(seal(key, hint))
+        fresh = [each for each in answers.texts(answer) if each not in taken]
+        if answers.typed_text(answer) not in fresh:
+            raise ValueError(f"{answer!r} is right or has a hint already, so it cannot be a wrong answer")
+        taken.update(fresh)
+        opens |= {name_of(salt, each): [i, wrap_key(salt, each, key)] for each in fresh}
+    return opens, texts
+
+
+__all__ = ["Card", "Progress", "ask"]

@@ -1,0 +1,212 @@
+// A question card without a walk. quizzes/cards.py makes the data.
+
+const CARD_GIVEN_UP = "show me";
+const CARD_EVENT = "mgp-card";
+const CARD_STATES = { at_once: "right at once", later: "right later", shown: "shown", open: "open" };
+
+export function mountCard(host, data) {
+  const root = ownRoot(host);
+  keepKeys(host);
+  followTheme(host);
+  let [tries, done] = [0, false];
+  const feedback = make("p", "card-feedback");
+  feedback.setAttribute("role", "status");
+  const picture = data.picture ? cardPicture(data.picture, data.form === "cell" ? answer : null) : null;
+  const form = cardForm(data, answer, picture);
+  const show = makeButton("tool card-show", giveUp, "Show me");
+  show.hidden = !data.shows;
+  const card = make("div", "player ask", make("p", "card-say", ...richText(data.say)),
+    make("div", "card-body", picture?.element, make("div", "card-answer", form.element,
+      make("p", "card-note", data.note))), make("div", "card-end", feedback, show));
+  card.setAttribute("role", "group");
+  card.setAttribute("aria-label", "Question");
+  root.replaceChildren(card);
+  setState("open");
+
+  function setState(state) {
+    host.dataset.mgpCard = state;
+    document.dispatchEvent(new CustomEvent(CARD_EVENT));
+  }
+
+  async function answer(given) {
+    if (done) return;
+    if (given === null) { say(`That is not a valid answer. ${data.note}`, "no"); return; }
+    const name = answerName(data.salt, given);
+    if (data.right[name]) { await open(unwrapKey(data.salt, given, data.right[name]), tries ? "later" : "at_once"); return; }
+    tries += 1;
+    form.tried(given);
+    const [place, wrapped] = data.hints[name] ?? [];
+    const hint = wrapped ? await unseal(unwrapKey(data.salt, given, wrapped), data.texts[place]) : data.plain;
+    say(`\u2717 Not right${tries > 1 ? `, try ${tries}` : ""}. ${hint}`, "no");
+  }
+
+  function giveUp() {
+    open(unwrapKey(data.salt, CARD_GIVEN_UP, data.shows), "shown");
+  }
+
+  async function open(key, how) {
+    const { answer: right, why } = await unseal(key, data.sealed);
+    done = true;
+    show.hidden = true;
+    form.close();
+    picture?.close();
+    say(`${how === "shown" ? "" : "\u2713 Right. "}${right} ${why}`.trim(), "yes");
+    setState(how);
+  }
+
+  async function say(text, kind) {
+    feedback.replaceChildren();
+    await Promise.resolve();
+    feedback.className = `card-feedback ${kind}`;
+    feedback.replaceChildren(...richText(text));
+  }
+
+  return { focus: () => (form.first ?? picture?.first ?? card).focus({ preventScroll: true }), destroy: () => {} };
+}
+
+// Text with `code` in it.
+function richText(text) {
+  return text.split("`").map((part, i) => (i % 2 ? make("code", "", part) : document.createTextNode(part)));
+}
+
+function cardForm(data, answer, picture) {
+  if (data.form === "cell") return { element: null, tried: picture.tried, close: () => {}, first: null };
+  if (data.form === "one" || data.form === "several") return choiceForm(data, answer);
+  return typedForm(data, answer);
+}
+
+function typedForm(data, answer) {
+  const box = make("input", "field answer");
+  Object.assign(box, { type: "text", autocomplete: "off", spellcheck: false });
+  box.setAttribute("aria-label", data.say);
+  const send = () => answer(readCard(data, box.value));
+  box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); send(); } });
+  const button = makeButton("tool", send, "Answer");
+  return { element: make("div", "typed", box, button), first: box, tried: () => box.select(),
+    close: () => { box.disabled = true; button.hidden = true; } };
+}
+
+function readCard({ form, width }, text) {
+  if (form === "shape") return readShape(text);
+  if (form === "number") { const x = readNumber(text); return x === null ? null : binOf(x, width); }
+  const numbers = text.replace(/[[\](){}]/g, " ").trim().split(/[\s,;]+/).map(readNumber);
+  return numbers.length && numbers.every((x) => x !== null) ? numbers.map(threeDigits).join(" ") : null;
+}
+
+const threeDigits = (x) => (x === 0 ? "0" : Number.isFinite(x) ? x.toExponential(2)
+  : Number.isNaN(x) ? "nan" : x < 0 ? "-inf" : "inf");
+
+function choiceForm({ choices, form }, answer) {
+  const several = form === "several";
+  const buttons = choices.map((text, k) => {
+    const button = makeButton("choice", () => press(k), make("kbd", "", String(k + 1)), make("span", "", ...richText(text)));
+    if (several) button.setAttribute("aria-pressed", "false");
+    return button;
+  });
+  const chosen = () => buttons.map((button, k) => (button.getAttribute("aria-pressed") === "true" ? k : -1))
+    .filter((k) => k >= 0);
+
+  function press(k) {
+    const button = buttons[k];
+    if (several) button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+    else if (button.getAttribute("aria-disabled") !== "true") answer(String(k));
+  }
+
+  function tried(given) {
+    if (several) return;
+    buttons[Number(given)].setAttribute("aria-disabled", "true");
+    buttons[Number(given)].querySelector("kbd").prepend("\u2717 ");
+  }
+
+  const send = several ? makeButton("tool", () => answer(chosen().join(",")), "Answer") : null;
+  const list = make("div", "choices", ...buttons);
+  list.setAttribute("role", "group");
+  list.setAttribute("aria-label", "Answers");
+  const element = make("div", "", list, send);
+  element.addEventListener("keydown", (event) => {
+    const k = Number(event.key) - 1;
+    if (!isForThePage(event) && buttons[k]) { event.preventDefault(); buttons[k].focus(); press(k); }
+  });
+  return { element, first: buttons[0], tried, close: () => {
+    for (const button of [...buttons, send]) if (button) button.setAttribute("aria-disabled", "true");
+    if (send) send.hidden = true;
+  } };
+}
+
+// An array as cells. With `press`, each cell is a button: arrow keys move between them, and one is a tab stop.
+function cardPicture({ shape, data }, press) {
+  const [rows, columns] = shape.length > 1 ? shape : [1, shape[0]];
+  const largest = data.map((x) => Math.abs(magnitude(x))).filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
+  const digits = data.length <= 48 && columns <= 8;
+  let at = 0;
+  const cells = data.map((x, k) => {
+    const name = placeName(shape, k);
+    const cell = make(press ? "button" : "span", `cell ${heat(x, largest)}`, digits ? number(x) : null);
+    if (!press) return cell;
+    cell.type = "button";
+    cell.tabIndex = k === 0 ? 0 : -1;
+    cell.setAttribute("role", "gridcell");
+    cell.setAttribute("aria-label", `${name}: ${number(x)}`);
+    cell.title = `${name} = ${number(x)}`;
+    cell.addEventListener("click", () => { move(k); if (cell.getAttribute("aria-disabled") !== "true") press(place(k)); });
+    return cell;
+  });
+  const place = (k) => (shape.length > 1 ? `${Math.floor(k / columns)},${k % columns}` : String(k));
+
+  function move(k) {
+    cells[at].tabIndex = -1;
+    at = k;
+    cells[at].tabIndex = 0;
+    cells[at].focus({ preventScroll: true });
+  }
+
+  const lines = Array.from({ length: rows }, (_, r) => {
+    const line = make("div", "cell-row", ...cells.slice(r * columns, (r + 1) * columns));
+    if (press) line.setAttribute("role", "row");
+    return line;
+  });
+  const grid = make("div", `cells ${digits ? "with-digits" : ""}`, ...lines);
+  grid.style.setProperty("--columns", columns);
+  grid.setAttribute("role", press ? "grid" : "img");
+  grid.setAttribute("aria-label", `A picture of ${rows} by ${columns} entries, up to ${number(largest)} in size`);
+  if (press) {
+    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+    grid.addEventListener("keydown", (event) => {
+      const to = at + (by[event.key] ?? 0);
+      const leavesRow = Math.abs(by[event.key]) === 1 && Math.floor(to / columns) !== Math.floor(at / columns);
+      if (isForThePage(event) || !by[event.key]) return;
+      event.preventDefault();
+      if (to >= 0 && to < cells.length && !leavesRow) move(to);
+    });
+  }
+  return { element: grid, first: cells[0], tried: (given) => {
+    const k = cells.findIndex((_, i) => place(i) === given);
+    cells[k].setAttribute("aria-disabled", "true");
+    cells[k].classList.add("tried");
+  }, close: () => { if (press) for (const cell of cells) cell.setAttribute("aria-disabled", "true"); } };
+}
+
+// How many cards of the page are answered. It follows them as they change.
+export function mountProgress(host) {
+  const root = ownRoot(host);
+  followTheme(host);
+  const bar = make("div", "card-bar");
+  const text = make("p", "card-note");
+  text.setAttribute("role", "status");
+  root.replaceChildren(make("div", "player ask", bar, text));
+  const shown = new WeakRef(host);
+
+  function update() {
+    if (!shown.deref()?.isConnected) { document.removeEventListener(CARD_EVENT, update); return; }
+    const states = [...document.querySelectorAll("[data-mgp-card]")].map((card) => card.dataset.mgpCard);
+    const count = (state) => states.filter((each) => each === state).length;
+    const parts = ["at_once", "later", "shown"].filter(count).map((state) => `${count(state)} ${CARD_STATES[state]}`);
+    text.textContent = `${states.length - count("open")} of ${states.length} questions answered`
+      + (parts.length ? `: ${parts.join(", ")}.` : ".");
+    bar.replaceChildren(...states.map((state) => make("span", `card-tick ${state}`)));
+  }
+
+  document.addEventListener(CARD_EVENT, update);
+  update();
+  return { focus: () => {}, destroy: () => document.removeEventListener(CARD_EVENT, update) };
+}

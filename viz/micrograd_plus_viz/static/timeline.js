@@ -1,0 +1,357 @@
+// A training loop as one film: the player shows one moment of one round, and a time line below the graph leads to
+// every other.
+
+const CURVES_HEIGHT = 46;
+const CELL_WIDTH = 290;
+const MOST_CHANGED = 6;
+
+function mountFilm(host, data, opts = {}) {
+  const { film } = data;
+  data.values = decodeValues(data.values);
+  const sizes = film.rounds.length;
+  const length = data.steps.length;
+  const line = timeline(film, { go, chosen: 0 });
+  const rounds = new Map();
+  let player = null;
+  let mounted = null;
+  let at = { round: 0, moment: -1 };
+  let wasShown = false;
+  let onStep = null;
+
+  // The moments of a round: the changes before its forward, its values, other changes, its walk, and the changes after.
+  const momentsOf = (round) => {
+    const { before, forward, after } = film.moments[round];
+    return [...before.slice(0, forward).map((change) => ({ word: change.word, change, early: true })),
+      { word: "forward" }, ...before.slice(forward).map((change) => ({ word: change.word, change })),
+      { word: "backward" }, ...after.map((change) => ({ word: change.word, change }))];
+  };
+  const placeOf = (round, word) => momentsOf(round).findIndex((moment) => moment.word === word && !moment.change);
+
+  function dataOf(round) {
+    if (!rounds.has(round)) {
+      if (rounds.size > 8) rounds.clear();
+      const { film: _, values, ...base } = data;
+      const copy = structuredClone(base);
+      for (const [path, column] of film.columns) {
+        const inner = path.slice(0, -1).reduce((part, key) => part[key], copy);
+        inner[path.at(-1)] = structuredClone(column[round]);
+      }
+      copy.values = values;
+      copy.insides = round === 0 ? copy.insides : {};
+      rounds.set(round, copy);
+    }
+    return rounds.get(round);
+  }
+
+  // The data of a round at a change: what leaves have after it, and no gradients elsewhere.
+  function dataAt(round, { change, early }) {
+    const whole = dataOf(round);
+    const walk = { ...whole.walks[0], starts: withoutMissing(change.gradients), ends: {}, values: {} };
+    const nodes = whole.nodes.map((node, i) => (change.values[i] ? { ...node, value: change.values[i][0] } : node));
+    const labels = whole.labels.map((label, i) => (change.values[i]
+      ? [label[0], change.values[i][1], ...label.slice(2)] : label));
+    const first = whole.first + (film.moments[round].before.includes(change) ? 0 : length);
+    return { ...whole, nodes, labels, walks: [walk], steps: [], rings: [], first, gradients: [],
+      insides: {}, error: null, unborn: Boolean(early) };
+  }
+
+  // The leaves that a change has changed: each with what it is, and its value or gradient before and after.
+  function changesAt(round, change) {
+    const { begins, before, after } = film.moments[round];
+    const earlier = [...before, ...after];
+    const last = earlier[earlier.indexOf(change) - 1];
+    const held = after.includes(change) && !after.includes(last) ? heldAfterWalk(round) : last ?? { values:
+      lastValues(round), gradients: begins };
+    return ["values", "gradients"].flatMap((kind) => Object.entries(change[kind]).map(([node, now]) => {
+      const then = held[kind][node] ?? (kind === "values" ? [dataOf(round).nodes[node].value] : null);
+      const [was, is] = kind === "values" ? [then[0], now[0]] : [then, now];
+      return { node, kind, was, is };
+    }).filter(({ was, is }) => was !== is));
+  }
+
+  const heldAfterWalk = (round) => ({ values: {}, gradients: Object.fromEntries(dataOf(round).gradients.map(
+    ({ node, value }) => [node, value])) });
+  const lastValues = (round) => {
+    const { before, after } = film.moments[round - 1] ?? { before: [], after: [] };
+    return [...before, ...after].at(-1)?.values ?? {};
+  };
+
+  function go(round, moment, index = 0, playing = false) {
+    const found = momentsOf(round)[moment];
+    const isWalk = !found.change;
+    const isShown = isWalk && player && at.isWalk && at.round === round;
+    at = { round, moment, isWalk };
+    if (!isShown) show(round, found, isWalk, playing);
+    if (isWalk) {
+      player.valuesFirst(found.word === "forward");
+      player.seek(found.word !== "forward" ? index : index < 0 ? -1 : player.state().least + index);
+    }
+    tell();
+    return true;
+  }
+
+  function show(round, found, isWalk, playing) {
+    const focused = line.element.getRootNode().activeElement;
+    player?.destroy();
+    mounted = isWalk ? dataOf(round) : dataAt(round, found);
+    player = mount(host, mounted, { ...opts, inFilm: true, beyond,
+      onIndex, say: isWalk ? null : found.change.say, panel: isWalk ? null : () => changePanel(data, changesAt(round,
+        found.change)), timeline: line.element, index: 0, more: true,
+      keys: { ...opts.keys, "[": () => line.jump(-1), "]": () => line.jump(1) } });
+    player.setPlay(playing, true);
+    if (line.element.contains(focused)) focused.focus();
+    else if (wasShown) player.focus();
+    wasShown = true;
+    line.fit();
+  }
+
+  function onIndex(index) {
+    if (at.isWalk && player) {
+      at.moment = placeOf(at.round, index < 0 ? "forward" : "backward");
+      tell();
+    }
+    opts.onIndex?.(film.rounds[at.round] * length + (at.isWalk ? Math.max(0, index) : 0));
+    onStep?.();
+  }
+
+  const tell = () => line.show(at.round, momentsOf(at.round), at.moment);
+
+  // Leads past the ends of what is mounted: to the next moment, to the one before, or to a step of another round.
+  function beyond(wanted, playing) {
+    const { index, least } = player.state();
+    const forward = wanted > index;
+    const isNext = forward ? wanted === mounted.steps.length + 1 : wanted === least - 1;
+    if (!isNext) return wanted > data.total - mounted.first ? go(sizes - 1, momentsOf(sizes - 1).length - 1)
+      : seekStep(mounted.first + wanted);
+    const moments = momentsOf(at.round);
+    const from = at.isWalk && forward ? placeOf(at.round, "backward") : at.isWalk ? placeOf(at.round, least < 0
+      ? "forward" : "backward") : at.moment;
+    let next = from + (forward ? 1 : -1);
+    let { round } = at;
+    if (next < 0 || next >= moments.length) {
+      round += forward ? 1 : -1;
+      if (round < 0 || round >= sizes) return false;
+      next = forward ? 0 : momentsOf(round).length - 1;
+    }
+    const { word, change } = momentsOf(round)[next];
+    go(round, next, change || forward ? 0 : word === "backward" ? length : -1, playing);
+    return true;
+  }
+
+  // Goes to a step by its number in the whole loop.
+  function seekStep(step) {
+    const last = film.rounds.length - 1;
+    const wanted = Math.floor(Math.max(0, step - 1) / length);
+    const round = Math.max(0, film.rounds.findLastIndex((number) => number <= wanted));
+    const index = round === last && wanted > film.rounds[last] ? length : Math.min(length, Math.max(0, step
+      - film.rounds[round] * length));
+    go(round, placeOf(round, "backward"), index);
+    return true;
+  }
+
+  const start = opts.index ?? data.index ?? 0;
+  seekStep(start);
+  return { seek: (wanted) => (wanted < 0 ? player.seek(wanted) : seekStep(wanted)), onStep: (f) => { onStep = f; },
+    setPlay: (on) =>
+    player.setPlay(on), focus: () => player.focus(), destroy: () => player.destroy(), valuesFirst: (on) =>
+    player.valuesFirst(on), isOpen: (...part) => player.isOpen?.(...part), state: () => {
+    const state = player.state();
+    return { ...state, first: 0, index: state.first + Math.max(0, state.index) };
+  } };
+}
+
+// What a change has changed, before and after.
+function changePanel(data, changes) {
+  const shown = changes.slice(0, MOST_CHANGED).map(({ node, kind, was, is }) => {
+    const name = `${data.names[node]}${kind === "gradients" ? ".grad" : ""}`;
+    const [then, now] = [was, is].map((place) => (place === null || place === undefined ? null
+      : valueAt(data, place)));
+    const largest = largestOf(then, now);
+    const part = (word, value) => cardFrame(make("b", "", word), value ? shapeText(value.shape) : null,
+      ...value ? brief(value, largest) : [missing("none")]);
+    return make("div", "change", make("p", "title", name), make("div", "cards", part("before", then),
+      make("span", "", "\u2192"), part("after", now)));
+  });
+  const rest = changes.length - shown.length;
+  return make("div", "column wide scroller", make("section", "numbers", make("div", "changes", ...shown),
+    rest > 0 ? make("p", "statistics", `and ${rest} more`) : null));
+}
+
+const withoutMissing = (places) => Object.fromEntries(Object.entries(places).filter(([, place]) => place !== null));
+
+// Arrays that are stored as a difference to another have its entries, changed by steps of the last digit.
+function decodeValues(values) {
+  const done = [];
+  const entriesOfValue = (value) => value.data ?? value.cells?.data;
+  const decode = (i) => {
+    if (done[i]) return done[i];
+    const value = values[i];
+    if (value.delta === undefined) { done[i] = value; return value; }
+    const { from, delta, ...rest } = value;
+    const like = decode(from);
+    const digits = delta.length <= 256 ? 4 : 3;
+    const data = entriesOfValue(like).map((x, k) => (delta[k] === 0 ? roundTo(x, digits)
+      : numberOfCode(codeOf(x, digits) + delta[k], digits)));
+    done[i] = like.data ? { ...rest, data } : { ...rest, data: null, cells: { ...like.cells, data } };
+    return done[i];
+  };
+  return values.map((_, i) => decode(i));
+}
+
+const EXPONENTS = 40;
+const roundTo = (x, digits) => Number(x.toPrecision(digits));
+
+function codeOf(x, digits) {
+  if (x === 0) return 0;
+  const [mantissa, exponent] = Math.abs(x).toExponential(digits - 1).split("e");
+  const low = 10 ** (digits - 1);
+  const code = (Number(exponent) + EXPONENTS) * 9 * low + Number(mantissa.replace(".", "")) - low + 1;
+  return x > 0 ? code : -code;
+}
+
+function numberOfCode(code, digits) {
+  if (code === 0) return 0;
+  const low = 10 ** (digits - 1);
+  const size = Math.abs(code) - 1;
+  const exponent = Math.floor(size / (9 * low)) - EXPONENTS;
+  const x = Number(`${(size % (9 * low)) + low}e${exponent - digits + 1}`);
+  return code > 0 ? x : -x;
+}
+
+// The time line: curves over all rounds with a cursor, and below them the rounds around the cursor with their moments.
+function timeline(film, { go }) {
+  const count = film.rounds.length;
+  const svg = svgElement("svg", { class: "curves", role: "slider", tabindex: 0, "aria-label": "Round",
+    "aria-valuemin": 1, "aria-valuemax": count });
+  const choice = make("select", "curve-choice", ...film.curves.map(([name], k) => new Option(name, String(k))));
+  choice.setAttribute("aria-label", "Parameter whose values are drawn");
+  const readout = make("span", "readout");
+  const back = makeButton("tool round-back", () => jump(-1), "\u2039 round");
+  const on = makeButton("tool round-on", () => jump(1), "round \u203a");
+  back.title = "The same moment of the round before ([)";
+  on.title = "The same moment of the next round (])";
+  const cells = make("div", "rounds");
+  const element = make("div", "timeline", make("div", "timeline-head", back, on, readout,
+    film.curves.length ? choice : null), svg, cells, film.note ? make("p", "film-note", film.note) : null);
+  element.setAttribute("role", "group");
+  element.setAttribute("aria-label", "Time line");
+  let round = 0;
+  let moment = 0;
+  let moments = [];
+
+  const jump = (by) => {
+    const wanted = Math.min(count - 1, Math.max(0, round + by));
+    if (wanted !== round) go(wanted, sameMoment(wanted));
+  };
+  // The moment of another round that has the word of this one; otherwise its walk.
+  function sameMoment(other) {
+    const { before, forward, after } = film.moments[other];
+    const words = [...before.slice(0, forward).map(({ word }) => word), "forward", ...before.slice(forward).map(
+      ({ word }) => word), "backward", ...after.map(({ word }) => word)];
+    const found = words.indexOf(moments[moment]?.word);
+    return found >= 0 ? found : words.indexOf("backward");
+  }
+
+  const drawn = () => [["loss", film.loss], ...film.curves.length ? [film.curves[Number(choice.value)]] : []];
+  const widthOf = () => Math.max(200, element.clientWidth);
+  const xOf = (k) => 4 + (widthOf() - 8) * (count === 1 ? 0.5 : k / (count - 1));
+
+  function draw() {
+    svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${widthOf()} ${CURVES_HEIGHT}`);
+    svg.setAttribute("height", CURVES_HEIGHT);
+    drawn().forEach(([, sizes], k) => {
+      const known = sizes.filter((x) => x !== null);
+      const [low, high] = [Math.min(...known), Math.max(...known)];
+      const y = (x) => CURVES_HEIGHT - 5 - (CURVES_HEIGHT - 10) * (high > low ? (x - low) / (high - low) : 0.5);
+      let pen = "M";
+      const d = sizes.map((x, i) => {
+        if (x === null) { pen = "M"; return ""; }
+        const piece = `${pen}${xOf(i).toFixed(1)},${y(x).toFixed(1)}`;
+        pen = "L";
+        return piece;
+      }).join("");
+      svg.append(svgElement("path", { d, class: k === 0 ? "curve loss" : "curve parameter" }));
+      if (sizes[round] !== null) {
+        svg.append(svgElement("circle", { cx: xOf(round), cy: y(sizes[round]), r: 3.5, class: k === 0 ? "dot loss"
+          : "dot parameter" }));
+      }
+    });
+    svg.append(svgElement("path", { d: `M${xOf(round)},0v${CURVES_HEIGHT}`, class: "cursor-line" }));
+  }
+
+  function tellNumbers() {
+    const number1 = film.rounds[round] + 1;
+    const parts = drawn().map(([name, sizes], k) => make("span", k === 0 ? "key loss" : "key parameter",
+      `${name} ${sizes[round] === null ? "not finite" : number(sizes[round])}`));
+    readout.replaceChildren(make("b", "", `Round ${number1} of ${film.count}`), ...parts);
+    svg.setAttribute("aria-valuenow", round + 1);
+    svg.setAttribute("aria-valuetext", `Round ${number1} of ${film.count}, ${moments[moment]?.word ?? ""}, `
+      + parts.map((part) => part.textContent).join(", "));
+    back.disabled = round === 0;
+    on.disabled = round === count - 1;
+  }
+
+  function drawCells() {
+    const fits = Math.max(1, Math.min(count, Math.floor(widthOf() / CELL_WIDTH)));
+    const first = Math.min(count - fits, Math.max(0, round - Math.floor(fits / 2)));
+    const hadFocus = cells.contains(element.getRootNode().activeElement);
+    cells.replaceChildren(...Array.from({ length: fits }, (_, k) => cellOf(first + k)));
+    if (hadFocus) cells.querySelector("[aria-current]")?.focus({ preventScroll: true });
+  }
+
+  function cellOf(k) {
+    const { before, forward, after } = film.moments[k];
+    const words = [...before.slice(0, forward).map(({ word }) => word), "forward",
+      ...before.slice(forward).map(({ word }) => word), "backward", ...after.map(({ word }) => word)];
+    const cell = make("div", `round${k === round ? " here" : ""}`, make("span", "round-number",
+      String(film.rounds[k] + 1)), ...words.map((word, i) => {
+      const button = makeButton(`moment ${["forward", "backward"].includes(word) ? word : "change"}`,
+        () => go(k, i), word);
+      button.setAttribute("aria-label", `Round ${film.rounds[k] + 1}: ${word}`);
+      if (k === round && i === moment) button.setAttribute("aria-current", "step");
+      return button;
+    }));
+    return cell;
+  }
+
+  function show(toRound, itsMoments, toMoment) {
+    [round, moments, moment] = [toRound, itsMoments, toMoment];
+    tellNumbers();
+    draw();
+    drawCells();
+  }
+
+  const roundAt = (event) => {
+    const box = svg.getBoundingClientRect();
+    return Math.min(count - 1, Math.max(0, Math.round((count - 1) * (event.clientX - box.x - 4) / (box.width - 8))));
+  };
+  const scrub = (event) => {
+    const wanted = roundAt(event);
+    if (wanted !== round) go(wanted, sameMoment(wanted));
+  };
+  // The element moves into each player that is mounted, which would end a captured drag: the window follows it.
+  svg.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    svg.focus({ preventScroll: true });
+    scrub(event);
+    const stop = () => {
+      window.removeEventListener("pointermove", scrub);
+      window.removeEventListener("pointerup", stop);
+    };
+    window.addEventListener("pointermove", scrub);
+    window.addEventListener("pointerup", stop);
+  });
+  svg.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10,
+      Home: -count, End: count }[event.key];
+    if (!by || isForThePage(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    jump(by);
+  });
+  choice.addEventListener("change", () => { tellNumbers(); draw(); });
+  choice.addEventListener("keydown", (event) => event.stopPropagation());
+  new ResizeObserver(() => { draw(); drawCells(); }).observe(element);
+  return { element, show, jump, fit: () => { draw(); drawCells(); } };
+}

@@ -1,0 +1,539 @@
+"""Film of a training loop: one round's graph, the numbers of every round, and what the program did between walks.
+
+Rounds of a loop repeat one structure with other numbers. The film stores the payload of the first round, and for each
+field that differs the values of all rounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from . import cells, journal, words
+from .dot import final_labels_and_widths, value_line
+from .trace_input import Trace, normalize, trace_data
+from .window import part_in_order
+
+MOST_WALKS = 4
+"""How many walks one round may have."""
+MOST_ROUNDS = 2000
+FULL_ENTRIES = 2000
+"""Rounds that end within this many entries of the journal keep all numbers."""
+FULL_CELLS = 30_000
+"""How many entries of arrays the rounds after those keep together."""
+MOST_SHOWN = 200
+"""How many rounds a page has; of a longer loop, rounds at equal distances."""
+MOST_CURVES = 40
+"""How many leaves can be chosen for the curve of a parameter."""
+
+Path = tuple[int | str, ...]
+
+
+class Moment(NamedTuple):
+    """A change by the program: a short word for it, a sentence, and what each leaf has afterwards."""
+
+    word: str
+    say: str
+    values: dict[int, int | None]
+    gradients: dict[int, int | None]
+
+
+class Round(NamedTuple):
+    """One round: its part of the trace, the moments before and after its walks, and its place in the journal."""
+
+    number: int
+    part: Trace
+    before: list[Moment]
+    forward: int
+    """How many moments come before the values are computed."""
+    after: list[Moment]
+    begins: dict[int, int | None]
+    """The gradient of each leaf as the round begins."""
+    entries: int
+    """How many entries the journal has up to the end of the round; each computed value and each step counts."""
+
+
+def load_film(trace: Any) -> Trace | None:
+    """Return the first round of a training loop with the key `film`, a list of rounds; None for any other trace."""
+    if isinstance(trace, dict) and "film" in trace:
+        return trace
+    walks = getattr(trace, "walks", None)
+    if walks is not None and not 2 <= len(walks) <= MOST_WALKS * MOST_ROUNDS:
+        return None
+    data = normalize(trace_data(trace))
+    return None if data["part"] or data["error"] else _film(data)
+
+
+def _film(trace: Trace) -> Trace | None:
+    graph = _Graph(trace)
+    ranges = graph.find_rounds()
+    if ranges is None:
+        return None
+    orders = graph.match_nodes(ranges)
+    if orders is None or len(orders) > MOST_ROUNDS:
+        return None
+    rounds = [*_rounds(trace, ranges, orders, _shown_rounds(len(ranges)))]
+    widths = [final_labels_and_widths(each.part)[1] for each in rounds]
+    first = rounds[0].part
+    widest = [max(of_node) for of_node in zip(*widths, strict=True)]
+    return first | {"film": rounds, "film_rounds": len(ranges), "widest": widest}
+
+
+# Finding rounds -------------------------------------------
+
+
+class _Graph:
+    """The walks of a trace and the nodes that they use."""
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+        self.inputs = [{each["name"]: each["node"] for each in node["inputs"]} for node in trace["nodes"]]
+        firsts = [walk["first"] for walk in trace["walks"]]
+        self.ranges = [*pairwise([*firsts, len(trace["steps"])])]
+
+    def _shape(self, walk: int) -> Any:
+        """Return what the steps of equal walks have in common."""
+        start, stop = self.ranges[walk]
+        each, nodes = self.trace["walks"][walk], self.trace["nodes"]
+        steps = self.trace["steps"][start:stop]
+        return each["direction"], each["error"] is None, *(
+            (step["rule"], step["input"], nodes[step["node"]]["op"], nodes[step["target"]]["kind"]) for step in steps
+        )
+
+    def find_rounds(self) -> list[tuple[int, int]] | None:
+        """Return the steps of each round: walks that repeat each other; None if the walks are no loop."""
+        shapes = [self._shape(walk) for walk in range(len(self.ranges))]
+        if any(len(shape) < 3 or shape[:2] != ("backward", True) for shape in shapes):
+            return None
+        for period in range(1, MOST_WALKS + 1):
+            is_loop = len(shapes) % period == 0 and all(
+                one == other for one, other in zip(shapes, shapes[period:], strict=False)
+            )
+            if is_loop and len(shapes) >= 2 * period:
+                walks = range(0, len(shapes), period)
+                return [(self.ranges[at][0], self.ranges[at + period - 1][1]) for at in walks]
+        return None
+
+    def match_nodes(self, ranges: list[tuple[int, int]]) -> list[list[int]] | None:
+        """Return the nodes of each round, in the order of the first one's; None if the graphs differ, or if rounds
+        share what they computed."""
+        base = self._used_nodes(*ranges[0])
+        orders = [base]
+        computed = {node for node in base if self.trace["nodes"][node]["kind"] != "leaf"}
+        for begin, _ in ranges[1:]:
+            match = self._match(ranges[0], begin)
+            if match is None or match.keys() != set(base):
+                return None
+            order = [match[node] for node in base]
+            made = {match[node] for node in base if self.trace["nodes"][node]["kind"] != "leaf"}
+            if made & computed:
+                return None
+            computed |= made
+            orders.append(order)
+        return orders
+
+    def _used_nodes(self, begin: int, stop: int) -> list[int]:
+        used: set[int] = set()
+        for step in self.trace["steps"][begin:stop]:
+            used |= {step["node"], step["target"], *self.inputs[step["node"]].values()}
+        for node in [*used]:
+            if self.trace["nodes"][node]["kind"] == "output":
+                used |= {*self.inputs[node].values()}
+        return sorted(used)
+
+    def _match(self, first: tuple[int, int], begin: int) -> dict[int, int] | None:
+        """Return which node corresponds to each node of the first round in the round that begins at a step."""
+        match: dict[int, int] = {}
+        nodes = self.trace["nodes"]
+
+        def pair(one: int, other: int) -> bool:
+            return match.setdefault(one, other) == other and nodes[one]["op"] == nodes[other]["op"]
+
+        for at in range(first[0], first[1]):
+            one, other = self.trace["steps"][at], self.trace["steps"][at - first[0] + begin]
+            pairs = [(one["node"], other["node"]), (one["target"], other["target"])]
+            of_one, of_other = self.inputs[one["node"]], self.inputs[other["node"]]
+            if of_one.keys() != of_other.keys():
+                return None
+            pairs += [(of_one[name], of_other[name]) for name in of_one]
+            for a, b in [*pairs]:
+                if nodes[a]["kind"] == "output" == nodes[b]["kind"]:
+                    pairs += zip(self.inputs[a].values(), self.inputs[b].values(), strict=False)
+            if not all(pair(*each) for each in pairs):
+                return None
+        return match if len({*match.values()}) == len(match) else None
+
+
+# Rounds ---------------------------------------------------
+
+
+def _shown_rounds(count: int) -> set[int]:
+    """Return the rounds of a loop that a page shows: all, or the first, the last, and others at equal distances."""
+    return {round(at * (count - 1) / (min(count, MOST_SHOWN) - 1)) for at in range(min(count, MOST_SHOWN))}
+
+
+def _rounds(
+    trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]], shown: set[int]
+) -> Iterator[Round]:
+    """Yield the rounds to be shown. The nodes of all are numbered and named as in the first."""
+    names = _names_in_round(trace, orders[0])
+    between = _Between(trace, ranges, orders)
+    for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
+        now = between.follow(number)
+        if number not in shown:
+            continue
+        part = part_in_order(trace, start, stop, order, names)
+        part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
+        yield Round(number, part, now.before, now.forward, now.after, now.begins, now.entries)
+
+
+def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
+    """Return unique names for the nodes of one round."""
+    given = words.names(trace)
+    plain = [re.sub(r" #\d+$", "", given[node]) for node in order]
+    counts, seen = Counter(plain), Counter[str]()
+    names = []
+    for name, node in zip(plain, order, strict=True):
+        seen[name] += 1
+        is_constant = trace["nodes"][node]["kind"] == "leaf" and not trace["nodes"][node]["label"]
+        names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
+    return names
+
+
+class _State(NamedTuple):
+    before: list[Moment]
+    forward: int
+    after: list[Moment]
+    begins: dict[int, int | None]
+    ends: dict[int, int | None]
+    """The gradient of each leaf that the walks reached, as they end."""
+    entries: int
+
+
+class _Between:
+    """What the program did between the walks of rounds, read from the journal once."""
+
+    def __init__(self, trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]]):
+        self.trace, self.orders = trace, orders
+        walks = [walk["first"] for walk in trace["walks"]]
+        self.bounds = [(walks.index(start), max(at for at, first in enumerate(walks) if first < stop))
+                       for start, stop in ranges]  # fmt: skip
+        self.values: dict[int, int | None] = {}
+        self.gradients = {each["node"]: each["value"] for each in trace["starts"]}
+        self.entries = 0
+        self.names = words.names(trace)
+        entries = trace["journal"]
+        begins = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "begin"}
+        ends = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "end"}
+        spans = [(begins[first], ends[last]) for first, last in self.bounds]
+        self.cuts = [0, *(self._cut(one[1] + 1, other[0], orders[at + 1])
+                          for at, (one, other) in enumerate(pairwise(spans))), len(entries)]  # fmt: skip
+        self.spans = spans
+
+    def _cut(self, start: int, stop: int, order: list[int]) -> int:
+        """Return where a round begins between two walks: behind the last change on a line after its first value's.
+
+        A loop that clears gradients first does it on a line before its forward; after the step, on a later line.
+        """
+        made = [self.trace["nodes"][node]["site"] for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
+        first = min((site["line"] for site in made if site), default=None)
+        for at in range(stop - 1, start - 1, -1):
+            entry = self.trace["journal"][at]
+            if entry["of"] is None or not entry["lines"]:
+                continue
+            line = self.trace["sites"][entry["lines"][0]]
+            is_before = entry["kind"] == "clear" if first is None else line["line"] < first
+            if not is_before:
+                return at + 1
+        return start
+
+    def follow(self, number: int) -> _State:
+        """Return what happened in the next round."""
+        order = self.orders[number]
+        place = {node: at for at, node in enumerate(order)}
+        made = [node for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
+        (begin, end), (start, stop) = self.spans[number], self.cuts[number : number + 2]
+        begins = {place[node]: value for node, value in self.gradients.items() if node in place}
+        before, forward = self._moments(start, begin, place, min(made, default=0))
+        for entry in self.trace["journal"][begin:end]:
+            self._carry_out(entry)
+        ends = {place[node]: value for node, value in self.gradients.items() if node in place}
+        after, _ = self._moments(end + 1, stop, place, None)
+        self.entries += sum(entry["count"] or 1 for entry in self.trace["journal"][start:stop])
+        return _State(before, forward, after, begins, ends, self.entries)
+
+    def _carry_out(self, entry: Trace) -> None:
+        if entry["of"] is not None and entry["node"] is not None and entry["kind"] not in ("hook", "return"):
+            (self.values if entry["of"] == "value" else self.gradients)[entry["node"]] = entry["after"]
+
+    def _moments(
+        self, start: int, stop: int, place: dict[int, int], computes: int | None
+    ) -> tuple[list[Moment], int]:
+        """Return the changes in a stretch of the journal, alike ones together, and how many come before the round's
+        first value is computed."""
+        moments: list[Moment] = []
+        forward: int | None = None
+        alike: list[Trace] = []
+
+        def finish() -> None:
+            told = [*journal.sentences(alike, self.names, lambda at: words.in_brief(self.trace, at))]
+            if told:
+                say = f"{told[0][0].upper() if told[0].startswith('the ') else told[0][0]}{told[0][1:]}."
+                moments.append(Moment(_word(alike[0]), say, *self._leaf_states(place)))
+            alike.clear()
+
+        for entry in self.trace["journal"][start:stop]:
+            if entry["kind"] == "compute":
+                if computes is not None and entry["first"] <= computes < entry["first"] + entry["count"]:
+                    finish()
+                    forward = len(moments)
+                continue
+            if alike and (entry["kind"], entry["by"]) != (alike[0]["kind"], alike[0]["by"]):
+                finish()
+            if entry["of"] is not None:
+                self._carry_out(entry)
+                alike.append(entry)
+        finish()
+        return moments, len(moments) if forward is None else forward
+
+    def _leaf_states(self, place: dict[int, int]) -> tuple[dict[int, int | None], dict[int, int | None]]:
+        values = {place[node]: value for node, value in self.values.items() if node in place}
+        gradients = {place[node]: value for node, value in self.gradients.items() if node in place}
+        return values, gradients
+
+
+def _word(entry: Trace) -> str:
+    """Return a short word for a change: `step`, `zero_grad`, `clip_grad_norm_`, `*=`."""
+    return "step" if entry["kind"] == "update" else entry["by"] or entry["kind"]
+
+
+# The payload ----------------------------------------------
+
+Payload = dict[str, Any]
+
+
+def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Payload]) -> Payload:
+    """Return the payload of a film: that of the first round, and under `film` what differs in each round.
+
+    `payload_of` returns the payload of one round. Its `values` are shared by all rounds.
+    """
+    rounds: list[Round] = trace["film"]
+    full = rounds_with_numbers(rounds)
+    values, places = cells.deduplicate(trace["values"], cells.BUDGET * 1000)
+    payloads = [
+        payload_of(each.part, places, with_numbers=number in full, with_insides=number == 0)
+        for number, each in enumerate(rounds)
+    ]
+    for page in payloads:
+        page["insides"] = payloads[0]["insides"]
+    film = {
+        "columns": [[[*path], column] for path, column in columns(payloads)],
+        "moments": [_moment_data(trace, each, places) for each in rounds],
+        "curves": _curves(trace, rounds),
+        "loss": [_size(trace, _root_value(each.part)) for each in rounds],
+        "rounds": [each.number for each in rounds],
+        "count": trace["film_rounds"],
+        "note": _film_note(rounds, full, trace["film_rounds"]),
+    }
+    keep = _places_in(payloads, film["moments"], full)
+    pool = [value if at in keep else _without_entries(value) for at, value in enumerate(values)]
+    chains = [column for path, column in film["columns"] if path[-1] in (*PLACES, "value") or "upstreams" in path]
+    return payloads[0] | {"values": delta_code(pool, chains), "note": note, "film": film}
+
+
+def rounds_with_numbers(rounds: list[Round]) -> set[int]:
+    """Return the rounds that keep all their numbers.
+
+    Those are all that end within the journal's first 2,000 entries, and of the others as many at equal distances as
+    have 30,000 numbers together.
+    """
+    first = max(1, sum(each.entries <= FULL_ENTRIES for each in rounds))
+    part = rounds[-1].part
+    used = {place for step in part["steps"] for place in (step[word] for word in ("contribution", "before", "after",
+            "upstream", "local", "raw"))} | {node["value"] for node in part["nodes"]}  # fmt: skip
+    size = sum(len(part["values"][place]["data"] or (part["values"][place]["thumbnail"] or {"data": ()})["data"])
+               for place in used if place is not None)  # fmt: skip
+    rest = len(rounds) - first
+    if rest <= 0 or size * rest <= FULL_CELLS:
+        return set(range(len(rounds)))
+    every = -(-size * rest // FULL_CELLS)
+    return {*range(first), *range(first + every - 1, len(rounds), every), len(rounds) - 1}
+
+
+def _film_note(rounds: list[Round], full: set[int], count: int) -> str | None:
+    """Return sentences about the rounds and numbers that a page leaves out; None if it has all."""
+    notes = []
+    if count > len(rounds):
+        notes.append(f"This page has {len(rounds)} of {count} rounds.")
+    if len(full) < len(rounds):
+        first = next(at for at in range(len(rounds)) if at not in full)
+        notes.append(
+            f"From round {rounds[first].number + 1} on, arrays have their entries in {len(full) - first} rounds, and "
+            f"in the others their shape, size and range."
+        )
+    return " ".join(notes) or None
+
+
+def columns(payloads: list[Payload]) -> Iterator[tuple[Path, list[Any]]]:
+    """Yield the paths at which payloads differ, each with the value of every payload."""
+    yield from _columns((), payloads)
+
+
+def _columns(path: Path, parts: list[Any]) -> Iterator[tuple[Path, list[Any]]]:
+    first = parts[0]
+    if all(part == first for part in parts[1:]):
+        return
+    if isinstance(first, dict) and all(isinstance(part, dict) and part.keys() == first.keys() for part in parts):
+        for key in first:
+            yield from _columns((*path, key), [part[key] for part in parts])
+    elif isinstance(first, list) and all(isinstance(part, list) and len(part) == len(first) for part in parts):
+        for key in range(len(first)):
+            yield from _columns((*path, key), [part[key] for part in parts])
+    else:
+        yield path, parts
+
+
+def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
+    """Return the moments of a round for the page, each with the leaves' values, labels and gradients."""
+
+    def state(moment: Moment) -> Payload:
+        return {
+            "word": moment.word, "say": moment.say,
+            "values": {node: [_new(places, place), value_line(trace, place)]
+                       for node, place in moment.values.items()},
+            "gradients": {node: _new(places, place) for node, place in moment.gradients.items()},
+        }  # fmt: skip
+
+    return {
+        "begins": {node: _new(places, place) for node, place in each.begins.items()},
+        "before": [state(moment) for moment in each.before], "forward": each.forward,
+        "after": [state(moment) for moment in each.after],
+    }  # fmt: skip
+
+
+def _new(places: list[int], place: int | None) -> int | None:
+    return None if place is None else places[place]
+
+
+def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | None]]]:
+    """Return the curves that can be chosen: each parameter's value in every round, an array's by its norm."""
+    part = rounds[0].part
+    leaves = [node["id"] for node in part["nodes"] if node["kind"] == "leaf" and node["requires_grad"]][:MOST_CURVES]
+    found = []
+    for leaf in leaves:
+        sizes = [_size(trace, each.part["nodes"][leaf]["value"]) for each in rounds]
+        is_number = words.scalar(trace, part["nodes"][leaf]["value"]) is not None
+        name = part["nodes"][leaf]["name"]
+        found.append((name if is_number else f"|{name}|", sizes))
+    return found
+
+
+def _root_value(part: Trace) -> int | None:
+    root = part["walk"]["root"]
+    return None if root is None else part["nodes"][root]["value"]
+
+
+def _size(trace: Trace, place: int | None) -> float | None:
+    """Return a value as one number to four digits: the number, or the norm of an array; None if it is not finite."""
+    value = None if place is None else trace["values"][place]
+    if value is None:
+        return None
+    single = value["data"] and len(value["data"]) == 1
+    size = value["data"][0] if single else (value["statistics"] or {"norm": None})["norm"]
+    return float(f"{size:.4g}") if isinstance(size, (int, float)) else None
+
+
+PLACES = ("contribution", "before", "after", "local", "raw")
+
+
+def _places_in(payloads: list[Payload], moments: list[Payload], full: set[int]) -> set[int]:
+    """Return the values that the rounds with all numbers use."""
+    used: set[int | None] = set()
+    for number in full:
+        page = payloads[number]
+        used |= {node["value"] for node in page["nodes"]}
+        used |= {each["value"] for each in page["gradients"]}
+        for step in page["steps"]:
+            used |= {step[word] for word in PLACES} | {*step["upstreams"].values()} | {*step["reads"].values()}
+        for walk in page["walks"]:
+            used |= {*walk["starts"].values(), *walk["ends"].values(), *(place for place, _ in walk["values"].values())}
+        used |= {*moments[number]["begins"].values()}
+        for moment in (*moments[number]["before"], *moments[number]["after"]):
+            used |= {*moment["gradients"].values(), *(place for place, _ in moment["values"].values())}
+    return {place for place in used if place is not None}
+
+
+def _without_entries(value: Payload) -> Payload:
+    """Return an array without its entries; a number as it is."""
+    if value["data"] is not None and len(value["data"]) == 1:
+        return value
+    return {name: part for name, part in value.items() if name not in ("cells", "corner")} | {
+        "data": None, "dropped": True
+    }  # fmt: skip
+
+
+# Compact numbers ------------------------------------------
+
+
+def delta_code(values: list[Payload], chains: list[list[int | None]]) -> list[Payload]:
+    """Return values with each array as its difference to the array before it in a chain, where that is shorter.
+
+    Each number of a few digits has an integer code that grows with it. From one round to the next most numbers change
+    little, so the differences of their codes are short.
+    """
+    coded = [*values]
+    known = {0}
+    for chain in chains:
+        last: int | None = None
+        for place in chain:
+            if place is None or place in known:
+                last = place if place is not None else last
+                continue
+            known.add(place)
+            change = None if last is None else _difference(values[last], values[place])
+            if change is not None:
+                rest = {name: part for name, part in values[place].items() if name not in ("data", "cells")}
+                coded[place] = rest | {"from": last, "delta": change}
+            last = place if _entries(values[place]) else last
+    return coded
+
+
+def _entries(value: Payload) -> list[Any] | None:
+    """Return the entries of an array that is drawn as a picture with a cell for each."""
+    found = value["data"] or value.get("cells", {"data": None})["data"]
+    return found if found and len(found) > cells.WRITTEN else None
+
+
+def _difference(one: Payload, other: Payload) -> list[int] | None:
+    """Return the differences of the codes of two arrays; None if they have none."""
+    a, b = _entries(one), _entries(other)
+    if a is None or b is None or len(a) != len(b) or one["shape"] != other["shape"]:
+        return None
+    if (one["data"] is None) != (other["data"] is None):
+        return None
+    if "cells" in one and one["cells"].keys() != other["cells"].keys():
+        return None
+    digits = cells.DIGITS if len(b) <= cells.MANY else cells.DIGITS_OF_MANY
+    codes = [[number_code(x, digits) for x in each] for each in (a, b)]
+    if any(code is None for each in codes for code in each):
+        return None
+    return [y - x for x, y in zip(*codes, strict=True)]
+
+
+def number_code(x: Any, digits: int) -> int | None:
+    """Return an integer that grows with a number of a few significant digits; None for any other entry."""
+    if not isinstance(x, (int, float)) or isinstance(x, bool):
+        return None
+    if x == 0:
+        return 0
+    mantissa, exponent = f"{abs(x):.{digits - 1}e}".split("e")
+    low = 10 ** (digits - 1)
+    code = (int(exponent) + EXPONENTS) * 9 * low + int(mantissa.replace(".", "")) - low + 1
+    return None if code <= 0 else code if x > 0 else -code
+
+
+EXPONENTS = 40
+"""The smallest numbers with a code are of this many places after the point."""
