@@ -135,7 +135,7 @@ def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
         expect(page.locator(".quiz-panel")).to_be_visible()
         page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right. It is tanh (d)")
-    expect(page.locator(f"#n{sender}")).to_have_class("node application active done")
+    expect(page.locator(f"#n{sender}")).to_have_class("node application done active")
     expect(page.locator(f"#n{trace.steps[5].target}")).to_have_class("node application")  # more will arrive there
 
 

@@ -384,8 +384,8 @@ function drawGraph(data, act) {
   function show(step) {
     now.step = step ?? null;
     openFor(step ? nodesOfStep(data, step) : []);
-    light();
     paintChanges();
+    light();
   }
 
   function light() {

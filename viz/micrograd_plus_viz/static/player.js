@@ -37,7 +37,7 @@ export function mount(host, data, opts = {}) {
   let event = null;
   const graph = drawGraph(data, act);
   event = makeEvent(data, graph);
-  const program = makeProgram(data, act);
+  const program = makeProgram(data, act, Boolean(opts.timeline));
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
   const sentence = make("p", "sentence scroller");
