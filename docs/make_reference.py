@@ -68,6 +68,7 @@ OTHERS = {
     "Transforms": ("transforms", "autograd"),
     "Differential equations": ("numpy.integrate",),
     "Recording and checking": ("tracing", "checks"),
+    "Steps as programs": ("written",),
     "Operations of your own": ("core.define", "core.composite"),
     "As in micrograd": ("engine", "nn.scalars"),
     "Random numbers": ("random",),

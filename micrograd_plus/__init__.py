@@ -35,7 +35,7 @@ _WHEN_ASKED_FOR = {
     "Trace": "tracing:Trace", "autograd": "autograd", "check_op": "checks.promises:check", "checks": "checks",
     "checkpoint": "transforms:checkpoint", "checkpoint_sequential": "transforms:checkpoint_sequential",
     "cond": "transforms:cond", "custom_jvp": "transforms:custom_jvp", "custom_vjp": "transforms:custom_vjp",
-    "cuda": "cuda", "device": "cuda:device", "engine": "engine", "exercises": "exercises",
+    "compile": "written:compile", "cuda": "cuda", "device": "cuda:device", "engine": "engine", "exercises": "exercises",
     "FileError": "files:FileError",
     "fft": "fft", "grad": "transforms:grad", "gradcheck": "transforms:gradcheck", "grading": "grading",
     "hessian": "transforms:hessian", "hvp": "transforms:hvp", "is_checkpointing": "transforms:is_checkpointing",
@@ -47,6 +47,7 @@ _WHEN_ASKED_FOR = {
     "splat": "extras.splat", "stats": "extras.stats",
     "tracing": "tracing", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
     "vjp": "transforms:vjp", "while_loop": "transforms:while_loop",
+    "written_out": "written:write_out",
     **{name: f"random:{name}" for name in ("rand", "randint", "randn")},
     **{name: f"random.pytorch_draws:{name}" for name in (
         "manual_seed", "multinomial", "rand_like", "randn_like", "randperm",

@@ -44,6 +44,8 @@ from .transforms import (
     is_checkpointing as is_checkpointing, is_recomputing as is_recomputing, jacobian as jacobian, jvp as jvp,
     scan as scan, value_and_grad as value_and_grad, vjp as vjp, while_loop as while_loop,
 )
+from .written import compile as compile, write_out as _written_out
 
 check_op = _check_op
+written_out = _written_out
 __version__: str

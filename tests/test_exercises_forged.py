@@ -170,3 +170,83 @@ def test_no_word_of_xp_solves_an_exercise(pairs, monkeypatch):
             solved[exercise.id] = words
     assert {name: words for name, words in solved.items() if name not in ONE_OPERATION} == {}
     assert pairs or ONE_OPERATION - ECHOES.keys() - {"subtract.b"} <= solved.keys()  # the search finds what there is
+
+
+# Hostile answers in a notebook -------
+
+
+class Loud:
+    """An object whose conversions raise."""
+
+    def __array__(self, *arguments, **keywords):
+        raise RuntimeError("array")
+
+    def __repr__(self):
+        raise RuntimeError("repr")
+
+
+def raise_long(out):
+    raise ValueError("x" * 10_000)
+
+
+def overwrite(out):
+    out.fill(0)
+    return out
+
+
+def leave(out):
+    raise SystemExit(3)
+
+
+def call_itself(out):
+    return call_itself(out)
+
+
+def count_calls_of(out, calls=[]):  # noqa: B006 - it remembers its calls
+    calls.append(1)
+    return out * len(calls)
+
+
+HOSTILE = {
+    "a very long message": ("sigmoid.x", raise_long),
+    "a generator": ("sigmoid.x", lambda out: (each for each in out)),
+    "a module": ("softmax.x", lambda upstream: exercises),
+    "two million entries": ("sigmoid.x", lambda out: np.zeros(2_000_000)),
+    "objects that raise": ("sigmoid.x", lambda out: np.array([[Loud()] * 3] * 2, dtype=object)),
+    "its input, overwritten": ("sigmoid.x", overwrite),
+    "random numbers": ("sigmoid.x", lambda out: np.random.default_rng().random(out.shape)),
+    "nan": ("softmax.x", lambda upstream: upstream * np.nan),
+    "complex numbers": ("sigmoid.x", lambda out: out * 1j),
+    "other numbers at each call": ("sigmoid.x", count_calls_of),
+    "the end of the program": ("sigmoid.x", leave),
+    "endless recursion": ("sigmoid.x", call_itself),
+    "no parameters": ("sigmoid.x", lambda: 3),
+    "any parameters": ("sigmoid.x", lambda *given, **named: 3),
+    "a class": ("sigmoid.x", Loud),
+    "a dictionary of numbers": ("diamond.gradients", lambda a: {1: 2}),
+    "a dictionary of objects that raise": ("diamond.gradients", lambda s: {"p": Loud(), "s": s}),
+    "words for nodes": ("engine.order", lambda root: ["a", "b"]),
+    "nodes that are no integers": ("engine.order", lambda root: [1.5, np.inf, np.nan]),
+    "a node beyond all integers": ("engine.order", lambda root: [10**30]),
+    "rows of nodes": ("engine.order", lambda root: [[9], [8]]),
+    "an array of verdicts": ("engine.compare", lambda gradient: gradient > 0),
+    "nan as a verdict": ("engine.compare", lambda gradient: float("nan")),
+    "a word for a parameter": ("engine.momentum", lambda parameter: ("a", {})),
+    "no weight": ("engine.training", lambda weight: None),
+    "a function for a class": ("engine.value", lambda data: data),
+    "a masked array": ("sigmoid.x", lambda out: np.ma.masked_array(out * (1 - out), mask=True)),
+    "a matrix": ("sigmoid.x", lambda out: np.asmatrix(out * (1 - out))),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_hostile_answers_get_a_reply_hints_and_a_walk_or_a_sentence():
+    for title, (name, answer) in HOSTILE.items():
+        reply = exercises.check(name, answer, seed=3)
+        assert not reply, title
+        assert reply.result.points <= 1, title
+        assert name in reply.text
+        assert all(str(reply.hint()) for _ in range(3))
+        assert reply.walk() is not None
+        assert isinstance(reply.inputs(), dict)
+    assert len(HOSTILE) >= 25

@@ -131,3 +131,8 @@ def test_a_reader_of_prompts_and_hints_reaches_the_right_rule(capsys):
         print(f"\n{in_three} of {len(trials)} trials reach the right rule in at most three tries")  # noqa: T201 - the share is the result
     assert len(trials) >= 36
     assert in_three >= 0.95 * len(trials)
+
+
+def test_the_number_of_variants_is_limited():
+    sizes = {each.id: len(each.variants) for each in exercises.list_exercises()[::3]}
+    assert max(sizes.values()) <= 800, max(sizes, key=sizes.get)

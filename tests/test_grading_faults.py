@@ -254,6 +254,8 @@ def test_late_submissions_lose_points_by_the_rule(tmp_path, capsys):
 
 @pytest.mark.parametrize(("settings", "rows", "message"), [
     ({}, "a,2026-12-04\n", "the assignment has no due time"),
+    ({"due": DUE}, "a,0001-01-01T00:00+14:00\n", "line 1 of times.csv has the year 1"),
+    ({"due": DUE}, "a,\0\n\udc80", "times.csv is not a table: save it as CSV in UTF-8"),
     ({"due": DUE}, "id,time\na,yesterday\n", "line 2 of times.csv must have an ID and a time"),
     ({"due": "2026-12-04T23:59:00"}, "a,2026-12-04T12:00+01:00\n", "has a time zone, and `due`"),
     ({"due": "2026-12-04"}, "", "`due` must be a date with a time"),
@@ -263,7 +265,7 @@ def test_late_submissions_lose_points_by_the_rule(tmp_path, capsys):
 ])  # fmt: skip
 def test_unusable_times_and_rules_stop_before_anything_is_written(tmp_path, capsys, settings, rows, message):
     (tmp_path / "a.py").write_text(RIGHT, encoding="utf-8")
-    (tmp_path / "times.csv").write_text(rows, encoding="utf-8")
+    (tmp_path / "times.csv").write_bytes(rows.encode("utf-8", "surrogateescape"))
     code = main(["grade", str(tmp_path / "a.py"), "--assignment", str(assignment(tmp_path, **settings)), "-o",
                  str(tmp_path / "out"), "--times", str(tmp_path / "times.csv")])  # fmt: skip
     assert code == 1

@@ -13,11 +13,13 @@ import pytest
 from browser import chromium  # noqa: F401 - a fixture
 from graded import assignment
 from micrograd_plus import exercises
+from micrograd_plus.exercises import answer_walks
 from micrograd_plus.grading import cells, grade, report, submissions, tampering
 from micrograd_plus.grading.assignment import load_assignment
 from micrograd_plus.grading.reasons import REASONS, escape_invisible, reason
 from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.store import Store, to_json
+from micrograd_plus.tracing import load_trace
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202e \x1b[31m =1+1"
 OPEN = {"meta", "br", "img", "link", "input"}
@@ -202,6 +204,25 @@ def test_the_walk_of_a_wrong_answer_loads_and_draws(store):
     assert "the right walk, and this one" in drawn
     assert sorted(path.name for path in (store.folder / "walks").glob("*.html")) == ["bob--tanh.x.html"]
     assert 'href="walks/bob--tanh.x.html"' in (store.folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [
+    "diamond.gradients", "tied.gradients", "neuron.predict", "twice.predict", "engine.accumulate", "engine.segments",
+    "engine.unbroadcast", "penalty.w", "matvec.weight", "softmax.x",
+])  # fmt: skip
+def test_the_file_of_a_walk_adds_up_with_a_students_numbers_in_it(name):
+    exercise = exercises.get_exercise(name)
+    cases = exercise.cases(3)
+    known = next(each for each in exercise.mistakes if each.wrong_answer is not None)
+    outcomes = [exercise.run(known.wrong_answer, case.request) for case in cases]
+    wrong = exercise.mark(cases, outcomes).first_wrong
+    values = list(outcomes[cases.index(wrong.case)]["values"].values())
+    walk = answer_walks.walk_with_answer(exercise, wrong, lambda: values[0] if len(values) == 1 else tuple(values))
+    loaded = load_trace(walk.to_json())
+    assert len(loaded.steps) == len(walk.steps)
+    beside = json.loads(grade.what_is_beside(walk, answer_walks.right_walk(exercise, wrong.case)))
+    assert load_trace(beside["right"]).steps
+    assert beside["opens_at"] == walk.opens_at
 
 
 # Reasons ------------------------------------------------------------------------------------------------------------

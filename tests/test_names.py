@@ -263,6 +263,9 @@ WORDS = {
 
 
 WORDS_OF_BOTH = {
+    "mg.tile(x, dims=(2, 1))": "mg.tile(x, (2, 1))",
+    "x.flip(dims=[0])": "x.flip(0)",
+    "x.permute(dims=(1, 0))": "x.permute(1, 0)",
     "mg.sum(x, dim=1)": "mg.sum(x, axis=1)",
     "x.sum(dim=1)": "x.sum(axis=1)",
     "x.mean(dim=(0, 1))": "x.mean(axis=(0, 1))",

@@ -9,7 +9,7 @@ import micrograd_plus as mg
 from micrograd_plus.core.define import operations
 
 PYTORCH = {
-    "torch": "addcmul autograd avg_pool1d batch_norm cat celu conv1d conv2d conv3d conv_transpose1d "
+    "torch": "addcmul autograd avg_pool1d batch_norm cat celu compile conv1d conv2d conv3d conv_transpose1d "
     "conv_transpose2d cuda cummax cummin dequantize device dropout embedding enable_grad erf erfc "
     "flatten from_numpy group_norm gru_cell instance_norm is_grad_enabled layer_norm lerp "
     "log_softmax logcumsumexp logsumexp lstm_cell manual_seed max_pool1d max_pool2d multinomial nn "
@@ -47,6 +47,7 @@ OWN_NAMES = {
     "checks": "module of the checks that every operation passes",
     "samples": "small calls of every operation, for checks and exercises",
     # Recording and stepping.
+    "written_out": "writes a call out as a NumPy program",
     "record": "records a program and its backward pass; `numpy.record` is a scalar type",
     "Trace": "the record",
     "load_trace": "reads a record from a file",

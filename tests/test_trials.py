@@ -1,5 +1,6 @@
 """A few cases of each kind of trial, and a check that trials detect planted bugs."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
-from trials import harness, hostile, rules, training
+import writers
+from micrograd_plus import files
+from trials import harness, hostile, kills, rules, training
 from trials.__main__ import KINDS, tally
 
 TESTS = Path(__file__).resolve().parent
@@ -37,6 +40,16 @@ def test_a_guard_that_lets_something_through_is_found(monkeypatch, planted):
     missing = {"own": lambda results: results[0], "read_only": lambda value, variables: value}[planted]
     monkeypatch.setattr(guards, planted, missing)
     assert harness.run_cases("rules", rules.run, 0, 60, quiet=True).findings
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are forked")
+def test_a_file_that_is_written_in_place_is_found_by_kills(monkeypatch):
+    monkeypatch.setattr(writers, "WRITERS", {"Trace.save": writers.WRITERS["Trace.save"]})
+    kills.prepare.cache_clear()
+    assert not harness.run_cases("kills", kills.run, 0, 6, quiet=True).findings
+    monkeypatch.setattr(files, "find_target", lambda path: None)
+    assert harness.run_cases("kills", kills.run, 0, 6, quiet=True).findings
+    kills.prepare.cache_clear()
 
 
 @pytest.mark.parity

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from numpy import ndarray, ndindex
+from numpy import ndindex
 
 from .shapes import kernel_shape, windows_along
 
@@ -167,7 +167,7 @@ def _column_blocks(
     windows = _windows(np, x, kernel, stride, padding, dilation, 0.0)
     channels, kh, kw, high, wide, n = windows.shape
     entries, row = channels // groups * kh * kw, wide * n
-    rows = max(1, BLOCK // max(1, channels * kh * kw * row)) if type(x) is ndarray else high
+    rows = max(1, BLOCK // max(1, channels * kh * kw * row)) if np.__name__ == "numpy" else high
     block = np.empty((channels, kh, kw, min(rows, high), wide, n), x.dtype)
     for start in range(0, high, rows):
         stop = min(start + rows, high)

@@ -136,7 +136,7 @@ def wraps_op(call: Any, *, namespace: bool = False) -> Callable[[Any], Any]:
         function.__dict__.update(op=call.op, rule=call.rule, source=call.source, public=call.public)
         if namespace:
             setattr(tensors, call.op.name, function)
-        return suggests_keywords(function) if {"axis", "axes"} & {*function.__code__.co_varnames} else function
+        return suggests_keywords(function) if {"axis", "axes", "reps"} & {*function.__code__.co_varnames} else function
 
     return define
 

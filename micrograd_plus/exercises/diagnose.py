@@ -87,6 +87,8 @@ def agrees(
     if outcome["values"] is None:
         return False
     values = theirs["values"] if names is None else {name: theirs["values"].get(name) for name in names}
+    if names is None and values.keys() != outcome["values"].keys():
+        return False
     if not values.keys() <= outcome["values"].keys() or any(value is None for value in values.values()):
         return False
     return all(is_same_result(case, name, value, outcome["values"][name]) for name, value in values.items())

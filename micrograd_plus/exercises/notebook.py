@@ -234,8 +234,10 @@ def score(exercise: str, answer: Any, *, of: float | None = None) -> float:
         print(problem or f"{exercise}: there is no answer yet.")  # noqa: T201 - the notebook shows it
         return 0.0
     full = get_exercise(exercise).points if of is None else of
-    result = check(exercise, answer).result
-    return float(max(0.0, round(full * result.points / result.of, 6)))
+    reply = check(exercise, answer)
+    if isinstance(reply, MarkedLater):
+        print(reply)  # noqa: T201 - the notebook shows why there are no points yet
+    return float(max(0.0, round(full * reply.result.points / reply.result.of, 6)))
 
 
 def hint(exercise: str = "") -> str:

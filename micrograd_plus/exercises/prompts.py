@@ -166,7 +166,7 @@ def list_readable_values(op: Op, reads: Sequence[str], sample: Sample) -> str:
 
 def write_shape(name: str, values: dict[str, Any], out: Any) -> str:
     """Return the shape of a readable value in the example."""
-    value = out if name == "upstream" else values.get(name)
+    value: Any = out if name == "upstream" else values.get(name)
     if not isinstance(value, (tuple, list)) and hasattr(value, "shape") and not name.endswith("_shape"):
         return f", shape {tuple(value.shape)}"
     return f" = {value!r}" if name.endswith("_shape") and value is not None else ""

@@ -129,7 +129,7 @@ class Reply:
         by_hand = hints_by_hand(self.exercise, self.result.first_wrong, self.answer)
         if known is not None:
             first, _, last = by_hand.hints
-            by_hand.hints = (known.hints[1], first, last)
+            by_hand.hints = (known.hints[0], first, last)
         return by_hand
 
     def walk(self) -> Any:

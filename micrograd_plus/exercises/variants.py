@@ -46,7 +46,7 @@ VARIANT = "edit"
 
 def variant(title: str, answer: Any) -> Mistake:
     """Return the mistake of a variant. Its title is the hint."""
-    return Mistake(VARIANT, title, (QUESTION, EXPLANATION.format(title=title), LAST_HINT), answer)
+    return Mistake(VARIANT, title, (EXPLANATION.format(title=title), QUESTION, LAST_HINT), answer)
 
 
 # Rules ----------------------
@@ -100,12 +100,16 @@ def rule_trees(functions: Functions) -> Iterator[tuple[tuple[str, ...], Any, ast
                 tree = ast.parse(textwrap.dedent(text.strip().rstrip(",")))
             except SyntaxError:
                 continue
-            first: Any = tree.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Lambda):
-                body = ast.Return(first.value.body)
-                first = ast.FunctionDef("answer", first.value.args, [body], [], lineno=1)
-            first.decorator_list, first.name = [], "answer"
-            yield inputs, function, ast.Module([first], [])
+            yield inputs, function, ast.Module([as_definition(tree.body[0])], [])
+
+
+def as_definition(statement: Any) -> Any:
+    """Return the definition of a function named `answer` for a statement that defines one, or that is a lambda."""
+    function = getattr(statement, "value", None)
+    if isinstance(function, ast.Lambda):
+        return ast.FunctionDef("answer", function.args, [ast.Return(function.body)], [], lineno=1)
+    statement.decorator_list, statement.name = [], "answer"
+    return statement
 
 
 def form_function(code: str, readable: Sequence[str], namespace: dict[str, Any]) -> tuple[Any, ast.AST]:
@@ -116,11 +120,11 @@ def form_function(code: str, readable: Sequence[str], namespace: dict[str, Any])
     return compile_tree(tree, namespace), tree
 
 
-def compile_tree(tree: Any, namespace: dict[str, Any]) -> Any:
-    """Return the function that a tree defines."""
+def compile_tree(tree: Any, namespace: dict[str, Any], name: str = "answer") -> Any:
+    """Return the function that a tree defines under a name."""
     definitions = dict(namespace)
     exec(compile(ast.fix_missing_locations(tree), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102 - a changed copy of the engine's own rule
-    return definitions["answer"]
+    return definitions[name]
 
 
 def edit_function(
@@ -133,7 +137,7 @@ def edit_function(
         arguments = [ast.arg(name) for name in dict.fromkeys([*(each.arg for each in function.args.args), *readable])
                      if name in read]  # fmt: skip
         signature = ast.arguments([], arguments, None, [], [], None, [])
-        edited = ast.FunctionDef("answer", signature, body.body, [], lineno=1)
+        edited = ast.FunctionDef("answer", signature, getattr(body, "body", []), [], lineno=1)
         yield title, compile_tree(ast.Module([edited], []), namespace)
 
 
@@ -437,9 +441,8 @@ def class_variants(right: type, tree: ast.Module) -> Iterator[Mistake]:
     for method in declared.body if isinstance(declared, ast.ClassDef) else ():
         if isinstance(method, ast.FunctionDef):
             for title, edited in edit_tree(ast.Module([method], []), ATTRIBUTES):
-                definitions = dict(namespace)
-                exec(compile(ast.fix_missing_locations(edited), "<variant>", "exec", dont_inherit=True), definitions)  # noqa: S102 - a changed copy of our own class
-                yield variant(title, type(right.__name__, (right,), {method.name: definitions[method.name]}))
+                function = compile_tree(edited, namespace, method.name)
+                yield variant(title, type(right.__name__, (right,), {method.name: function}))
 
 
 ATTRIBUTES = ("self.data", "other.data", "y")

@@ -23,6 +23,8 @@ from .reasons import reason
 SETTINGS = {"grace": math.inf, "per_day": 100.0, "at_most": 100.0}
 """The settings of a rule, each with its largest value."""
 DAY = timedelta(days=1)
+OLDEST, NEWEST = 1970, 2999
+"""The years that a time of submission may have."""
 
 
 class TimesError(Exception):
@@ -51,8 +53,11 @@ def read_times(path: Path, due: datetime | None) -> dict[str, str]:
     """Return the time of submission of each student in a table; raise `TimesError` for one that cannot be used."""
     if due is None:
         raise TimesError("the assignment has no due time: write due = 2026-12-04T23:59:00+01:00 into it")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if any(map(str.strip, row))]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if any(map(str.strip, row))]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TimesError(f"{path.name} is not a table: save it as CSV in UTF-8") from error
     times = {}
     for number, row in enumerate(rows, start=1):
         try:
@@ -62,6 +67,8 @@ def read_times(path: Path, due: datetime | None) -> dict[str, str]:
                 continue  # the line with the names of the columns
             raise TimesError(f"line {number} of {path.name} must have an ID and a time such as 2026-12-04T21:15, "
                              f"got {','.join(row)!r}") from None  # fmt: skip
+        if not OLDEST <= time.year <= NEWEST:
+            raise TimesError(f"line {number} of {path.name} has the year {time.year}")
         if time.tzinfo is not None and due.tzinfo is None:
             raise TimesError(f"line {number} of {path.name} has a time zone, and `due` in the assignment has none")
         times[student] = time.isoformat()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from ..core.messages import MissingName, check_function, check_mapping, expected_tensor_error
 from ..core.runtime.blocks import module_call, no_grad
@@ -89,6 +89,9 @@ class Module:
     See: torch.nn.Module.
     """
 
+    attribute_writes: ClassVar[list[int]] = [0]
+    """How many attributes of modules were set: compiled steps look at modules again when it has grown."""
+
     training: bool
     _roles: dict[str, str]
     _before: dict[Handle, Callable[..., Any]]
@@ -161,6 +164,7 @@ class Module:
     # Attributes -------------
 
     def __setattr__(self, name: str, value: Any) -> None:
+        Module.attribute_writes[0] += 1
         role = self._roles.get(name)
         if role is not None and value is not None:
             self._refuse(name, role, value)

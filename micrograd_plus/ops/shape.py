@@ -284,7 +284,13 @@ def sum_repeats(xp, x, *, shape, repeats, axis=None):
 
 @linear(x=lambda xp, upstream, x_shape, reps: xp.sum_tiles(upstream, x_shape, reps))
 @explains("reps must be whole numbers that are not negative")
-def tile(xp, x, *, reps):
+def _tile(xp, x, *, reps):
+    """Repeat the whole array along each axis."""
+    return xp.tile(x, reps)
+
+
+@wraps_op(_tile)
+def tile(x, reps):
     """Repeat the whole array along each axis.
 
     Shapes: x (n), reps=2 -> (2 n); x (2, 3), reps=(2, 2) -> (4, 6).
@@ -294,7 +300,7 @@ def tile(xp, x, *, reps):
     >>> mg.tile([1.0, 2.0], (2, 2)).tolist()
     [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
     See: numpy.tile, torch.tile."""
-    return xp.tile(x, reps)
+    return _tile(x, reps=reps)
 
 
 @linear(x=lambda xp, upstream, reps: xp.tile(upstream, reps), public=False)

@@ -71,9 +71,16 @@ class PyTorchMethods(Variable):
         """The same entries in the shape of another tensor."""
         return ops.reshape(self, shape=other.shape)
 
-    def permute(self, *dims: Any) -> Any:
-        """All axes in another order."""
-        return ops.transpose(self, axes=one_tuple(dims))
+    def permute(self, *axes: Any, dims: Any = ()) -> Any:
+        """All axes in another order.
+
+        Args:
+            *axes: the axes in their new order, as one tuple or each by itself.
+            dims: the same under PyTorch's name.
+        Returns: a tensor.
+        Raises: ValueError unless each axis is named once.
+        """
+        return ops.transpose(self, axes=one_tuple(axes or (dims,)))
 
     def t(self) -> Any:
         """A matrix with rows and columns exchanged; a vector stays as it is."""
@@ -98,9 +105,16 @@ class PyTorchMethods(Variable):
         """Repeat axes of length 1 up to the shape of another tensor."""
         return ops.broadcast_to(self, shape=other.shape)
 
-    def flip(self, *dims: Any) -> Any:
-        """Reverse the order of the entries along some axes; with none given, along all."""
-        return ops.flip(self, axis=one_tuple(dims) or None)
+    def flip(self, *axes: Any, dims: Any = ()) -> Any:
+        """Reverse the order of the entries along some axes; with none given, along all.
+
+        Args:
+            *axes: the axes, as one tuple or each by itself.
+            dims: the same under PyTorch's name.
+        Returns: a tensor.
+        Raises: IndexError for an axis that is out of range.
+        """
+        return ops.flip(self, axis=one_tuple(axes or (dims,)) or None)
 
     def contiguous(self) -> Any:
         """The same entries, in memory in row-major order."""
@@ -163,27 +177,27 @@ class PyTorchMethods(Variable):
 
     def float(self) -> Any:
         """The values in float32."""
-        return ops.astype(self, dtype=np.dtype("float32"))
+        return self._in_dtype("float32")
 
     def double(self) -> Any:
         """The values in float64."""
-        return ops.astype(self, dtype=np.dtype("float64"))
+        return self._in_dtype("float64")
 
     def half(self) -> Any:
         """The values in float16."""
-        return ops.astype(self, dtype=np.dtype("float16"))
+        return self._in_dtype("float16")
 
     def long(self) -> Any:
         """The values in int64; the graph ends."""
-        return ops.astype(self, dtype=np.dtype("int64"))
+        return self._in_dtype("int64")
 
     def int(self) -> Any:
         """The values in int32; the graph ends."""
-        return ops.astype(self, dtype=np.dtype("int32"))
+        return self._in_dtype("int32")
 
     def bool(self) -> Any:
         """Whether each entry is other than 0."""
-        return ops.astype(self, dtype=np.dtype("bool"))
+        return self._in_dtype("bool")
 
     def cpu(self) -> Any:
         """The tensor in the computer's memory, as `x.to("cpu")`."""
@@ -191,7 +205,12 @@ class PyTorchMethods(Variable):
 
     def type_as(self, other: Any) -> Any:
         """The values in the dtype of another tensor."""
-        return ops.astype(self, dtype=other.dtype)
+        return self._in_dtype(other.dtype)
+
+    def _in_dtype(self, dtype: Any) -> Any:
+        """The values in a dtype; the tensor itself if it has it, so that a write into the result reaches it."""
+        dtype = np.dtype(dtype)
+        return self if self._data.dtype == dtype else ops.astype(self, dtype=dtype)
 
     # Writing: as `x[...] = values` and `x += y` do ----------
 

@@ -690,7 +690,7 @@ class Tensor(PyTorchMethods):
         if isinstance(self._data, np.generic):
             self._data = np.asarray(self._data)
         try:
-            if type(values) is Tensor and values._data.dtype is self._data.dtype:
+            if type(values) is Tensor and values._data.dtype == self._data.dtype:
                 given = values._data
             else:
                 given = cast(numbers(values, None, "values"), self.dtype, "values")
@@ -1017,7 +1017,8 @@ class Tensor(PyTorchMethods):
 
 
 Variable.public = Tensor
-for _name in {*FOREIGN_NAMES["tensor"], *ops.__all__, *(f"{name}_" for name in ops.__all__)} - {*dir(Tensor)}:
+_foreign = {*FOREIGN_NAMES["tensor"], *ops.__all__}
+for _name in (_foreign | {f"{name}_" for name in _foreign if not name.endswith("_")}) - {*dir(Tensor)}:
     setattr(Tensor, _name, MissingName(_name))
 
 

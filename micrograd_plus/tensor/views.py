@@ -123,7 +123,10 @@ def place_of(origin: Any, whole: Any) -> Any:
     moved = entries_of(numbers, origin)
     is_moved_only = moved.dtype == numbers.dtype and ((moved == moved.real * factor) & (moved != 0)).all().item()
     if not is_moved_only or len(xp.unique(moved.real)) != moved.size:
-        raise RuntimeError(f"{path(origin)} does not have the entries of x one to one, so it cannot be written into")
+        raise RuntimeError(
+            f"{path(origin)} does not have the entries of x one to one, so it cannot be written into: write into x "
+            f"itself, x[...] = ..."
+        )
     return xp.unravel_index(moved.real.astype(int) - 1, whole.shape) if whole.shape else ()
 
 

@@ -563,6 +563,10 @@ out = m.zeros(3, 4, dtype=m.float64) + x
 with m.no_grad():\\n    with m.enable_grad(): out = x * y
 with m.set_grad_enabled(False): a = x * 2\\nout = a * y
 with m.set_grad_enabled(True): out = x * y
+q = p.double(); q[0] = 9.0; out = p
+q = p.type_as(p); q[0] += 1.0; out = p
+q = p.float(); q[0] = 9.0; out = p
+a = x * 2; a.retain_grad(); h = a.register_hook(lambda g: g * 3); (a * a).sum().backward(); out = a.grad
 """
 """Statements with the same meaning; the test compares `out`."""
 

@@ -51,7 +51,8 @@ CALLS = {
     "pinverse": "x.pinverse()", "matrix_exp": "x.matrix_exp()", "matrix_power": "x.matrix_power(n)",
     "set_": "x.copy_(values)", "pow_": "x.pow_(y)", "addcmul_": "x.addcmul_(a, b, value=value)",
     "addcdiv_": "x.addcdiv_(a, b, value=value)", "lerp_": "x.lerp_(y, weight)", "clip_": "x.clip_(low, high)",
-    "masked_fill_": "x.masked_fill_(mask, value)",
+    "masked_fill_": "x.masked_fill_(mask, value)", "index_put_": "x.index_put_((indices,), values)",
+    "put_": "x.index_put_((indices,), values)", "masked_scatter_": "x.masked_scatter_(mask, values)",
     "scatter_": "x.scatter_(axis, index, src)", "scatter_add_": "x.scatter_add_(axis, index, src)",
     "fill_diagonal_": "x.fill_diagonal_(value)", "squeeze_": "x.squeeze_()", "unsqueeze_": "x.unsqueeze_(axis)",
     "transpose_": "x.transpose_(i, j)", "resize_": "x.resize_(shape)", "map_": "x.copy_(values)",
@@ -70,7 +71,8 @@ CALLS = {
 }  # fmt: skip
 """The call of PyTorch that a hint replaces; methods without arguments need none."""
 OTHER_VALUES = {
-    "index_put": {"index": "indices"}, "put": {"index": "indices"}, "logdet": {"x": "spd"}, "cholesky": {"x": "spd"},
+    **{name: {"index": "indices"} for name in ("index_put", "put", "index_put_", "put_")},
+    "logdet": {"x": "spd"}, "cholesky": {"x": "spd"},
     "symeig": {"x": "spd"}, "select": {"index": 1}, "take_along_dim": {"indices": np.array([[2, 0, 1]])},
     "bincount": {"x": "counts"}, "addmv": {"x": "v", "b": "v"},
     "addr": {"a": "v", "b": "v"},
@@ -207,6 +209,163 @@ def test_a_generic_hint_is_given_only_where_the_arguments_agree(name):
             assert agree(found, expected), f"{x}.{name}({arguments})"
             compared += 1
     assert compared
+
+
+# Hints of other owners ---------------------------------------------------------------------------------------------
+
+V, U = np.array([0.5, 1.5, 1.0]), np.array([0.25, 2.0])
+OTHER_ARRAYS = ARRAYS | {
+    "c": Y, "r": X, "angle": Y, "re": X, "im": Y, "v": V, "u": U, "other": X[::-1].copy(), "same": Y, "points": X,
+    "matrix": Y, "batch": X, "pairs": CUBE[..., :2].copy(), "edges": np.array([0.3, 0.5, 0.9]), "tied": V,
+    "chosen": np.array([[2, 0, 1]]), "keys": SQUARE, "variance": Y, "signs": np.sign(X - 0.6),
+}  # fmt: skip
+OTHER_NUMBERS = NUMBERS | {
+    "margin": 0.1, "dx": 0.5, "threshold": 0.6, "stop": 2.0, "dtype": float, "buffer": X.tobytes(), "f": None,
+}  # fmt: skip
+OTHER_HINTS = {
+    (owner, name): hint for owner, hints in FOREIGN_NAMES.items() for name, hint in hints.items()
+    if owner != "tensor" and not (owner in ("mg", "linalg") and name in HINTS and HINTS[name] == hint)
+}  # fmt: skip
+"""Hints for functions, layers and tools; those that methods have as well are executed above."""
+OTHER_CALLS = {
+    "chain_matmul": "torch.linalg.multi_dot([a, b, c])", "vecdot": "torch.linalg.vecdot(a, b)",
+    "rsub": "torch.rsub(a, b)", "divmod": "np.divmod(a.numpy(), b.numpy())", "modf": "np.modf(x.numpy())",
+    "rint": "np.rint(x.numpy())", "threshold": "torch.nn.functional.threshold(x, threshold, value)",
+    "expit": "torch.special.expit(x)", "entr": "torch.special.entr(x)",
+    "log_sigmoid": "torch.nn.functional.logsigmoid(x)", "is_tensor": "torch.is_tensor(x)",
+    "polar": "torch.polar(r, angle)", "complex": "torch.complex(re, im)", "view_as_real": "torch.view_as_real(z)",
+    "view_as_complex": "torch.view_as_complex(pairs)", "cdist": "torch.cdist(a, b)",
+    "digitize": "np.digitize(tied.numpy(), edges.numpy())", "bucketize": "torch.bucketize(tied, edges)",
+    "cumulative_sum": "np.cumsum(v.numpy())", "cumulative_trapezoid": "torch.cumulative_trapezoid(v, dx=dx)",
+    "trapezoid": "torch.trapezoid(v, dx=dx)", "trapz": "torch.trapz(v, dx=dx)", "ediff1d": "np.ediff1d(v.numpy())",
+    "convolve": "np.convolve(v.numpy(), u.numpy())", "lexsort": "np.lexsort(keys.numpy())",
+    "percentile": "np.percentile(x.numpy(), 30)", "row_stack": "np.vstack([x.numpy(), y.numpy()])",
+    "block": "np.block([[x.numpy(), y.numpy()]])", "insert": "np.insert(v.numpy(), i, u.numpy())",
+    "delete": "np.delete(v.numpy(), i)", "broadcast_tensors": "torch.broadcast_tensors(v, x)[0]",
+    "broadcast_arrays": "torch.broadcast_tensors(v, x)[0]", "cartesian_prod": "torch.cartesian_prod(v, u)",
+    "compress": "np.compress(mask.numpy().ravel(), x.numpy())", "extract": "np.extract(mask.numpy(), x.numpy())",
+    "piecewise": "np.where(mask.numpy(), value, x.numpy())", "choose": "np.choose(chosen.numpy(), x.numpy())",
+    "flatnonzero": "np.flatnonzero(square.numpy())", "tril_indices": "tuple(torch.tril_indices(n, n))",
+    "triu_indices": "tuple(torch.triu_indices(n, n))", "vander": "torch.vander(v, n)", "inv": "torch.linalg.inv(x)",
+    "eigh": "torch.linalg.eigh(spd)[0]", "matrix_rank": "torch.linalg.matrix_rank(x)", "mm": "torch.mm(a, b)",
+    "lgamma": "torch.lgamma(x)", "isin": "torch.isin(x, values)", "prelu": "torch.nn.functional.prelu(x, v)",
+    "cholesky_solve": "torch.cholesky_solve(b, torch.tril(spd))",
+    "bmm": "torch.bmm(cube, cube)", "mv": "torch.mv(a, v)", "sub": "torch.sub(a, b)", "mul": "torch.mul(a, b)",
+    "div": "torch.div(a, b)", "neg": "torch.neg(x)", "pow": "torch.pow(a, b)", "eq": "torch.eq(a, b)",
+    "ne": "torch.ne(a, b)", "lt": "torch.lt(a, b)", "le": "torch.le(a, b)", "gt": "torch.gt(a, b)",
+    "ge": "torch.ge(a, b)", "clamp": "torch.clamp(x, low, high)", "chunk": "torch.chunk(x, sections, axis)",
+    "permute": "torch.permute(x, axes)", "unsqueeze": "torch.unsqueeze(x, axis)",
+    "gather": "torch.gather(x, axis, square)", "masked_fill": "torch.masked_fill(x, mask, value)",
+    "t": "torch.t(x)", "numel": "torch.numel(x)", "logspace": "torch.logspace(start, stop, n, dtype=torch.float64)",
+    "geomspace": "np.geomspace(start, stop, n)", "frombuffer": "np.frombuffer(buffer)",
+    "hamming_window": "torch.hamming_window(n, periodic=False, dtype=torch.float64)",
+    "fromfunction": "np.fromfunction(np.add, shape)", "fromiter": "np.array(v.tolist())",
+    "as_tensor": "torch.as_tensor(values)", "FloatTensor": "torch.FloatTensor(values.tolist())",
+    "LongTensor": "torch.LongTensor(square.tolist())", "DoubleTensor": "torch.DoubleTensor(values.tolist())",
+    "BoolTensor": "torch.BoolTensor(mask.tolist())", "scalar_tensor": "torch.tensor(value)",
+    "egrad": "torch.cos(x)", "elementwise_grad": "torch.cos(x)", "jacrev": "torch.func.jacrev(torch.sin)(x)",
+    "jacfwd": "torch.func.jacfwd(torch.sin)(x)", "make_jvp": "torch.func.jvp(torch.sin, (x,), (y,))",
+    "linearize": "torch.func.jvp(torch.sin, (x,), (y,))", "forward_ad": "torch.func.jvp(torch.sin, (x,), (y,))",
+    "remat": "torch.sin(x)", "eval_shape": "torch.sin(x).shape", "map": "torch.sin(batch)",
+    **dict.fromkeys(("hessian_vector_product", "hessian_tensor_product", "make_hvp", "vhp"),
+                    "torch.autograd.functional.hvp(lambda x: torch.sin(x).sum(), x, y)[1]"),
+    "detach": "x.detach()", "item": "v[0].item()", "tolist": "x.tolist()", "clone": "torch.clone(x)",
+    "requires_grad": "values", "Variable": "torch.autograd.Variable(values)",
+    **dict.fromkeys(("amp", "autocast"), "x.float()"),
+    "triplet_margin_loss": "torch.nn.functional.triplet_margin_loss(a, same, other, margin=margin, eps=0)",
+    "margin_ranking_loss": "torch.nn.functional.margin_ranking_loss(a, b, signs, margin=margin)",
+    "gaussian_nll_loss": "torch.nn.functional.gaussian_nll_loss(x, y, variance)",
+    "poisson_nll_loss": "torch.nn.functional.poisson_nll_loss(x, y)",
+    "soft_margin_loss": "torch.nn.functional.soft_margin_loss(x, signs)",
+    "pairwise_distance": "torch.nn.functional.pairwise_distance(a, b, eps=0)", "affine_grid": "points @ matrix.T",
+    "CosineSimilarity": "torch.nn.CosineSimilarity(dim=1)(a, b)", "cond": "torch.linalg.cond(x)",
+    **dict.fromkeys(("ZeroPad1d", "ConstantPad1d", "ZeroPad2d", "ConstantPad2d"), "torch.nn.functional.pad(x, (i, j))"),
+    **dict.fromkeys(("ReflectionPad1d", "ReflectionPad2d"), "torch.nn.functional.pad(x, (i, j), mode='reflect')"),
+    **dict.fromkeys(("ReplicationPad1d", "ReplicationPad2d"), "torch.nn.functional.pad(x, (i, j), mode='replicate')"),
+    "pad_sequence": "torch.nn.utils.rnn.pad_sequence([rows, x], batch_first=True)",
+}  # fmt: skip
+"""The call of PyTorch or NumPy that a hint replaces, by the hint's name."""
+GRADIENTS = ("elementwise_grad", "egrad", "jacrev", "jacfwd")
+LOSSES_AS_LAYERS = {
+    "TripletMarginLoss": "triplet_margin_loss", "MarginRankingLoss": "margin_ranking_loss",
+    "GaussianNLLLoss": "gaussian_nll_loss", "PoissonNLLLoss": "poisson_nll_loss", "multi_dot": "chain_matmul",
+    "SoftMarginLoss": "soft_margin_loss", "PairwiseDistance": "pairwise_distance",
+}  # fmt: skip
+MEANT = {
+    "prelu": {"w": "v"}, "cholesky_solve": {"a": "mg.tril(spd)"},
+    "mv": {"b": "v"}, "bmm": {"a": "cube", "b": "cube"}, "view_as_real": {"x": "z"}, "view_as_complex": {"x": "pairs"},
+    "eigh": {"x": "spd"}, "choose": {"indices": "chosen", "axis": 0}, "insert": {"x": "v", "y": "u"},
+    "delete": {"x": "v"}, "ediff1d": {"x": "v"}, "cumulative_sum": {"x": "v"}, "convolve": {"a": "v", "b": "u"},
+    "cartesian_prod": {"a": "v", "b": "u"}, "vander": {"x": "v"}, "percentile": {"q": 30},
+    **{name: {"y": "v"} for name in ("trapezoid", "trapz", "cumulative_trapezoid")},
+    "digitize": {"x": "tied"}, "bucketize": {"x": "tied"}, "flatnonzero": {"x": "square"},
+    "broadcast_tensors": {"x": "v"}, "broadcast_arrays": {"x": "v"}, "LongTensor": {"values": "square"},
+    "BoolTensor": {"values": "mask"}, "fromiter": {"values": "v.tolist()"}, "item": {"x": "v[0]"},
+    "gather": {"indices": "square"}, "gaussian_nll_loss": {"v": "variance"}, "fromfunction": {"f": np.add},
+    "margin_ranking_loss": {"y": "signs"}, "soft_margin_loss": {"y": "signs"}, "row_stack": {"parts": "[x, y]"},
+    "block": {"rows": "[[x, y]]"}, "pad_sequence": {"parts": "[rows, x]", "n": 3},
+    **{name: {"f": lambda x: mg.sin(x).sum(), "v": "y"}
+       for name in ("hessian_vector_product", "hessian_tensor_product", "make_hvp", "vhp")},
+    **{name: {"v": "y"} for name in ("make_jvp", "linearize", "forward_ad")},
+}  # fmt: skip
+"""What a name in a hint is, where it is something else than in other hints: another array's name, or a value."""
+NOT_EXECUTED = {
+    **dict.fromkeys(("bfloat16", "short", "cfloat", "cdouble", "Size"), "a dtype or a type"),
+    **dict.fromkeys(("parameter", "modules"), "an import"),
+    **dict.fromkeys(("normal", "randint_like", "bernoulli", "poisson", "exponential", "shuffle", "multinomial",
+                     "randperm"), "random numbers"),
+    **dict.fromkeys(("Generator", "PRNGKey", "key", "fold_in", "initial_seed", "get_rng_state", "set_rng_state",
+                     "RandomState", "manual_seed", "manual_seed_all"), "the state of a random generator"),
+    **dict.fromkeys(("is_available", "device_count", "get_device_name", "is_initialized", "device_put", "device_get",
+                     "devices"), "devices"),
+    **dict.fromkeys(("finfo", "iinfo", "promote_types", "result_type", "can_cast", "errstate", "seterr",
+                     "set_printoptions", "testing", "ndarray"), "NumPy's own function or a class"),
+    **dict.fromkeys(("LBFGS", "Adadelta", "Adamax", "NAdam", "RAdam", "Adafactor", "SparseAdam", "Rprop", "ASGD"),
+                    "another algorithm, named as such"),
+    **dict.fromkeys(("optimizers", "optax", "flax", "linen", "stax", "haiku"), "the name of a package"),
+    **dict.fromkeys(("make_jaxpr", "set_detect_anomaly", "detect_anomaly", "inference_mode", "export", "fx", "graph"),
+                    "a block"),
+    **dict.fromkeys(("onnx", "hub", "pickle"), "files"), "backward": "a walk", "register_hook": "a hook",
+    **dict.fromkeys(("grad_and_aux", "multigrad", "holomorphic_grad", "make_vjp", "tensor_jacobian_product",
+                     "vector_jacobian_product", "linear_transpose", "check_grads", "check_vjp", "fori_loop"),
+                    "a transform with other results, whose own tests compare it"),
+    **dict.fromkeys(("flatten_util", "ravel_pytree", "tree_util", "tree_map", "tree", "parameters_to_vector",
+                     "clip_grad_norm", "clip_grad_value"), "parameters of a program"),
+    "hann_window": "PyTorch's makes the window alone",
+}  # fmt: skip
+"""Hints that are code and not compared, and why."""
+
+
+def test_every_hint_of_another_owner_is_executed_or_has_a_reason():
+    names = {name for (_, name), hint in OTHER_HINTS.items() if not hint.endswith(".")}
+    executed = OTHER_CALLS.keys() | LOSSES_AS_LAYERS.keys()
+    assert not names - executed - NOT_EXECUTED.keys() - CALLS.keys()
+    assert not executed & NOT_EXECUTED.keys()
+    assert all(NOT_EXECUTED.values())
+
+
+def names_for_other_hints(library, meant):
+    """Return the names that calls and hints of other owners use, on one side."""
+    tensors = {name: library.tensor(value) for name, value in OTHER_ARRAYS.items()}
+    names = {**tensors, **OTHER_NUMBERS, "mg": mg, "nn": mg.nn, "np": np, "torch": torch, "f": mg.sin}
+    values = {name: eval(other, names) if isinstance(other, str) else other for name, other in meant.items()}  # noqa: S307 - a name of the table
+    return names | values
+
+
+@pytest.mark.parametrize(("owner", "name"), [
+    (owner, name) for (owner, name), hint in OTHER_HINTS.items()
+    if not hint.endswith(".") and LOSSES_AS_LAYERS.get(name, name) in OTHER_CALLS
+])  # fmt: skip
+def test_a_hint_of_another_owner_gives_the_same_numbers(owner, name):
+    key = LOSSES_AS_LAYERS.get(name, name)
+    expected = eval(OTHER_CALLS[key], names_for_other_hints(torch, {}))  # noqa: S307 - a line of the table above
+    *lines, last = OTHER_HINTS[owner, name].split("; ")
+    names = names_for_other_hints(mg, MEANT.get(key, {}))
+    for line in lines:
+        exec(line, names)  # noqa: S102 - a line of our own table
+    found = eval(last, names)  # noqa: S307 - the same
+    found = found(names["x"]) if key in GRADIENTS else found[0] if key == "eigh" else found
+    assert agree(found, expected), last
 
 
 SPELLINGS = [

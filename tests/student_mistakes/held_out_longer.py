@@ -26,7 +26,7 @@ def _(a, b, s, p, y):
     return {"p": dp, "s": ds, "a": dp * b, "b": dp * a}
 
 
-@mistake("diamond.gradients", "path|forgotten|one way|accum|overwrit|add|replac|`dp \\* b` is left out", "the path through p is forgotten")
+@mistake("diamond.gradients", "path|forgotten|one way|accum|overwrit|add|replac|`p_grad \\* b` is left out", "the path through p is forgotten")
 def _(a, b, s, p, y):
     return {"p": s, "s": p, "a": p, "b": p}
 
@@ -63,7 +63,7 @@ def _(x, w, h, t, o, y):
     return {"o": do, "t": dt, "h": dh, "x": dh @ w.T, "w": x.T @ dh}
 
 
-@mistake("tied.gradients", "path|use|tied|forgotten|both|one|dh` is left out", "the weight's first use is forgotten")
+@mistake("tied.gradients", "path|use|tied|forgotten|both|one|h_grad` is left out", "the weight's first use is forgotten")
 def _(x, w, h, t, o, y):
     do = 2 * o
     dt = do @ w
@@ -103,7 +103,7 @@ def _(x, w, h, t, o, y):
     return {"o": do, "t": dt, "h": dh, "x": dh @ w.T, "w": x.T @ dh + do.T @ t}
 
 
-@mistake("stages.gradients", "path|forgotten|column|both|accum|one|`ds` is left out", "the path of e through s is forgotten")
+@mistake("stages.gradients", "path|forgotten|column|both|accum|one|`s_grad` is left out", "the path of e through s is forgotten")
 def _(x, t, e, s, p, lp, loss):
     dlp = -t
     dp = dlp / p

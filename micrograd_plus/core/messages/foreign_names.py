@@ -22,6 +22,9 @@ TENSOR = {
     "relu_": "y = mg.relu(x)",
     "clip_": "x.data[...] = np.clip(x.data, low, high) or y = mg.clip(x, low, high)",
     "masked_fill_": "x[mask] = value",
+    "index_put_": "x[index] = values",
+    "put_": "x[index] = values",
+    "masked_scatter_": "x[mask] = mg.ravel(values)[:int(mask.sum())]",
     "index_fill_": "Write x[indices] = value for axis 0, x[:, indices] = value for axis 1.",
     "index_add_": "For axis 0 write mg.scatter_add(x, 0, mg.broadcast_to(indices[:, None], src.shape), src).",
     "index_copy_": "Write x[indices] = values for axis 0, x[:, indices] = values for axis 1.",
@@ -173,7 +176,7 @@ FUNCTIONS = {
     "bincount": "np.bincount(x.numpy())",
     "histc": "np.histogram(x.numpy(), bins)[0]",
     "histogram": "np.histogram(x.numpy(), bins)",
-    "digitize": "mg.searchsorted(edges, x)",
+    "digitize": 'mg.searchsorted(edges, x, side="right")',
     "bucketize": "mg.searchsorted(edges, x)",
     "cumulative_sum": "mg.cumsum(x)",
     "cumulative_trapezoid": "mg.cumsum((y[1:] + y[:-1]) / 2 * dx)",
@@ -211,7 +214,7 @@ FUNCTIONS = {
     "triu_indices": "np.triu_indices(n)",
     "diag_embed": "mg.expand_dims(x, -1) * np.eye(n)",
     "block_diag": "Pad each block with mg.pad, and join the rows with mg.concatenate.",
-    "vander": "mg.expand_dims(x, 1) ** np.arange(n)",
+    "vander": "mg.expand_dims(x, 1) ** np.arange(n)[::-1]",
     "inverse": "mg.linalg.inv(x)",
     "inv": "mg.linalg.inv(x)",
     "det": "mg.linalg.det(x)",
@@ -258,6 +261,15 @@ METHODS = {
 """Functions that are methods of tensors here."""
 
 PACKAGE = {
+    "bfloat16": '"float32"',
+    "short": '"int16"',
+    "cfloat": '"complex64"',
+    "cdouble": "complex",
+    "lgamma": "mg.special.gammaln(x)",
+    "isin": "np.isin(x.numpy(), values)",
+    "prelu": "mg.nn.functional.prelu(x, w)",
+    "cholesky_solve": "mg.linalg.solve(a @ a.mH, b)",
+    "Size": "x.shape",
     "t": "x.T",
     "numel": "x.size",
     "normal": "mg.random.normal(mean, std, size=shape)",
@@ -446,6 +458,13 @@ FUNCTIONAL = {
 """Functions of networks."""
 
 LAYERS = {
+    "parameter": "from micrograd_plus.nn import Parameter",
+    "modules": "from micrograd_plus import nn",
+    "parallel": "There is one device: call the module itself.",
+    "RReLU": "No slope is drawn at random: nn.LeakyReLU(slope) has a fixed one.",
+    "EmbeddingBag": "Take the mean of the rows that nn.Embedding returns.",
+    "ParameterDict": "Make each parameter an attribute of your own Module.",
+    **dict.fromkeys(("LazyLinear", "LazyConv2d"), "Give both sizes, as in nn.Linear(inputs, outputs)."),
     "TripletMarginLoss": FUNCTIONAL["triplet_margin_loss"],
     "MarginRankingLoss": FUNCTIONAL["margin_ranking_loss"],
     "GaussianNLLLoss": FUNCTIONAL["gaussian_nll_loss"],
@@ -481,6 +500,7 @@ NETWORK_TOOLS = {
 """Tools for networks."""
 
 OPTIMISERS = {
+    "swa_utils": "Average the weights yourself, with no_grad: average += (p - average) * share.",
     "LBFGS": 'scipy.optimize.minimize(mg.value_and_grad(f), x0, jac=True, method="L-BFGS-B")',
     "Adadelta": "mg.optim.Adam(parameters) or mg.optim.RMSprop(parameters)",
     **dict.fromkeys(("Adamax", "NAdam", "RAdam", "Adafactor", "SparseAdam"), "mg.optim.Adam(parameters)"),

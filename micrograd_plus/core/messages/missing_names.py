@@ -41,6 +41,8 @@ class MissingModules:
         owner = parent.removeprefix(f"{PACKAGE}.").replace(PACKAGE, "mg")
         if parent.partition(".")[0] == PACKAGE and name in FOREIGN_NAMES.get(owner, ()):
             raise ModuleNotFoundError(str(missing_name(parent, name)), name=fullname)
+        if parent == PACKAGE and name in getattr(sys.modules.get(PACKAGE), "__all__", ()):
+            raise ModuleNotFoundError(f"{fullname} is no module: write from {PACKAGE} import {name}", name=fullname)
 
 
 def missing_name(owner: str, name: str, names: Iterable[str] = ()) -> AttributeError | ImportError:
@@ -62,6 +64,8 @@ def _hints(owner: str, name: str, names: Iterable[str]) -> Iterator[str]:
         yield f". {hint}" if hint.endswith(".") else f": write {hint}"
     if owner != "mg" and name in public:
         yield f": write mg.{name}(x, ...)" if owner == "tensor" else f": write mg.{name}"
+    if name.endswith("_") and (hint := FOREIGN_NAMES.get(owner, {}).get(name[:-1], ".")) and not hint.endswith("."):
+        yield f": write {hint}" if " = " in hint else f": nothing is overwritten; write y = {hint}"
     if name.endswith("_") and name[:-1] in (names or public):
         yield f": nothing is overwritten; write y = {'mg.' if owner in ('mg', 'tensor') else ''}{name[:-1]}(x, ...)"
     if not name.startswith("_"):  # only programs ask for private names

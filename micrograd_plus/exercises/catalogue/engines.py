@@ -51,7 +51,9 @@ def reachable(parents: Any, root: int) -> list[int]:
 
 def judge_order(case: Any, right: dict[str, Any], values: dict[str, Any]) -> Wrong | None:
     """Return None if a list is a possible order of a walk: each node once, and after all nodes that use it."""
-    nodes, due = values[ONLY_ANSWER].reshape(-1).astype(int).tolist(), set(right[ONLY_ANSWER].astype(int).tolist())
+    given = values[ONLY_ANSWER].reshape(-1).real
+    nodes = np.where(np.isfinite(given), given, -1).astype(int).tolist()
+    due = set(right[ONLY_ANSWER].astype(int).tolist())
     arguments = case.request["arguments"]
     if set(nodes) != due or len(nodes) != len(due):
         sentence = f"you list {len(nodes)} nodes; {len(due & set(nodes))} of them belong to the root's graph"

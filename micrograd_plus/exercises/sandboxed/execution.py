@@ -63,8 +63,11 @@ def describe_error(raised: BaseException, answer: Any = None) -> dict[str, Any]:
 
 def codes_of(answer: Any) -> list[CodeType]:
     """Return the compiled code of a function, or of the methods of a class."""
-    functions = vars(answer).values() if isinstance(answer, type) else [inspect.unwrap(answer)] * callable(answer)
-    return [each.__code__ for each in functions if isinstance(each, FunctionType)]
+    try:
+        functions = vars(answer).values() if isinstance(answer, type) else [inspect.unwrap(answer)] * callable(answer)
+        return [each.__code__ for each in functions if isinstance(each, FunctionType)]
+    except Exception:  # noqa: BLE001 - attributes of a student's object may raise anything
+        return []
 
 
 def has_dots(code: CodeType) -> bool:

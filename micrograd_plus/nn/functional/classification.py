@@ -134,9 +134,10 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
     if classes.size == 0 or (weight is None and ignore_index < 0 and unsigned.max().item() < count):
         return None
     counts = classes != ignore_index
-    wrong = classes[counts & ((classes < 0) | (classes >= count))]
-    if wrong.size:
-        raise IndexError(f"{name}: class {wrong[0].item()} is out of range: there are {count}, from 0 to {count - 1}")
+    is_wrong = counts & ((classes < 0) | (classes >= count))
+    if is_wrong.any():
+        wrong = classes[is_wrong][0].item()
+        raise IndexError(f"{name}: class {wrong} is out of range: there are {count}, from 0 to {count - 1}")
     if weight is None:
         return counts.astype(float_dtype(input))
     return (counts * _class_weights(name, weight, count)[classes * counts]).astype(float_dtype(input))

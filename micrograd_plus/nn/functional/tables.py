@@ -99,6 +99,6 @@ def _in_range(name: str, numbers: Any, count: int) -> None:
     values = plain(numbers)
     if values.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected whole numbers, got {values.dtype}")
-    wrong = values[(values < 0) | (values >= count)]
-    if wrong.size:
-        raise IndexError(f"{name}: {wrong[0].item()} is out of range: numbers run from 0 to {count - 1}")
+    is_wrong = (values < 0) | (values >= count)
+    if is_wrong.any():
+        raise IndexError(f"{name}: {values[is_wrong][0].item()} is out of range: numbers run from 0 to {count - 1}")

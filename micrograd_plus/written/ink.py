@@ -1,0 +1,369 @@
+"""Arrays that compute and write themselves down, and their device.
+
+A namespace is anything with functions as attributes. `backends/arrays.py` is read once more here, over a library whose
+functions do their work and add a statement to the open page. So the engine itself runs as it is: operations, rules, the
+walk, layers and optimisers. What is written is what they do to arrays, and nothing else.
+"""
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import operator
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from threading import local
+from typing import Any
+
+import numpy as np
+
+from ..backends import devices, shared
+from ..core.variable import Variable
+from .notes import note_here, refusal
+from .page import Page, Statement, Value, find, map_parts, map_values
+
+_here = local()
+
+
+def open_page() -> Page | None:
+    """Return the page that this thread writes on, if any."""
+    return getattr(_here, "page", None)
+
+
+def set_page(page: Page | None) -> None:
+    """Set the page that this thread writes on."""
+    _here.page = page
+
+
+def real(x: Any) -> Any:
+    """Return the array or number behind ink, and anything else as it is."""
+    return x.array if type(x) is Ink else x
+
+
+def value_of(page: Page, x: Any) -> Any:
+    """Return an argument as statements have it: a value for ink, arrays and NumPy scalars."""
+    if type(x) is Ink:
+        return x.value if x.page is page else page.constant(x.array)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return page.constant(x)
+    return x
+
+
+def record(form: str, function: str, call: Callable[..., Any], args: Any, kwargs: Any, effect: bool = False) -> Any:
+    """Make a call on real arrays, write it down, and return its result as ink."""
+    page = open_page()
+    reals, named = map_parts(args, real), map_values(kwargs, real)
+    if page is None:
+        return call(*reals, **named)
+    values, named_values = map_parts(args, lambda x: value_of(page, x)), map_values(kwargs, lambda x: value_of(page, x))
+    result = call(*reals, **named)
+    target = args[0] if form in ("iop", "setitem") or result is None else kwargs.get("out")
+    target = target[0] if type(target) is tuple else target
+    if type(target) is not Ink and result is not None and target is not None:
+        raise TypeError(refusal("writes into an array that is not part of it"))
+    writes = [value_of(page, target)] if target is not None else []
+    statement = Statement(form, function, values, named_values, writes, note_here(page), effect)
+    reads = statement.reads()
+    is_fixed = form != "draw" and all(value.buffer.is_fixed for value in reads)
+    if target is None:
+        is_dynamic = not is_fixed and (any(v.is_dynamic for v in reads) or shape_depends_on_numbers(statement))
+        inked = map_parts(result, lambda r: _as_ink(page, r, args, statement))
+        statement.out = map_parts(inked, lambda x: x.value if type(x) is Ink else x)
+        for value in statement.outs():
+            value.is_dynamic = is_dynamic
+            if value.buffer.is_fixed is None:
+                value.buffer.is_fixed = is_fixed
+        if not statement.outs() or (type(inked) is Ink and any(inked is x for x in find(args, Ink))):
+            return inked  # nothing new: the argument itself, or facts about it
+    page.statements.append(statement)
+    for each in writes:
+        each.buffer.writes += 1
+        each.buffer.is_fixed = each.buffer.is_fixed and is_fixed
+    return None if result is None else target if writes else inked
+
+
+def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
+    """Return a result as ink. A view shares the memory of the argument that it is a view of."""
+    if not isinstance(r, np.ndarray):
+        if type(r) not in (float, int, complex, bool) and not isinstance(r, np.generic):
+            return r
+        is_number = statement.form in ("binop", "unop") or statement.function.startswith(("math.", "item"))
+        is_value = isinstance(r, np.generic) or (is_number and type(r) in (float, int, complex, bool))
+        return Ink(r, Value("temporary", r), page) if is_value else r
+    whole = root(r)
+    is_shared = statement.function == "np.broadcast_arrays" or 0 in r.strides
+    for x in find(args, Ink):
+        if r is x.array:
+            return x
+        if isinstance(x.array, np.ndarray) and root(x.array) is whole:
+            base = x if x.base is None else x.base
+            return Ink(r, Value("temporary", r, value_of(page, x).buffer), page, base)
+    value = Value("temporary", r)
+    value.is_whole = not is_shared and r.flags.writeable
+    return Ink(r, value, page)
+
+
+def root(array: Any) -> Any:
+    """Return the array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+class Ink:
+    """An array (or number) that computes and writes its own statements."""
+
+    __slots__ = ("__weakref__", "array", "base", "page", "value")
+
+    def __init__(self, array: Any, value: Value, page: Page, base: Any = None):
+        self.array, self.value, self.page, self.base = array, value, page, base
+
+    __hash__ = object.__hash__
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        if open_page() is None or self.value.buffer.is_fixed:
+            return np.array(self.array)
+        raise TypeError(refusal("asks for the numbers of a tensor"))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if any(isinstance(x, Variable) for x in inputs):
+            return NotImplemented
+        name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        return record("call", name, getattr(ufunc, method), inputs, options)
+
+    def __array_function__(self, function: Any, _: Any, args: Any, kwargs: Any) -> Any:
+        word = _words.get(id(function))
+        if word is None:
+            raise TypeError(
+                refusal(f"calls numpy's {getattr(function, '__name__', function)} on the array of a tensor")
+            )
+        return word(*args, **kwargs)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        return record("getitem", "", operator.getitem, (self, index), {})
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        record("setitem", "", operator.setitem, (self, index, value), {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ABOUT_AN_ARRAY:
+            if self.value.is_dynamic and name in ("shape", "size", "strides", "nbytes") and open_page() is not None:
+                raise TypeError(refusal("asks for a shape that depends on numbers"))
+            return getattr(self.array, name)
+        if name.startswith("__") or name == "get" or not hasattr(self.array, name):
+            raise AttributeError(name)
+        if name in ("item", "tolist", "tobytes"):
+            return lambda *args: _refuse_number(self, name, *args)
+        if not callable(getattr(type(self.array), name)):
+            return record("attr", name, lambda x: getattr(x, name), (self,), {})
+        return lambda *args, **kwargs: record("method", name, getattr(type(self.array), name), (self, *args), kwargs)
+
+    def __bool__(self) -> bool:
+        return decide(self)
+
+    def __repr__(self) -> str:
+        return f"Ink({self.array!r})"
+
+
+ABOUT_AN_ARRAY = frozenset(("shape", "dtype", "ndim", "size", "strides", "flags", "itemsize", "nbytes"))
+
+
+def _refuse_number(ink: Ink, name: str, *args: Any) -> Any:
+    """Return a number that ink holds if its page is closed or it is a constant; otherwise raise TypeError."""
+    page = open_page()
+    if page is None or ink.page is not page or ink.value.buffer.is_fixed:
+        return getattr(ink.array, name)(*args)
+    if name == "tobytes":  # asked by a view, whether its tensor has changed since: the same at every call
+        return ink.array.tobytes()
+    if name == "item" and is_engine_check(sys._getframe(2)):  # of the lambda that calls this
+        return record("method", "item", lambda x: x.item(), (ink,), {})
+    if ink.value.is_number and ink.value.kind == "input":
+        return fix_number(page, ink)
+    raise TypeError(refusal("asks for a number of a tensor"))
+
+
+for _name in ("__float__", "__int__", "__index__", "__complex__"):
+    setattr(Ink, _name, lambda self, name=_name: _refuse_number(self, name))
+
+
+def fix_number(page: Page, ink: Ink) -> Any:
+    """Return an input number as a constant of the program, which holds as long as the number stays the same."""
+    kind, read = ink.value.source
+    if kind == "argument":
+        raise TypeError(refusal(f"needs the number {ink.value.hint} itself, not as part of arithmetic,"))
+    page.add_condition(read, ink.array, f"{ink.value.hint} is {ink.array!r}")
+    return ink.array
+
+
+def decide(ink: Ink) -> bool:
+    """Return whether ink is true. The engine's own checks become checks of the program; a user's `if` is refused."""
+    page, answer = open_page(), bool(ink.array)
+    if page is None or ink.page is not page or ink.value.buffer.is_fixed:
+        return answer
+    if ink.value.is_number and ink.value.kind == "input" and ink.value.source[0] == "read":
+        read = ink.value.source[1]
+        page.add_condition(lambda: bool(read()), answer, f"{ink.value.hint} is {'not 0' if answer else '0'}")
+        return answer
+    caller = sys._getframe(2)  # of `if x:`, above `__bool__`
+    while caller.f_code.co_filename == _SEAMS or caller.f_globals.get("__name__", "").startswith(_HERE):
+        caller = caller.f_back or caller
+    has_written = any(w.kind == "input" for s in page.statements for w in s.writes)
+    if has_written or not is_engine_check(caller):
+        raise TypeError(refusal("asks whether a tensor is true"))
+    note = note_here(page)
+    page.statements.append(Statement("check", "", (value_of(page, ink), answer), {}, [], note, True))
+    return answer
+
+
+def is_engine_check(frame: Any) -> bool:
+    """Return True for a frame of the engine that asks on its own account, and not for a user's `x.item()`."""
+    while frame.f_globals.get("__name__", "").startswith((_TENSOR, _HERE)) or frame.f_code.co_filename == _SEAMS:
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").startswith(_PACKAGE)
+
+
+_TENSOR, _HERE = Variable.public.__module__, __name__.rpartition(".")[0]
+_SEAMS = "<compiled: watched function>"
+_PACKAGE = __name__.partition(".")[0] + "."
+SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "and_": "&", "or_": "|", "xor": "^",
+}  # fmt: skip
+
+
+def _add_operators() -> None:
+    """Give ink Python's operators."""
+    for name, sign in SIGNS.items():
+        function, plain = getattr(operator, name), name.strip("_")
+
+        def forward(a: Any, b: Any, f: Any = function, s: str = sign) -> Any:
+            return NotImplemented if isinstance(b, Variable) else record("binop", s, f, (a, b), {})
+
+        def reverse(a: Any, b: Any, f: Any = function, s: str = sign) -> Any:
+            return record("binop", s, f, (b, a), {})
+
+        setattr(Ink, f"__{plain}__", forward)
+        if sign in ("<", "<=", ">", ">=", "==", "!="):
+            continue
+        in_place_function = getattr(operator, f"i{plain}")
+
+        def in_place(a: Any, b: Any, f: Any = function, s: str = sign, g: Any = in_place_function) -> Any:
+            if isinstance(b, Variable):
+                return NotImplemented
+            is_array = isinstance(a.array, np.ndarray)
+            return record("iop", f"{s}=", g, (a, b), {}) if is_array else record("binop", s, f, (a, b), {})
+
+        setattr(Ink, f"__r{plain}__", reverse)
+        setattr(Ink, f"__i{plain}__", in_place)
+    for name, sign in {"neg": "-", "pos": "+", "invert": "~"}.items():
+        function = getattr(operator, name)
+        setattr(Ink, f"__{name}__", lambda x, f=function, s=sign: record("unop", s, f, (x,), {}))
+    setattr(Ink, "__abs__", lambda x: record("call", "abs", abs, (x,), {}))  # noqa: B010 - Ink has no such method yet
+
+
+_add_operators()
+
+
+# The library ----------------------------------------------
+
+
+class Word:
+    """A function of NumPy's that writes itself down."""
+
+    def __init__(self, name: str, function: Any):
+        self.name, self.function, self.__name__ = name, function, name
+        _words.setdefault(id(function), self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function and write the call down."""
+        return record("call", self.name, self.function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Word(f"{self.name}.{name}", getattr(self.function, name))
+
+
+_words: dict[int, Word] = {}
+SHAPED_BY_NUMBERS = frozenset(
+    ("nonzero", "flatnonzero", "argwhere", "unique", "compress", "extract", "where",
+    "union1d", "intersect1d", "setdiff1d", "trim_zeros", "bincount")
+)  # fmt: skip
+ABOUT = frozenset(("result_type", "shape", "ndim", "size", "finfo", "iinfo", "errstate", "can_cast", "promote_types",
+    "issubdtype", "isscalar", "broadcast_shapes", "iscomplexobj", "isrealobj", "min_scalar_type", "may_share_memory",
+    "shares_memory", "ndindex", "common_type", "einsum_path"))  # fmt: skip
+"""Functions that ask for shapes and dtypes alone, or set a mode: nothing is written."""
+
+
+def shape_depends_on_numbers(statement: Statement) -> bool:
+    """Return True for a statement whose result has a shape that depends on entries, such as `x[mask]`."""
+    if statement.form == "getitem":
+        masks = [value for value in find(statement.args[1], Value) if value.is_array and value.dtype == bool]
+        return any(not mask.buffer.is_fixed for mask in masks)
+    name = statement.function.rpartition(".")[2]
+    return name in SHAPED_BY_NUMBERS and (name != "where" or len(statement.args) == 1)
+
+
+def library(of: Any, name: str, prefix: str) -> Any:
+    """Return a module like NumPy whose functions write themselves down."""
+    made = types.ModuleType(name)
+    for each in dir(of):
+        if each.startswith("__"):
+            continue
+        x = getattr(of, each)
+        if each in ABOUT:
+            x = _asking_real(x)
+        elif isinstance(x, types.ModuleType):
+            x = library(x, each, f"{prefix}{each}.") if each in ("linalg", "fft", "lib", "stride_tricks") else x
+        elif callable(x) and not isinstance(x, type):
+            x = Word(prefix + each, x)
+        setattr(made, each, x)
+    return made
+
+
+def _asking_real(function: Any) -> Any:
+    return lambda *args, **kwargs: function(*map_parts(args, real), **map_values(kwargs, real))
+
+
+paper = library(np, "numpy", "np.")
+paper.ndarray = Ink
+paper_sqrt = Word("math.sqrt", math.sqrt)
+
+
+def _read_arrays_again() -> Any:
+    """Return `backends/arrays.py`, read over paper instead of NumPy."""
+    spec: Any = importlib.util.find_spec("micrograd_plus.backends.arrays")
+    name = "micrograd_plus.backends.arrays_on_paper"
+    made: Any = types.ModuleType(name)
+    sys.modules[name] = made
+    made.__package__ = "micrograd_plus.backends"
+    exec(compile(Path(spec.origin).read_text(encoding="utf-8"), spec.origin, "exec"), vars(made))
+    own = {n for n, x in vars(made).items() if getattr(x, "__module__", "") == name}
+    vars(made).update({n: f for n, f in shared.bind_functions(made, paper).items() if n not in own})
+    for each in ("_few_ones", "_few_places"):  # a cached array would belong to another page
+        setattr(made, each, vars(made)[each].__wrapped__)
+    made.np = paper
+    return made
+
+
+DEVICE = devices.Device("cpu", paper, _read_arrays_again())
+"""The device of ink. It has the CPU's name, since its arrays are the CPU's."""
+_known = [0, 0]
+
+
+def complete_device() -> None:
+    """Give the device the operations and kernels that were defined since it was made."""
+    operations, kernels = list(devices._composites.items()), devices._kernels
+    for name, forward in operations[_known[0] :]:
+        devices._add(DEVICE.namespace, name, forward)
+    devices._bind(DEVICE, kernels[_known[1] :])
+    _known[:] = len(operations), len(kernels)

@@ -1,0 +1,115 @@
+"""Comments of a program: which line of the user's and which rule a statement comes from, read off Python's frames."""
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from ..core import backward
+from ..core.define import operations
+from ..tracing.sites import USER, file_name, kind_of
+from .page import Note, Page
+
+_works: dict[int, tuple[CodeType, str, Any]] = {}
+_known_rules: dict[str, Any] = {}
+
+
+def prepare_notes() -> None:
+    """Learn the code of all forwards and rules that were defined since the last time."""
+    for name, op in operations.items():
+        if _known_rules.get(name) is op.rules:
+            continue
+        _known_rules[name] = op.rules
+        _works.setdefault(id(op.forward.__code__), (op.forward.__code__, "forward", op))
+        for rule in op.rules:
+            _works[id(rule.function.__code__)] = rule.function.__code__, "rule", rule
+
+
+class Frames(NamedTuple):
+    """The frames behind a statement: the user's, the rule's, the node of the walk and its upstream, and the
+    optimiser that takes a step."""
+
+    user: FrameType | None
+    rule: Any
+    node: Any
+    upstream: Any
+    optimiser: Any
+
+
+def read_frames() -> Frames:
+    """Read the frames from here up to the user's."""
+    frame: FrameType | None = sys._getframe(3)
+    rule = node = upstream = optimiser = None
+    while frame is not None:
+        code = frame.f_code
+        work = _works.get(id(code))
+        if work is not None and work[1] == "rule":
+            rule = work[2]
+        elif code is backward.walk.__code__:
+            node, upstream = frame.f_locals.get("node"), frame.f_locals.get("upstream")
+        elif code in _step_code:
+            optimiser = frame.f_locals["self"]
+        elif kind_of(code) == USER:
+            break
+        frame = frame.f_back
+    return Frames(frame, rule, node, upstream, optimiser)
+
+
+def note_here(page: Any) -> Note:
+    """Return the note for a statement that is written now."""
+    user, rule, node, upstream, optimiser = read_frames()
+    site, line = place_of(user)
+    if node is None:
+        return Note(line, site, f"update by {type(optimiser).__name__}" if optimiser is not None else "")
+    if node in page.made:
+        (site, line), value = page.made[node]
+        if hasattr(upstream, "value"):
+            page.upstreams.setdefault(id(upstream.value), (upstream.value, value))
+    if rule is not None and rule.op is node.op:
+        name = f"back through {rule.name}"
+        return Note(line, site, f"{name}: {first_sentence(rule.reason)}" if rule.reason else name)
+    name = f"back through {node.op.name}" if node.op is not None else "back"
+    last = page.statements[-1].note if page.statements else None
+    return last if last is not None and last.site == site and last.rule.startswith(name) else Note(line, site, name)
+
+
+_step_code: set[CodeType] = set()
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a docstring, in one line."""
+    sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+
+
+def place_of(frame: FrameType | None) -> tuple[str, str]:
+    """Return the location of a user's frame, and the text of its line."""
+    if frame is None:
+        return "", ""
+    name, line = frame.f_code.co_filename, frame.f_lineno
+    return f"{file_name(name)}:{line}", linecache.getline(name, line, frame.f_globals).strip()
+
+
+def users_frame() -> FrameType | None:
+    """Return the innermost frame of the user's program."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and kind_of(frame.f_code) != USER:
+        frame = frame.f_back
+    return frame
+
+
+def refusal(what: str) -> str:
+    """Return the message of an error for something that a written program could not repeat."""
+    site, _ = place_of(users_frame())
+    return (
+        f"mg.compile: {site or 'the step'} {what} while the step is written out; the program would do for ever what "
+        f"this call did. Use mg.where, or return the tensor and look at it after the step"
+    )
+
+
+def site_of_application(page: Page) -> tuple[str, str]:
+    """Return the location and line of the application that is made now."""
+    return place_of(users_frame())

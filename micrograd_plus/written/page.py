@@ -1,0 +1,177 @@
+"""The page: a program while it is written, as statements over values, and the tensors that the step touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Note(NamedTuple):
+    """Comment above a block of statements: the user's line, its location, and the rule that is at work."""
+
+    line: str
+    site: str
+    rule: str
+
+
+class Buffer:
+    """Memory that an array and all its views share. `kind` is "input", "constant" or "temporary". `is_fixed` says that
+    its entries are the same at every call."""
+
+    __slots__ = ("is_fixed", "kind", "writes")
+
+    def __init__(self, kind: str):
+        self.kind, self.writes = kind, 0
+        self.is_fixed: bool | None = None if kind == "temporary" else kind == "constant"
+
+
+class Value:
+    """A value of the program: an input, a constant, or the result of a statement. The shape of a dynamic one depends on
+    numbers, so it may change from call to call."""
+
+    __slots__ = (
+        "buffer",
+        "constant",
+        "dtype",
+        "hint",
+        "is_array",
+        "is_dynamic",
+        "is_number",
+        "is_tensor",
+        "is_whole",
+        "kind_of_number",
+        "name",
+        "shape",
+        "source",
+        "strides",
+    )  # fmt: skip
+
+    def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
+        self.buffer, self.is_whole = buffer or Buffer(kind), buffer is None
+        self.is_array, self.is_number = isinstance(x, np.ndarray), type(x) in (bool, int, float, complex)
+        self.shape, self.dtype = getattr(x, "shape", ()), getattr(x, "dtype", None)
+        self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
+        self.source, self.hint, self.name = source, hint, ""
+        self.constant = x if kind == "constant" else None
+        self.is_dynamic = self.is_tensor = False
+
+    @property
+    def kind(self) -> str:
+        """The kind of its memory."""
+        return self.buffer.kind
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of its entries."""
+        count = self.dtype.itemsize if self.dtype is not None else 8
+        for length in self.shape:
+            count *= length
+        return count
+
+
+class Statement:
+    """One statement. `form` says how it is spelled, `function` names what it calls, `writes` lists the values it writes
+    into, `into` is the value whose memory its result takes over, and `has_effect` keeps it even if nothing reads it."""
+
+    __slots__ = ("args", "form", "function", "has_effect", "into", "kwargs", "note", "out", "writes")
+
+    def __init__(
+        self, form: str, function: str, args: tuple[Any, ...], kwargs: dict[str, Any], writes: list[Value], note: Note,
+        has_effect: bool = False,
+    ):  # fmt: skip
+        self.form, self.function, self.args, self.kwargs = form, function, args, kwargs
+        self.out: Any = None
+        self.writes, self.note, self.has_effect = writes, note, has_effect
+        self.into: Value | None = None
+
+    def reads(self) -> list[Value]:
+        """Return the values that it reads."""
+        return list(find((self.args, tuple(self.kwargs.values())), Value))
+
+    def outs(self) -> list[Value]:
+        """Return the values that it makes."""
+        return list(find(self.out, Value))
+
+
+class Update(NamedTuple):
+    """Something outside that the step gives a new value: `kind` is "tensor", "gradient", "state" or "host"."""
+
+    kind: str
+    target: Any
+    key: Any
+    value: Any
+
+
+class Page:
+    """A program while it is written: inputs, statements, results, updates, and the conditions under which it holds."""
+
+    def __init__(self, named: dict[int, str] | None = None):
+        self.inputs: list[Value] = []
+        self.preamble: list[Statement] = []
+        self.statements: list[Statement] = []
+        self.results: list[Value] = []
+        self.updates: list[Update] = []
+        self.conditions: list[tuple[Callable[[], Any], Any, str]] = []
+        self.named = named or {}
+        self.arrays: dict[int, tuple[Value, Any]] = {}
+        self.made: dict[Any, Any] = {}
+        self.upstreams: dict[int, Any] = {}
+
+    def add_input(self, x: Any, source: Any, hint: str) -> Value:
+        """Add an input and return its value. `source` says where a call reads it from."""
+        value = Value("input", x, source=source, hint=hint)
+        self.inputs.append(value)
+        return value
+
+    def constant(self, x: Any) -> Value:
+        """Return the value of an array from outside. It is copied now, since the step may write into it."""
+        if isinstance(x, np.ndarray):
+            if id(x) not in self.arrays:
+                self.arrays[id(x)] = Value("constant", x.copy("K") if x.size and 0 not in x.strides else x), x
+            return self.arrays[id(x)][0]
+        return Value("constant", x)
+
+    def add_condition(self, read: Callable[[], Any], value: Any, what: str) -> None:
+        """Note a fact that the program depends on: a call that finds another value is traced again."""
+        if not any(what == known for _, _, known in self.conditions):
+            self.conditions.append((read, value, what))
+
+    def rename(self, same: dict[Value, Value]) -> None:
+        """Replace values among the results and the updates."""
+        self.results = [same.get(value, value) for value in self.results]
+        self.updates = [
+            update._replace(value=same.get(update.value, update.value)) if isinstance(update.value, Value) else update
+            for update in self.updates
+        ]
+
+    def live(self) -> list[Value]:
+        """Return the values that outlive the call."""
+        return [*self.results, *(update.value for update in self.updates if isinstance(update.value, Value))]
+
+
+def find(x: Any, kind: Any) -> Iterator[Any]:
+    """Yield the parts of a kind in nested tuples, lists and slices."""
+    if isinstance(x, kind):
+        yield x
+    elif isinstance(x, (tuple, list)):
+        for part in x:
+            yield from find(part, kind)
+    elif type(x) is slice:
+        yield from find((x.start, x.stop, x.step), kind)
+
+
+def map_parts(x: Any, function: Callable[[Any], Any]) -> Any:
+    """Return the same structure with a function applied to each part; named tuples stay named tuples."""
+    if isinstance(x, (tuple, list)):
+        parts = [map_parts(part, function) for part in x]
+        return type(x)(*parts) if hasattr(type(x), "_fields") else tuple(parts) if isinstance(x, tuple) else parts
+    if type(x) is slice:
+        return slice(*(map_parts(part, function) for part in (x.start, x.stop, x.step)))
+    return function(x)
+
+
+def map_values(named: dict[str, Any], function: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return a dictionary with a function applied to each part of its values."""
+    return {name: map_parts(value, function) for name, value in named.items()}

@@ -1,0 +1,262 @@
+"""A program: its text, the function that it compiles to, and where its inputs come from."""
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import linecache
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.variable import Variable
+from ..pytrees import leaves, map_leaves
+from ..tensor.tensor import Tensor
+from .ink import Ink, value_of
+from .page import Page, Value
+from .passes import PASSES
+from .seams import OpenPage, heal, write_on
+from .text import Text
+
+_numbers = itertools.count(1)
+
+
+class Program:
+    """One call of a function, written out as a NumPy program.
+
+    `print(program)` shows it. `function` is what runs: it takes the arrays in `inputs`, and returns the arrays of the
+    results and of everything that the call changes.
+    """
+
+    def __init__(self, page: Page, structure: Any, name: str, argument_count: int = 0):
+        self.page, self.structure, self.argument_count = page, structure, argument_count
+        self.text = Text(page, name)
+        self.inputs = [(value.name, value) for value in page.inputs]
+        self.source = (
+            "\n".join([*self._header(name), *(f"    {line}" if line else "" for line in self.text.lines)]) + "\n"
+        )
+        self.filename = f"<written out: {name} {next(_numbers)}>"
+        linecache.cache[self.filename] = (len(self.source), None, self.source.splitlines(keepends=True), self.filename)
+        space = self.namespace()
+        exec(compile(self.source, self.filename, "exec", optimize=0), space)
+        self.function: Callable[..., Any] = space[name]
+        self.has_checks = any(statement.form == "check" for statement in page.statements)
+
+    def namespace(self) -> dict[str, Any]:
+        """Return the names that the text needs besides its own: constants that are arrays, and objects."""
+        return {"np": np, **self.text.constants, **self.text.objects}
+
+    def _header(self, name: str) -> list[str]:
+        lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
+        if any(s.function.startswith("math.") for s in self.page.statements):
+            lines.insert(0, "import math")
+        lines += [
+            "",
+            f"def {name}({', '.join(self.text.parameters)}):",
+            '    """The step, written out by mg.compile.',
+            "",
+        ]
+        for value in self.page.inputs:
+            lines.append(f"    {value.name}: {describe(value)}")
+        for constant, x in self.text.constants.items():
+            lines.append(f"    {constant} (a constant): {x.dtype} {x.shape}")
+        lines += ["", f"    Returns {self.results()}.", '    """']
+        return lines
+
+    def results(self) -> str:
+        """Return a description of the results."""
+        parts = ["the result"] * len(self.page.results)
+        for update in self.page.updates:
+            if isinstance(update.value, Value):
+                parts.append(
+                    {"tensor": "new values", "gradient": "a gradient", "state": f"state {update.key}"}[update.kind]
+                )
+        counted = [f"{len(list(group))} x {key}" for key, group in itertools.groupby(parts)]
+        return ", ".join(counted) or "nothing"
+
+    def __str__(self) -> str:
+        return self.source
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return f"```python\n{self.source}```"
+
+    def save(self, path: str) -> None:
+        """Save the program as a module that needs NumPy alone. Constants that are arrays go to a file beside it.
+
+        Args:
+            path: the name of the file, such as "step.py".
+        Raises: TypeError if the program calls an object that is not NumPy's.
+        """
+        if self.text.objects:
+            raise TypeError(
+                f"the program uses {', '.join(map(repr, self.text.objects.values()))}, which is not NumPy's"
+            )
+        text = self.source
+        if self.text.constants:
+            beside = Path(path).with_suffix(".npz")
+            np.savez(beside, **self.text.constants)
+            load = "import pathlib\n\nimport numpy as np\n\n"
+            load += "_constants = np.load(pathlib.Path(__file__).with_suffix('.npz'))\n"
+            load += "".join(f"{name} = _constants[{name!r}]\n" for name in self.text.constants)
+            text = load + text
+        Path(path).write_text(text, encoding="utf-8")
+
+
+def describe(value: Value) -> str:
+    """Return a description of an input, for the header."""
+    kind = value.source[0]
+    what = {"argument": "argument", "tensor": "values of a tensor", "gradient": "the gradient before the step",
+            "read": "a setting or state of the optimiser", "object": "a generator of random numbers"}[kind]  # fmt: skip
+    return f"{what}, {value.dtype} {value.shape}" if value.dtype is not None else what
+
+
+def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable[str] | None = None) -> tuple[Any, Any]:
+    """Call a function and write the call out. Return its result and the page."""
+    page = OpenPage(names_in(function))
+    flat = names_of_arguments(function, args, kwargs)
+    given = iter(range(len(flat)))
+
+    def as_ink(x: Any) -> Any:
+        i = next(given)
+        return _argument(page, x, i, flat[i])
+
+    with write_on(page):
+        args, kwargs = map_leaves((args, kwargs), as_ink)
+        result = function(*args, **kwargs)
+        _refuse_writes(page, args, kwargs)
+        found: list[Any] = []
+        structure = map_leaves(result, lambda x: _result(page, x, found))
+        page.results = [page._own(value) for value in found]
+    for variable in [v() for v in page.variables]:
+        heal(variable)
+    result = map_leaves(result, _plain)
+    for name in PASSES if passes is None else passes:
+        PASSES[name](page)
+    return result, (page, structure)
+
+
+def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
+    """Return an argument as the step sees it while it is written out."""
+    if isinstance(x, Tensor):
+        if x.node is not None:
+            page.named.setdefault(id(x), name)
+            return x
+        data = x._data.array if type(x._data) is Ink else x._data
+        value = page.add_input(data, ("argument", i), name)
+        value.is_tensor = True
+        out = Tensor.of(Ink(data, value, page))
+        page.arguments[id(out)] = value
+        return out
+    if isinstance(x, np.ndarray):
+        return Ink(x, page.add_input(x, ("argument", i), name), page)
+    return Ink(x, page.add_input(x, ("argument", i), name), page) if type(x) is float else x
+
+
+def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
+    """Raise TypeError if the step has given an argument new values, which the caller's tensor would not have."""
+    for x in leaves((args, kwargs)):
+        if isinstance(x, Tensor) and id(x) in page.arguments and type(x._data) is Ink:
+            value = page.arguments[id(x)]
+            if x._data.value is not value and not page._is_copy(x._data.value, value):
+                raise TypeError(
+                    f"mg.compile: the step writes into its argument {value.hint}; write into a copy, "
+                    f"{value.hint}.clone(), or let the step find the tensor as a variable"
+                )
+
+
+class Hole:
+    """Place of a tensor in the structure of a result."""
+
+    def __repr__(self) -> str:
+        return "tensor"
+
+
+def _result(page: OpenPage, x: Any, found: list[Value]) -> Any:
+    if isinstance(x, Variable):
+        page.touch(x)
+        x = x._data
+    elif type(x) is not Ink:
+        return x
+    found.append(value_of(page, x))
+    return HOLE
+
+
+HOLE = Hole()
+
+
+def _plain(x: Any) -> Any:
+    """Return a result as a call returns it: without a graph."""
+    if isinstance(x, Variable):
+        return Tensor.of(x._data) if x.node is not None and not x.is_leaf else x
+    return x.array if type(x) is Ink else x
+
+
+def names_of_arguments(function: Callable[..., Any], args: Any, kwargs: Any) -> list[str]:
+    """Return a name for each leaf of the arguments."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs).arguments
+        names = [(name, value) for name, value in bound.items()]
+    except (TypeError, ValueError):
+        names = [(f"x{i}", value) for i, value in enumerate((*args, *kwargs.values()))]
+    out: list[str] = []
+    for name, value in names:
+        parts = leaves(value)
+        out += [name] if len(parts) == 1 else [f"{name}_{i}" for i in range(len(parts))]
+    return out
+
+
+def names_in(function: Any) -> dict[int, str]:
+    """Return the names by which a function knows tensors: its variables, parameters of modules, entries of lists."""
+    found: dict[int, str] = {}
+    function = inspect.unwrap(function)
+    seen: dict[str, Any] = {}
+    if inspect.ismethod(function):
+        seen["self"] = function.__self__
+        function = function.__func__
+    if inspect.isfunction(function):
+        variables = inspect.getclosurevars(function)
+        seen |= {**variables.globals, **variables.nonlocals}
+    for name, x in sorted(seen.items(), key=lambda item: not isinstance(item[1], Tensor)):
+        _name_tensors(found, name, x, 0)
+    return found
+
+
+def _name_tensors(found: dict[int, str], name: str, x: Any, depth: int) -> None:
+    if isinstance(x, Tensor):
+        found.setdefault(id(x), name)
+    elif hasattr(x, "named_parameters") and hasattr(x, "named_buffers"):
+        for inner, part in (*x.named_parameters(), *x.named_buffers()):
+            found.setdefault(id(part), inner.replace(".", "_"))
+    elif depth < 3 and isinstance(x, (list, tuple)):
+        for i, part in enumerate(x):
+            _name_tensors(found, f"{name}{i}", part, depth + 1)
+    elif depth < 3 and isinstance(x, dict):
+        for key, part in x.items():
+            _name_tensors(found, str(key), part, depth + 1)
+
+
+def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
+    """Return one call of a function as a NumPy program. The call happens, with all its effects.
+
+    Args:
+        function: any step: a loss, `backward()`, an update.
+        *args, **kwargs: what it is called with.
+    Returns: a `Program`; `print` shows it, and `save` makes a module of it.
+    Raises: TypeError, with the user's line, for a step that no program can repeat, such as one that asks for a number
+        of a tensor.
+    Example:
+        >>> x = mg.tensor([1.0, 2.0])
+        >>> program = mg.written_out(lambda x: mg.exp(x).sum(), x)
+        >>> "np.exp" in program.source
+        True
+
+    See: jax.make_jaxpr; torch.fx.symbolic_trace.
+    """
+    _, (page, structure) = trace(function, args, kwargs)
+    name = getattr(function, "__name__", "step")
+    return Program(page, structure, name if name.isidentifier() else "step")

@@ -1,0 +1,535 @@
+"""Where the engine is watched while a page is open: reads of tensors, gradients, optimisers, generators, numbers.
+
+While a step is written out, a few functions of the engine get other code, and their own again afterwards, so a closed
+page costs nothing. The same happens to compiled operations: they take the array of a tensor without asking, so while a
+page is open every operation is interpreted. Other threads go on with the functions as they are.
+"""
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import RLock
+from types import FunctionType
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from .. import random
+from ..backends import devices
+from ..core import apply
+from ..core.define import operations
+from ..core.fast import callers
+from ..core.runtime import ownership
+from ..core.variable import Leaf, Variable, clock
+from ..nn.functional import shapes
+from ..optim import adam, optimizer, schedule
+from ..tensor import values
+from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
+from . import ink
+from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
+from .notes import _step_code, prepare_notes, refusal, site_of_application
+from .page import Note, Page, Statement, Update, Value
+
+_lock = RLock()
+_replacements: list[tuple[FunctionType, Callable[..., Any]]] = []
+
+
+def on_paper(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator for the function that runs instead of `function` while a page is open in this thread.
+
+    It gets the original as its first argument.
+    """
+
+    def register(replacement: Callable[..., Any]) -> Callable[..., Any]:
+        _replacements.append((function, replacement))
+        return replacement
+
+    return register
+
+
+class OpenPage(Page):
+    """A page that can be written on: it knows which tensors, gradients and states the step has touched."""
+
+    def __init__(self, named: dict[int, str]):
+        super().__init__(named)
+        self.start = clock()
+        self.tensors: dict[int, tuple[Any, Any, Value, bool]] = {}
+        self.variables: list[ref[Any]] = []
+        self.gradients: dict[int, list[Any]] = {}
+        self.states: dict[int, tuple[Any, Any, dict[str, Any]]] = {}
+        self.generators: dict[int, Ink] = {}
+        self.settings: dict[tuple[int, str], Any] = {}
+        self.hosts: list[Any] = []
+        self.arguments: dict[int, Value] = {}
+
+    # What a step reads ----------------------
+
+    def touch(self, tensor: Any) -> None:
+        """Give a tensor that was there before the step the ink of an input."""
+        data = tensor._data
+        if type(data) is Ink:
+            if data.page is not self:
+                tensor._data = Ink(data.array, self.constant(data.array), self)
+            return
+        name = self.named.get(id(tensor)) or getattr(tensor, "label", "") or "t"
+        value = self.add_input(data, ("tensor", tensor), name)
+        self.tensors[id(tensor)] = tensor, data, value, ownership.user_may_write(tensor)
+        self.variables.append(ref(tensor))
+        tensor._data, tensor.is_fast, tensor.is_lent = Ink(data, value, self), False, False
+
+    def touch_gradient(self, node: Any, *, is_read: bool) -> None:
+        """Give a gradient that is there before the step the ink of an input."""
+        if type(node) is not Leaf or node.created > self.start or id(node) in self.gradients:
+            return
+        gradient, value = node.grad, None
+        if is_read:
+            here = ref(node)
+            self.add_condition(lambda: getattr(here(), "grad", None) is None, gradient is None,
+                f"gradient {len(self.gradients)} is {'None' if gradient is None else 'there'}")  # fmt: skip
+        if gradient is not None:
+            data = gradient._data if isinstance(gradient, Variable) else gradient
+            value = self.add_input(data, ("gradient", node), "gradient")
+            node.grad = Ink(data, value, self)
+        self.gradients[id(node)] = [node, value, gradient]
+
+    def touch_state(self, owner: Any, tensor: Any) -> Any:
+        """Return the state of a parameter, with ink in place of its arrays and numbers."""
+        state = owner.state[tensor]
+        if id(state) in self.states:
+            return state
+        keys = tuple(state)
+        self.add_condition(lambda: tuple(owner.state[tensor]), keys, f"state {len(self.states)} of {owner}")
+        inked: dict[str, Any] = {}
+        for name, x in state.items():
+            x = x._data if isinstance(x, Variable) else x
+            read = _reader(owner, tensor, name)
+            inked[name] = Ink(x, self.add_input(x, ("read", read), name), self)
+        state.update(inked)
+        self.states[id(state)] = owner, tensor, inked
+        return state
+
+    def number(self, holder: Any, key: Any, x: Any, hint: str) -> Any:
+        """Return a setting that is a number as ink, since a schedule may change it."""
+        if type(x) in (tuple, list):
+            return tuple(self.number(holder, (key, i), part, f"{hint}_{i + 1}") for i, part in enumerate(x))
+        place = (id(holder), repr(key))
+        if type(x) not in (int, float, np.float64, np.float32):
+            read = _setting_reader(holder, key)
+            self.add_condition(read, x, f"{hint} is {x!r}")
+            return x
+        if place not in self.settings:
+            read = _setting_reader(holder, key)
+            self.settings[place] = Ink(x, self.add_input(x, ("read", read), hint), self)
+        return self.settings[place]
+
+    # The end ----------------------------------
+
+    def close(self) -> None:
+        """Note the changes of the step, and give all tensors their arrays back."""
+        self._close_tensors()
+        self._close_gradients()
+        self._close_states()
+        self.updates += [Update("host", each, None, None) for each in self.hosts]
+        for variable in [v() for v in self.variables]:
+            heal(variable)
+
+    def _close_tensors(self) -> None:
+        for tensor, _, value, was_lent in self.tensors.values():
+            now = tensor._data
+            if type(now) is not Ink or now.page is not self:
+                continue
+            if now.value is not value and not self._is_copy(now.value, value):
+                self.updates.append(Update("tensor", tensor, None, self._own(now.value)))
+            elif now.value is value and was_lent:
+                tensor._data, tensor.is_lent = now.array, True
+
+    def _close_gradients(self) -> None:
+        for node, value, _ in self.gradients.values():
+            data = node.grad._data if isinstance(node.grad, Variable) else node.grad
+            if data is None:
+                self.updates.append(Update("gradient", node, None, None))
+            elif type(data) is not Ink or data.value is not value:
+                self.updates.append(Update("gradient", node, None, self._own(ink.value_of(self, data))))
+            node.grad = ink.real(data)
+
+    def _close_states(self) -> None:
+        for owner, tensor, inked in self.states.values():
+            state = owner.state[tensor]
+            for name, x in list(state.items()):
+                if x is not inked.get(name):
+                    value = self._own(ink.value_of(self, x))
+                    self.updates.append(Update("state", (owner, tensor), name, value))
+                state[name] = ink.real(x)
+
+    def _own(self, value: Any) -> Any:
+        """Return a value that outlives the call in memory that no input shares."""
+        if not isinstance(value, Value) or not value.is_array or value.kind != "input":
+            return value
+        statement = Statement("method", "copy", (value,), {}, [], Note("", "", ""))
+        statement.out = Value("temporary", np.empty(0))
+        statement.out.shape, statement.out.dtype = value.shape, value.dtype
+        self.statements.append(statement)
+        return statement.out
+
+    def _is_copy(self, value: Value, initial: Value) -> bool:
+        """Return True if a value is an unchanged copy of the tensor's initial one."""
+        while value is not initial:
+            made = next((s for s in self.statements if s.out is value), None)
+            if made is None or made.form != "method" or made.function != "copy" or value.buffer.writes:
+                return False
+            value = made.args[0]
+        return True
+
+
+def heal(variable: Any) -> None:
+    """Give a tensor that holds ink the real array."""
+    if variable is None or type(variable._data) is not Ink:
+        return
+    is_lent = getattr(variable, "is_lent", False) and not variable.is_fast
+    variable._data = variable._data.array
+    variable.is_lent, variable.is_fast = is_lent, not is_lent and ownership.is_real_on_cpu(variable._data)
+
+
+def _reader(owner: Any, tensor: Any, name: str) -> Callable[[], Any]:
+    return lambda: owner.state[tensor][name]
+
+
+def _setting_reader(holder: Any, key: Any) -> Callable[[], Any]:
+    if isinstance(key, tuple):
+        return lambda: holder[key[0]][key[1]]
+    return lambda: holder[key]
+
+
+class Settings(dict[str, Any]):
+    """The settings of a group as an update reads them: numbers are ink."""
+
+    def __init__(self, page: OpenPage, group: Any):
+        super().__init__(group)
+        self.page, self.group = page, group
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "params":
+            return super().__getitem__(name)
+        if self.page.hosts:
+            raise TypeError(refusal("takes a step of an optimiser after its schedule"))
+        return self.page.number(self.group, name, super().__getitem__(name), name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a setting, or the default."""
+        return self[name] if name in self else default  # noqa: SIM401 - `get` is what is defined here
+
+
+# The functions --------------------------------------------
+
+
+def _touch(x: Any) -> OpenPage | None:
+    page: Any = open_page()
+    if page is not None and isinstance(x, Variable):
+        page.touch(x)
+    return page
+
+
+def _touch_first(function: Any) -> None:
+    """Have a function find ink in its first argument."""
+
+    @on_paper(function)
+    def touch_first(original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        _touch(x)
+        return original(x, *args, **kwargs)
+
+
+for _function in (
+    ownership.snapshot, ownership.lend_to_user, ownership.array_to_write, Tensor._python_number, Tensor.tolist,
+    Tensor.numpy, Tensor.__repr__, values.array_index, Tensor.__deepcopy__,
+    shapes.plain,
+):  # fmt: skip
+    _touch_first(_function)
+
+
+@on_paper(ownership.replace_array)
+def replace_array(original: Any, variable: Any, data: Any, **options: Any) -> None:
+    """Write down that a tensor gets another array."""
+    page = _touch(variable)
+    if page is not None and type(data) is not Ink:
+        data = Ink(data, page.constant(data), page)
+    original(variable, data, **options)
+
+
+@on_paper(ownership.has_other_owners)
+def has_other_owners(original: Any, variable: Any) -> bool:
+    """Return True: whether an array is shared now says nothing about other calls."""
+    return True if open_page() is not None else original(variable)
+
+
+@on_paper(apply.is_fast)
+def is_fast(original: Any, value: Any) -> bool:
+    """Return False, so that no compiled code takes an array unseen."""
+    return False
+
+
+@on_paper(apply.common_device)
+def common_device(original: Any, op: Any, data: list[Any]) -> Any:
+    """Return the device of ink."""
+    return DEVICE if open_page() is not None else original(op, data)
+
+
+@on_paper(devices.device)
+def device(original: Any, name: Any) -> Any:
+    """Return the device of ink instead of the CPU."""
+    page = open_page()
+    if page is not None and name not in ("cpu", DEVICE) and isinstance(name, str):
+        original(name)
+        raise TypeError(refusal(f"moves a tensor to {name!r}"))
+    return DEVICE if page is not None else original(name)
+
+
+NUMBERS_STAY_NUMBERS = frozenset(("add", "subtract", "multiply", "divide", "maximum", "minimum"))
+
+
+@on_paper(apply.as_operand)
+def as_operand(original: Any, op: Any, value: Any, name: str, numbers_only: bool) -> Any:
+    """Keep a number that is an input a number beside arrays."""
+    page: Any = open_page()
+    if page is not None and type(value) is Ink:
+        if type(value.array) in (float, int):
+            if op.name in NUMBERS_STAY_NUMBERS and not numbers_only:
+                return value
+            value = fix_number(page, value) if value.value.kind == "input" else value.__float__()
+        else:
+            return Tensor.of(value.copy())
+    return original(op, value, name, numbers_only)
+
+
+@on_paper(apply.make_node)
+def make_node(original: Any, vjp: Any, parents: Any, saved: Any, out: Any) -> Any:
+    """Note the user's line and the result of an application."""
+    node, page = original(vjp, parents, saved, out), open_page()
+    if page is not None:
+        page.made[node] = site_of_application(page), out.value if type(out) is Ink else None
+    return node
+
+
+@on_paper(callers.first_call)
+def first_call(original: Any, op: Any, args: Any, params: Any) -> Any:
+    """Interpret an operation. Compile it first if nobody has, since its nodes need the compiled vjp."""
+    if not callers._interpreting and not op.is_compiled and callers.is_compilable(op):
+        with _lock:
+            callers.install(op)
+            _put_aside(op)
+    return op.apply(*args, **params)
+
+
+@on_paper(Tensor.of)
+def of(original: Any, data: Any, node: Any = None, origin: Any = None) -> Any:
+    """Return a tensor of ink: of a constant, if it is given an array."""
+    page: Any = open_page()
+    if page is None or isinstance(data, Tensor):
+        return original(data, node, origin)
+    if type(data) is not Ink:
+        data = Ink(data, page.constant(data), page)
+    out = original(data, node, origin)
+    page.variables.append(ref(out))
+    return out
+
+
+@on_paper(values.numbers)
+def numbers(original: Any, data: Any, dtype: Any, name: str) -> Any:
+    """Return the ink of a tensor, or ink itself, as an array of numbers."""
+    page = _touch(data)
+    found = data._data if isinstance(data, Variable) else data
+    if page is None or type(found) is not Ink:
+        return original(data, dtype, name)
+    found = found.copy() if type(found.array) not in (int, float) else np.asarray(float(found))
+    return found if dtype is None else values.cast(found, values.as_dtype(dtype, name), name)
+
+
+@on_paper(Tensor._put_entries)
+def put_entries(original: Any, self: Any, index: Any, given: Any) -> Any:
+    """Write down that entries of a tensor are written."""
+    _touch(self)
+    _touch(given)
+    return original(self, index, given)
+
+
+@on_paper(Tensor.grad.fget)
+def get_grad(original: Any, self: Any) -> Any:
+    """Return a gradient; one that is there before the step is an input."""
+    page: Any = open_page()
+    if page is not None and self.node is not None:
+        page.touch_gradient(self.node, is_read=True)
+    return original(self)
+
+
+@on_paper(Tensor.grad.fset)
+def set_grad(original: Any, self: Any, value: Any) -> None:
+    """Set a gradient, and note that the step has set it."""
+    page: Any = open_page()
+    if page is not None and self.node is not None:
+        page.touch_gradient(self.node, is_read=False)
+    original(self, value)
+
+
+@on_paper(add_to_leaves)
+def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
+    """Add to gradients. A gradient from before the step is an input."""
+    page: Any = open_page()
+    for leaf in found if page is not None else ():
+        page.touch_gradient(leaf, is_read=True)
+    original(found, create_graph)
+
+
+@on_paper(forget)
+def forget_gradient(original: Any, leaf: Any, set_to_none: bool) -> None:
+    """Set a gradient to None without asking whether there is one."""
+    if open_page() is not None and set_to_none:
+        leaf.grad = None  # without asking whether there is one
+    else:
+        original(leaf, set_to_none)
+
+
+@on_paper(optimizer.Optimizer.step)
+def step(original: Any, self: Any, closure: Any = None) -> Any:
+    """Take a step of an optimiser: values, gradients, state and settings are inputs."""
+    page: Any = open_page()
+    if page is None:
+        return original(self, closure)
+    loss = None if closure is None else closure()
+    for group in self.param_groups:
+        settings = Settings(page, group)
+        for tensor in group["params"]:
+            node = tensor.node
+            if node is None:
+                continue
+            page.touch_gradient(node, is_read=True)
+            gradient = node.grad
+            if gradient is None:
+                continue
+            page.touch(tensor)
+            before = tensor._data
+            gradient = ownership.snapshot(gradient) if isinstance(gradient, Tensor) else gradient
+            after = self.new_values(before, gradient, page.touch_state(self, tensor), settings)
+            after = after if after.dtype is before.dtype else after.astype(before.dtype)
+            ownership.replace_array(tensor, after, announced=True)
+    return loss
+
+
+_step_code.add(step.__code__)
+
+
+@on_paper(schedule.LRScheduler.step)
+def schedule_step(original: Any, self: Any) -> None:
+    """Take a step of a schedule, which the program repeats at its end."""
+    page: Any = open_page()
+    original(self)
+    if page is not None:
+        page.hosts.append(self)
+
+
+class Draws:
+    """A generator that writes its draws down."""
+
+    def __init__(self, generator: Any):
+        self._generator = generator
+
+    def __getattr__(self, name: str) -> Any:
+        page: Any = open_page()
+        call = getattr(self._generator, name)
+        if page is None or not callable(call):
+            return call
+        rng = page.generators.get(id(self._generator))
+        if rng is None:
+            value = page.add_input(self._generator, ("object", self._generator), "rng")
+            rng = page.generators[id(self._generator)] = Ink(self._generator, value, page)
+        return lambda *args, **kwargs: record("draw", name, _call_method(name), (rng, *args), kwargs, True)
+
+
+def _call_method(name: str) -> Callable[..., Any]:
+    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
+
+
+@on_paper(random.generator_or_default)
+def generator_or_default(original: Any, rng: Any, device: str = "cpu") -> Any:
+    """Return a generator that writes its draws down."""
+    found = original(rng, device) if not isinstance(rng, Draws) else rng
+    return Draws(found) if open_page() is not None and not isinstance(found, Draws) else found
+
+
+# Opening and closing --------------------------------------
+
+_open_count = 0
+_aside: list[tuple[Any, Any, Any]] = []
+
+
+def _put_aside(op: Any) -> None:
+    """Replace the compiled code of a public function for as long as a page is open."""
+    _aside.append((op.call, op.call.__code__, op.call.__defaults__))
+    op.call.__code__, op.call.__defaults__ = callers._compile_and_call.__code__, None
+
+
+def _exchange(function: FunctionType, replacement: Callable[..., Any]) -> None:
+    """Give a function of the engine other code."""
+    code, name = function.__code__, f"_on_paper_{replacement.__name__}_{id(replacement)}"
+    defaults, keyword_defaults = function.__defaults__, function.__kwdefaults__
+    original = FunctionType(code, function.__globals__, function.__name__, defaults)
+    original.__kwdefaults__ = keyword_defaults
+    function.__globals__[name] = lambda *args, **kwargs: replacement(original, *args, **kwargs)
+    text = f"def {function.__name__}(*args, **kwargs): return {name}(*args, **kwargs)"
+    made: dict[str, Any] = {}
+    exec(compile(text, ink._SEAMS, "exec"), {}, made)
+    _exchanged.append((function, code, defaults, keyword_defaults, name))
+    function.__defaults__ = function.__kwdefaults__ = None
+    function.__code__ = made[function.__name__].__code__
+
+
+_exchanged: list[tuple[Any, ...]] = []
+
+
+@contextmanager
+def open_seams() -> Generator[None]:
+    """Watch the engine in a block. Blocks of several threads may overlap."""
+    global _open_count  # noqa: PLW0603 - one count for all threads
+    with _lock:
+        _open_count += 1
+        if _open_count == 1:
+            for op in operations.values():
+                if op.is_compiled:
+                    _put_aside(op)
+            for function, replacement in _replacements:
+                _exchange(function, replacement)
+            adam.sqrt = ink.paper_sqrt
+            devices._devices["on paper"] = DEVICE
+    try:
+        yield
+    finally:
+        with _lock:
+            _open_count -= 1
+            if not _open_count:
+                for function, code, defaults, keyword_defaults, name in _exchanged:
+                    function.__code__ = code
+                    function.__defaults__, function.__kwdefaults__ = defaults, keyword_defaults
+                    del function.__globals__[name]
+                _exchanged.clear()
+                for call, code, defaults in _aside:
+                    call.__code__, call.__defaults__ = code, defaults
+                _aside.clear()
+                adam.sqrt = ink.paper_sqrt.function
+                del devices._devices["on paper"]
+
+
+@contextmanager
+def write_on(page: OpenPage) -> Generator[None]:
+    """Write what this thread does to arrays on a page. At the end the page is closed."""
+    if open_page() is not None:
+        raise RuntimeError("mg.compile: a step that is written out cannot call another that is traced")
+    complete_device()
+    prepare_notes()
+    with open_seams():
+        set_page(page)
+        try:
+            yield
+        finally:
+            set_page(None)
+            page.close()

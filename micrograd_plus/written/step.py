@@ -1,0 +1,490 @@
+"""`mg.compile`: a step that is traced at its first two calls, and runs as a NumPy program from the third."""
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.fast import callers
+from ..core.modes import grad_enabled, recording, unfused
+from ..core.operation import Definition
+from ..core.runtime.hooks import hooks_of, nodes_with_hooks
+from ..core.runtime.ownership import replace_array
+from ..core.variable import Variable
+from ..nn.module import Module
+from ..pytrees import leaves, map_leaves
+from ..tensor.tensor import Tensor
+from .ink import open_page
+from .page import Update, Value
+from .program import HOLE, Hole, Program, trace
+
+MOST_PROGRAMS, MOST_LINES = 8, 20_000
+FAILED_CHECK = "a check of the program failed"
+MISS = object()
+
+
+class Entry:
+    """A program and the call that it was written for: `verified` once a second trace gave the same text."""
+
+    def __init__(self, program: Program, guards: Guards):
+        self.program, self.guards, self.is_verified = program, guards, False
+        self.runner = Runner(program, guards)
+
+    @property
+    def fast_call(self) -> Callable[..., Any] | None:
+        """The caller that takes the arguments as they are. A failed check must find its generators as they were, so a
+        program with checks and draws has none."""
+        draws = any(value.source[0] == "object" for value in self.program.page.inputs)
+        return None if self.program.has_checks and draws else self.runner.call
+
+
+class Guards:
+    """Everything around a step that its program depends on, besides its arguments."""
+
+    def __init__(self, function: Any, page: Any):
+        self.conditions = [(read, value) for read, value, _ in page.conditions]
+        self.variables = variables_of(function)
+        self.modules = module_attributes([value for _, _, value in self.variables])
+        self.attribute_writes = Module.attribute_writes[0]
+
+    def hold(self) -> bool:
+        """Return True if everything is as it was when the program was written."""
+        for holder, name, value in self.variables:
+            if holder.get(name, MISS) is not value:
+                return False
+        if self.attribute_writes != Module.attribute_writes[0] and not self.modules_hold():
+            return False
+        for read, value in self.conditions:
+            try:
+                if read() != value:
+                    return False
+            except (KeyError, IndexError, AttributeError):
+                return False
+        return True
+
+    def modules_hold(self) -> bool:
+        """Return True if all modules have the attributes that they had."""
+        if any(holder.get(name, MISS) is not value for holder, name, value in self.modules):
+            return False
+        self.attribute_writes = Module.attribute_writes[0]
+        return True
+
+
+class Cells(dict[str, Any]):
+    """The variables of a closure, read as a dictionary."""
+
+    def __init__(self, function: Any):
+        super().__init__()
+        self.cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a variable now."""
+        try:
+            return self.cells[name].cell_contents
+        except ValueError:
+            return default
+
+
+def variables_of(function: Any) -> list[tuple[Any, str, Any]]:
+    """Return the global and closure variables that a function names: where they are, their names and values."""
+    function = inspect.unwrap(function)
+    found: list[tuple[Any, str, Any]] = []
+    if inspect.ismethod(function):
+        found.append(({"self": function.__self__}, "self", function.__self__))
+        function = function.__func__
+    if not inspect.isfunction(function):
+        return found
+    variables = inspect.getclosurevars(function)
+    cells = Cells(function)
+    found += [(function.__globals__, name, value) for name, value in variables.globals.items()]
+    return found + [(cells, name, value) for name, value in variables.nonlocals.items()]
+
+
+def module_attributes(values: list[Any]) -> list[tuple[dict[str, Any], str, Any]]:
+    """Return the attributes of all modules among some values that a program depends on."""
+    modules = [module for value in leaves(values) if isinstance(value, Module) for module in value.modules()]
+    return [
+        (vars(module), name, x)
+        for module in modules
+        for name, x in vars(module).items()
+        if isinstance(x, (Tensor, Module, bool, int, float, str, type(None)))
+    ]
+
+
+class Runner:
+    """Caller of a program: reads its inputs, runs it, and puts the results in place. It is compiled text, since these
+    lines run at every call."""
+
+    def __init__(self, program: Program, guards: Guards | None = None):
+        page = program.page
+        self.space: dict[str, Any] = {
+            "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor, "_program": program.function,
+            "_replace": replace_array, "_seen": [None] * len(page.inputs), "_guards": guards, "_of": Tensor.of,
+            "_writes": Module.attribute_writes,
+        }  # fmt: skip
+        lines = self._conditions(guards) if guards is not None else []
+        arguments = [value for value in page.inputs if value.source[0] == "argument"]
+        for i, value in enumerate(page.inputs):
+            lines += self._read(i, value)
+        outs, puts = [], []
+        for i, update in enumerate(page.updates):
+            outs += [f"o{i}"] * isinstance(update.value, Value)
+            puts.append(self._put(i, update))
+        results = [f"r{i}" for i in range(len(page.results))]
+        names = "".join(f"{name}, " for name in (*results, *outs))
+        call = f"_program({', '.join(f'a{i}' for i in range(len(page.inputs)))})"
+        lines += [f"({names}) = {call}" if names else call, *puts, f"return ({''.join(f'{r}, ' for r in results)})"]
+        self.run: Callable[[Any], Any] = self._define("run(leaves)", lines, program)
+        self.call: Callable[..., Any] | None = None
+        places = {value.source[1] for value in arguments}
+        if program.structure is HOLE and guards is not None and places == set(range(program.argument_count)):
+            head = [f"if len(args) != {program.argument_count}: return _MISS"]
+            head += [line for value in arguments for line in self._check_argument(value)]
+            lines[-1] = "return _of(r0)"
+            self.call = self._define("run(leaves)", [*head, *lines], program, "args")
+
+    def _define(self, head: str, lines: list[str], program: Program, name: str = "leaves") -> Any:
+        text = f"def {head.replace('leaves', name)}:\n" + "\n".join(f"    {line}" for line in lines)
+        text = text.replace("leaves[", f"{name}[")
+        exec(builtins.compile(text, f"<around {program.filename[1:]}", "exec"), self.space)
+        return self.space["run"]
+
+    def _conditions(self, guards: Guards) -> list[str]:
+        """Return the lines that check the guards."""
+        lines = []
+        for i, (holder, name, value) in enumerate(guards.variables):
+            if isinstance(holder, Cells):
+                self.space[f"g{i}"], self.space[f"v{i}"] = holder.cells[name], value
+                lines.append(f"if g{i}.cell_contents is not v{i}: return _MISS")
+            else:
+                self.space[f"g{i}"], self.space[f"v{i}"] = holder, value
+                lines.append(f"if g{i}.get({name!r}) is not v{i}: return _MISS")
+        if guards.modules:
+            lines.append("if _guards.attribute_writes != _writes[0] and not _guards.modules_hold(): return _MISS")
+        for i, (read, value) in enumerate(guards.conditions):
+            self.space[f"c{i}"], self.space[f"w{i}"] = read, value
+            lines.append(f"if c{i}() != w{i}: return _MISS")
+        return lines
+
+    def _check_argument(self, value: Value) -> list[str]:
+        """Return the lines that check the form of an argument."""
+        i, x = value.source[1], f"x{value.source[1]}"
+        if not value.is_array:
+            kind = value.kind_of_number.__name__
+            return [f"if type(args[{i}]) is not {kind}: return _MISS"] if kind == "float" else ["return _MISS"]
+        self.space.update({f"shape{i}": value.shape, f"dtype{i}": value.dtype, f"strides{i}": value.strides})
+        of = "_Tensor" if value.is_tensor else "_ndarray"
+        self.space["_ndarray"] = np.ndarray
+        lines = [f"{x} = args[{i}]", f"if type({x}) is not {of}: return _MISS"]
+        if value.is_tensor:
+            lines += [
+                f"if {x}.node is not None: return _MISS",
+                f"{x} = {x}._data",
+                f"if type({x}) is not _ndarray: return _MISS",
+            ]
+            self.space["_ndarray"] = np.ndarray
+        return [
+            *lines,
+            f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS",
+        ]
+
+    def _read(self, i: int, value: Value) -> list[str]:
+        """Return the lines that read one input."""
+        kind, what = value.source[:2]
+        self.space[f"s{i}"] = what
+        if kind == "argument":
+            return [f"a{i} = leaves[{what}]", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data"]
+        self.space[f"f{i}"] = value.shape, value.dtype, value.strides
+        check = f"if a{i} is not _seen[{i}] and not _fits(a{i}, f{i}, _seen, {i}): return _MISS"
+        if kind == "tensor":
+            self.space[f"n{i}"] = what.node
+            return [f"a{i} = s{i}._data", f"if s{i}.node is not n{i}: return _MISS", check]
+        if kind == "gradient":
+            return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", check]
+        if kind == "read":
+            self.space[f"k{i}"] = value.kind_of_number
+            return [f"a{i} = s{i}()", check if value.is_array else f"if type(a{i}) is not k{i}: return _MISS"]
+        return [f"a{i} = s{i}"]
+
+    def _put(self, i: int, update: Update) -> str:
+        """Return the line that puts one result in place."""
+        self.space[f"u{i}"] = update.target
+        what = f"o{i}" if isinstance(update.value, Value) else repr(update.value)
+        if update.kind == "tensor":
+            return f"_replace(u{i}, {what})"
+        if update.kind == "gradient":
+            return f"u{i}.grad = {what}"
+        if update.kind == "state":
+            self.space[f"u{i}"], self.space[f"t{i}"] = update.target
+            return f"u{i}.state[t{i}][{update.key!r}] = {what}"
+        return f"u{i}.step()"
+
+
+def fits(array: Any, expected: Any, seen: list[Any], i: int) -> bool:
+    """Return True if an array has the shape, dtype and strides that a program was written for, and remember it."""
+    shape, dtype, strides = expected
+    if getattr(array, "shape", None) != shape or array.dtype != dtype or (strides and array.strides != strides):
+        return False
+    seen[i] = array
+    return True
+
+
+def key_of(x: Any) -> Any:
+    """Return the part of the key for one argument: the form of a tensor or array, the value of anything else."""
+    data = x._data if isinstance(x, Variable) else x
+    if isinstance(data, (np.ndarray, np.generic)):
+        return type(x), data.shape, data.dtype, data.strides
+    return float if type(x) is float else (type(x), x)
+
+
+class Compiled:
+    """A step that runs as a NumPy program. See `source`, `programs` and `counts`."""
+
+    def __init__(self, function: Callable[..., Any]):
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.entries: dict[Any, list[Entry]] = {}
+        self._counts: Counter[str] = Counter()
+        self.rules_version = _rules_changed[0]
+        self._has_warned = False
+        self._last: Callable[..., Any] | None = None
+        self._written = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many calls were traced, ran a program, or ran by the engine, and why."""
+        return {**self._counts, **({"written": self._written} if self._written else {})}
+
+    @property
+    def programs(self) -> list[Program]:
+        """The programs, one for each form of the arguments and each state of variables, modules and optimisers."""
+        return [entry.program for entries in self.entries.values() for entry in entries]
+
+    @property
+    def source(self) -> str:
+        """The text of the last program."""
+        programs = self.programs
+        if not programs:
+            raise RuntimeError("mg.compile: nothing is written out before the first call of the step")
+        return programs[-1].source
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the step: the first call and the second are traced, later ones run the program."""
+        is_watched = recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting
+        if is_watched and (reason := why_by_engine()):
+            return self._by_engine(reason, args, kwargs)
+        if open_page() is not None:
+            return self.function(*args, **kwargs)  # it becomes a part of the program around it
+        if self.rules_version != _rules_changed[0]:
+            self.entries.clear()
+            self._last, self.rules_version = None, _rules_changed[0]
+        if self._last is not None and not kwargs:
+            try:
+                result = self._last(args)
+            except AssertionError:
+                return self._by_engine(FAILED_CHECK, args, kwargs)
+            if result is not MISS:
+                self._written += 1
+                return result
+        return self._find(args, kwargs)
+
+    def _find(self, args: Any, kwargs: Any) -> Any:
+        """Run the program for these arguments, or trace the call."""
+        flat = leaves((args, kwargs))
+        if any(isinstance(x, Variable) and x.node is not None for x in flat):
+            return self._by_engine("an argument that requires a gradient", args, kwargs)
+        try:
+            key = (_structure(args, kwargs), *map(key_of, flat))
+            entries = self.entries.setdefault(key, [])
+        except TypeError:
+            return self._by_engine("an argument cannot be part of a key", args, kwargs)
+        entry = next((entry for entry in entries if entry.guards.hold()), None)
+        if entry is None:
+            return self._write(key, args, kwargs)
+        if not entry.is_verified:
+            return self._look_again(entry, args, kwargs)
+        try:
+            results = self._run_with_checks(entry, flat)
+        except AssertionError:
+            return self._by_engine(FAILED_CHECK, args, kwargs)
+        if results is MISS:
+            return self._write(key, args, kwargs)
+        self._last = entry.fast_call
+        self._written += 1
+        return fill(entry.program.structure, iter(results))
+
+    def _run_with_checks(self, entry: Entry, flat: list[Any]) -> Any:
+        """Run a program. If one of its checks fails, generators go back to where they were."""
+        if not entry.program.has_checks:
+            return entry.runner.run(flat)
+        draws = [value.source[1] for value in entry.program.page.inputs if value.source[0] == "object"]
+        before = [each.bit_generator.state for each in draws]
+        try:
+            return entry.runner.run(flat)
+        except AssertionError:
+            for each, state in zip(draws, before, strict=True):
+                each.bit_generator.state = state
+            raise
+
+    def _by_engine(self, reason: str, args: Any, kwargs: Any) -> Any:
+        self._counts["engine"] += 1
+        self._counts[f"engine: {reason}"] += 1
+        return self.function(*args, **kwargs)
+
+    def _write(self, key: Any, args: Any, kwargs: Any) -> Any:
+        """Trace a call, keep its program, and return its result."""
+        result, entry = self._trace(args, kwargs)
+        self.entries[key].append(entry)
+        count = len(self.programs)
+        if count > MOST_PROGRAMS and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"mg.compile: {self.__name__} has {count} programs: {self._find_unstable_argument()}", stacklevel=3
+            )
+        if len(entry.program.text.lines) > MOST_LINES:
+            lines = len(entry.program.text.lines)
+            warnings.warn(
+                f"mg.compile: {self.__name__} is a program of {lines} lines, which take long to write; compute a batch "
+                f"at once, use mg.scan, or write out one example", stacklevel=3)  # fmt: skip
+        return result
+
+    def _find_unstable_argument(self) -> str:
+        """Return which argument has kept changing."""
+        keys = list(self.entries)
+        places = [i for i in range(1, min(map(len, keys))) if len({key[i] for key in keys}) > 1]
+        if not places:
+            return "a module's mode, a variable or an optimiser's state keeps changing"
+        forms = ", ".join(sorted({str(key[places[0]][1:]) for key in keys if isinstance(key[places[0]], tuple)}))
+        return f"its argument number {places[0]} keeps changing, {forms}; bring it into one form before the call"
+
+    def _trace(self, args: Any, kwargs: Any) -> tuple[Any, Entry]:
+        result, (page, structure) = trace(self.function, args, kwargs)
+        self._counts["traced"] += 1
+        name = self.__name__ if self.__name__.isidentifier() else "step"
+        return result, Entry(
+            Program(page, structure, name, len(args) if not kwargs else -1), Guards(self.function, page)
+        )
+
+    def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
+        """Trace a second call, and compare the two texts."""
+        result, second = self._trace(args, kwargs)
+        if difference := first_difference(entry.program, second.program):
+            for entries in self.entries.values():
+                if entry in entries:
+                    entries.remove(entry)
+            raise TypeError(difference)
+        entry.program, entry.guards, entry.runner = second.program, second.guards, second.runner
+        entry.is_verified = True
+        self._last = entry.fast_call
+        return result
+
+
+def why_by_engine() -> str:
+    """Return why a call must run by the engine; nothing if it need not."""
+    hooks = any(map(has_hooks, list(nodes_with_hooks)))
+    reasons = {
+        "record()": recording.all(), "unfuse": unfused(), "no_grad": not grad_enabled(), "hooks": hooks,
+        "interpreted operations": callers._interpreting,
+    }  # fmt: skip
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def has_hooks(node: Any) -> bool:
+    """Return True if a node that had hooks still has some."""
+    return bool(hooks_of(node(), "hooks") or hooks_of(node(), "after_accumulation"))
+
+
+def first_difference(first: Program, second: Program) -> str:
+    """Return an error message if two traces of a step differ; nothing if they are equal."""
+    lines = [p.source.splitlines() for p in (first, second)]
+    block = "the step"
+    for a, b in zip(*lines, strict=False):
+        if a != b:
+            return _difference(block, a.strip(), b.strip())
+        if a.strip().startswith("# "):
+            block = a.strip()[2:]
+    if len(lines[0]) != len(lines[1]):
+        return _difference(block, f"{len(lines[0])} lines", f"{len(lines[1])} lines")
+    for name, x in first.text.constants.items():
+        y = second.text.constants.get(name)
+        if y is None or x.shape != y.shape or x.tobytes() != y.tobytes():
+            return _difference(block, f"{name} = {_short(x)}", f"{name} = {_short(y)}")
+    if first.structure != second.structure:
+        return _difference("the result", repr(first.structure), repr(second.structure))
+    return ""
+
+
+def _short(x: Any) -> str:
+    return np.array2string(x, threshold=6) if x is not None else "nothing"
+
+
+def _difference(block: str, first: str, second: str) -> str:
+    return (
+        f"mg.compile: two calls of the step wrote different programs, at {block}: first `{first}`, then `{second}`. A "
+        f"number that changes from call to call must be an argument (floats and arrays are inputs) or a setting of an "
+        f"optimiser; a branch that changes must become mg.where"
+    )
+
+
+def _structure(args: Any, kwargs: Any) -> str:
+    """Return the structure of arguments as text."""
+    if not kwargs and all(isinstance(x, Variable) for x in args):
+        return f"{len(args)} tensors"
+    return repr(map_leaves((args, kwargs), lambda _: HOLE))
+
+
+def fill(structure: Any, found: Any) -> Any:
+    """Return a result: its structure with tensors in place of its holes."""
+    if structure is HOLE:
+        return Tensor.of(next(found))
+    return map_leaves(structure, lambda x: Tensor.of(next(found)) if type(x) is Hole else x)
+
+
+_rules_changed = [0]
+
+
+def _count_change(_: Any) -> None:
+    _rules_changed[0] += 1
+
+
+Definition.on_rules_changed.append(_count_change)
+
+
+def compile(function: Callable[..., Any]) -> Compiled:
+    """Return a step that runs as a NumPy program from its third call on; also a decorator.
+
+    The first two calls are traced: each is a valid step, and both must write the same program. Then the program runs in
+    place of the engine, and gives the same numbers, bit for bit. `print(step.source)` shows it.
+
+    Args:
+        function: any step: a loss, `backward()`, an update by an optimiser or by hand.
+    Returns: the compiled step, called like `function`. Its results have no graph.
+    Raises: TypeError, with the user's line, for a step that asks for a number of a tensor, or whose two first calls
+        differ.
+    Example:
+        >>> w = mg.tensor([1.0, 2.0], requires_grad=True)
+        >>> @mg.compile
+        ... def step(x):
+        ...     w.grad = None
+        ...     loss = (w * x).sum()
+        ...     loss.backward()
+        ...     with mg.no_grad():
+        ...         w -= 0.5 * w.grad
+        ...     return loss
+        >>> [step(mg.tensor([1.0, 0.0])).item() for _ in range(4)]
+        [1.0, 0.5, 0.0, -0.5]
+
+    See: torch.compile; jax.jit.
+    """
+    return Compiled(function)
