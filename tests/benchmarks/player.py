@@ -204,7 +204,7 @@ def stage_share(pages: Pages) -> float:
     return min(min(pages.at_steps(name, STAGE_SHARE, 1)) for name in programs.PROGRAMS)
 
 
-def steps_apart(pages: Pages) -> float:
+def share_of_two_places(pages: Pages) -> float:
     """Return in how many of 100 steps sender and receiver are two places in view, for the worst program."""
     walks = {name: pages.at_steps(name, APART, 60)[1:] for name in ("GPT", "RNN of 60", "MLP of 984",
              "transformer layer", "attention", "digits", "neuron")}  # fmt: skip
@@ -396,7 +396,7 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
     ("steps not whole on one screen, of all", off_screen, "is", 0),
     ("sender and receiver in view, RNN of 60, %", in_view, "at least", 95),
     ("the stage's share of the screen, %", stage_share, "at least", 60),
-    ("sender and receiver as two places, worst program, %", steps_apart, "at least", 95),
+    ("sender and receiver as two places, worst program, %", share_of_two_places, "at least", 95),
     ("script of a moving frame, ms", slowest_frame, "at most", 8),
     ("until 65,000 nodes are in view, s", largest_graph, "at most", 2),
     ("a notebook's cell for a GPT, KB", gpt_cell, "at most", 450),

@@ -108,10 +108,6 @@ def test_sender_and_receiver_are_two_places_in_view(page, tmp_path, program):
     assert page.evaluate(APART) >= 0.95
 
 
-def size_of(page, css):
-    return page.locator(css).first.evaluate("(tile) => { const b = tile.getBBox(); return [b.width, b.height]; }")
-
-
 def test_tiles_have_the_shape_of_their_arrays_and_a_scale(open_player):
     page = open_player(broadcast_sum(), details=False)
     page.keyboard.press("End")
