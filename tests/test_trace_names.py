@@ -403,3 +403,26 @@ def test_formulas_of_complex_numbers_keep_their_conjugates(z):
         mg.real((z * z).sum()).backward()
     sent = [step.formula.text for step in trace.steps if step.rule.startswith("multiply")]
     assert sent == ["contribution = upstream · conj(z)"] * 2
+
+
+def test_the_name_in_the_program_that_recorded_comes_before_a_parameters_name():
+    def helper(h):
+        return h * 2.0
+
+    w = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = helper(w) * w
+        y.backward()
+    assert [node.name for node in trace.nodes if node.requires_grad and node.kind == "leaf"] == ["w"]
+
+
+def test_unnamed_leaves_are_called_by_their_expression_or_their_input():
+    rows, data, labels = [0, 2, 1], np.ones((5, 4)), np.array([0, 1, 2, 0, 1])
+    net = mg.nn.Linear(4, 3)
+    with mg.record() as trace:
+        hidden = mg.nn.functional.dropout(net(mg.tensor(data[rows])), 0.5)
+        loss = mg.nn.functional.cross_entropy(hidden, mg.tensor(labels[:3]))
+        loss = loss + (mg.tensor(data[:, :3]) * net.bias).sum()
+        loss.backward()
+    names = {node.name for node in trace.nodes if node.kind == "leaf"}
+    assert {"mg.tensor(data[rows])", "mask", "mg.tensor(labels[:3])", "mg.tensor(data[:, :3])"} <= names

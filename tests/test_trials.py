@@ -17,7 +17,7 @@ from trials.__main__ import KINDS, tally
 TESTS = Path(__file__).resolve().parent
 
 
-@pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200)])
+@pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200), ("journals", 20)])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:Duplicate name")
 def test_a_few_cases_find_nothing(kind, count):
     found = tally(kind, 0, count, quiet=True)
@@ -136,7 +136,7 @@ def test_the_command_does_one_case_again():
     environment = {"PYTHONPATH": f"{TESTS}:{TESTS.parent}:{TESTS.parent / 'viz'}", "PATH": ""}
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() in (harness.SAME, harness.SAID)
-    assert set(KINDS) == {"programs", "writes", "rules", "kills", "hostile", "steps"}
+    assert set(KINDS) == {"programs", "writes", "rules", "kills", "hostile", "steps", "journals"}
 
 
 def test_error_messages_stay_short_for_long_files():

@@ -95,13 +95,14 @@ class ChangeNotes(recorders.Recorder):
             self._note_change(kind, subject, "gradient", None, None, None, place)
         elif kind == "update":
             nodes = [(parameter.node, old, new) for parameter, old, new in subject]
-            self._note_change(kind, nodes, "value", None, None, _name_of_optimizer(by, before), place)
+            self._note_change(kind, nodes, "value", None, None, name_optimizer(by, before), place)
         elif kind == "lend":
             self._lent[id(subject)] = LentArray(subject, place)
         elif kind in ("write", "become"):
             self._note_write(kind, subject, before, after, place)
         else:
-            self._note_change(kind, subject, "gradient" if kind == "hook" else None, before, after, by, place)
+            of = "gradient" if kind == "hook" else None
+            self._note_change(kind, subject, of, array_of(before), array_of(after), by, place)
 
     def _follow_gradient(self, leaf: Any, before: Any, after: Any, place: Place) -> tuple[Any, Any]:
         """Follow writes into the tensor that becomes a `.grad`. Return the arrays before and after, to be kept."""
@@ -189,10 +190,25 @@ class ChangeNotes(recorders.Recorder):
         raise NotImplementedError
 
 
-def _name_of_optimizer(optimizer: Any, group: dict[str, Any]) -> str:
+class OptimizerName(str):
+    """Name of an optimiser with a learning rate, `SGD(lr=0.1)`, and the optimiser with the settings of that update."""
+
+    __slots__ = ("optimizer", "settings")
+
+    optimizer: Any
+    settings: dict[str, Any]
+
+    def with_rate(self, rate: float) -> OptimizerName:
+        """Return the name of the same optimiser with another learning rate."""
+        return name_optimizer(self.optimizer, {**self.settings, "lr": rate})
+
+
+def name_optimizer(optimizer: Any, group: dict[str, Any]) -> OptimizerName:
     """Return the name of an optimiser with the learning rate of a group of parameters: `SGD(lr=0.1)`."""
     rate = f"lr={float(group['lr']):.6g}" if hasattr(group.get("lr"), "__float__") else ""
-    return f"{type(optimizer).__name__}({rate})"
+    name = OptimizerName(f"{type(optimizer).__name__}({rate})")
+    name.optimizer, name.settings = optimizer, dict(group)
+    return name
 
 
 def _expand_note(note: Any) -> Iterable[Change]:

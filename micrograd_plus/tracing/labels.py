@@ -123,14 +123,27 @@ class ProgramNames:
         """Return the name of a value in a call.
 
         A path in a model comes first, as the outermost call knows it (`net.0.weight`), then the value's label, then a
-        variable. A variable comes last because one that is left over from a loop can hold any parameter.
+        variable. A variable comes last because one that is left over from a loop can hold any parameter. The name in
+        the program that opened the record comes before the name of a parameter that the value was passed as.
         """
         chain = self.chain(number)
         for namespace in reversed(chain):
             if id(value) in namespace.paths:
                 return namespace.paths[id(value)]
-        label = getattr(value, "label", None)
-        return label or next((each.variables[id(value)] for each in chain if id(value) in each.variables), None)
+        if label := getattr(value, "label", None):
+            return label
+        outward = self._outermost_first(number)
+        return next((each.variables[id(value)] for each in outward if id(value) in each.variables), None)
+
+    def _outermost_first(self, number: int) -> Iterator[Namespace]:
+        """Yield the namespaces of a call and of those around it, the outermost call first."""
+        stack: list[int] = []
+        while number in self.calls:
+            stack.append(number)
+            number = self.calls[number].parent
+        for each in reversed(stack):
+            if self.calls[each].kind == USER:
+                yield from self._namespaces(each)
 
     def of_module(self, module: Any, owner: Any, number: int) -> str:
         """Return the name of a module: its path in the module that called it, or a name from the program."""

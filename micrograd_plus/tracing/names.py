@@ -8,15 +8,20 @@ from sys import intern
 from typing import Any, NamedTuple
 
 from ..core.backward import Part
+from .events import Application
 from .groups import Groups
 from .history import History
 from .labels import Labels, ProgramNames
 from .outline import Outline
-from .sites import ENGINE, is_transform_code, kind_of
+from .sites import ENGINE, ENTERS, argument_at, is_transform_code, kind_of
 from .values import array_of
 
 INTERNAL_FUNCTIONS = ("forward", "call", "apply", "interpret", "power", "inside", "awaited")
 """Functions of the engine that no program calls by name."""
+
+
+LONGEST_EXPRESSION = 32
+"""The longest expression that serves as a name."""
 
 
 class BaseNames(NamedTuple):
@@ -66,9 +71,37 @@ class NodeNames:
                     names.append(intern(f"{name} ({owner})") if owner else name)
                 else:
                     value = None if label or isinstance(key, Part) else self._constant_text(key)
-                    names.append(value or label or "leaf")
+                    names.append(value or label or self._name_of_use(key))
                 are_constants.append(value is not None)
             return BaseNames(names, number_repeats(names, are_constants))
+
+    def _name_of_use(self, key: Any) -> str:
+        """Return a name for a leaf that the program has none for: the expression that it was passed as, as
+        `mg.tensor(target[:8])`, or the name of the input that it first was, as `mask`."""
+        use = self.outline.first_use(key)
+        if use is None:
+            return "leaf"
+        application = self.outline.applications[use.position]
+        keys = self.outline.inputs_at[use.position]
+        index = next(at for at, each in enumerate(keys) if each is key)
+        name = application.op.input_names(len(keys))[index]
+        expression = self._argument_expression(application, use.position, index, name)
+        if expression is not None and len(expression) <= LONGEST_EXPRESSION:
+            return expression
+        return name if name.isidentifier() and len(name) > 2 else "leaf"
+
+    def _argument_expression(self, application: Application, position: int, index: int, name: str) -> str | None:
+        """Return the expression of an input in the program, if the program wrote it in the call that applied the
+        operation: alone, or as the first one inside a module or a function, whose first argument it was."""
+        outline, calls = self.outline, self.history.calls
+        call, instruction = calls.get(application.call), application.instruction
+        is_first = index == 0 and not outline.is_preceded_in_call(position)
+        while call is not None and call.kind == ENTERS and is_first:
+            call, instruction = calls.get(call.parent), call.instruction
+        is_alone = not outline.is_preceded_in_call(position) and not outline.is_followed_in_call(position)
+        if call is None or not call.runs_users or not (is_first or is_alone):
+            return None
+        return argument_at(call.code, call.frame.f_globals, instruction, index, name)
 
     def called_function(self, node: int) -> str | None:
         """Return the name of the function that the program called, if the operation has another name."""

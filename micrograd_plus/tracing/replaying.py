@@ -96,7 +96,7 @@ class _Replay:
         self.gradients: Gradients = {}
         self.returns: Gradients = {}
         self.changed: set[int] = set()
-        self.returned = _returned_walks(trace)
+        self.returned = returned_walks(trace)
 
     def run(self) -> Trace:
         """Return the trace of the replay."""
@@ -355,7 +355,7 @@ def _ones_like(upstream: Any) -> Any:
     return np.ones_like(upstream) if hasattr(upstream, "dtype") else 1.0
 
 
-def _returned_walks(trace: Trace) -> set[int]:
+def returned_walks(trace: Trace) -> set[int]:
     """Return the walks whose gradients were returned, and not added to `.grad`."""
     walks: set[int] = set()
     number = 0

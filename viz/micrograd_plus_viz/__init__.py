@@ -103,7 +103,9 @@ def widget(trace: Any, index: int = 0, synced: bool = True) -> Any:
 
 
 def compare(one: Any, other: Any) -> WalkComparison:
-    """Return two walks side by side that are stepped together. They open at the first step that differs.
+    """Return two walks that are stepped together. They open at the first step that differs.
+
+    Walks of one program share a graph, with two numbers where they differ. Others are below each other.
 
     `viz.save(viz.compare(one, other), "walks.html")` writes both to one page. The comparison needs micrograd_plus.
     """

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import cells, formula, graph_picture, timeline, trace_input, walks, words
+from . import cells, formula, graph_picture, pairs, timeline, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import walk_states
@@ -38,8 +38,12 @@ def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -
     trace = trace_input.normalize(trace)
     if "film" in trace:
         return timeline.film_payload(trace, note, partial(_payload, note=None))
-    values, places = cells.deduplicate(trace["values"], budget)
-    return _payload(trace, places, note) | {"values": values}
+    count, other = len(trace["values"]), trace.get("other")
+    values, places = cells.deduplicate([*trace["values"], *(other["values"] if other else ())], budget)
+    page = _payload(trace, places[:count], note)
+    if other:
+        page = pairs.with_other(page, _payload(other, places[count:], note))
+    return page | {"values": values}
 
 
 def _payload(

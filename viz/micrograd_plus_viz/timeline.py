@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from . import cells, journal, words
+from . import cells, journal, pairs, words
 from .dot import final_labels_and_widths, value_line
 from .trace_input import Trace, normalize, trace_data
 from .window import part_in_order
@@ -321,19 +321,30 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
     `payload_of` returns the payload of one round. Its `values` are shared by all rounds.
     """
     rounds: list[Round] = trace["film"]
-    full = rounds_with_numbers(rounds)
-    values, places = cells.deduplicate(trace["values"], cells.BUDGET * 1000)
+    full, other = rounds_with_numbers(rounds), trace.get("other")
+    count = len(trace["values"])
+    values, places = cells.deduplicate([*trace["values"], *(other["values"] if other else ())], cells.BUDGET * 1000)
+    others = places[count:]
     payloads = [
         payload_of(each.part, places, with_numbers=number in full, with_insides=number == 0)
         for number, each in enumerate(rounds)
     ]
+    moments = [_moment_data(trace, each, places) for each in rounds]
+    if other:
+        pages = [payload_of(each.part, others, with_numbers=False, with_insides=False) for each in other["film"]]
+        payloads = [*map(pairs.with_other, payloads, pages)]
+        moments = [
+            pairs.join_moments(mine, _moment_data(other, each, others))
+            for mine, each in zip(moments, other["film"], strict=True)
+        ]
     for page in payloads:
         page["insides"] = payloads[0]["insides"]
     film = {
         "columns": [[[*path], column] for path, column in columns(payloads)],
-        "moments": [_moment_data(trace, each, places) for each in rounds],
+        "moments": moments,
         "curves": _curves(trace, rounds),
         "loss": [_size(trace, _root_value(each.part)) for each in rounds],
+        "otherLoss": [_size(other, _root_value(each.part)) for each in other["film"]] if other else None,
         "rounds": [each.number for each in rounds],
         "count": trace["film_rounds"],
         "note": _film_note(rounds, full, trace["film_rounds"]),
@@ -460,6 +471,7 @@ def _places_in(payloads: list[Payload], moments: list[Payload], full: set[int]) 
             used |= {step[word] for word in PLACES} | {*step["upstreams"].values()} | {*step["reads"].values()}
         for walk in page["walks"]:
             used |= {*walk["starts"].values(), *walk["ends"].values(), *(place for place, _ in walk["values"].values())}
+        used |= pairs.places_of_other(page)
         used |= {*moments[number]["begins"].values()}
         for moment in (*moments[number]["before"], *moments[number]["after"]):
             used |= {*moment["gradients"].values(), *(place for place, _ in moment["values"].values())}

@@ -116,7 +116,7 @@ def differ(trace: Trace, one: int | None, other: int | None) -> bool:
     if not a or not b or len(a) != len(b):
         return trace["values"][one]["statistics"] != trace["values"][other]["statistics"]
     return any(
-        x != y and not (isinstance(x, float) and isinstance(y, float) and abs(x - y) <= 1e-6 * max(abs(x), abs(y)))
+        x != y and not (isinstance(x, float) and isinstance(y, float) and abs(x - y) <= 1e-12 * max(abs(x), abs(y)))
         for x, y in zip(a, b, strict=True)
     )
 

@@ -305,7 +305,8 @@ function makeEvent(data, graph) {
     if (joined === on || !step) return;
     joined = on;
     const word = wordAt(data, data.steps.indexOf(step) + 1);
-    graph.hold(step.to, { place: on ? step.after : step.before, word });
+    const moment = on ? "after" : "before";
+    graph.hold(step.to, { place: step[moment], word, ...otherAt(data, step, moment) });
     graph.paint();
   }
 

@@ -14,7 +14,20 @@ const DETAILS = {
 const SHORT = { gradient: "grad", tangent: "tangent" };
 
 // What a node holds, as text: a number, or the norm of an array.
-function heldText(data, { place, word }) {
+function heldText(data, holds) {
+  return besideOther(holds, (place) => ownHeldText(data, { place, word: holds.word }));
+}
+
+// In a comparison, the text of the other walk beside this one's: "grad 3 | 4".
+function besideOther({ place, word, other }, textOf) {
+  const mine = textOf(place);
+  if (other === undefined || other === place) return mine;
+  const theirs = textOf(other);
+  const start = mine.startsWith("|") ? `|${SHORT[word]}| ` : `${SHORT[word]} `;
+  return mine === theirs ? mine : `${mine || `${SHORT[word]} \u2013`} | ${theirs.replace(start, "") || "\u2013"}`;
+}
+
+function ownHeldText(data, { place, word }) {
   if (place === null || place === undefined) return "";
   const value = data.values[place];
   if (isScalar(value)) return `${SHORT[word]} ${number(value.data[0])}`;
@@ -24,13 +37,23 @@ function heldText(data, { place, word }) {
 
 // The caption below a gradient's tile: the number, or the scale of the picture.
 function gradientCaption(data, holds) {
-  const value = valueAt(data, holds.place);
-  if (!value) return "";
-  return isScalar(value) ? heldText(data, holds) : `${SHORT[holds.word]} ${scaleText(value)}`;
+  const { word } = holds;
+  return besideOther(holds, (place) => {
+    const value = valueAt(data, place);
+    if (!value) return "";
+    return isScalar(value) ? ownHeldText(data, { place, word }) : `${SHORT[word]} ${scaleText(value)}`;
+  });
 }
 
 // The caption below a value's tile: its shape, and the scale of the picture.
 function valueCaption(data, place) {
+  const mine = ownValueCaption(data, place);
+  const theirs = data.other?.values[place];
+  const text = theirs === undefined ? mine : ownValueCaption(data, theirs);
+  return text === mine ? mine : `${mine} | ${text.replace(/^\([^)]*\) /, "")}`;
+}
+
+function ownValueCaption(data, place) {
   const value = valueAt(data, place);
   if (!value) return "";
   if (isScalar(value)) return number(value.data[0]);
@@ -52,7 +75,7 @@ function nodeForm(data, i, detail, head) {
   }
   const tile = tileOf(value, size);
   const caption = Math.max(breadthOf(valueCaption(data, data.nodes[i].value), 1, 11),
-    takes ? breadthOf("grad \u00b10.00000", 2, 11) : 0);
+    takes ? breadthOf(`grad \u00b10.00000${data.other ? " | \u00b10.00000" : ""}`, 2, 11) : 0);
   const each = Math.max(tile.width, caption);
   const [across, down] = beside && takes ? [2 * each + BETWEEN_TILES, 1] : [each, takes ? 2 : 1];
   const width = Math.max(head, across) + 2 * PAD;

@@ -51,7 +51,9 @@ function mountFilm(host, data, opts = {}) {
     const labels = whole.labels.map((label, i) => (change.values[i]
       ? [label[0], change.values[i][1], ...label.slice(2)] : label));
     const first = whole.first + (film.moments[round].before.includes(change) ? 0 : length);
-    return { ...whole, nodes, labels, walks: [walk], steps: [], rings: [], first, gradients: [],
+    const other = whole.other && { ...whole.other, steps: [], walks: [{ starts: withoutMissing(change.others
+      ?? heldAfterWalk(round, true).gradients), ends: {} }] };
+    return { ...whole, other, nodes, labels, walks: [walk], steps: [], rings: [], first, gradients: [],
       insides: {}, error: null, unborn: Boolean(early) };
   }
 
@@ -69,8 +71,12 @@ function mountFilm(host, data, opts = {}) {
     }).filter(({ was, is }) => was !== is));
   }
 
-  const heldAfterWalk = (round) => ({ values: {}, gradients: Object.fromEntries(dataOf(round).gradients.map(
-    ({ node, value }) => [node, value])) });
+  const heldAfterWalk = (round, inOther = false) => {
+    const whole = dataOf(round);
+    const walk = walkOf(whole);
+    return { values: {}, gradients: Object.fromEntries(whole.gradients.map(({ node, value }) => [node, inOther
+      ? walk.held(node, length).other : value])) };
+  };
   const lastValues = (round) => {
     const { before, after } = film.moments[round - 1] ?? { before: [], after: [] };
     return [...before, ...after].at(-1)?.values ?? {};
@@ -252,7 +258,8 @@ function timeline(film, { go }) {
     return found >= 0 ? found : words.indexOf("backward");
   }
 
-  const drawn = () => [["loss", film.loss], ...film.curves.length ? [film.curves[Number(choice.value)]] : []];
+  const losses = [["loss", film.loss], ...film.otherLoss ? [["loss of the other", film.otherLoss]] : []];
+  const drawn = () => [...losses, ...film.curves.length ? [film.curves[Number(choice.value)]] : []];
   const widthOf = () => Math.max(200, element.clientWidth);
   const xOf = (k) => 4 + (widthOf() - 8) * (count === 1 ? 0.5 : k / (count - 1));
 
@@ -260,8 +267,11 @@ function timeline(film, { go }) {
     svg.replaceChildren();
     svg.setAttribute("viewBox", `0 0 ${widthOf()} ${CURVES_HEIGHT}`);
     svg.setAttribute("height", CURVES_HEIGHT);
+    const kinds = film.otherLoss ? ["loss", "loss other", "parameter"] : ["loss", "parameter"];
     drawn().forEach(([, sizes], k) => {
-      const known = sizes.filter((x) => x !== null);
+      // Both losses share a scale.
+      const all = film.otherLoss && k < 2 ? [...film.loss, ...film.otherLoss] : sizes;
+      const known = all.filter((x) => x !== null);
       const [low, high] = [Math.min(...known), Math.max(...known)];
       const y = (x) => CURVES_HEIGHT - 5 - (CURVES_HEIGHT - 10) * (high > low ? (x - low) / (high - low) : 0.5);
       let pen = "M";
@@ -271,10 +281,9 @@ function timeline(film, { go }) {
         pen = "L";
         return piece;
       }).join("");
-      svg.append(svgElement("path", { d, class: k === 0 ? "curve loss" : "curve parameter" }));
+      svg.append(svgElement("path", { d, class: `curve ${kinds[k]}` }));
       if (sizes[round] !== null) {
-        svg.append(svgElement("circle", { cx: xOf(round), cy: y(sizes[round]), r: 3.5, class: k === 0 ? "dot loss"
-          : "dot parameter" }));
+        svg.append(svgElement("circle", { cx: xOf(round), cy: y(sizes[round]), r: 3.5, class: `dot ${kinds[k]}` }));
       }
     });
     svg.append(svgElement("path", { d: `M${xOf(round)},0v${CURVES_HEIGHT}`, class: "cursor-line" }));
@@ -282,8 +291,10 @@ function timeline(film, { go }) {
 
   function tellNumbers() {
     const number1 = film.rounds[round] + 1;
-    const parts = drawn().map(([name, sizes], k) => make("span", k === 0 ? "key loss" : "key parameter",
-      `${name} ${sizes[round] === null ? "not finite" : number(sizes[round])}`));
+    const parts = drawn().map(([name, sizes], k) => {
+      const kind = k >= losses.length ? "parameter" : k ? "other" : "loss";
+      return make("span", `key ${kind}`, `${name} ${sizes[round] === null ? "not finite" : number(sizes[round])}`);
+    });
     readout.replaceChildren(make("b", "", `Round ${number1} of ${film.count}`), ...parts);
     svg.setAttribute("aria-valuenow", round + 1);
     svg.setAttribute("aria-valuetext", `Round ${number1} of ${film.count}, ${moments[moment]?.word ?? ""}, `

@@ -1,0 +1,351 @@
+"""Repetition of a recorded program with one thing left out or changed: "what if `zero_grad` were missing?"
+
+The engine itself repeats the journal: it computes each value again, takes each walk, and carries out each change of a
+value or a gradient. So later rounds of a training loop begin from the weights that the change would have led to.
+"""
+# pyright: reportPrivateUsage=false
+# The modules of the engine share `_data`.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..core.backward import Part
+from ..core.modes import Block, grad_enabled
+from ..core.runtime.recorders import record_to
+from ..core.variable import Variable
+from .builder import Builder, build
+from .changes import OptimizerName
+from .comparison import is_close
+from .outline import Number
+from .parts import JournalEntry, LeafGradient, Step, Walk
+from .recorder import Recorder
+from .replaying import replay, returned_walks
+from .trace import Trace
+from .values import array_of, mute_warnings, np
+
+Choice = Callable[[JournalEntry], bool]
+KINDS = ("clear", "assign", "scale", "clip", "update", "write", "hook")
+"""The kinds of entries that can be left out."""
+
+
+def what_if(
+    trace: Trace, *, without: str | int | Choice | None = None, lr: float | None = None, add: bool = True
+) -> Trace:
+    """Repeat a recorded program with something left out or changed, and return the trace of what would have happened.
+
+    No code of the program runs again. A hook multiplies by the factors that it had multiplied by, and so do writes that
+    scale a gradient. A write that subtracted a multiple of the gradient, as `w -= lr * w.grad` does, subtracts the same
+    multiple of the new one. Any other write writes the same numbers.
+
+    Args:
+        trace: a trace that was recorded in this process.
+        without: what to leave out: what did it (`"zero_grad"`, the name of a hook), a kind of entry of the journal
+            (`"hook"`, `"update"`, `"clip"`), the number of an entry, or a function that returns True for entries to
+            leave out.
+        lr: another learning rate, for updates by optimisers and for writes as above.
+        add: False for `=` in the place of `+=`: what arrives replaces what had arrived before.
+    Returns: a trace with the same nodes and other numbers.
+    Raises: ValueError if there is nothing to leave out or change, and if the program cannot be repeated, as when an
+        optimiser had made steps before.
+    Example:
+        >>> w = mg.tensor(2.0, requires_grad=True)
+        >>> optimizer = mg.optim.SGD([w], lr=0.1)
+        >>> with mg.record() as trace:
+        ...     for _ in range(2):
+        ...         optimizer.zero_grad()
+        ...         (w * w).backward()
+        ...         optimizer.step()
+        >>> trace.gradients[0].item(), mg.tracing.what_if(trace, without="zero_grad").gradients[0].item()
+        (3.2, 7.2)
+
+    See: `replay`, which repeats the walks alone with a wrong rule.
+    """
+    if not add:
+        if without is not None or lr is not None:
+            raise ValueError("what_if: add=False changes the walks; ask for one change at a time")
+        return replay(trace, "replace")
+    if without is None and lr is None:
+        raise ValueError("what_if: say what to leave out (without=) or to change (lr=, add=False)")
+    source = trace.source
+    if not isinstance(source, Builder):
+        raise ValueError("what_if: a file does not have the program's operations; record the program in this process")
+    omitted = _entries_to_omit(trace, without)
+    unchanged = _Repetition(trace, source, set(), None).run()
+    _check_repetition(trace, unchanged)
+    repeated = _Repetition(trace, source, omitted, lr)
+    result = repeated.run()
+    if lr is not None and not repeated.uses_rate:
+        raise ValueError("what_if: the record has no update with a learning rate")
+    return result
+
+
+def _entries_to_omit(trace: Trace, without: str | int | Choice | None) -> set[int]:
+    """Return the numbers of the entries to leave out."""
+    if without is None:
+        return set()
+    entries = trace.journal
+    if isinstance(without, int):
+        if not 0 <= without < len(entries) or entries[without].kind not in KINDS:
+            raise ValueError(f"what_if: entry {without} is no change that can be left out")
+        return {without}
+    matches: Choice = without if callable(without) else lambda entry: _is_named(entry, without)
+    found = {at for at, entry in enumerate(entries) if entry.kind in KINDS and matches(entry)}
+    if not found:
+        known = sorted({str(entry.by or entry.kind) for entry in entries if entry.kind in KINDS})
+        raise ValueError(f"what_if: nothing to leave out; the journal has {', '.join(known) or 'no changes'}")
+    return found
+
+
+def _is_named(entry: JournalEntry, name: str) -> bool:
+    """Return whether a name is the kind of an entry, or what did it: `SGD` or `SGD(lr=0.1)`."""
+    return name in (entry.kind, entry.by, entry.by and entry.by.partition("(")[0])
+
+
+def _check_repetition(trace: Trace, repeated: Trace) -> None:
+    """Raise ValueError unless a repetition without a change gives the recorded numbers."""
+    for one, other in zip(trace.steps, repeated.steps, strict=True):
+        if not is_close(one.contribution, other.contribution, 1e-6, 1e-9):
+            name = trace.nodes[one.target].name
+            raise ValueError(
+                f"what_if: the program cannot be repeated from its record: step {one.index + 1} would send other "
+                f"numbers to {name}. Optimisers that had made steps before, and writes that a record does not explain, "
+                f"cannot be repeated"
+            )
+
+
+class _Repetition:
+    """One repetition. `live` has the tensor or number of each node so far."""
+
+    def __init__(self, trace: Trace, source: Builder, omitted: set[int], rate: float | None):
+        self.trace, self.omitted, self.rate = trace, omitted, rate
+        self.outline, self.journal = source.outline, source.journal
+        self.live: dict[int, Any] = {}
+        self.states: dict[tuple[int, int], dict[str, Any]] = {}
+        self.entries: list[JournalEntry] = []
+        self.held: dict[int, Any] = {}
+        """The gradients of leaves before the last walk."""
+        self.uses_rate = False
+        self.recorder = Recorder()
+        self.returned = returned_walks(trace)
+
+    def run(self) -> Trace:
+        """Return the trace of the repetition."""
+        hooks = self._hooks_by_walk()
+        with mute_warnings(), Block(grad_enabled, True), record_to(self.recorder):
+            for at, entry in enumerate(self.trace.journal):
+                if entry.kind == "compute":
+                    for node in range(entry.first or 0, (entry.first or 0) + (entry.count or 0)):
+                        self.live[node] = self._make(node)
+                elif entry.kind == "begin":
+                    self._walk(entry.walk or 0, hooks.get(entry.walk or 0, []))
+                elif entry.kind in KINDS and entry.kind != "hook" and entry.node is not None:
+                    if at in self.omitted:
+                        continue
+                    self._change(entry, entry.node)
+                    continue
+                if entry.kind == "accumulate" and entry.node is not None:
+                    before, after = self.held.get(entry.node), _gradient(self.live[entry.node])
+                    entry = replace(entry, before=before, after=after)
+                if at not in self.omitted:
+                    self.entries.append(entry)
+            finals = {node: _gradient(self.live[node]) for node in self.trace.gradients if node in self.live}
+            values = {node: _array(value) for node, value in self.live.items()}
+        made = build(self.recorder)
+        self.recorder.close(made)
+        return self._transcribe(made, values, finals)
+
+    # Values -------------------------------------------------
+
+    def _make(self, node: int) -> Any:
+        """Return the value of a node, computed again; for a leaf, the first value that it had."""
+        key = self.outline.keys[node]
+        if isinstance(key, Part):
+            return self.live[self.outline.ids[id(key.parents[0])]][key.index]
+        application = self.outline.application(key)
+        if application is None:
+            return self._make_leaf(node, key)
+        parents = [None] * len(application.arrays) if application.node is None else application.node.parents
+        keys = self.outline.inputs_at[self.outline.positions[id(key)]]
+        inputs: list[Any] = []
+        for each, parent in zip(keys, parents, strict=True):
+            value = None if each is None else self.live[self.outline.ids[id(each)]]
+            is_cut = parent is None and isinstance(value, Variable) and value.node is not None
+            inputs.append(Variable.public.of(value._data) if is_cut else value)
+        has_graph = application.node is not None or application.op.outputs
+        with Block(grad_enabled, bool(has_graph)):
+            arguments = [inputs] if application.op.kind == "variadic" else inputs
+            return application.op.apply(*arguments, **application.params)
+
+    def _make_leaf(self, node: int, key: Any) -> Any:
+        value = array_of(self.journal.first_values.get(node, self.outline.value(key)))
+        if isinstance(key, Number):
+            return value
+        if value is None or hasattr(key, "made_by"):
+            raise ValueError("what_if: the record does not have every value that the program began with")
+        leaf = Variable.public.of(value.copy() if hasattr(value, "copy") else value)
+        if self.trace.nodes[node].requires_grad:
+            leaf.requires_grad = True
+            if self.trace.starts.get(node) is not None:
+                leaf.grad = array_of(self.trace.starts[node])
+        return leaf
+
+    # Walks --------------------------------------------------
+
+    def _hooks_by_walk(self) -> dict[int, list[tuple[int, Any]]]:
+        """Return the hooks of each walk: the node, and the factors by which they changed its gradient."""
+        hooks: dict[int, list[tuple[int, Any]]] = {}
+        walk = 0
+        for at, entry in enumerate(self.trace.journal):
+            walk = entry.walk if entry.kind == "begin" and entry.walk is not None else walk
+            if entry.kind == "hook" and entry.node is not None and at not in self.omitted:
+                hooks.setdefault(walk, []).append((entry.node, _factors(entry.before, entry.after)))
+        return hooks
+
+    def _walk(self, number: int, hooks: list[tuple[int, Any]]) -> None:
+        """Take a walk, with hooks that multiply."""
+        walk = self.trace.walks[number]
+        if walk.direction == "forward" or walk.error is not None or walk.root is None:
+            raise ValueError("what_if: only programs whose walks all go backward to their end can be repeated")
+        self.held = {leaf.node: _gradient(self.live[leaf.node]) for leaf in walk.leaves}
+        handles = [self.live[node].register_hook(lambda gradient, by=factors: gradient * by) for node, factors in hooks]
+        root, seed = self.live[walk.root], array_of(walk.seed)
+        (root.gradients if number in self.returned else root.backward)(seed)
+        for handle in handles:
+            handle.remove()
+
+    # Changes ------------------------------------------------
+
+    def _change(self, entry: JournalEntry, node: int) -> None:
+        """Carry out a change of a leaf's value or gradient, and note it."""
+        leaf = self.live.get(node)
+        if leaf is None:
+            return
+        before = _gradient(leaf) if entry.of == "gradient" else _array(leaf)
+        if entry.of == "gradient":
+            after = self._new_gradient(entry, before)
+            leaf.grad = after
+        else:
+            after = self._new_value(entry, node, leaf, before)
+            leaf.assign(after)
+        by = entry.by
+        if self.rate is not None and isinstance(by, OptimizerName):
+            by = by.with_rate(self.rate)
+        self.entries.append(replace(entry, before=before, after=after, by=by))
+
+    def _new_gradient(self, entry: JournalEntry, before: Any) -> Any:
+        if entry.kind in ("scale", "clip", "write") and before is not None and entry.before is not None:
+            return before * _factors(entry.before, entry.after)
+        return None if entry.after is None else array_of(entry.after)
+
+    def _new_value(self, entry: JournalEntry, node: int, leaf: Any, before: Any) -> Any:
+        """Return the value after an update or a write."""
+        gradient = _gradient(leaf)
+        by = entry.by
+        if isinstance(by, OptimizerName) and gradient is not None:
+            settings = by.settings if self.rate is None else {**by.settings, "lr": self.rate}
+            self.uses_rate = True
+            state = self.states.setdefault((id(by.optimizer), node), {})
+            values = by.optimizer.new_values(before, gradient, state, settings)
+            return values.astype(before.dtype)
+        multiple = self._multiple_of_gradient(entry, node)
+        if multiple is None or gradient is None:
+            return array_of(entry.after)
+        self.uses_rate = True
+        return before + (multiple if self.rate is None else -self.rate) * gradient
+
+    def _multiple_of_gradient(self, entry: JournalEntry, node: int) -> float | None:
+        """Return the number by which a write multiplied the gradient before it added it; None for any other write."""
+        held = self.trace.starts.get(node)
+        for each in self.trace.journal:
+            if each is entry:
+                break
+            if each.node == node and each.of == "gradient" and each.kind not in ("hook", "return"):
+                held = each.after
+        if held is None or entry.before is None:
+            return None
+        gradient, change = np.asarray(array_of(held)), np.asarray(entry.after) - np.asarray(entry.before)
+        if gradient.shape != change.shape or not np.any(gradient):
+            return None
+        largest = np.unravel_index(np.abs(gradient).argmax(), gradient.shape)
+        multiple = float(change[largest] / gradient[largest])
+        is_multiple = np.allclose(change, multiple * gradient, rtol=1e-6, atol=1e-12)
+        return multiple if is_multiple and multiple else None
+
+    # The trace ----------------------------------------------
+
+    def _transcribe(self, made: Trace, values: dict[int, Any], finals: dict[int, Any]) -> Trace:
+        """Return a trace with the nodes of the recorded one and the numbers of the repetition."""
+        ids, new_of = made.source.outline.ids, {}
+        for node, value in self.live.items():
+            key = value[0].node.parents[0] if isinstance(value, tuple) and value[0].node is not None else (
+                getattr(value, "node", None))
+            if key is not None and id(key) in ids:
+                new_of[ids[id(key)]] = node
+        trace, result = self.trace, Trace()
+        if len(made.steps) != len(trace.steps):
+            raise ValueError("what_if: the repetition takes other steps than the program did")
+        result.nodes = [
+            replace(node, value=node.value if node.kind == "leaf" else values.get(node.id, node.value), inside=None)
+            for node in trace.nodes
+        ]
+        result.groups, result.rules, result.starts = trace.groups, trace.rules, trace.starts
+        result.error, result.caught = trace.error, trace.caught
+        result.journal = [*_with_new_numbers(self.entries, made.journal)]
+        result.steps = [_transcribe_step(old, new, new_of) for old, new in zip(trace.steps, made.steps, strict=True)]
+        result.walks = [
+            _transcribe_walk(old, new, new_of) for old, new in zip(trace.walks, made.walks, strict=True)
+        ]
+        result.gradients = finals
+        return result
+
+
+def _transcribe_step(old: Step, new: Step, old_of: dict[int, int]) -> Step:
+    """Return a step of the repetition under the numbers of the recorded nodes."""
+    node, target = old_of.get(new.node), old_of.get(new.target)
+    if (node, target, new.input) != (old.node, old.target, old.input):
+        raise ValueError(f"what_if: step {old.index + 1} of the repetition goes elsewhere")
+    return replace(new, node=old.node, target=old.target, rule=old.rule, formula=old.formula)
+
+
+def _transcribe_walk(old: Walk, new: Walk, old_of: dict[int, int]) -> Walk:
+    leaves = [
+        LeafGradient(node=old_of[leaf.node], value=leaf.value, before=leaf.before, received=leaf.received,
+                     after=leaf.after)
+        for leaf in new.leaves
+    ]  # fmt: skip
+    return replace(old, leaves=leaves)
+
+
+def _with_new_numbers(entries: list[JournalEntry], made: Sequence[JournalEntry]) -> Iterator[JournalEntry]:
+    """Yield the entries, those of hooks and returned gradients with the numbers of the repetition."""
+    for kind in ("hook", "return"):
+        new = iter([entry for entry in made if entry.kind == kind])
+        entries = [
+            replace(entry, before=other.before, after=other.after)
+            if entry.kind == kind and (other := next(new, None)) is not None else entry
+            for entry in entries
+        ]  # fmt: skip
+    yield from entries
+
+
+def _array(value: Any) -> Any:
+    """Return a copy of the array of a tensor, or a number."""
+    if isinstance(value, tuple):
+        return None
+    found = array_of(value)
+    return found.copy() if hasattr(found, "copy") else found
+
+
+def _gradient(leaf: Any) -> Any:
+    """Return a copy of the array of a leaf's `.grad`; None if it has none."""
+    gradient = getattr(getattr(leaf, "node", None), "grad", None)
+    return None if gradient is None else _array(gradient)
+
+
+def _factors(before: Any, after: Any) -> Any:
+    """Return the factors by which a gradient was changed, entry by entry."""
+    old, new = np.asarray(array_of(before)), np.asarray(array_of(after))
+    return np.where(old == 0, 1.0, new / np.where(old == 0, 1.0, old))

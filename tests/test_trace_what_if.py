@@ -1,0 +1,137 @@
+"""What if: the repetition of a record with a change equals the program that was changed."""
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn
+from micrograd_plus.tracing import load_trace, what_if
+
+ROUNDS = 4
+
+
+def train(clears=True, rate=0.1, optimizer=mg.optim.SGD, clips=False, by_hand=False, hook=None):
+    """Record a training loop, with or without some of its lines."""
+    random = np.random.default_rng(2)
+    mg.random.seed(2)
+    x, y = mg.tensor(random.normal(size=(5, 2))), mg.tensor(random.normal(size=(5, 1)))
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    if hook is not None:
+        net[0].weight.register_hook(hook)
+    steps = optimizer(net.parameters(), lr=rate)
+    with mg.record() as trace:
+        for _ in range(ROUNDS):
+            if clears:
+                steps.zero_grad()
+            loss = nn.functional.mse_loss(net(x), y)
+            loss.backward()
+            if clips:
+                for parameter in net.parameters():
+                    parameter.grad *= 0.5
+            if by_hand:
+                with mg.no_grad():
+                    for parameter in net.parameters():
+                        parameter -= rate * parameter.grad
+            else:
+                steps.step()
+    return trace
+
+
+def halve(gradient):
+    return gradient * 0.5
+
+
+def check_equal(repeated, truth):
+    """Compare all steps, walks and final gradients of two traces."""
+    assert len(repeated.steps) == len(truth.steps)
+    for one, other in zip(repeated.steps, truth.steps, strict=True):
+        for word in ("upstream", "contribution", "after"):
+            np.testing.assert_allclose(getattr(one, word), getattr(other, word), rtol=1e-9)
+    for one, other in zip(repeated.walks, truth.walks, strict=True):
+        for mine, real in zip(one.leaves, other.leaves, strict=True):
+            np.testing.assert_allclose(mine.value, real.value, rtol=1e-9)
+            np.testing.assert_allclose(mine.after, real.after, rtol=1e-9)
+    for node, gradient in truth.gradients.items():
+        np.testing.assert_allclose(repeated.gradients[node], gradient, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("recorded", "change", "changed"), [
+    ({}, {"without": "zero_grad"}, {"clears": False}),
+    ({}, {"without": "clear"}, {"clears": False}),
+    ({}, {"lr": 0.3}, {"rate": 0.3}),
+    ({"optimizer": mg.optim.Adam}, {"lr": 0.02}, {"rate": 0.02, "optimizer": mg.optim.Adam}),
+    ({"optimizer": mg.optim.Adam}, {"without": "zero_grad"}, {"clears": False, "optimizer": mg.optim.Adam}),
+    ({"clips": True}, {"without": "scale"}, {}),
+    ({"by_hand": True}, {"lr": 0.3}, {"by_hand": True, "rate": 0.3}),
+    ({"by_hand": True}, {"without": "zero_grad"}, {"by_hand": True, "clears": False}),
+    ({"hook": halve}, {"without": "halve"}, {}),
+    ({"hook": halve}, {"without": "zero_grad"}, {"hook": halve, "clears": False}),
+])  # fmt: skip
+def test_a_repetition_equals_the_changed_program(recorded, change, changed):
+    check_equal(what_if(train(**recorded), **change), train(**changed))
+
+
+def test_the_journal_says_what_would_have_happened():
+    repeated = what_if(train(), without=lambda entry: entry.kind == "clear", lr=0.5)
+    assert {entry.kind for entry in repeated.journal} == {"compute", "begin", "arrive", "accumulate", "end", "update"}
+    assert {entry.by for entry in repeated.journal if entry.kind == "update"} == {"SGD(lr=0.5)"}
+    loaded = load_trace(repeated.to_json())
+    assert len(loaded.journal) == len(repeated.journal)
+    assert "adds what arrived" in repeated.summary() or len(repeated.steps) > 20
+
+
+def test_numbers_drawn_at_random_stay_the_same():
+    x = mg.tensor(np.ones(50), requires_grad=True)
+    steps = mg.optim.SGD([x], lr=0.1)
+    with mg.record() as trace:
+        for _ in range(2):
+            nn.functional.dropout(x, 0.5).sum().backward()
+            steps.step()
+    repeated = what_if(trace, lr=0.2)
+    np.testing.assert_array_equal(repeated.steps[0].contribution, trace.steps[0].contribution)
+
+
+def test_one_entry_is_left_out_by_its_number():
+    trace = train()
+    at = next(at for at, entry in enumerate(trace.journal) if entry.kind == "clear" and entry.before is not None)
+    node = trace.journal[at].node
+    repeated = what_if(trace, without=at)
+    held = {leaf.node: leaf.before for leaf in repeated.walks[1].leaves}
+    assert [each for each, before in held.items() if before is not None] == [node]
+
+
+def test_replacing_is_the_replay_of_that_name():
+    x = mg.tensor(3.0, requires_grad=True)
+    with mg.record() as trace:
+        (x * x).backward()
+    assert what_if(trace, add=False).gradients[0].item() == 3.0
+
+
+def test_requests_that_cannot_be_met_say_why(tmp_path):
+    trace = train()
+    with pytest.raises(ValueError, match="say what to leave out"):
+        what_if(trace)
+    with pytest.raises(ValueError, match=r"nothing to leave out; the journal has SGD\(lr=0.1\), zero_grad"):
+        what_if(trace, without="hook")
+    with pytest.raises(ValueError, match="entry 0 is no change"):
+        what_if(trace, without=0)
+    with pytest.raises(ValueError, match="one change at a time"):
+        what_if(trace, lr=0.1, add=False)
+    with pytest.raises(ValueError, match="a file does not have the program's operations"):
+        what_if(load_trace(trace.to_json()), lr=0.1)
+    x = mg.tensor(np.ones(50), requires_grad=True)
+    moving = mg.optim.SGD([x], lr=0.1, momentum=0.9)
+    (x * x).sum().backward()
+    moving.step()
+    with mg.record() as late:
+        for _ in range(2):
+            x.grad = None
+            (x * x).sum().backward()
+            moving.step()
+    with pytest.raises(ValueError, match="cannot be repeated from its record: step"):
+        what_if(late, without="clear")
+    with mg.record() as plain:
+        (x * 2.0).sum().backward()
+        x.grad = None
+    with pytest.raises(ValueError, match="no update with a learning rate"):
+        what_if(plain, lr=0.1)

@@ -1,0 +1,68 @@
+"""Random training programs: the journal and the page against the engine's leaves at every moment."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+import micrograd_plus as mg
+from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.trace_input import normalize, trace_data
+from training_programs import Program, differences, same, states_of
+
+from .harness import SAME
+
+
+def run(case: int) -> str:
+    """Run a program and return whether the journal and the page say what its leaves held."""
+    mg.random.seed(case)
+    program = Program(case)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trace, witness = program.run()
+        ids = trace.source.outline.ids
+        nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
+        found = differences(trace, witness, nodes) or page_differences(trace)
+    return SAME if not found else f"another state: {found[0]}"
+
+
+def page_differences(trace: Any) -> list[tuple[Any, ...]]:
+    """Return where the page shows another value or gradient of a leaf than the journal, as walks begin and end."""
+    data = normalize(trace_data(trace))
+    page = payload(data)
+    states, found = list(states_of(trace)), []
+    at = {(entry.kind, entry.walk): place + 1 for place, entry in enumerate(trace.journal) if entry.walk is not None}
+    returned = returned_gradients(trace)
+    for place, walk in enumerate(page["walks"] if page["steps"] else []):
+        number = data["steps"][walk["at"]]["walk"]
+        stop = [*(each["at"] for each in page["walks"]), len(page["steps"])][place + 1]
+        after = {step["to"]: step["after"] for step in page["steps"][walk["at"] : stop]} | walk["ends"]
+        begun, ended = states[at["begin", number]], states[at["end", number]]
+        for node, value in begun[0].items():
+            shown = walk["values"].get(node, [page["nodes"][node]["value"]])[0]
+            found += compare(page, "value", number, node, shown, value)
+            found += compare(page, "start", number, node, walk["starts"].get(node), begun[1].get(node))
+            if node in after and trace.walks[number].error is None:
+                wanted = returned.get((number, node), ended[1].get(node))
+                found += compare(page, "end", number, node, after[node], wanted)
+    return found
+
+
+def returned_gradients(trace: Any) -> dict[tuple[int, int], Any]:
+    """Return the gradients that walks returned, by walk and node."""
+    found, walk = {}, 0
+    for entry in trace.journal:
+        walk = entry.walk if entry.kind == "begin" else walk
+        if entry.kind == "return":
+            found[walk, entry.node] = entry.after
+    return found
+
+
+def compare(page: Any, word: str, number: int, node: int, place: int | None, truth: Any) -> list[tuple[Any, ...]]:
+    """Return a difference between a value of the page and an array, or nothing."""
+    shown = None if place is None else page["values"][place]
+    if shown is None or truth is None:
+        return [] if shown is truth is None else [(word, number, node, shown, truth)]
+    entries = np.array([float(x) for x in shown["data"]]).reshape(shown["shape"])
+    is_equal = same(entries, truth) or np.allclose(entries, truth, rtol=1e-12, atol=0, equal_nan=True)
+    return [] if is_equal else [(word, number, node, entries, truth)]
