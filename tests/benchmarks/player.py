@@ -131,10 +131,11 @@ class Pages:
             self.made[name] = programs.PROGRAMS[name]()
         return self.made[name]
 
-    def open(self, trace: Any, width: int = 1280, height: int = 720) -> Any:
-        """Return the page of a trace in a new window."""
+    def open(self, trace: Any, width: int = 1280, height: int = 720, moves: bool = False) -> Any:
+        """Return the page of a trace in a new window, where each step shows its end at once unless it `moves`."""
         path = viz.save(trace, self.folder / "walk.html")
-        page = self.browser.new_page(viewport={"width": width, "height": height})
+        motion = "no-preference" if moves else "reduce"
+        page = self.browser.new_page(viewport={"width": width, "height": height}, reduced_motion=motion)
         page.goto(path.as_uri())
         page.locator(".player").focus()
         return page
@@ -215,7 +216,7 @@ def slowest_frame(pages: Pages) -> float:
     """Return the milliseconds of script in a frame of a moving event: the largest median over some steps."""
     slowest = 0.0
     for name in ("attention", "transformer layer", "GPT"):
-        page = pages.open(pages.trace(name))
+        page = pages.open(pages.trace(name), moves=True)
         page.evaluate(WATCH_FRAMES)
         for _ in range(6):
             page.evaluate("window.frames_ms.length = 0")

@@ -176,7 +176,7 @@ def _bundle(group: Group, lines: list[Line | None]) -> None:
 
 def _bundle_rounds(group: Group) -> None:
     """Bundle consecutive rounds of a loop, or members of a list, if there are many."""
-    alike: dict[str, list[Group | int]] = {}
+    alike: dict[str, list[Group]] = {}
     for part in group.parts:
         if isinstance(part, Group):
             alike.setdefault(part.name.partition(" of ")[2] or "group", []).append(part)
@@ -187,8 +187,8 @@ def _bundle_rounds(group: Group) -> None:
             parts.sort(key=_number)
             each = math.ceil(len(parts) / min(MOST_OF_A_SORT, math.ceil(len(parts) / MOST_OF_A_SORT)))
             for chunk in _chunks(parts, each):
-                name = range_name(chunk[0].name, chunk[-1].name)  # type: ignore[union-attr]
-                bundles[id(chunk[0])] = _make_bundle(group, chunk, name)
+                name = range_name(chunk[0].name, chunk[-1].name)
+                bundles[id(chunk[0])] = _make_bundle(group, list(chunk), name)
             taken |= set(map(id, parts))
     group.parts = [bundles.get(id(part), part) for part in group.parts if id(part) in bundles or id(part) not in taken]
 
