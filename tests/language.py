@@ -14,6 +14,7 @@ import re
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -182,7 +183,13 @@ def files_in(places: Iterable[Path]) -> Iterator[Path]:
 def sentences_in(*places: Path) -> Iterator[Sentence]:
     """Yield every sentence under some files and folders."""
     for path in files_in(places):
-        yield from READERS[path.suffix](path)
+        yield from sentences_of(path)
+
+
+@cache
+def sentences_of(path: Path) -> list[Sentence]:
+    """Return the sentences of a file, which several tests read."""
+    return list(READERS[path.suffix](path))
 
 
 def marked_share(sentences: Iterable[Sentence]) -> tuple[int, int]:

@@ -11,6 +11,8 @@ import pytest
 import language
 from language import ROOT
 
+pytestmark = pytest.mark.xdist_group("language")  # one worker reads each file once
+
 MOST_MARKED = 0.04
 """The share of sentences with a marker. NumPy, PyTorch and JAX have 2.5 to 3.3 %, counted by the same patterns."""
 

@@ -212,7 +212,7 @@ def test_scans_and_sorting_are_numpys_along_any_axis(data, shape, seed):
 def test_cummax_and_topk_work_along_any_axis(data, shape, seed):
     x, axis = draw_array(shape, seed), data.draw(st.integers(-len(shape), len(shape) - 1))
     k = data.draw(st.integers(0, shape[axis]))
-    same(mg.cummax(mg.tensor(x), axis), np.maximum.accumulate(x, axis))
+    same(mg.cummax(mg.tensor(x), axis=axis), np.maximum.accumulate(x, axis))
     values, places = mg.topk(mg.tensor(x), k, axis)
     same(values, np.flip(np.sort(x, axis), axis).take(range(k), axis))
     same(values, np.take_along_axis(x, places.numpy(), axis))

@@ -166,7 +166,7 @@ class Side:
 
     def sort(self, x: Any, axis: int) -> Any:
         """Return the sorted entries."""
-        return self.m.sort(x, dim=axis, stable=True)[0] if self.name == "torch" else self.m.sort(x, axis)
+        return self.m.sort(x, dim=axis, stable=True)[0] if self.name == "torch" else self.m.sort(x, axis=axis)
 
     def attention(self, x: Any, keys: Any) -> Any:
         """Written out for PyTorch, whose own has no second derivative."""

@@ -96,7 +96,7 @@ TENSOR = {
     "narrow": "mg.take(x, range(start, start + length), axis)",
     "select": "mg.take(x, index, axis)",
     "slice": "x[start:stop:step]",
-    "values": "x.max(axis) returns values only, and mg.topk(x, k) returns values and indices.",
+    "values": "x.max(axis=axis) returns values only, and mg.topk(x, k) returns values and indices.",
     "indices": "mg.argmax(x, axis) says where the largest entries are, mg.argsort(x, axis) gives the order of a sort.",
     "grad_fn": "x.node",
     "retains_grad": "x.grad is not None, after a call of x.retain_grad() and a backward pass.",
