@@ -12,9 +12,10 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn, optim
+from micrograd_plus.checks import promises
 from micrograd_plus.nn import functional
 from micrograd_plus.pytrees import leaves
-from micrograd_plus.written import passes, seams
+from micrograd_plus.written import passes, program, seams
 from micrograd_plus.written.ink import open_page
 from micrograd_plus.written.program import Program, trace
 from micrograd_plus.written.step import Runner
@@ -764,3 +765,36 @@ def test_a_decorated_method_is_a_step():
 
     line = Line()
     assert [line.__call__(mg.tensor(float(i))).item() for i in range(4)] == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_every_sample_is_written_out_in_both_orders(monkeypatch):
+    keep, written, refusals = promises.promises["the program written out is the walk"], [], []
+
+    def run_on_others(*given):
+        try:
+            found = run(*given)
+        except TypeError as error:
+            refusals.append(str(error))
+            raise
+        written.append(found)
+        return found
+
+    run = program.run_on_others
+    monkeypatch.setattr(program, "run_on_others", run_on_others)
+    with np.errstate(all="ignore"):
+        for sample in (each for samples in promises.samples.values() for each in samples):
+            keep(sample)
+    assert len(written) > 1000
+    assert len(refusals) <= 0.03 * len(written), refusals
+
+
+def test_the_promise_notices_a_wrong_program(monkeypatch):
+    def reuse_everything(page):
+        for statement in page.statements:
+            if statement.form == "binop" and statement.function == "*":
+                statement.function = "+"
+
+    monkeypatch.setitem(passes.PASSES, "in place", reuse_everything)
+    (sample, *_) = promises.samples["tanh"]
+    with pytest.raises(AssertionError, match=r"tanh\(.*written out, order 1"):
+        promises.promises["the program written out is the walk"](sample)

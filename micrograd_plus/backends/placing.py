@@ -46,14 +46,14 @@ def add_at(np: Any, out: Any, index: Any, x: Any) -> None:
     places: Any = index
     if isinstance(index, tuple) and len(cast("tuple[Any, ...]", index)) == 1:
         (places,) = cast("tuple[Any, ...]", index)
-    if np is numpy and getattr(places, "dtype", np.dtype(bool)).kind in "iu" and places.size and x.size:
-        return _add_rows(out, places, x)
+    if np.__name__ == "numpy" and getattr(places, "dtype", np.dtype(bool)).kind in "iu" and places.size and x.size:
+        return _add_rows(np, out, places, x)
     for half, part in [(out.real, x.real), (out.imag, x.imag)] if out.dtype.kind == "c" else [(out, x)]:
         np.add.at(half, index, part)
     return None
 
 
-def _add_rows(out: Any, places: Any, x: Any) -> None:
+def _add_rows(np: Any, out: Any, places: Any, x: Any) -> None:
     """Add `x` to the rows of `out` with the numbers `places`.
 
     Entries are added one by one in a single long row; rows of even length as pairs, as complex numbers are added. 2048
@@ -62,9 +62,9 @@ def _add_rows(out: Any, places: Any, x: Any) -> None:
     width, one = x.size // places.size, out.dtype
     if one.char in _PAIRS and width % 2 == 0:
         width, one = width // 2, _PAIRS[one.char]
-    each = places.reshape(-1, 1).astype(numpy.intp) * width + numpy.arange(int(width))
-    numbers = numpy.ascontiguousarray(x, out.dtype).reshape(-1).view(one)
-    numpy.add.at(out.reshape(-1).view(one), each.reshape(-1), numbers)
+    each = places.reshape(-1, 1).astype(np.intp) * width + np.arange(int(width))
+    numbers = np.ascontiguousarray(x, out.dtype).reshape(-1).view(one)
+    np.add.at(out.reshape(-1).view(one), each.reshape(-1), numbers)
 
 
 _PAIRS = {"f": numpy.dtype("complex64"), "d": numpy.dtype("complex128")}
@@ -119,7 +119,7 @@ def scatter(np: Any, x: Any, index: Any, src: Any, axis: int) -> Any:
     out = x.astype(np.result_type(x, src), copy=True)
     met = np.zeros(x.shape, np.int64)
     add_at(np, met, places, np.ones(index.shape, np.int64))
-    if np is numpy and (met > 1).any():
+    if np.__name__ == "numpy" and (met > 1).any():
         raise ValueError("the index meets a place twice, so which of the values stays there is not determined")
     out[places] = src
     return out

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from importlib import import_module
+from importlib.util import find_spec
 from types import CellType
 from typing import Any
 
@@ -324,6 +326,61 @@ def _(sample: Sample) -> None:
         for leaf in leaves:
             exact = on_tensors[leaf.node].numpy()
             assert_equal(walk[leaf.node], exact, f"{sample}: between other operations, and on tensors", rtol=1e-8)
+
+
+ROUNDED_WHEN_WRITTEN = {"sqrtm": "its number of steps depends on the numbers, and a program takes a fixed one"}
+"""Operations whose written programs may differ from the walk in the last digits, with reasons."""
+
+
+ROUNDED_WHEN_WRITTEN = {"sqrtm": "its number of steps depends on the numbers, and a program takes a fixed one"}
+"""Operations whose written programs may differ from the walk in the last digits, with reasons."""
+
+
+def program_writer() -> Any:
+    """Return the module that writes programs. It is above this package, and everything works without it: then None."""
+    package = f"{__name__.partition('.')[0]}.written"
+    return import_module(f"{package}.program") if find_spec(package) else None
+
+
+def gradients_of_order(sample: Sample, inputs: Any, order: int) -> list[Any]:
+    """Return the weighted call, and the gradients of its leaves: for order 2 those of a weighted sum of gradients."""
+    leaves = [x.detach().requires_grad_() for x in inputs]
+    value = total = scalar(sample, replace_inputs(sample, differentiable_inputs(sample), leaves))
+    found: Any = {}
+    for step in range(1, order + 1):
+        if getattr(total, "node", None) is None:
+            break
+        found = total.gradients(create_graph=step < order)
+        if step < order:
+            total = sum((weighted_sum(found[x.node], 2) for x in leaves if x.node in found), tensor(0.0))
+    return [value, *(Tensor.of(found[x.node]) for x in leaves if x.node in found)]
+
+
+@promise("the program written out is the walk")
+def _(sample: Sample) -> None:
+    places, writer = differentiable_inputs(sample), program_writer()
+    if writer is None or where.get() != "cpu" or not places or not sample.op.rules:
+        return
+    fresh = sample.fresh(np.random.default_rng(5))
+    given, others = ([tensor(each.inputs[i]) for i in places] for each in (sample, fresh))
+    for order in (1, 2):
+        call: Any = lambda *inputs, order=order: gradients_of_order(sample, inputs, order)
+        try:
+            found = writer.run_on_others(call, given, others)
+        except TypeError as error:
+            if not writer.is_refusal(error):
+                raise
+            return
+        for ours, walked in zip(found, call(*others), strict=True):
+            assert_same_bits(sample, ours, walked._data, f"{sample}, written out, order {order}")
+
+
+def assert_same_bits(sample: Sample, ours: Any, exact: Any, what: str) -> None:
+    """Raise AssertionError if two arrays differ in a bit, or in more than rounding for a sample that rounds."""
+    if sample.op.name in ROUNDED_WHEN_WRITTEN:
+        assert_equal(ours, exact, what)
+    elif np.asarray(ours).tobytes() != np.asarray(exact).tobytes() or ours.dtype != exact.dtype:
+        raise AssertionError(f"{what}: {ours} is not {exact} in every bit")
 
 
 @promise("what an operation is given stays unchanged")

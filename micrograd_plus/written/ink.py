@@ -14,6 +14,7 @@ import operator
 import sys
 import types
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -33,8 +34,16 @@ def open_page() -> Page | None:
     return getattr(_here, "page", None)
 
 
+open_pages: list[Page] = []
+"""The open pages of all threads."""
+
+
 def set_page(page: Page | None) -> None:
     """Set the page that this thread writes on."""
+    if page is None:
+        open_pages.remove(_here.page)
+    else:
+        open_pages.append(page)
     _here.page = page
 
 
@@ -357,6 +366,9 @@ def _read_arrays_again() -> Any:
 
 DEVICE = devices.Device("cpu", paper, _read_arrays_again())
 """The device of ink. It has the CPU's name, since its arrays are the CPU's."""
+special = types.SimpleNamespace()
+"""Functions that sum series of hundreds of terms. A program calls each as one word, `special.jv(x, n=1)`."""
+_SERIES = f"{_PACKAGE}extras.special"
 _known = [0, 0]
 
 
@@ -366,4 +378,10 @@ def complete_device() -> None:
     for name, forward in operations[_known[0] :]:
         devices._add(DEVICE.namespace, name, forward)
     devices._bind(DEVICE, kernels[_known[1] :])
+    for module in kernels[_known[1] :]:
+        if module.__name__.startswith(_SERIES):
+            for name in module.__all__:
+                word = Word(f"special.{name}", partial(getattr(module, name), np))
+                setattr(special, name, word.function)
+                setattr(DEVICE.namespace, name, word)
     _known[:] = len(operations), len(kernels)

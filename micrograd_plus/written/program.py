@@ -232,12 +232,30 @@ def _name_tensors(found: dict[int, str], name: str, x: Any, depth: int) -> None:
     elif hasattr(x, "named_parameters") and hasattr(x, "named_buffers"):
         for inner, part in (*x.named_parameters(), *x.named_buffers()):
             found.setdefault(id(part), inner.replace(".", "_"))
+    elif depth == 0 and name == "self":
+        for inner, part in vars(x).items() if hasattr(x, "__dict__") else ():
+            _name_tensors(found, inner, part, 1)
     elif depth < 3 and isinstance(x, (list, tuple)):
         for i, part in enumerate(x):
             _name_tensors(found, f"{name}{i}", part, depth + 1)
     elif depth < 3 and isinstance(x, dict):
         for key, part in x.items():
             _name_tensors(found, str(key), part, depth + 1)
+
+
+def run_on_others(function: Callable[..., Any], given: list[Any], others: list[Any]) -> list[Any]:
+    """Write a call with the tensors `given` out, and return the arrays that the program gives for others."""
+    _, (page, structure) = trace(function, tuple(given), {})
+    program = Program(page, structure, "step")
+    arrays = [others[value.source[1]]._data for value in page.inputs]
+    return list(program.function(*arrays))
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Return True if a call was not written out since no program could repeat it."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error).startswith("mg.compile: ")
 
 
 def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:

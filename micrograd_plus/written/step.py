@@ -18,11 +18,11 @@ from ..core.modes import grad_enabled, recording, unfused
 from ..core.operation import Definition
 from ..core.runtime.hooks import hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import replace_array
-from ..core.variable import Variable
+from ..core.variable import Leaf, Variable
 from ..nn.module import Module
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
-from .ink import open_page
+from .ink import open_page, open_pages
 from .page import Update, Value
 from .program import HOLE, Hole, Program, trace
 
@@ -125,6 +125,7 @@ class Runner:
 
     def __init__(self, program: Program, guards: Guards | None = None):
         page = program.page
+        self.inputs = page.inputs
         self.space: dict[str, Any] = {
             "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor, "_program": program.function,
             "_replace": replace_array, "_seen": [None] * len(page.inputs), "_guards": guards, "_of": Tensor.of,
@@ -137,7 +138,7 @@ class Runner:
         outs, puts = [], []
         for i, update in enumerate(page.updates):
             outs += [f"o{i}"] * isinstance(update.value, Value)
-            puts.append(self._put(i, update))
+            puts += self._put(i, update).split("\n")
         results = [f"r{i}" for i in range(len(page.results))]
         names = "".join(f"{name}, " for name in (*results, *outs))
         call = f"_program({', '.join(f'a{i}' for i in range(len(page.inputs)))})"
@@ -145,10 +146,10 @@ class Runner:
         self.run: Callable[[Any], Any] = self._define("run(leaves)", lines, program)
         self.call: Callable[..., Any] | None = None
         places = {value.source[1] for value in arguments}
-        if program.structure is HOLE and guards is not None and places == set(range(program.argument_count)):
+        if guards is not None and places == set(range(program.argument_count)):
             head = [f"if len(args) != {program.argument_count}: return _MISS"]
             head += [line for value in arguments for line in self._check_argument(value)]
-            lines[-1] = "return _of(r0)"
+            lines[-1] = self._return(program.structure, results)
             self.call = self._define("run(leaves)", [*head, *lines], program, "args")
 
     def _define(self, head: str, lines: list[str], program: Program, name: str = "leaves") -> Any:
@@ -156,6 +157,17 @@ class Runner:
         text = text.replace("leaves[", f"{name}[")
         exec(builtins.compile(text, f"<around {program.filename[1:]}", "exec"), self.space)
         return self.space["run"]
+
+    def _return(self, structure: Any, results: list[str]) -> str:
+        """Return the line that returns the result in its structure."""
+        if structure is HOLE:
+            return "return _of(r0)"
+        self.space["_structure"], self.space["_fill"] = structure, fill
+        return (
+            f"return _fill(_structure, iter(({''.join(f'{r}, ' for r in results)})))"
+            if results
+            else "return _structure"
+        )
 
     def _conditions(self, guards: Guards) -> list[str]:
         """Return the lines that check the guards."""
@@ -214,12 +226,26 @@ class Runner:
             return [f"a{i} = s{i}()", check if value.is_array else f"if type(a{i}) is not k{i}: return _MISS"]
         return [f"a{i} = s{i}"]
 
+    def _put_tensor(self, i: int, update: Update, what: str) -> str:
+        """Return the lines that replace the array of a tensor, as `replace_array` does if nobody else has it."""
+        value, tensor = update.value, update.target
+        known = [n for n, each in enumerate(self.inputs) if each.source[0] == "tensor" and each.source[1] is tensor]
+        form = (value.shape, value.dtype, value.strides)
+        if not known or form != (
+            self.inputs[known[0]].shape,
+            self.inputs[known[0]].dtype,
+            self.inputs[known[0]].strides,
+        ):
+            return f"_replace(u{i}, {what})"
+        count = f"; u{i}.node.version += 1" if type(tensor.node) is Leaf else ""
+        return f"if u{i}.is_fast: u{i}._data = _seen[{known[0]}] = {what}{count}\nelse: _replace(u{i}, {what})"
+
     def _put(self, i: int, update: Update) -> str:
         """Return the line that puts one result in place."""
         self.space[f"u{i}"] = update.target
         what = f"o{i}" if isinstance(update.value, Value) else repr(update.value)
         if update.kind == "tensor":
-            return f"_replace(u{i}, {what})"
+            return self._put_tensor(i, update, what)
         if update.kind == "gradient":
             return f"u{i}.grad = {what}"
         if update.kind == "state":
@@ -284,7 +310,7 @@ class Compiled:
         is_watched = recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting
         if is_watched and (reason := why_by_engine()):
             return self._by_engine(reason, args, kwargs)
-        if open_page() is not None:
+        if open_pages and open_page() is not None:
             return self.function(*args, **kwargs)  # it becomes a part of the program around it
         if self.rules_version != _rules_changed[0]:
             self.entries.clear()

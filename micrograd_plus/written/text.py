@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .ink import special
 from .page import Page, Statement, Value
 
 SMALL = 2**14
@@ -121,6 +122,8 @@ class Text:
         args = [self.say(x) for x in statement.args]
         named = [f"{name}={self.say(x)}" for name, x in statement.kwargs.items()]
         form, function, into = statement.form, statement.function, statement.into
+        if function.startswith("special."):
+            self.objects["special"] = special
         if form == "check":
             return f"assert {'' if statement.args[1] else 'not '}{args[0]}, {statement.note.line or 'a check'!r}"
         outs = statement.outs()

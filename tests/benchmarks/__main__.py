@@ -23,6 +23,7 @@ from . import (
     w8_broadcasting,
     w9_second_order,
     whole_programs,
+    written,
 )
 from .harness import QUICK, Effort
 
@@ -41,6 +42,7 @@ WORKLOADS = {
     "transforms": transforms.run,
     "pieces": pieces.run,
     "programs": whole_programs.run,
+    "written": written.run,
     "growth": growth.run,
     "start": start_up.run,
 }
