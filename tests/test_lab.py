@@ -184,7 +184,7 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 @pytest.fixture(scope="module")
 def context(chromium: Any) -> Iterator[BrowserContext]:  # noqa: F811 - pytest hands the fixture in by its name
     """Return one browser context, which keeps JupyterLab's scripts from page to page."""
-    with chromium.new_context(viewport={"width": 1280, "height": 900}) as context:
+    with chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce") as context:
         yield context
 
 

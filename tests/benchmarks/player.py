@@ -92,6 +92,29 @@ NEGATIVES = ROOT + """
 """
 
 
+APART = ROOT + """
+    const stage = root.querySelector(".stage").getBoundingClientRect();
+    const inside = (node) => { const b = node.querySelector(".body").getBoundingClientRect();
+      return b.x >= stage.x - 1 && b.right <= stage.right + 1 && b.y >= stage.y - 1 && b.bottom <= stage.bottom + 1; };
+    const senders = [...root.querySelectorAll(".drawing .node.active")].filter(inside);
+    return senders.length > 0 && [...root.querySelectorAll(".drawing .node:is(.receives, .accumulates)")].some(
+      (node) => inside(node) && !senders.includes(node));
+"""
+STAGE_SHARE = ROOT + """
+    const { width, height } = root.querySelector(".stage").getBoundingClientRect();
+    return 100 * width * height / (innerWidth * innerHeight);
+"""
+WATCH_FRAMES = """() => {
+    window.frames_ms = [];
+    const ask = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (draw) => ask((now) => {
+      const begun = performance.now();
+      draw(now);
+      window.frames_ms.push(performance.now() - begun);
+    });
+}"""
+
+
 class Pages:
     """The programs' pages, each built once, and a browser that opens them."""
 
@@ -108,17 +131,20 @@ class Pages:
             self.made[name] = programs.PROGRAMS[name]()
         return self.made[name]
 
-    def open(self, trace: Any, width: int = 1280, height: int = 720) -> Any:
-        """Return the page of a trace in a new window."""
+    def open(self, trace: Any, width: int = 1280, height: int = 720, moves: bool = False) -> Any:
+        """Return the page of a trace in a new window, where each step shows its end at once unless it `moves`."""
         path = viz.save(trace, self.folder / "walk.html")
-        page = self.browser.new_page(viewport={"width": width, "height": height})
+        motion = "no-preference" if moves else "reduce"
+        page = self.browser.new_page(viewport={"width": width, "height": height}, reduced_motion=motion)
         page.goto(path.as_uri())
         page.locator(".player").focus()
         return page
 
-    def at_steps(self, name: str, look: str, most: int = 40, **size: int) -> list[Any]:
-        """Return the view at some evenly spread steps of a program's walk."""
+    def at_steps(self, name: str, look: str, most: int = 40, details: bool = False, **size: int) -> list[Any]:
+        """Return the view at some evenly spread steps of a program's walk, with or without the panel of numbers."""
         page = self.open(self.trace(name), **size)
+        if details:
+            page.keyboard.press("d")
         count = int(page.locator(".slider").get_attribute("max"))
         seen = []
         for i in sorted({round(k * count / most) for k in range(most + 1)}):
@@ -131,6 +157,7 @@ class Pages:
 def negatives(pages: Pages) -> float:
     """Return the number of negative numbers that each row of the digits' gradient shows; it has one."""
     page = pages.open(pages.trace("digits"))
+    page.keyboard.press("d")
     page.keyboard.press("ArrowRight")
     most, rows = page.evaluate(f"() => {{ {NEGATIVES} }}")
     page.close()
@@ -141,7 +168,8 @@ def smallest_text(pages: Pages) -> float:
     """Return the smallest font size of all pages, in pixels, in a broad and in a narrow window."""
     sizes = ((1280, 720), (420, 800))
     return min(
-        min(pages.at_steps(name, TEXTS, 6, width=w, height=h)) for name in programs.PROGRAMS for w, h in sizes
+        min(pages.at_steps(name, TEXTS, 6, details, width=w, height=h))
+        for name in programs.PROGRAMS for w, h in sizes for details in (False, True)
     )  # fmt: skip
 
 
@@ -160,6 +188,7 @@ def off_screen(pages: Pages) -> float:
     found = 0
     for trace in walks:
         page = pages.open(trace)
+        page.keyboard.press("d")
         found += page.evaluate(f"() => {{ {OFF_SCREEN} }}")
         page.close()
     return found
@@ -171,9 +200,55 @@ def in_view(pages: Pages) -> float:
     return 100 * sum(seen) / len(seen)
 
 
+def stage_share(pages: Pages) -> float:
+    """Return the smallest share of a screen of 1280 by 720 that a program's stage fills, in percent."""
+    return min(min(pages.at_steps(name, STAGE_SHARE, 1)) for name in programs.PROGRAMS)
+
+
+def share_of_two_places(pages: Pages) -> float:
+    """Return in how many of 100 steps sender and receiver are two places in view, for the worst program."""
+    walks = {name: pages.at_steps(name, APART, 60)[1:] for name in ("GPT", "RNN of 60", "MLP of 984",
+             "transformer layer", "attention", "digits", "neuron")}  # fmt: skip
+    return min(100 * sum(seen) / len(seen) for seen in walks.values())
+
+
+def slowest_frame(pages: Pages) -> float:
+    """Return the milliseconds of script in a frame of a moving event: the largest median over some steps."""
+    slowest = 0.0
+    for name in ("attention", "transformer layer", "GPT"):
+        page = pages.open(pages.trace(name), moves=True)
+        page.evaluate(WATCH_FRAMES)
+        for _ in range(6):
+            page.evaluate("window.frames_ms.length = 0")
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(1600)
+            slowest = max(slowest, statistics.median(page.evaluate("window.frames_ms")))
+        page.close()
+    return slowest
+
+
+def largest_graph(pages: Pages) -> float:
+    """Return the seconds until the page of 65,000 nodes shows its graph."""
+    path = viz.save(programs.moons(), pages.folder / "moons.html")
+    times = []
+    for _ in range(3):
+        page = pages.browser.new_page(viewport={"width": 1280, "height": 720})
+        begun = time.perf_counter()
+        page.goto(path.as_uri())
+        page.locator(".drawing .node").first.wait_for()
+        times.append(time.perf_counter() - begun)
+        page.close()
+    return min(times)
+
+
 def gpt_cell(pages: Pages) -> float:
     """Return the kilobytes of a notebook cell for a GPT of six layers."""
     return _cell(pages.trace("GPT"))
+
+
+def neuron_cell(pages: Pages) -> float:
+    """Return the kilobytes of a notebook cell for the neuron of micrograd's first lesson."""
+    return _cell(pages.trace("neuron"))
 
 
 def numbers_cell(pages: Pages) -> float:
@@ -257,7 +332,8 @@ def _time_of(work: Callable[[], Any]) -> float:
 
 def slowest_step(pages: Pages) -> float:
     """Return the milliseconds of the slowest step over arrays, with layout: for each step the best of eight."""
-    return max(_step_times(pages, name) for name in ("digits", "attention", "transformer layer", "GPT"))
+    walks = ("digits", "attention", "transformer layer", "RNN of 60", "MLP of 984", "GPT")
+    return max(_step_times(pages, name) for name in walks)
 
 
 def _step_times(pages: Pages, name: str) -> float:
@@ -290,8 +366,8 @@ def count_numbered_names(pages: Pages) -> float:
         net([Value(0.5), Value(-1.2)]).backward()
     names = {node["name"] for node in trace.to_dict()["nodes"] if node["kind"] == "leaf" and node["label"]}
     page = pages.open(trace)
-    page.locator(".search").fill("layers.1.neurons.3.w[1]")
-    page.keyboard.press("Enter")
+    page.keyboard.press("/")
+    page.keyboard.type("layers.1.neurons.3.w[1]\n")
     found = page.locator(".node-details .title").text_content()
     page.close()
     parameters = [name for name in names if "layers." in name]
@@ -320,14 +396,19 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
     ("height at 1280 x 720, px, at every step", tallest, "at most", 680),
     ("steps not whole on one screen, of all", off_screen, "is", 0),
     ("sender and receiver in view, RNN of 60, %", in_view, "at least", 95),
-    ("a notebook's cell for a GPT, KB", gpt_cell, "at most", 500),
+    ("the stage's share of the screen, %", stage_share, "at least", 60),
+    ("sender and receiver as two places, worst program, %", share_of_two_places, "at least", 95),
+    ("script of a moving frame, ms", slowest_frame, "at most", 8),
+    ("until 65,000 nodes are in view, s", largest_graph, "at most", 2),
+    ("a notebook's cell for a GPT, KB", gpt_cell, "at most", 450),
     ("slowest step over arrays, ms", slowest_step, "at most", 16),
     ("from the record to the page, 65,000 nodes, s of CPU", moons_page, "at most", 2),
     ("parts of the GPT in view at first, %", first_sight, "at least", 100),
     ("parameters of nn.MLP without a name, of 337", count_numbered_names, "is", 0),
     ("sentences that contradict .grad", contradictions, "is", 0),
-    ("a notebook's cell for 19 numbers, KB", numbers_cell, "at most", 80),
-    ("a notebook's cell for 19 arrays, KB", tensors_cell, "at most", 120),
+    ("a notebook's cell for a neuron, KB", neuron_cell, "at most", 90),
+    ("a notebook's cell for 19 numbers, KB", numbers_cell, "at most", 100),
+    ("a notebook's cell for 19 arrays, KB", tensors_cell, "at most", 130),
     ("a notebook's cell for 984 nodes, KB", network_cell, "at most", 300),
     ("a record of 19 nodes drawn again, ms of CPU", redraw_same, "at most", 10),
     ("the same with other numbers, ms of CPU", redraw_with_changes, "at most", 10),

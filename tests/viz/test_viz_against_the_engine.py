@@ -309,7 +309,7 @@ def miscount_group(data):
 LIES = {
     "an accumulator shows its old value": (
         diamond, "place: data.steps[found].after", "place: data.steps[found].before"),
-    "signs are lost": (classes, 'return `${size < 0 ? "n" : "p"}', 'return `${size < 0 ? "p" : "p"}'),
+    "signs are lost": (classes, 'size < 0 ? "n" : "p"', 'size < 0 ? "p" : "p"'),
     "neighbours swap places": (classes, "const [left, top] = at(k);", "const [left, top] = at(k ^ 1);"),
     "digits are cut and the sign stays": (diamond, "x.toPrecision(6)), x) ? 6 : 4", "x.toPrecision(6)), x) ? 2 : 2"),
     "every entry shows the first": (broadcast_program, "make(tag, heat(x, largest), number(x))",

@@ -135,7 +135,7 @@ def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
         expect(page.locator(".quiz-panel")).to_be_visible()
         page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right. It is tanh (d)")
-    expect(page.locator(f"#n{sender}")).to_have_class("node application active done")
+    expect(page.locator(f"#n{sender}")).to_have_class("node application done active")
     expect(page.locator(f"#n{trace.steps[5].target}")).to_have_class("node application")  # more will arrive there
 
 
@@ -143,6 +143,10 @@ def test_students_type_shapes_and_counts(open_quiz):
     trace = layer()
     at = next(step.index for step in trace.steps if step.summed_axes) + 1
     page = open_quiz(viz.quiz(trace, at, "shape"))
+    asked = page.locator(f"#n{trace.steps[at - 1].target}")
+    expect(asked.locator("text.value")).to_have_text("shape?")
+    expect(asked.locator(".tile")).to_have_count(0)
+    assert "(4,)" not in page.locator(".known").text_content()
     page.locator(".answer").fill("(4,)")
     page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("That is the shape after the sum.")

@@ -12,7 +12,7 @@ from functools import cache
 from .static_files import style, text
 
 _NAMED = re.compile(r"--([\w-]+):[^;]*?light-dark\((#\w+), (#\w+)\)")
-_LEVEL = re.compile(r"^\.([hnp]\d) \{ background: light-dark\((#\w+), (#\w+)\)", re.MULTILINE)
+_LEVEL = re.compile(r"^\.([hnpc]\d) \{ background: light-dark\((#\w+), (#\w+)\)", re.MULTILINE)
 
 
 @cache

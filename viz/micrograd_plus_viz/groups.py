@@ -1,18 +1,17 @@
 """Groups of nodes that make large graphs readable.
 
 A node belongs to the module, scope, function and loop round that created it. In a group with too many parts,
-consecutive parts are bundled.
+rounds, and then the nodes of each source line, are bundled.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from .trace_input import Trace
-from .words import edges, pluralize, single_line
+from .words import edges, pluralize, single_line, truncate
 
 MOST_DRAWN = 40
 """Graphs with more nodes open in groups."""
@@ -21,6 +20,10 @@ MOST_OF_A_SORT = 10
 ENOUGH, MOST_AT_FIRST = 5, 30
 """Groups open, largest first, until this many parts are visible, up to the maximum."""
 
+LONGEST_LINE = 34
+MOST_OF_A_LINE = 64
+"""How many nodes of one source line a group shows."""
+ROUND = re.compile(r"round \d")
 NUMBERS = re.compile(r"\d+(–\d+)?")
 
 Path = tuple[str, ...]
@@ -46,7 +49,7 @@ def build_groups(trace: Trace) -> dict[str, Any] | None:
     if len(trace["nodes"]) <= MOST_DRAWN:
         return None
     root = tree(paths(trace))
-    _bundle(root, [single_line(node["op"] or "") for node in trace["nodes"]])
+    _bundle(root, source_lines(trace))
     _simplify(root)
     _count(root)
     listed: list[Group] = []
@@ -96,19 +99,46 @@ def tree(node_paths: list[Path]) -> Group:
 
 
 def paths(trace: Trace) -> list[Path]:
-    """Return the path of every node. A leaf without one gets the common path of its users."""
+    """Return the path of every node. A leaf without one belongs where it is first used, outside of loop rounds that do
+    not contain all of its uses."""
     nodes = trace["nodes"]
     node_paths: list[Path | None] = _recorded_paths(trace)
-    users: dict[int, list[int]] = {}
-    for start, end, _ in edges(trace):
-        users.setdefault(start, []).append(end)
+    users = _users(trace)
     for i in range(len(nodes) - 1, -1, -1):
         node = nodes[i]
         if node_paths[i] is None and node["kind"] == "leaf" and i in users:
-            node_paths[i] = _common([node_paths[end] or () for end in users[i]])
+            node_paths[i] = _home([node_paths[end] or () for end in users[i]])
         elif node["kind"] == "output":
             node_paths[i] = node_paths[node["inputs"][0]["node"]]
     return [path or () for path in node_paths]
+
+
+def _users(trace: Trace) -> dict[int, list[int]]:
+    """Return the nodes that read each node."""
+    users: dict[int, list[int]] = {}
+    for start, end, _ in edges(trace):
+        users.setdefault(start, []).append(end)
+    return users
+
+
+class Line(NamedTuple):
+    """Source line that created nodes."""
+
+    file: str
+    number: int
+    text: str
+
+
+def source_lines(trace: Trace) -> list[Line | None]:
+    """Return the source line of every node; a leaf has the line of its first use."""
+    lines: list[Line | None] = [
+        Line(site["file"], site["line"], site["text"] or "") if (site := node["site"]) else None
+        for node in trace["nodes"]
+    ]
+    for leaf, users in _users(trace).items():
+        if trace["nodes"][leaf]["kind"] == "leaf":
+            lines[leaf] = next((lines[end] for end in users if lines[end]), None)
+    return lines
 
 
 def _recorded_paths(trace: Trace) -> list[Path | None]:
@@ -120,72 +150,123 @@ def _recorded_paths(trace: Trace) -> list[Path | None]:
     return [None if node["group"] is None else group_paths[node["group"]] for node in trace["nodes"]]
 
 
-def _common(node_paths: list[Path]) -> Path:
-    """Return the longest common prefix of some paths."""
+def _home(node_paths: list[Path]) -> Path:
+    """Return the path of a leaf, given its users' paths."""
     first, *rest = node_paths
-    length = min(map(len, node_paths))
+    shared = min(map(len, node_paths))
     for path in rest:
-        while path[:length] != first[:length]:
-            length -= 1
+        while path[:shared] != first[:shared]:
+            shared -= 1
+    length = shared
+    while length < len(first) and not ROUND.match(first[length]):
+        length += 1
     return first[:length]
 
 
-def _bundle(group: Group, node_names: list[str]) -> None:
-    """Bundle consecutive parts of one kind in groups that have too many."""
+def _bundle(group: Group, lines: list[Line | None]) -> None:
+    """Bundle the parts of groups that have too many: rounds of a loop, then nodes of one source line."""
     for part in group.parts:
         if isinstance(part, Group):
-            _bundle(part, node_names)
-    if len(group.parts) <= MOST_PARTS:
-        return
-    alike: dict[str, list[Group | int]] = {}
+            _bundle(part, lines)
+    if len(group.parts) > MOST_PARTS:
+        _bundle_rounds(group)
+    if len(group.parts) > MOST_PARTS:
+        _bundle_lines(group, lines)
+
+
+def _bundle_rounds(group: Group) -> None:
+    """Bundle consecutive rounds of a loop, or members of a list, if there are many."""
+    alike: dict[str, list[Group]] = {}
     for part in group.parts:
-        alike.setdefault(_part_kind(part), []).append(part)
+        if isinstance(part, Group):
+            alike.setdefault(part.name.partition(" of ")[2] or "group", []).append(part)
     bundles: dict[int, Group] = {}
     taken: set[int] = set()
     for parts in alike.values():
         if len(parts) > MOST_OF_A_SORT:
             parts.sort(key=_number)
             each = math.ceil(len(parts) / min(MOST_OF_A_SORT, math.ceil(len(parts) / MOST_OF_A_SORT)))
-            each = each if isinstance(parts[0], Group) else len(parts)
-            bundles |= {
-                id(parts[i]): _make_bundle(group, parts[i : i + each], node_names) for i in range(0, len(parts), each)
-            }
+            for chunk in _chunks(parts, each):
+                name = range_name(chunk[0].name, chunk[-1].name)
+                bundles[id(chunk[0])] = _make_bundle(group, list(chunk), name)
             taken |= set(map(id, parts))
     group.parts = [bundles.get(id(part), part) for part in group.parts if id(part) in bundles or id(part) not in taken]
-    if len(group.parts) > MOST_PARTS and not bundles:
-        each = math.ceil(len(group.parts) / MOST_OF_A_SORT)
-        group.parts = [
-            _make_bundle(group, group.parts[i : i + each], node_names) for i in range(0, len(group.parts), each)
-        ]
 
 
-def _part_kind(part: Group | int) -> str:
-    """Return the kind of a part: "node", or the loop that its round belongs to."""
-    return "node" if isinstance(part, int) else part.name.partition(" of ")[2] or "group"
+def _bundle_lines(group: Group, lines: list[Line | None]) -> None:
+    """Bundle the nodes that one source line created, and consecutive lines if there are many.
+
+    A library's module is one line for the student, so the nodes of a single line stay as they are, up to a number.
+    """
+    of_line: dict[Line | None, list[Group | int]] = {}
+    for part in group.parts:
+        if isinstance(part, int):
+            of_line.setdefault(lines[part], []).append(part)
+    if len(of_line) == 1:
+        _split_evenly(group)
+    elif len(of_line) > MOST_OF_A_SORT:
+        _bundle_ranges(group, of_line)
+    else:
+        bundles = {}
+        for line, parts in of_line.items():
+            if len(parts) > 1:
+                name = "inputs" if line is None else truncate(single_line(line.text), LONGEST_LINE)
+                bundles |= dict.fromkeys(parts, _make_bundle(group, parts, name))
+        _replace_parts(group, bundles)
+        for bundle in {id(each): each for each in bundles.values()}.values():
+            _split_evenly(bundle)
 
 
-def _make_bundle(parent: Group, parts: list[Group | int], node_names: list[str]) -> Group:
-    """Return a bundle of consecutive parts, named by its first and last group or by a count."""
-    bundle = Group("", parent, loose=True)
+def _split_evenly(group: Group) -> None:
+    """Bundle the nodes of a group with very many of them, in order, by their numbers."""
+    nodes = [part for part in group.parts if isinstance(part, int)]
+    if len(nodes) <= MOST_OF_A_LINE:
+        return
+    each = math.ceil(len(nodes) / MOST_OF_A_SORT)
+    bundles = {}
+    for start, chunk in zip(range(0, len(nodes), each), _chunks(nodes, each), strict=True):
+        name = f"nodes {start + 1}–{start + len(chunk)} of {len(nodes)}"
+        bundles |= dict.fromkeys(chunk, bundle := _make_bundle(group, list(chunk), name))
+        _split_evenly(bundle)
+    _replace_parts(group, bundles)
+
+
+def _replace_parts(group: Group, bundles: dict[Any, Group]) -> None:
+    """Replace nodes by their bundles, each at the place of its first node."""
+    found: dict[int, Group | int] = {}
+    for part in group.parts:
+        place = bundles.get(part, part) if isinstance(part, int) else part
+        found.setdefault(id(place) if isinstance(place, Group) else ~place, place)
+    group.parts = list(found.values())
+
+
+def _bundle_ranges(group: Group, of_line: dict[Line | None, list[Group | int]]) -> None:
+    """Bundle the nodes of consecutive source lines, named by the first and the last line."""
+    known = sorted((line for line in of_line if line is not None), key=lambda line: (line.file, line.number))
+    each = math.ceil(len(known) / MOST_OF_A_SORT)
+    bundle_of: dict[int, Group] = {}
+    for chunk in _chunks(known, each):
+        numbers = [chunk[0].number, chunk[-1].number]
+        name = f"lines {numbers[0]}–{numbers[1]}" if numbers[0] != numbers[1] else f"line {numbers[0]}"
+        parts = sorted(part for line in chunk for part in of_line[line] if isinstance(part, int))
+        bundle = _make_bundle(group, list(parts), name)
+        bundle_of |= dict.fromkeys(parts, bundle)
+    _replace_parts(group, bundle_of)
+
+
+def _chunks(parts: list[Any], each: int) -> list[list[Any]]:
+    """Return consecutive parts of a list."""
+    return [parts[i : i + each] for i in range(0, len(parts), each)]
+
+
+def _make_bundle(parent: Group, parts: list[Group | int], name: str) -> Group:
+    """Return a bundle of parts under a name."""
+    bundle = Group(name, parent, loose=True)
     bundle.parts = parts
-    names = [part.name for part in parts if isinstance(part, Group)]
     for part in parts:
         if isinstance(part, Group):
             part.parent = bundle
-    loose = [node_names[part] for part in parts if isinstance(part, int) and node_names[part]]
-    if names:
-        bundle.name = range_name(names[0], names[-1])
-    else:
-        bundle.name = pluralize(len(loose), "operation") if loose else pluralize(len(parts), "input")
-        bundle.note = name_rarest(loose)
     return bundle
-
-
-def name_rarest(node_names: list[str]) -> str:
-    """Return the two least frequent operations, in their order, as a note."""
-    times = Counter(node_names)
-    chosen = sorted(times, key=lambda op: (times[op], node_names.index(op)))[:2]
-    return ", ".join(sorted(chosen, key=node_names.index)) + (" …" if len(times) > len(chosen) else "")
 
 
 def range_name(first: str, last: str) -> str:

@@ -21,7 +21,7 @@ NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
 STEP = ("node", "input", "rule", "local", "raw", "summed_axes", "contribution", "before", "after", "accumulates")
 RULE = ("text", "source", "file", "line", "kind", "reason")
 PLACED = ("upstream", "local", "raw", "contribution", "before", "after")
-BUDGET_INSIDE = 6000
+BUDGET_INSIDE = 2000
 MOST_INSIDES = 12
 """Number of inner walks included one by one; of more, one for each operation and input shapes."""
 
@@ -233,6 +233,6 @@ def _kind(trace: Trace, node: Trace) -> Any:
 def compress(data: dict[str, Any]) -> tuple[str, str]:
     """Return a payload as base64 of gzipped JSON, and its hash as an id. Equal traces give equal bytes."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    squeezed = gzip.compress(text.encode("utf-8"), compresslevel=7, mtime=0)
+    squeezed = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
     name = "w" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
     return base64.b64encode(squeezed).decode("ascii"), name

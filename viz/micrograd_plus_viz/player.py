@@ -12,8 +12,8 @@ from .static_files import style, text
 
 MODULES = (
     "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "nodes.js", "camera.js", "placing.js",
-    "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js", "around.js",
-    "timeline.js", "player.js", "unpack.js", "entry.js",
+    "links.js", "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js",
+    "around.js", "timeline.js", "player.js", "unpack.js", "entry.js",
 )  # fmt: skip
 QUIZ = ("sealed_answers.js", "quiz.js")
 CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "ask.js")

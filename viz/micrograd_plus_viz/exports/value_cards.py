@@ -177,7 +177,8 @@ def heat(x: Any, largest: float) -> str:
         return OUT_OF_RANGE
     if size == 0 or not largest > 0:
         return "h0"
-    return f"{'n' if size < 0 else 'p'}{1 + sum(abs(size) / largest > level for level in LEVELS)}"
+    kind = "c" if isinstance(x, list) else "n" if size < 0 else "p"
+    return f"{kind}{1 + sum(abs(size) / largest > level for level in LEVELS)}"
 
 
 def text_lines(lines: Iterable[str], name: str = "soft", size: float = SMALL) -> Block:
@@ -213,7 +214,11 @@ def _cell_line(value: Trace) -> str | None:
     """Return a note about the meaning of a cell if it is not one entry."""
     if value["data"] is not None or "cells" not in value:
         return None
-    each = round(math.prod(value["shape"]) / len(value["cells"]["data"]))
+    count, wide = math.prod(value["shape"]), value["shape"][-1] if value["shape"] else 1
+    high_cells, wide_cells = value["cells"]["shape"]
+    least = (count // wide // high_cells) * (wide // wide_cells)
+    most = math.ceil(count / wide / high_cells) * math.ceil(wide / wide_cells)
+    each = f"{least}" if least == most else f"{least} to {most}"
     if value["cells"].get("keeps") == "mean":
         return f"a cell: the mean of {each}"
     return f"a cell: the largest of {each}"
@@ -227,8 +232,7 @@ def _odd_line(value: Trace) -> str | None:
 def _number_table(value: Trace, largest: float) -> Block:
     """Return a few numbers in rows and columns."""
     data = value["data"]
-    long = [size for size in value["shape"] if size != 1]
-    columns = value["shape"][-1] if len(long) > 1 else min(len(data), 4)
+    columns = value["shape"][-1] if value["shape"] else 1
     texts = [number(x) for x in data]
     widths = [max(letters.width(each, PLAIN) for each in texts[c::columns]) + 10 for c in range(columns)]
     lefts = [sum(widths[:c]) + 2 * c for c in range(columns)]
@@ -249,9 +253,10 @@ def _cells(value: Trace, largest: float, room: tuple[float, float]) -> Block:
     has_all = value["data"] is not None
     sizes = value["shape"] if has_all else value["cells"]["shape"]
     data = entries_of(value)
-    long = [size for size in sizes if size != 1]
-    columns = min(len(data), 32) if len(long) < 2 else long[-1]
-    rows = math.ceil(len(data) / columns) if len(long) < 2 else long[-2]
+    is_line = len(sizes) < 2 or len(data) == sizes[-1]
+    columns = min(len(data), 32) if is_line else sizes[-1]
+    rows = math.ceil(len(data) / columns) if is_line else sizes[-2]
+    leading = [size for size in sizes[:-2] if size != 1]
     slices = math.ceil(len(data) / (rows * columns))
     side, each, across, tall = _slice_layout(rows, columns, slices, room)
     label = SLICE_LABEL if slices > 1 else 0.0
@@ -268,7 +273,7 @@ def _cells(value: Trace, largest: float, room: tuple[float, float]) -> Block:
         if name.startswith("n"):
             minus.append(f"M{coord(left + side * 0.25)},{coord(top + (side - gap) / 2)}h{coord(side * 0.42)}")
         if slices > 1 and within == 0:
-            names.append(text(_slice_name(long[:-2], part), left, top - 3, "soft", 11))
+            names.append(text(_slice_name(leading, part), left, top - 3, "soft", 11))
     svg = "".join(f'<path class="{name}" d="{"".join(each)}"/>' for name, each in paths.items())
     down = math.ceil(slices / across)
     return Block(each * min(across, slices), tall * down,

@@ -3,6 +3,7 @@
 
 const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
+const ROOM_OF_A_LAPTOP = 1050;
 const EVENT_SIZES = ["event", "node", "small"];
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
@@ -94,8 +95,9 @@ function makeEvent(data, graph) {
       const width = Math.max(...widths) + 2 * BUBBLE.pad;
       const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (laid.length - 1) + 2 * BUBBLE.pad;
       const numbers = laid.flat().every((part) => part.sign || part.tile.kind === "number");
-      const grow = numbers && width * 1.35 < 0.5 * room[0] ? 1.35 : 1;
-      if (size === EVENT_SIZES.at(-1) || (width < 0.62 * room[0] && height < 0.55 * room[1])) {
+      const wall = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP));
+      const grow = numbers && width * wall * 1.35 < 0.5 * room[0] ? 1.35 * wall : wall;
+      if (size === EVENT_SIZES.at(-1) || (width * wall < 0.62 * room[0] && height * wall < 0.55 * room[1])) {
         return { laid, widths, heights, width, height, scale: grow };
       }
     }
@@ -142,7 +144,7 @@ function makeEvent(data, graph) {
     const steps = (from, to) => Array.from({ length: 13 }, (_, k) => from + (to - from) * k / 12);
     for (const x of steps(width / 2 + 6, Math.max(width / 2 + 6, room[0] - width / 2 - 6))) {
       for (const y of steps(height / 2 + 6, Math.max(height / 2 + 6, room[1] - height / 2 - 6))) {
-        let cost = 12 * Math.hypot(x - middle[0], y - middle[1]);
+        let cost = 40 * Math.hypot(x - middle[0], y - middle[1]);
         for (const [[bx, by, bw, bh], weight] of boxes) {
           const across = Math.min(x + width / 2, bx + bw / 2) - Math.max(x - width / 2, bx - bw / 2);
           const down = Math.min(y + height / 2, by + bh / 2) - Math.max(y - height / 2, by - bh / 2);

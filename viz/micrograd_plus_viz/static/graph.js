@@ -2,35 +2,9 @@
 // what is drawn, so that groups can open at any moment.
 
 const MOST_USES = 4;
+const NEAR = 120;
 const FEWEST_DRAWN = 5;
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
-// The norm of an array; nan or infinite if an entry is.
-function normOf(value) {
-  if (!value) return null;
-  if (isScalar(value)) return Math.abs(magnitude(value.data[0]));
-  return value.odd ? NaN : value.statistics?.norm ?? null;
-}
-
-// The edges of a step: first edges between an application and its outputs, which have no rule.
-const edgesOf = (step) => [...step.passed, step.edge];
-const nodesOfStep = (data, step) => edgesOf(step).flatMap((edge) => data.edges[edge].slice(0, 2));
-
-// Gradients that only rounding made are zero for the width of lines.
-const ROUNDING = 1e-13;
-
-// The width of a gradient's line, by the logarithm of its norm relative to the walk's smallest and largest.
-function thicknessOf(data) {
-  const norms = data.steps.map((step) => normOf(valueAt(data, step.contribution))).filter(Number.isFinite);
-  const most = norms.reduce((a, b) => Math.max(a, b), 0);
-  const logs = norms.filter((norm) => norm > ROUNDING * most).map(Math.log10);
-  const [low, high] = [logs.reduce((a, b) => Math.min(a, b), Infinity), logs.reduce((a, b) => Math.max(a, b),
-    -Infinity)];
-  const varies = high - low > 0.3;
-  const of = (norm) => (norm <= ROUNDING * most ? 0.8
-    : varies ? 1.2 + 4.4 * Math.max(0, Math.log10(norm) - low) / (high - low) : 2);
-  return { of, ends: varies ? [10 ** low, 10 ** high] : null };
-}
-
 function drawGraph(data, act) {
   const { groups } = data;
   const svg = svgElement("svg", { class: "drawing", role: "group", "aria-label": data.alt });
@@ -51,6 +25,7 @@ function drawGraph(data, act) {
   let linkOf = [];
   let size = [1, 1];
   let lit = null;
+  let norms = null;
   let litElements = [];
   let roving = null;
   let normsChanged = false;
@@ -60,7 +35,8 @@ function drawGraph(data, act) {
     finished: new Set(), step: null, failed: null, computing: null, unborn: new Set(), selected: null };
   const [changedNodes, changedLinks] = [new Set(), new Set()];
 
-  const camera = makeCamera(svg, world, overview, { size: () => size, write: writeAll, moved: () => act.onView?.(),
+  const camera = makeCamera(svg, world, overview, { size: () => size, write: writeAll,
+    moved: () => { fillNear(); act.onView?.(); },
     boxes: () => [...items.values()].filter((item) => !item.opened).map(({ box }) => box) });
   const { view } = camera;
 
@@ -97,7 +73,7 @@ function drawGraph(data, act) {
     drawAll([...children.keys()].filter((part) => part !== "g0"));
     roving = null;
     rove(order.at(-1));
-    for (const item of items.values()) if (item.texts) paintItem(item);
+    for (const item of items.values()) if (item.kind) paintItem(item);
     for (const link of links) paintLink(link);
     changedNodes.clear();
     changedLinks.clear();
@@ -180,21 +156,13 @@ function drawGraph(data, act) {
 
   function drawAll(opened) {
     const elements = opened.map((part) => drawFrame(items.get(part)));
-    for (const link of links) elements.push(drawLink(link));
+    for (const link of links) elements.push(drawLink(data, link));
     lit = svgElement("g", { class: "lit-way", "aria-hidden": "true" });
-    elements.push(lit, ...links.map((link) => link.text).filter(Boolean));
+    norms = svgElement("g", { class: "norms", "aria-hidden": "true" });
+    elements.push(lit, norms);
     for (const item of items.values()) if (!item.opened) elements.push(drawPart(item));
     world.replaceChildren(...elements);
     camera.drawOverview();
-  }
-
-  function drawLink(link) {
-    const faint = link.edges.every((j) => !data.nodes[data.edges[j][0]].requires_grad);
-    link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
-    link.path = svgElement("path", { d: link.curve });
-    link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
-    if ([link.a, link.b].some((part) => part[0] === "g")) link.text = svgElement("text", { class: "norm" });
-    return link.element;
   }
 
   // The frame of an open group; a click on its heading closes it.
@@ -228,8 +196,6 @@ function drawGraph(data, act) {
       const [x, y, width, height] = item.box;
       item.element.append(outline(shape, [x, y, width + 6, height + 6], "ring"));
     }
-    item.texts = LINES.map((name) => svgElement("text", { class: name }));
-    item.element.append(...item.texts);
     if (kind === "g") Object.assign(item, { lines: [groups.names[i], groups.notes[i], null], form: { tiles: {} } });
     else {
       copies[i].push(item);
@@ -237,7 +203,6 @@ function drawGraph(data, act) {
       item.form = nodeForm(data, i, item.detail, 0);
       item.lines = [data.names[i], null, null];
     }
-    if (kind === "g" || (kind === "n" && data.insides[i] !== undefined)) markOpens(item);
     item.element.addEventListener("click", () => (kind === "g" ? toggle(i) : act.onNode(i, "click")));
     item.element.addEventListener("dblclick", () => { if (kind === "n") act.onNode(i, "enter"); });
     item.element.addEventListener("focus", () => { rove(item.part); if (kind !== "g") act.onNode(i, "focus"); });
@@ -247,7 +212,41 @@ function drawGraph(data, act) {
   // Shows what a node has at the moment: its value, what it holds, and its state.
   function paintItem(item) {
     const { i, kind, element } = item;
+    item.due = true;
     if (kind === "g") { element.setAttribute("aria-label", groupLabel(i)); return; }
+    element.setAttribute("aria-label", labelOf(item, heldText(data, now.holds[i])));
+    if (kind !== "n") return;
+    element.classList.toggle("done", now.finished.has(i));
+    element.classList.toggle("unborn", now.unborn.has(i));
+    element.classList.toggle("computing", now.computing === i);
+    element.classList.toggle("failed", now.failed === i || data.nodes[i].failed === true);
+    element.classList.toggle("selected", now.selected === i);
+  }
+
+  // Fills a part with its texts and tiles.
+  function fillItem(item) {
+    item.due = false;
+    if (!item.texts) {
+      item.texts = LINES.map((name) => svgElement("text", { class: name }));
+      item.element.append(...item.texts);
+      if (item.kind === "g" || (item.kind === "n" && data.insides[item.i] !== undefined)) markOpens(item);
+    }
+    if (item.kind !== "g") fillNode(item);
+    writeNode(item, view.scale);
+  }
+
+  // Only parts in or near the view are filled: a large drawing has thousands of cells.
+  function fillNear() {
+    const [wide, high] = camera.room();
+    for (const item of items.values()) {
+      if (!item.due) continue;
+      const [x, y, w, h] = camera.onScreen(item.box);
+      if (x + w / 2 > -NEAR && x - w / 2 < wide + NEAR && y + h / 2 > -NEAR && y - h / 2 < high + NEAR) fillItem(item);
+    }
+  }
+
+  function fillNode(item) {
+    const { i } = item;
     const holds = now.holds[i];
     const held = heldText(data, holds);
     const { tiles: tileSize } = DETAILS[item.detail];
@@ -269,14 +268,6 @@ function drawGraph(data, act) {
       item.lines[2] = data.labels[i][2] === null ? null : held;
     }
     item.texts[2].classList.toggle("odd", /(nan|inf)$/.test(held));
-    element.setAttribute("aria-label", labelOf(item, held));
-    if (kind === "n") {
-      element.classList.toggle("done", now.finished.has(i));
-      element.classList.toggle("unborn", now.unborn.has(i));
-      element.classList.toggle("computing", now.computing === i);
-      element.classList.toggle("failed", now.failed === i || data.nodes[i].failed === true);
-      element.classList.toggle("selected", now.selected === i);
-    }
   }
 
   const groupLabel = (i) => [groups.names[i], groups.notes[i], `closed group of ${groups.counts[i]} nodes`]
@@ -294,15 +285,20 @@ function drawGraph(data, act) {
     link.element.classList.toggle("done", places.length > 0);
     link.element.classList.toggle("odd", sent.some(Number.isNaN));
     link.path.style.strokeWidth = places.length ? String(thickness.of(norm)) : "";
-    if (!link.text) return;
-    const norms = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
-    link.norm = places.length ? `|${SHORT[act.wordNow()]}| ${norms}` : "";
+    if (!link.hasNorm) return;
+    const size = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
+    link.norm = places.length ? `|${SHORT[act.wordNow()]}| ${size}` : "";
     normsChanged = true;
   }
 
   // Draws what has changed since the last call.
   function paint() {
-    for (const i of changedNodes) for (const item of copies[i]) { paintItem(item); writeNode(item, view.scale); }
+    paintChanges();
+    fillNear();
+  }
+
+  function paintChanges() {
+    for (const i of changedNodes) copies[i].forEach(paintItem);
     for (const link of changedLinks) paintLink(link);
     changedNodes.clear();
     changedLinks.clear();
@@ -355,6 +351,7 @@ function drawGraph(data, act) {
     if (open.has(g)) { open.delete(g); pinned.delete(g); } else { open.add(g); pinned.add(g); }
     build();
     camera.reveal(boxesOf([`g${g}`]));
+    fillNear();
     items.get(`g${g}`)?.element.focus();
     act.onView?.();
   }
@@ -387,8 +384,8 @@ function drawGraph(data, act) {
   function show(step) {
     now.step = step ?? null;
     openFor(step ? nodesOfStep(data, step) : []);
+    paintChanges();
     light();
-    paint();
   }
 
   function light() {
@@ -406,32 +403,10 @@ function drawGraph(data, act) {
       add(link.element, "active");
       lit.append(...litParts(link, step.back));
     }
-    if (step.accumulates) lit.append(badgeAt(items.get(to).box));
-  }
-
-  function litParts({ curve, head }, back) {
-    const { length, at: on } = alongCurve(curve);
-    const tip = on(back ? 0 : 1);
-    const foot = on(back ? Math.min(1, 13 / length) : Math.max(0, 1 - 13 / length));
-    return [svgElement("path", { class: "lit", d: back ? `${curve}L${head[0]},${head[1]}` : curve }),
-      svgElement("path", { class: "lit-head", d: arrow([...tip, ...foot], 0.55) })];
-  }
-
-  function badgeAt([x, y, width, height]) {
-    const badge = svgElement("g", { class: "badge",
-      transform: `translate(${x - width / 2 + 8} ${y - height / 2 - 3})` });
-    badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
-    badge.lastChild.textContent = "+=";
-    badge.lastChild.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
-    return badge;
+    if (step.accumulates) lit.append(badgeAt(items.get(to).box, view.scale));
   }
 
   // Text -----------------
-
-  function write(item) {
-    if (item.texts) writeNode(item, view.scale);
-    else writeHeading(item);
-  }
 
   function writeHeading(item) {
     const text = item.element.querySelector("text");
@@ -449,9 +424,8 @@ function drawGraph(data, act) {
     const taken = [...items.values()].filter((item) => !item.opened).map(({ box: [x, y, w, h] }) => [x, y, w, h]);
     const free = ([x, y, w, h]) => taken.every(([tx, ty, tw, th]) =>
       Math.abs(x - tx) * 2 >= w + tw || Math.abs(y - ty) * 2 >= h + th);
-    for (const link of links.filter(({ text }) => text)) {
-      link.text.textContent = "";
-      if (!link.norm) continue;
+    norms.replaceChildren();
+    for (const link of links.filter(({ norm }) => norm)) {
       const way = alongCurve(link.curve);
       const wide = breadthOf(link.norm, 2, font) + 12;
       for (const part of ALONG_A_LINE) {
@@ -459,10 +433,9 @@ function drawGraph(data, act) {
         const box = [x, y, wide, font + 2];
         if (!free(box)) continue;
         taken.push(box);
-        link.text.textContent = link.norm;
-        link.text.style.fontSize = `${font}px`;
-        link.text.setAttribute("x", x);
-        link.text.setAttribute("y", y + font * 0.36);
+        const text = svgElement("text", { class: "norm" });
+        putText(text, link.norm, font, x, y + font * 0.36);
+        norms.append(text);
         break;
       }
     }
@@ -470,7 +443,10 @@ function drawGraph(data, act) {
 
   function writeAll() {
     svg.classList.toggle("small", view.scale < 0.99);
-    for (const item of items.values()) write(item);
+    for (const item of items.values()) {
+      if (item.kind) item.due = true;
+      else writeHeading(item);
+    }
     writeNorms();
     const badge = lit?.querySelector(".badge text");
     if (badge) badge.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
@@ -481,6 +457,7 @@ function drawGraph(data, act) {
   function follow(step) {
     if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]));
     else if (!view.own) camera.whole();
+    fillNear();
   }
 
   function fit() {
@@ -509,10 +486,11 @@ function drawGraph(data, act) {
 
   // The next or previous part in program order.
   function besides(element, by) {
-    const parts = [...items.values()].filter((item) => item.texts);
+    const parts = [...items.values()].filter((item) => item.kind);
     const next = parts[(parts.findIndex((item) => item.element === element) + by + parts.length) % parts.length];
-    next.element.focus();
     camera.reveal(boxesOf([next.part]));
+    fillNear();
+    next.element.focus();
   }
 
   // Nodes that belong to a symbol or a card beside the graph.

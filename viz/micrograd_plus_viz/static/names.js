@@ -29,8 +29,8 @@ function formsOf(line, k, inOwn = false) {
   if (k === 1 && line.includes("\u00b1")) return [line, line.slice(line.indexOf("\u00b1"))];
   if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
-  const counted = /^(rounds? [\d\u2013]+) of \d+$|^(\d+ op)erations$/.exec(line);
-  if (counted) return counted[1] ? [line, counted[1], counted[1].split(" ")[1]] : [line, `${counted[2]}s`];
+  const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
+  if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
   const [, operation, rest] = /^(\w+)( #\d+)?$/.exec(line) ?? [];
   if (SIGNS[operation]) return [line, SIGNS[operation] + (rest ?? "")];
   const given = /^(.+) \(([^()]+)\)( #\d+)?$/.exec(line);

@@ -66,9 +66,12 @@ function fitPanel(panel, needed, step, build) {
   needed.set(like, at);
 }
 
+// A rule's name as it is defined; the record counts rules of one name.
+const ruleName = (step) => step.rule.replace(/#\d+$/, "");
+
 function ruleSection(data, rule, step) {
   const shown = section("rule", "The rule");
-  shown.firstChild.append(make("span", "", `${step.rule}, `, gloss(rule.kind)));
+  shown.firstChild.append(make("span", "", `${ruleName(step)}, `, gloss(rule.kind)));
   const general = data.formulas[step.formula];
   if (general) {
     shown.append(make("div", "formulas", formula(general, "formula", `The formula of the rule: ${rule.text}`,

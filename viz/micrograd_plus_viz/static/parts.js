@@ -32,7 +32,7 @@ async function mountParts(place, kept) {
     if (part !== at) return;
     player?.destroy();
     const index = wanted - ends[part][0];
-    player = mount(place, data, { index, beyond, strip: strip(part), more: part < kept.length - 1,
+    player = mount(place, data, { index, beyond, parts: strip(part), more: part < kept.length - 1,
       onIndex: () => { if (player) onStep?.(); } });
     player.setPlay(playing);
     if (shown) player.focus();
@@ -60,7 +60,7 @@ async function mountParts(place, kept) {
       button.setAttribute("aria-pressed", String(k === part));
       return button;
     });
-    const row = make("div", "trail", make("span", "", "Steps"), ...buttons);
+    const row = make("div", "parts", make("span", "", "Steps"), ...buttons);
     row.setAttribute("role", "group");
     row.setAttribute("aria-label", "Parts of this walk");
     return row;

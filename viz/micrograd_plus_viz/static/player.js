@@ -37,7 +37,7 @@ export function mount(host, data, opts = {}) {
   let event = null;
   const graph = drawGraph(data, act);
   event = makeEvent(data, graph);
-  const program = makeProgram(data, act);
+  const program = makeProgram(data, act, Boolean(opts.timeline));
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
   const sentence = make("p", "sentence scroller");
@@ -50,10 +50,11 @@ export function mount(host, data, opts = {}) {
   tip.setAttribute("role", "status");
   tip.hidden = true;
   const tools = viewTools(data, graph, act);
-  const menu = moreMenu([controlled.tools, tools, legend]);
-  controlled.bar.append(menu.button);
+  const note = data.note ? make("p", "note", data.note) : null;
+  const menu = moreMenu([controlled.tools, tools, legend, note].filter(Boolean));
+  controlled.bar.append(...opts.parts ? [opts.parts] : [], menu.button);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
-    data.note && make("p", "note", data.note), make("div", "scene", make("div", "stage", graph.frame), program.element),
+    make("div", "scene", make("div", "stage", graph.frame), program.element),
     opts.timeline, make("div", "caption", sentence, rule),
     line, panel, tip);
   player.tabIndex = 0;
@@ -134,7 +135,7 @@ export function mount(host, data, opts = {}) {
     const failed = index > data.steps.length ? data.error : null;
     sentence.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
       : opts.say ? opts.say : index < 0 ? sayValue()
-      : step ? step.say : `${data.summary}. ${notBegun(data)}`;
+      : step ? step.say : `${data.summary}. ${notBegun(data)}${data.note ? ` ${data.note}` : ""}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
     sentence.classList.toggle("failed", Boolean(failed));
     sentence.classList.toggle("long", sentence.textContent.length > LONG_SENTENCE);

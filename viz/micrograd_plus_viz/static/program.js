@@ -3,7 +3,7 @@
 
 const MOST_VARIABLES = 12;
 
-function makeProgram(data, act) {
+function makeProgram(data, act, inFilm = false) {
   const files = data.program ?? [];
   const rows = new Map();
   const keyOf = (file, line) => `${file}:${line}`;
@@ -85,7 +85,7 @@ function makeProgram(data, act) {
 
   // What the program's names have at the moment: the last value of each name among the first nodes.
   const named = data.called.flatMap((name, i) => (name && /^[^.[]+$/.test(name) ? [[name, i]] : []));
-  const several = named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
+  const several = inFilm || named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
   let shownUpTo = null;
 
   function showVariables(upTo) {

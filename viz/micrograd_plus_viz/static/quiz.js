@@ -54,7 +54,8 @@ export function mountQuiz(host, given, opts = {}) {
     const known = form && knownColumn(data, question);
     const ask = form && { say: question.say, lit: question.lit, panel: [form.panel, known].filter(Boolean),
       onNode: form.onNode };
-    player = mount(host, data, { index, strip: strip.element, ask, keys, onIndex, frame: host });
+    player = mount(host, withoutAnswer(data, question), { index, strip: strip.element, ask, keys, onIndex,
+      frame: host });
     kept?.(host);
     onIndex();
   }
@@ -136,6 +137,15 @@ function scoreText({ at_once, later, shown, of }) {
   const counts = [[at_once, "right at once"], [later, "right later"], [shown, "shown"]].filter(([count]) => count)
     .map(([count, word]) => `${count} ${word}`);
   return of > 1 || counts.length ? `${counts.join(", ") || "none answered"}, of ${of}` : "";
+}
+
+// While a shape is asked for, its node does not show it.
+function withoutAnswer(data, question) {
+  if (question?.form !== "shape") return data;
+  const { to } = question.lit;
+  const except = (list, change) => list.map((each, i) => (i === to ? change(each) : each));
+  return { ...data, nodes: except(data.nodes, (node) => ({ ...node, value: null })),
+    labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]) };
 }
 
 // The player's size and view options, which the next player takes over.
@@ -240,12 +250,13 @@ function answerForm(question, names, answer) {
 }
 
 // The known values: the sender's gradient, its inputs, and the receiver's value.
-function knownColumn(data, { knows, lit }) {
+function knownColumn(data, { knows, lit, form }) {
   if (!knows) return null;
   const arrived = Object.entries(knows.arrived).map(([name, place]) => [name, valueAt(data, place)]);
   const before = valueAt(data, knows.before);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
-  const values = [...new Set(ends)].map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
+  const shown = [...new Set(ends)].filter((i) => form !== "shape" || i !== lit.to);
+  const values = shown.map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
   const largest = largestOf(...arrived.map(([, value]) => value), before);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
@@ -278,7 +289,7 @@ const shadeName = (level) => (level === ODD_SHADE ? "odd" : level === 0 ? "h0"
 
 // A heat map of shades, without readable numbers.
 function shades({ rows, columns, levels }) {
-  const side = Math.max(2, Math.min(16, Math.floor(210 / columns), Math.floor(120 / rows)));
+  const side = Math.max(2, Math.min(16, Math.floor(104 / columns), Math.floor(120 / rows)));
   const svg = svgElement("svg", { class: "picture", width: columns * side, height: rows * side,
     "aria-hidden": "true" });
   const gap = side > 5 ? 1 : 0.5;

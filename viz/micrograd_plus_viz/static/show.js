@@ -68,26 +68,27 @@ function placeName(shape, k) {
   return `[${place.join(", ")}]`;
 }
 
-// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign.
+// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign, complex is violet.
 const LEVELS = [0.1, 0.35, 0.7];
 
 function heat(x, largest) {
   const size = magnitude(x);
   if (!Number.isFinite(size)) return "odd";
   if (size === 0 || !(largest > 0)) return "h0";
-  return `${size < 0 ? "n" : "p"}${1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length}`;
+  const kind = Array.isArray(x) ? "c" : size < 0 ? "n" : "p";
+  return `${kind}${1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length}`;
 }
 
-// The cells of a picture: their names and numbers, arranged in slices, rows and columns. Axes of length one take no
-// room; an array with only one longer axis wraps like text.
+// The cells of a picture: their names and numbers, arranged in slices, rows and columns. Leading axes of length one
+// take no room; a long vector wraps like text.
 function cellsOf(value) {
   const { shape, data, block } = value.data ? value : { block: true, ...value.cells };
-  const long = shape.filter((size) => size !== 1);
-  const fold = long.length < 2 ? Math.min(data.length, 32) : long.at(-1);
-  const rows = long.length < 2 ? Math.ceil(data.length / fold) : long.at(-2);
+  const isLine = data.length === (shape.at(-1) ?? 1);
+  const fold = isLine ? Math.min(data.length, 32) : shape.at(-1);
+  const rows = isLine ? Math.ceil(data.length / fold) : shape.at(-2);
   const name = block ? (k) => blockName(value, shape, k) : (k) => `${placeName(shape, k)} ${equals(data[k])}`;
   const slices = Math.ceil(data.length / (rows * fold));
-  return { data, columns: fold, rows, slices, leading: long.slice(0, -2), name };
+  return { data, columns: fold, rows, slices, leading: shape.slice(0, -2).filter((size) => size !== 1), name };
 }
 
 const equals = (x) => `${isWhole(x) && String(x).length < 7 ? "=" : "\u2248"} ${number(x)}`;
@@ -107,15 +108,16 @@ function blockName(value, [rows, columns], k) {
 
 const LABEL = 14;
 const LETTER = 6.2;
-const [LARGEST_CELL, SMALLEST_CELL, ROWS_TOGETHER] = [14, 3, 36];
+const [LARGEST_CELL, SMALLEST_CELL, SMALLEST_OF_ONE, ROWS_TOGETHER] = [14, 3, 1.5, 64];
 
 // The size of a cell, so that all fit, and the number of slices side by side. Slices have their index above if there
-// is room. A slice with too many rows continues in further columns.
+// is room. A matrix is one block; with very many rows, it continues in further columns.
 function cellLayout(cells, room) {
   const together = cells.slices === 1 && cells.rows <= ROWS_TOGETHER;
   const layouts = [...cells.slices > 1 ? [labelledSlices] : [], plainSlices, ...together ? [] : [bandedSlices]];
   for (const way of layouts) {
-    for (let side = LARGEST_CELL; side >= SMALLEST_CELL; side -= 1) {
+    const least = together && way === plainSlices ? SMALLEST_OF_ONE : SMALLEST_CELL;
+    for (let side = LARGEST_CELL; side >= least; side -= side > SMALLEST_CELL ? 1 : 0.5) {
       const place = way(cells, side, room);
       if (place.width <= room[0] && place.height <= room[1]) return place;
     }
@@ -264,16 +266,17 @@ function pointAt(svg, cells, place, tell) {
   });
 }
 
-// A few numbers in rows and columns, or in one line for a single axis.
+// A few numbers in rows and columns, or in one line for a vector.
 function written(value, largest) {
-  const long = value.shape.filter((size) => size !== 1);
   const entry = (tag, x, k) => {
     const isWrong = value.outlined?.has(k);
     const cell = make(tag, `${heat(x, largest)}${isWrong ? " outlined" : ""}`, number(x));
     cell.title = `${placeName(value.shape, k)} = ${exact(x)}${isWrong ? ", wrong" : ""}`;
     return cell;
   };
-  if (long.length < 2) return make("p", "line numbers", ...value.data.map((x, k) => entry("span", x, k)));
+  if (value.data.length === (value.shape.at(-1) ?? 1)) {
+    return make("p", "line numbers", ...value.data.map((x, k) => entry("span", x, k)));
+  }
   return numberTable(value, value.shape.at(-1), entry);
 }
 
@@ -312,7 +315,11 @@ function oddText(value) {
 // A note about cells that represent several entries.
 function cellText(value) {
   if (value.data || !value.cells) return null;
-  const each = Math.round(value.shape.reduce((x, y) => x * y, 1) / value.cells.data.length);
+  const count = value.shape.reduce((x, y) => x * y, 1);
+  const sizes = [[count / (value.shape.at(-1) ?? 1), value.cells.shape[0]], [value.shape.at(-1) ?? 1,
+    value.cells.shape[1]]].map(([whole, cells]) => [Math.floor(whole / cells), Math.ceil(whole / cells)]);
+  const [least, most] = [0, 1].map((k) => sizes[0][k] * sizes[1][k]);
+  const each = least === most ? String(least) : `${least} to ${most}`;
   return make("p", "statistics", value.cells.keeps === "mean" ? `a cell: the mean of ${each} (an older record)`
     : `a cell: the largest of ${each}`);
 }
@@ -461,7 +468,3 @@ function codeLine(indent, ...children) {
   line.style.setProperty("--inset", `${indent + 4}ch`);
   return line;
 }
-
-const quotedSource = (title, place, ...code) => make("div", "quoted",
-  make("p", "title", title, make("span", "", place)),
-  scroller("source", title, ...code));

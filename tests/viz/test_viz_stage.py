@@ -1,0 +1,265 @@
+"""The stage: one drawing with tiles, the rule as an event, the program beside it, and calm controls."""
+
+import re
+
+import numpy as np
+import pytest
+import sample_traces
+from playwright.sync_api import expect
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from benchmarks import player_programs as programs
+
+pytestmark = pytest.mark.browser
+
+
+def broadcast_sum():
+    rng = np.random.default_rng(1)
+    a, b = (mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((3, 1), (8,)))
+    with mg.record() as trace:
+        c = a * b
+        y = (c * c).sum()
+        y.backward()
+    return trace
+
+
+def training_loop():
+    w = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(3):
+            w.grad = None
+            loss = w * w
+            loss.backward()
+            with mg.no_grad():
+                w -= 0.1 * w.grad
+    return trace
+
+
+def makemore():
+    """Return a walk of 30 nodes: two layers with batch normalisation by hand."""
+    rng = np.random.default_rng(5)
+    x = mg.tensor(rng.normal(size=(8, 6)))
+    w1, b1, gain, bias, w2 = (
+        mg.tensor(rng.normal(size=shape) / 3, requires_grad=True) for shape in ((6, 5), (5,), (1, 5), (1, 5), (5, 4))
+    )
+    with mg.record() as trace:
+        pre = x @ w1 + b1
+        mean = pre.mean(0, keepdims=True)
+        centred = pre - mean
+        variance = (centred * centred).mean(0, keepdims=True)
+        h = mg.tanh(gain * (centred * (variance + 1e-5) ** -0.5) + bias)
+        loss = ((h @ w2) ** 2).mean()
+        loss.backward()
+    return trace
+
+
+SHARE = """() => {
+    const stage = document.querySelector("#walk").shadowRoot.querySelector(".stage");
+    const { width, height } = stage.getBoundingClientRect();
+    return width * height / (innerWidth * innerHeight);
+}"""
+ALL_IN_VIEW = """() => {
+    const root = document.querySelector("#walk").shadowRoot;
+    const stage = root.querySelector(".stage").getBoundingClientRect();
+    const boxes = [...root.querySelectorAll(".drawing .node .body")].map((body) => body.getBoundingClientRect());
+    return [boxes.length, boxes.every((box) => box.x >= stage.x && box.right <= stage.right && box.y >= stage.y
+        && box.bottom <= stage.bottom)];
+}"""
+
+
+@pytest.mark.parametrize("program", [programs.neuron, broadcast_sum, makemore, programs.attention, programs.gpt])
+def test_the_drawing_fills_the_screen_and_begins_whole(page, tmp_path, program):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())
+    expect(page.locator(".counter")).to_contain_text("0 / ")
+    assert page.evaluate(SHARE) >= 0.6
+    nodes, seen = page.evaluate(ALL_IN_VIEW)
+    assert seen, "all nodes"
+    assert nodes <= 40
+    assert page.evaluate("document.documentElement.scrollHeight") <= 720
+
+
+APART = """() => {
+    const root = document.querySelector("#walk").shadowRoot, slider = root.querySelector(".slider");
+    const stage = root.querySelector(".stage").getBoundingClientRect(), all = (css) => [...root.querySelectorAll(css)];
+    const isInside = (node) => { const box = node.querySelector(".body").getBoundingClientRect();
+        return box.x >= stage.x - 1 && box.right <= stage.right + 1 && box.y >= stage.y - 1
+            && box.bottom <= stage.bottom + 1; };
+    let apart = 0;
+    const every = Math.ceil(slider.max / 60);
+    let count = 0;
+    for (let k = 1; k <= Number(slider.max); k += every, count += 1) {
+        slider.value = String(k);
+        slider.dispatchEvent(new Event("input"));
+        const senders = all(".drawing .node.active").filter(isInside);
+        apart += senders.length > 0 && all(".drawing .node:is(.receives, .accumulates)").some((node) => isInside(node)
+            && !senders.includes(node));
+    }
+    return apart / count;
+}"""
+
+
+@pytest.mark.parametrize("program", [programs.gpt, programs.rnn, programs.mlp, programs.transformer_layer, makemore])
+def test_sender_and_receiver_are_two_places_in_view(page, tmp_path, program):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())
+    page.locator(".player").wait_for()
+    assert page.evaluate(APART) >= 0.95
+
+
+def test_tiles_have_the_shape_of_their_arrays_and_a_scale(open_player):
+    page = open_player(broadcast_sum(), details=False)
+    page.keyboard.press("End")
+    nodes = {name: page.locator(".drawing .node", has=page.locator(f".name:text-is('{name}')")) for name in ("a", "b")}
+    for name, shape in (("a", (3, 1)), ("b", (1, 8))):
+        for kind in ("value", "gradient"):
+            tile = nodes[name].locator(f".tile.of-{kind}")
+            width, height = tile.evaluate("(tile) => { const b = tile.getBBox(); return [b.width, b.height]; }")
+            assert (height > width / 2) == (shape[0] > shape[1]), "(3, 1) is high, (8,) one line"
+    assert nodes["a"].locator(".tile.digits text").count() == 6
+    captions = nodes["b"].locator(":scope > text").all_text_contents()
+    assert captions[0] == "b"
+    assert re.fullmatch(r"\(8,\) ±[\d.e−]+", captions[1])
+    assert re.fullmatch(r"grad ±[\d.e−]+", captions[2])
+
+
+def test_the_event_shows_the_rule_with_its_factors_and_its_sum(open_player):
+    trace = broadcast_sum()
+    page = open_player(trace, details=False)
+    summed = next(step.index for step in trace.steps if step.summed_axes) + 1
+    page.locator(".slider").fill(str(summed))
+    words = page.locator(".event .word").all_text_contents()
+    assert words[0] == "upstream"
+    assert words[-2:] == ["raw", "contribution"]
+    assert page.locator(".event .sign").all_text_contents() == ["·", "=", "∑"]
+    assert page.locator(".event .note").text_content() == "axis 1"
+    expect(page.locator(".edge-formula")).to_contain_text("contribution")
+    adding = next(step.index for step in trace.steps if step.accumulates) + 1
+    page.locator(".slider").fill(str(adding))
+    assert page.locator(".event .word").all_text_contents()[-3:] == ["before", "contribution", "after"]
+
+
+def test_a_product_of_matrices_shows_the_sign_and_the_transpose(open_player):
+    page = open_player(sample_traces.perceptron(), details=False)
+    page.keyboard.press("End")
+    assert page.locator(".event .word").all_text_contents()[:2] == ["Xᵀ", "upstream"]
+    assert page.locator(".event .sign").all_text_contents()[:2] == ["@", "="]
+    assert page.locator(".event .about").first.text_content().startswith("(4, 5)"), "X is (5, 4)"
+
+
+def test_the_program_stands_beside_the_stage_and_leads_to_steps(open_player, page):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    trace = training_loop()
+    open_player(trace, details=False)
+    lines = page.locator(".program-line")
+    stage, program = page.locator(".stage").bounding_box(), page.locator(".program").bounding_box()
+    assert program["x"] + program["width"] <= stage["x"]
+    page.keyboard.press("ArrowRight")
+    current = page.locator(".program-line.current")
+    expect(current).to_contain_text("loss = w * w")
+    expect(current).to_have_attribute("aria-current", "step")
+    expect(current.locator("mark")).to_have_text("w * w")
+    page.keyboard.press("Home")
+    lines.filter(has_text="loss = w * w").click()
+    expect(page.locator(".counter")).to_have_text(f"1 / {len(trace.steps)}")
+    page.locator(".node.application").first.click()
+    expect(page.locator(".program-line.chosen")).to_contain_text("loss = w * w")
+    page.set_viewport_size({"width": 420, "height": 860})
+    page.keyboard.press("Escape")
+    assert page.locator(".program").bounding_box()["y"] > page.locator(".stage").bounding_box()["y"]
+
+
+def test_variables_show_their_values_of_the_round(open_player):
+    page = open_player(training_loop(), details=False)
+    seen = []
+    for step in (1, 3, 5):
+        page.evaluate(f"location.hash = '#step={step}'")
+        expect(page.locator(".counter")).to_have_text(f"{step} / 6")
+        seen.append(page.locator(".variables div").filter(has_text="loss").locator("dd").text_content())
+    assert seen == ["4", "2.56", "1.6384"]
+
+
+def test_only_playing_is_in_sight_and_the_rest_behind_one_button(open_player, page):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    open_player(broadcast_sum(), details=False)
+    assert page.locator(".bar > :visible").count() == 6, "play, back, step, time line, counter, more"
+    expect(page.locator(".panel")).to_be_hidden()
+    page.locator(".icon.menu").click()
+    expect(page.locator(".icon.menu")).to_have_attribute("aria-expanded", "true")
+    before = page.locator(".player").bounding_box()["height"]
+    page.locator(".tool.details").click()
+    expect(page.locator(".panel")).to_be_visible()
+    assert page.locator(".player").bounding_box()["height"] == pytest.approx(before, abs=1)
+    box = page.locator(".stage").bounding_box()
+    assert box["y"] + box["height"] < 720
+    assert box["height"] > 200
+
+
+def test_tab_moves_the_focus_and_the_step_stays(open_player):
+    page = open_player(sample_traces.perceptron())
+    page.keyboard.press("ArrowRight")
+    panel = page.locator(".panel").text_content()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        assert page.locator(".panel").text_content() == panel
+    expect(page.locator(".counter")).to_have_text("1 / 20")
+
+
+def test_the_address_follows_and_keys_work_wherever_the_focus_is(page, tmp_path):
+    page.goto(viz.save(sample_traces.diamond(), tmp_path / "walk.html").as_uri())
+    page.locator(".player").wait_for()
+    page.evaluate("document.querySelector('#walk').shadowRoot.activeElement.blur()")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".counter")).to_have_text("2 / 10")
+    expect(page).to_have_url(re.compile("#step=2$"))
+    page.keyboard.press("v")
+    expect(page).to_have_url(re.compile("#value=0$"))
+
+
+def test_an_index_set_right_after_display_is_kept(page):
+    widget = viz.widget(sample_traces.diamond())
+    page.set_content("<div id=place></div>")
+    page.evaluate("""async ([code, payload]) => {
+        const heard = {}, state = { payload, index: 0, synced: true };
+        window.model = { get: (name) => state[name], on: (event, f) => { heard[event] = f; }, off() {},
+            save_changes: () => { window.saved = state.index; },
+            set(name, value) { state[name] = value; heard[`change:${name}`]?.(); } };
+        const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+        const done = module.default.render({ model: window.model, el: document.querySelector("#place") });
+        window.model.set("index", 3);
+        await done;
+    }""", [str(widget._esm), widget.payload])  # fmt: skip
+    expect(page.locator(".counter")).to_have_text("3 / 10")
+    assert page.evaluate("window.model.get('index')") == 3
+    page.locator(".player").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("window.saved") == 4, "stepping sets the index"
+
+
+def test_rounding_noise_does_not_decide_the_width_of_lines(open_player):
+    x = mg.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    shift = mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        moved = x + shift
+        ((moved - moved.mean()) ** 3).sum().backward()
+    noise = abs(float(trace.steps[-1].contribution.sum()))
+    assert noise < 1e-12
+    page = open_player(trace, details=False)
+    page.keyboard.press("End")
+    widths = page.locator(".edge.done path:not(.head)").evaluate_all(
+        "all => all.map((path) => parseFloat(path.style.strokeWidth))"
+    )
+    assert max(widths) / min(width for width in widths if width > 0.8) > 1.3
+
+
+def test_complex_entries_are_neither_positive_nor_negative(open_player):
+    z = mg.tensor([1 + 2j, -3j, -1 + 0.5j], requires_grad=True)
+    with mg.record() as trace:
+        (z * z).real.sum().backward()
+    page = open_player(trace)
+    page.keyboard.press("End")
+    kinds = page.locator(".card .line span").evaluate_all("all => all.map((entry) => entry.className)")
+    assert {kind for kind in kinds if kind} >= {"c4"}
+    assert page.locator(".card", has_text="after").locator(".p4, .n4").count() == 0

@@ -1,0 +1,60 @@
+// Links between parts: their widths, and the lit way of a step.
+
+// The norm of an array; nan or infinite if an entry is.
+function normOf(value) {
+  if (!value) return null;
+  if (isScalar(value)) return Math.abs(magnitude(value.data[0]));
+  return value.odd ? NaN : value.statistics?.norm ?? null;
+}
+
+// The edges of a step: first edges between an application and its outputs, which have no rule.
+const edgesOf = (step) => [...step.passed, step.edge];
+const nodesOfStep = (data, step) => edgesOf(step).flatMap((edge) => data.edges[edge].slice(0, 2));
+
+// Gradients that only rounding made are zero for the width of lines, by the dtype of the walk.
+const ROUNDING = { float32: 1e-7, float16: 1e-3, complex64: 1e-7 };
+const FINE_ROUNDING = 1e-15;
+
+// The width of a gradient's line, by the logarithm of its norm relative to the walk's smallest and largest.
+function thicknessOf(data) {
+  const norms = data.steps.map((step) => normOf(valueAt(data, step.contribution))).filter(Number.isFinite);
+  const most = norms.reduce((a, b) => Math.max(a, b), 0);
+  const fine = data.steps.reduce((eps, step) => Math.min(eps, ROUNDING[valueAt(data, step.contribution)?.dtype]
+    ?? FINE_ROUNDING), 1);
+  const logs = norms.filter((norm) => norm > fine * most).map(Math.log10);
+  const [low, high] = [logs.reduce((a, b) => Math.min(a, b), Infinity), logs.reduce((a, b) => Math.max(a, b),
+    -Infinity)];
+  const varies = high - low > 0.3;
+  const of = (norm) => (norm <= fine * most ? 0.8
+    : varies ? 1.2 + 4.4 * Math.max(0, Math.log10(norm) - low) / (high - low) : 2);
+  return { of, ends: varies ? [10 ** low, 10 ** high] : null };
+}
+
+// A link between two parts, faint if no gradient can pass. Links of closed groups have norms.
+function drawLink(data, link) {
+  const faint = link.edges.every((j) => !data.nodes[data.edges[j][0]].requires_grad);
+  link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
+  link.path = svgElement("path", { d: link.curve });
+  link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
+  link.hasNorm = [link.a, link.b].some((part) => part[0] === "g");
+  return link.element;
+}
+
+// The lit way of a gradient along a link, with a large arrow in its direction.
+function litParts({ curve, head }, back) {
+  const { length, at: on } = alongCurve(curve);
+  const tip = on(back ? 0 : 1);
+  const foot = on(back ? Math.min(1, 13 / length) : Math.max(0, 1 - 13 / length));
+  return [svgElement("path", { class: "lit", d: back ? `${curve}L${head[0]},${head[1]}` : curve }),
+    svgElement("path", { class: "lit-head", d: arrow([...tip, ...foot], 0.55) })];
+}
+
+// The sign that a gradient is added to what was there.
+function badgeAt([x, y, width, height], scale) {
+  const badge = svgElement("g", { class: "badge",
+    transform: `translate(${x - width / 2 + 8} ${y - height / 2 - 3})` });
+  badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
+  badge.lastChild.textContent = "+=";
+  badge.lastChild.style.fontSize = `${Math.max(11, SMALLEST_TEXT / scale)}px`;
+  return badge;
+}
