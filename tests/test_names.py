@@ -246,6 +246,8 @@ WORDS = {
     "mg.cummax(x, 0)": "cummax takes its axis by name: write axis=0.",
     "mg.cummin(x, 0)": "cummin takes its axis by name: write axis=0.",
     "mg.transpose(x, 0, 1)": "transpose: the order of all axes must be one tuple; for two axes write mg.swapaxes(x, 0",
+    "mg.Tensor([1.0, 2.0])": "Tensor(...) makes no tensor: write mg.tensor(values), with requires_grad=True for a leaf",
+    "mg.Tensor(2, 3)": "for a shape, mg.zeros(shape) or mg.empty(shape)",
     "mg.min(x, x)": "min: axis must be a whole number; for two tensors write mg.minimum(a, b)",
     "mg.sum(x, along=1)": "sum has no argument 'along'; it has x, axis, keepdims",
     "nn.functional.dropout(x, q=1)": "dropout has no argument 'q'; it has input, p, training",

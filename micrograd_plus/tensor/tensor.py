@@ -7,7 +7,7 @@ import os
 import sys
 from _thread import RLock
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, Self
 from weakref import ref
 
 from .. import ops
@@ -86,6 +86,13 @@ class Tensor(PyTorchMethods):
     __slots__ = ()
 
     # Making -----------------------------------------------
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Raise TypeError: `mg.tensor` makes tensors. The engine makes results without this class's call."""
+        raise TypeError(
+            f"{cls.__name__}(...) makes no tensor: write mg.tensor(values), with requires_grad=True for a leaf; for a "
+            f"shape, mg.zeros(shape) or mg.empty(shape)"
+        )
 
     @staticmethod
     def of(data: Any, node: Node | None = None, origin: Any = None) -> Tensor:

@@ -92,7 +92,7 @@ def install(op: Op) -> None:
         REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error, _FIXED=FIXED,
         _forward=op.guarded_forward, _grad_enabled=grad_enabled, _interpret=op.interpret,
         _keep_parameter=keep_parameter, _lent_array=lent_array,
-        _make_node=make_node, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
+        _make_node=make_node, _new=object.__new__, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
         _ref=ref, _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
     )  # fmt: skip
@@ -173,7 +173,7 @@ def caller_text(op: Op) -> str:
     origin = "(_ref({0}), {0}.origin, _op, ({1}))" if op.is_view else "None"
     origin = origin.format(op.inputs[0], "".join(f"{name}, " for name in op.params))
     lines += [f"_result = _output_variables(_node, _out, {origin})"] if op.outputs else [
-        "_result = _Tensor()", "_result._data, _result.node, _result.is_fast = _out, _node, True",
+        "_result = _new(_Tensor)", "_result._data, _result.node, _result.is_fast = _out, _node, True",
         f"_result.origin = {origin}",
     ]  # fmt: skip
     inputs = op.inputs[0] if op.kind == "variadic" else f"({', '.join(op.inputs)},)"
