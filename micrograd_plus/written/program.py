@@ -192,7 +192,7 @@ HOLE = Hole()
 def _plain(x: Any) -> Any:
     """Return a result as a call returns it: without a graph."""
     if isinstance(x, Variable):
-        return Tensor.of(x._data) if x.node is not None and not x.is_leaf else x
+        return Tensor.of(x._data) if x.node is not None and x.node.vjp is not None else x
     return x.array if type(x) is Ink else x
 
 

@@ -342,7 +342,7 @@ def numbers(original: Any, data: Any, dtype: Any, name: str) -> Any:
     found = data._data if isinstance(data, Variable) else data
     if page is None or type(found) is not Ink:
         return original(data, dtype, name)
-    found = found.copy() if type(found.array) not in (int, float) else np.asarray(float(found))
+    found = found.copy() if type(found.array) not in (int, float) else np.asarray(found.__float__())
     return found if dtype is None else values.cast(found, values.as_dtype(dtype, name), name)
 
 
@@ -376,8 +376,9 @@ def set_grad(original: Any, self: Any, value: Any) -> None:
 def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
     """Add to gradients. A gradient from before the step is an input."""
     page: Any = open_page()
-    for leaf in found if page is not None else ():
-        page.touch_gradient(leaf, is_read=True)
+    if page is not None:
+        for leaf in found:
+            page.touch_gradient(leaf, is_read=True)
     original(found, create_graph)
 
 

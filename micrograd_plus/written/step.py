@@ -276,6 +276,7 @@ class Compiled:
 
     def __init__(self, function: Callable[..., Any]):
         functools.update_wrapper(self, function)
+        self.name: str = getattr(function, "__name__", "step")
         self.function = function
         self.entries: dict[Any, list[Entry]] = {}
         self._counts: Counter[str] = Counter()
@@ -376,12 +377,12 @@ class Compiled:
         if count > MOST_PROGRAMS and not self._has_warned:
             self._has_warned = True
             warnings.warn(
-                f"mg.compile: {self.__name__} has {count} programs: {self._find_unstable_argument()}", stacklevel=3
+                f"mg.compile: {self.name} has {count} programs: {self._find_unstable_argument()}", stacklevel=3
             )
         if len(entry.program.text.lines) > MOST_LINES:
             lines = len(entry.program.text.lines)
             warnings.warn(
-                f"mg.compile: {self.__name__} is a program of {lines} lines, which take long to write; compute a batch "
+                f"mg.compile: {self.name} is a program of {lines} lines, which take long to write; compute a batch "
                 f"at once, use mg.scan, or write out one example", stacklevel=3)  # fmt: skip
         return result
 
@@ -397,7 +398,7 @@ class Compiled:
     def _trace(self, args: Any, kwargs: Any) -> tuple[Any, Entry]:
         result, (page, structure) = trace(self.function, args, kwargs)
         self._counts["traced"] += 1
-        name = self.__name__ if self.__name__.isidentifier() else "step"
+        name = self.name if self.name.isidentifier() else "step"
         return result, Entry(
             Program(page, structure, name, len(args) if not kwargs else -1), Guards(self.function, page)
         )
@@ -505,8 +506,7 @@ def compile(function: Callable[..., Any]) -> Compiled:
         ...     w.grad = None
         ...     loss = (w * x).sum()
         ...     loss.backward()
-        ...     with mg.no_grad():
-        ...         w -= 0.5 * w.grad
+        ...     w.data -= 0.5 * w.grad.data
         ...     return loss
         >>> [step(mg.tensor([1.0, 0.0])).item() for _ in range(4)]
         [1.0, 0.5, 0.0, -0.5]

@@ -131,7 +131,9 @@ class Text:
             self._name(value, value.hint or _word(statement))
         if into is not None:
             old, new = self.say(into), outs[0].name
-            commutes = function in "+*" and into.dtype.kind != "c"  # complex products may round by the order of factors
+            commutes = (
+                function in "+*" and getattr(into.dtype, "kind", "") != "c"
+            )  # complex products may round by the order of factors
             if form == "binop" and (statement.args[0] is into or commutes):
                 return f"{new} = {old}; {new} {function}= {args[statement.args[0] is into]}"
             called = f"np.{UFUNC[function]}" if form == "binop" else function
