@@ -51,7 +51,7 @@ NEW_OPERATION = """
 import runpy
 import micrograd_plus as mg
 
-assert len(mg.check_op(mg.bell)) == 13
+assert len(mg.check_op(mg.bell)) == 14
 page = runpy.run_path("docs/make_reference.py")["pages"]()["exponentials-and-logarithms.md"]
 print(page[page.index("## bell"):])
 """

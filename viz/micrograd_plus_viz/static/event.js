@@ -95,9 +95,9 @@ function makeEvent(data, graph) {
       const width = Math.max(...widths) + 2 * BUBBLE.pad;
       const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (laid.length - 1) + 2 * BUBBLE.pad;
       const numbers = laid.flat().every((part) => part.sign || part.tile.kind === "number");
-      const wall = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP));
-      const grow = numbers && width * wall * 1.35 < 0.5 * room[0] ? 1.35 * wall : wall;
-      if (size === EVENT_SIZES.at(-1) || (width * wall < 0.62 * room[0] && height * wall < 0.55 * room[1])) {
+      const wanted = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP)) * (numbers ? 1.35 : 1);
+      const grow = width * wanted < 0.62 * room[0] && height * wanted < 0.55 * room[1] ? wanted : 1;
+      if (size === EVENT_SIZES.at(-1) || (width < 0.62 * room[0] && height < 0.55 * room[1])) {
         return { laid, widths, heights, width, height, scale: grow };
       }
     }
