@@ -334,7 +334,7 @@ def test_sentences_show_arrays_by_shape_and_constants_by_value():
         (leaf([1.0, 2.0]) * mg.tensor(2 + 1j, requires_grad=True)).sum().backward(1j)
     assert repr(trace).splitlines()[1:] == [
         "  1. sum sends an array of shape (2,) to multiply (x)",
-        "  2. multiply sends an array of shape (2,) to leaf (a)",
+        "  2. multiply sends an array of shape (2,) to leaf([1.0, 2.0]) (a)",
         "  3. multiply sends 0+3j to (2+1j) (b)",
     ]
     trace.steps[0].contribution = None

@@ -662,6 +662,29 @@ def test_what_watches_the_engine_runs_by_the_engine_and_is_counted():
     assert "engine: an argument that requires a gradient" in reasons
 
 
+def test_hooks_of_other_models_leave_a_program_alone():
+    hidden, elsewhere = ([mg.tensor([1.0, 2.0], requires_grad=True)] for _ in range(2))
+
+    class Model:
+        weights = hidden
+
+    @mg.compile
+    def step(x):
+        loss = (Model.weights[0] * x).sum()
+        loss.backward()
+        return loss
+
+    x = mg.tensor([3.0, 4.0])
+    with elsewhere[0].register_hook(lambda g: g * 10.0):
+        for _ in range(5):  # the first one finds no gradient, so the next is traced anew
+            step(x)
+    assert step.counts == {"traced": 3, "written": 2}
+    with hidden[0].register_hook(lambda g: g * 10.0):
+        step(x)
+    assert step.counts["engine: hooks"] == 1
+    assert hidden[0].grad.tolist() == [45.0, 60.0]
+
+
 def test_the_mode_of_a_module_and_a_new_parameter_are_traced_again():
     net = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5))
     step = mg.compile(net.forward)

@@ -2,10 +2,9 @@
 
 from math import inf
 
-from ..backends import devices
 from ..core.composite import composite
-from ..core.define import elementwise, linear, mask, real_only, wraps_op
-from ..core.messages import describe, prefixes_errors
+from ..core.define import elementwise, mask, real_only, wraps_op
+from ..core.messages import prefixes_errors
 from .comparisons import less, logical_and, not_equal
 
 
@@ -287,43 +286,3 @@ def clip(xp, x, min=None, max=None):
     [0.0, 0.5, 1.0]
     See: numpy.clip; torch.clamp."""
     return xp.clip(x, min, max)
-
-
-@linear(
-    a=lambda xp, upstream, condition: xp.where(condition, upstream, 0.0),
-    b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
-)
-def _where(xp, condition, a=None, b=None):
-    """Choose entries from `a` where the condition is not 0, else from `b`."""
-    return xp.where(condition, a, b)
-
-
-@wraps_op(_where)
-def where(condition, a=None, b=None):
-    """Choose entries from `a` where the condition is true, else from `b`.
-
-    Entries that were not chosen receive a gradient of 0. Since 0 times an infinite derivative is nan, the gradient of
-    mg.where(x > 0, mg.log(x), 0.0) is nan at 0. Make the argument safe first: mg.log(mg.where(x > 0, x, 1.0)).
-    Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
-    Args:
-        condition: booleans; for numbers, write `condition != 0`.
-        a, b: real or complex numbers; both must be given.
-    Raises: ValueError if the shapes do not broadcast; TypeError if the condition is not boolean, if an input is not
-        numeric, or a or b is missing.
-    >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
-    [1.0, 0.0]
-    See: numpy.where; torch.where."""
-    if b is not None:
-        _check_condition(condition)
-    return _where(condition, a, b)
-
-
-def _check_condition(condition):
-    """Raise TypeError unless a condition is boolean. Numbers are the wrong argument where `x.where(mask, y)` of PyTorch
-    becomes `where(x, mask, y)`."""
-    data = condition if hasattr(condition, "dtype") else devices.device("cpu").library.asarray(condition)
-    if data.dtype.kind != "b":
-        raise TypeError(
-            f"where: the condition must be boolean, such as x > 0, and comes first: mg.where(condition, x, y); got "
-            f"{describe(condition)}; for numbers that are not 0 write condition != 0"
-        )

@@ -1,14 +1,55 @@
 """Operations that take or write entries by index. An entry that is used twice receives both gradients."""
 
+from ..backends import devices
 from ..backends.shapes import corner, ndim, shape
 from ..core.define import linear, nondifferentiable, op, real_only, wraps_op
-from ..core.messages import explains, prefixes_errors
-from .arithmetic import maximum, where
+from ..core.messages import describe, explains, prefixes_errors
+from .arithmetic import maximum
 from .casts import astype, stop_gradient
 from .comparisons import equal, isfinite, logical_or, not_equal
 from .reductions import finite_max
 from .scans import argsort, cummax, cumsum
 from .shape import broadcast_to, getitem, roll
+
+
+@linear(
+    a=lambda xp, upstream, condition: xp.where(condition, upstream, 0.0),
+    b=lambda xp, upstream, condition: xp.where(condition, 0.0, upstream),
+)
+def _where(xp, condition, a=None, b=None):
+    """Choose entries from `a` where the condition is not 0, else from `b`."""
+    return xp.where(condition, a, b)
+
+
+@wraps_op(_where)
+def where(condition, a=None, b=None):
+    """Choose entries from `a` where the condition is true, else from `b`.
+
+    Entries that were not chosen receive a gradient of 0. Since 0 times an infinite derivative is nan, the gradient of
+    mg.where(x > 0, mg.log(x), 0.0) is nan at 0. Make the argument safe first: mg.log(mg.where(x > 0, x, 1.0)).
+    Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
+    Args:
+        condition: booleans; for numbers, write `condition != 0`.
+        a, b: real or complex numbers; both must be given.
+    Raises: ValueError if the shapes do not broadcast; TypeError if the condition is not boolean, if an input is not
+        numeric, or a or b is missing.
+    >>> mg.where([True, False], [1.0, 2.0], 0.0).tolist()
+    [1.0, 0.0]
+    See: numpy.where; torch.where."""
+    if b is not None:
+        _check_condition(condition)
+    return _where(condition, a, b)
+
+
+def _check_condition(condition):
+    """Raise TypeError unless a condition is boolean. Numbers are the wrong argument where `x.where(mask, y)` of PyTorch
+    becomes `where(x, mask, y)`."""
+    data = condition if hasattr(condition, "dtype") else devices.device("cpu").library.asarray(condition)
+    if data.dtype.kind != "b":
+        raise TypeError(
+            f"where: the condition must be boolean, such as x > 0, and comes first: mg.where(condition, x, y); got "
+            f"{describe(condition)}; for numbers that are not 0 write condition != 0"
+        )
 
 
 @linear(x=lambda xp, upstream, indices, x_shape, axis: xp.put_take(upstream, indices, shape=x_shape, axis=axis))

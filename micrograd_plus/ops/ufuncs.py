@@ -5,10 +5,10 @@ from math import log as ln, pi
 from ..backends.shapes import ndim, shape
 from ..core.define import elementwise, mask, nondifferentiable, real_only
 from ..core.messages import prefixes_errors
-from .arithmetic import absolute, multiply, where
+from .arithmetic import absolute, multiply
 from .comparisons import equal, isclose
 from .complexes import imag, real
-from .indexing import take_along_axis
+from .indexing import take_along_axis, where
 from .reductions import all as every
 from .shape import ravel, unstack
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.variable import Variable
+from ..files import atomic_file, write_file
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
@@ -98,13 +99,13 @@ class Program:
             )
         text = self.source
         if self.text.constants:
-            beside = Path(path).with_suffix(".npz")
-            np.savez(beside, **self.text.constants)
+            with atomic_file(Path(path).with_suffix(".npz")) as file:
+                np.savez(file, **self.text.constants)
             load = "import pathlib\n\nimport numpy as np\n\n"
             load += "_constants = np.load(pathlib.Path(__file__).with_suffix('.npz'))\n"
             load += "".join(f"{name} = _constants[{name!r}]\n" for name in self.text.constants)
             text = load + text
-        Path(path).write_text(text, encoding="utf-8")
+        write_file(path, text)
 
 
 def describe(value: Value) -> str:
@@ -178,7 +179,7 @@ class Hole:
 
 def _result(page: OpenPage, x: Any, found: list[Value]) -> Any:
     if isinstance(x, Variable):
-        page.touch(x)
+        page.note_tensor(x)
         x = x._data
     elif type(x) is not Ink:
         return x

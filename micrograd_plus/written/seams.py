@@ -67,7 +67,7 @@ class OpenPage(Page):
 
     # What a step reads ----------------------
 
-    def touch(self, tensor: Any) -> None:
+    def note_tensor(self, tensor: Any) -> None:
         """Give a tensor that was there before the step the ink of an input."""
         data = tensor._data
         if type(data) is Ink:
@@ -228,7 +228,7 @@ class Settings(dict[str, Any]):
 def _touch(x: Any) -> OpenPage | None:
     page: Any = open_page()
     if page is not None and isinstance(x, Variable):
-        page.touch(x)
+        page.note_tensor(x)
     return page
 
 
@@ -408,7 +408,7 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
             gradient = node.grad
             if gradient is None:
                 continue
-            page.touch(tensor)
+            page.note_tensor(tensor)
             before = tensor._data
             gradient = ownership.snapshot(gradient) if isinstance(gradient, Tensor) else gradient
             after = self.new_values(before, gradient, page.touch_state(self, tensor), settings)

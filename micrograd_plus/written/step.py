@@ -8,7 +8,7 @@ import functools
 import inspect
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -309,7 +309,7 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the step: the first call and the second are traced, later ones run the program."""
         is_watched = recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting
-        if is_watched and (reason := why_by_engine()):
+        if is_watched and (reason := self._why_by_engine(args, kwargs)):
             return self._by_engine(reason, args, kwargs)
         if open_pages and open_page() is not None:
             return self.function(*args, **kwargs)  # it becomes a part of the program around it
@@ -325,6 +325,25 @@ class Compiled:
                 self._written += 1
                 return result
         return self._find(args, kwargs)
+
+    def _why_by_engine(self, args: Any, kwargs: Any) -> str:
+        """Return why a call must run by the engine; nothing if it need not."""
+        reasons = {
+            "record()": recording.all, "unfuse": unfused, "no_grad": lambda: not grad_enabled(),
+            "hooks": lambda: bool(nodes_with_hooks) and any(map(has_hooks, self._leaves(args, kwargs))),
+            "interpreted operations": lambda: callers._interpreting,
+        }  # fmt: skip
+        return next((reason for reason, holds in reasons.items() if holds()), "")
+
+    def _leaves(self, args: Any, kwargs: Any) -> Iterator[Any]:
+        """Yield the nodes of the tensors that the step can reach: in arguments, variables and programs."""
+        values = [*args, *kwargs.values(), *(value for _, _, value in variables_of(self.function))]
+        for value in leaves([tensors_in(value) for value in values]):
+            yield getattr(value, "node", None)
+        for program in self.programs:
+            for source in (each.source for each in program.page.inputs):
+                if source[0] in ("tensor", "gradient"):
+                    yield getattr(source[1], "node", source[1])
 
     def _find(self, args: Any, kwargs: Any) -> Any:
         """Run the program for these arguments, or trace the call."""
@@ -417,19 +436,16 @@ class Compiled:
         return result
 
 
-def why_by_engine() -> str:
-    """Return why a call must run by the engine; nothing if it need not."""
-    hooks = any(map(has_hooks, list(nodes_with_hooks)))
-    reasons = {
-        "record()": recording.all(), "unfuse": unfused(), "no_grad": not grad_enabled(), "hooks": hooks,
-        "interpreted operations": callers._interpreting,
-    }  # fmt: skip
-    return next((reason for reason, holds in reasons.items() if holds), "")
+def tensors_in(value: Any) -> Any:
+    """Return the parameters of a module or an optimiser; any other value itself."""
+    if isinstance(value, Module):
+        return list(value.parameters())
+    return [group["params"] for group in value.param_groups] if hasattr(value, "param_groups") else value
 
 
 def has_hooks(node: Any) -> bool:
-    """Return True if a node that had hooks still has some."""
-    return bool(hooks_of(node(), "hooks") or hooks_of(node(), "after_accumulation"))
+    """Return True if a node has hooks."""
+    return bool(hooks_of(node, "hooks") or hooks_of(node, "after_accumulation"))
 
 
 def first_difference(first: Program, second: Program) -> str:

@@ -325,7 +325,7 @@ def test_the_player_page_lists_all_functions_and_parameters():
     listed = re.findall(r"^\| `viz\.(\w+)\((.*?)\)`", PAGE, re.MULTILINE)
     assert {name for name, _ in listed} == {name for name in viz.__all__ if name.islower()}
     for name, parameters in listed:
-        wanted = [each.partition("=")[0] for each in parameters.split(", ")]
+        wanted = [each.partition("=")[0] for each in parameters.split(", ") if each]
         assert list(inspect.signature(getattr(viz, name)).parameters)[: len(wanted)] == wanted
 
 

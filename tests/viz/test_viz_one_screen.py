@@ -98,6 +98,7 @@ def test_pictures_of_high_arrays_continue_in_columns(page, tmp_path):
     with mg.record() as trace:
         (tall**2).sum().backward()
     page.goto(viz.save(trace, tmp_path / "walk.html").as_uri() + "#step=2")
+    page.locator(".player").focus()
     page.keyboard.press("d")
     picture = page.locator(".card", has=page.locator("figcaption :text-is('contribution')")).locator(".picture").first
     assert picture.bounding_box()["height"] < 110

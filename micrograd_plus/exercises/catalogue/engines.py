@@ -429,7 +429,7 @@ def beside(slope: Any, gradient: Any, size: float = 1.0) -> dict[str, Any]:
 def beside_kink(slope: Any) -> dict[str, Any]:
     """Return a gradient whose first entry is between two different slopes."""
     inputs = beside(slope, np.array([0.3 * slope[0], *slope[1:]]))
-    return inputs | {"left": np.array([0.0, *inputs["left"][1:]])}
+    return inputs | {"left": np.array([0.1 * slope[0], *inputs["left"][1:]])}
 
 
 GRADIENTS: dict[str, Callable[[Any], dict[str, Any]]] = {

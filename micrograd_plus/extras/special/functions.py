@@ -10,9 +10,10 @@ from ...backends import devices
 from ...core.define import elementwise, nondifferentiable, wraps_op
 from ...core.messages import prefixes_errors
 from ...ops.activations import logsigmoid, sigmoid
-from ...ops.arithmetic import absolute, multiply, positive, reciprocal, where
+from ...ops.arithmetic import absolute, multiply, positive, reciprocal
 from ...ops.comparisons import isnan, logical_and, logical_not
 from ...ops.exponentials import erfc, exp, log
+from ...ops.indexing import where
 from ...ops.reductions import finite_max, logsumexp as _logsumexp, sum as added_up
 from ...ops.rounding import sign
 from ...ops.shape import squeeze_axes

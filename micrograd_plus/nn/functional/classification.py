@@ -135,7 +135,7 @@ def _importance(name: str, input: Any, target: Any, weight: Any, ignore_index: i
         return None
     counts = classes != ignore_index
     is_wrong = counts & ((classes < 0) | (classes >= count))
-    if is_wrong.any():
+    if is_wrong.any().item():
         wrong = classes[is_wrong][0].item()
         raise IndexError(f"{name}: class {wrong} is out of range: there are {count}, from 0 to {count - 1}")
     if weight is None:

@@ -100,5 +100,5 @@ def _in_range(name: str, numbers: Any, count: int) -> None:
     if values.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected whole numbers, got {values.dtype}")
     is_wrong = (values < 0) | (values >= count)
-    if is_wrong.any():
+    if is_wrong.any().item():
         raise IndexError(f"{name}: {values[is_wrong][0].item()} is out of range: numbers run from 0 to {count - 1}")
