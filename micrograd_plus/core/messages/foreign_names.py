@@ -350,6 +350,7 @@ PACKAGE = {
     "pmap": "Operations broadcast over leading axes: call the function on a batch.",
     "xmap": "Operations broadcast over leading axes: call the function on a batch.",
     "jit": "Write mg.compile(f), or call f itself: nothing needs to be compiled.",
+    "compiler": "Write mg.compile(f).",
     "script": "Write mg.compile(f), or call f itself: nothing needs to be compiled.",
     "make_jaxpr": "with mg.record() as trace: f(x)",
     "eval_shape": "f(x).shape",
