@@ -144,13 +144,15 @@ def called_on_the_device(device: str) -> Iterator[str]:
 
 @pytest.fixture
 def own_exercises() -> Iterator[None]:
-    """Let a test define exercises. They are removed after the test."""
+    """Let a test define exercises and identify a student. Both are forgotten after the test."""
+    from micrograd_plus.exercises import student_key
     from micrograd_plus.exercises.registry import own_exercises as registered
 
     before = dict(registered)
     yield
     registered.clear()
     registered.update(before)
+    student_key._student.clear()
 
 
 @pytest.fixture

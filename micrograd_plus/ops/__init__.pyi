@@ -12,9 +12,9 @@ from ..tensor import Tensor
 __all__ = [
     "abs", "negative", "positive", "add", "subtract", "multiply", "floor_divide", "divide", "true_divide", "power",
     "square", "reciprocal", "absolute", "copysign", "fmod", "remainder", "mod", "affine", "lerp", "addcmul", "maximum",
-    "minimum", "clip", "where", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp",
-    "erf", "erfc", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh",
-    "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "fix", "round", "around", "sign", "real", "imag", "conj",
+    "minimum", "clip", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "erf",
+    "erfc", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "hypot", "sinh", "cosh", "tanh", "arcsinh",
+    "arccosh", "arctanh", "floor", "ceil", "trunc", "fix", "round", "around", "sign", "real", "imag", "conj",
     "conjugate", "angle", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
     "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "bitwise_not",
     "left_shift", "right_shift", "isnan", "isinf", "isfinite", "isclose", "astype", "stop_gradient", "exp2",
@@ -28,9 +28,9 @@ __all__ = [
     "repeat", "tile", "concatenate", "cat", "concat", "stack", "unstack", "split", "pad", "flip", "roll", "tril",
     "triu", "diagonal", "diag", "ascontiguousarray", "to_device", "flatten", "atleast_1d", "atleast_2d", "atleast_3d",
     "rollaxis", "vstack", "hstack", "dstack", "column_stack", "append", "array_split", "hsplit", "vsplit", "dsplit",
-    "flipud", "fliplr", "rot90", "diff", "gradient", "average", "ptp", "cross", "kron", "matrix_transpose", "take",
-    "take_along_axis", "scatter_add", "scatter", "scatter_reduce", "embedding", "one_hot", "searchsorted", "matmul",
-    "linear_layer", "outer", "dot", "inner", "tensordot", "einsum", "unfold", "fold", "conv2d", "max_pool2d",
+    "flipud", "fliplr", "rot90", "diff", "gradient", "average", "ptp", "cross", "kron", "matrix_transpose", "where",
+    "take", "take_along_axis", "scatter_add", "scatter", "scatter_reduce", "embedding", "one_hot", "searchsorted",
+    "matmul", "linear_layer", "outer", "dot", "inner", "tensordot", "einsum", "unfold", "fold", "conv2d", "max_pool2d",
     "avg_pool2d", "conv1d", "conv3d", "conv_transpose2d", "conv_transpose1d", "max_pool1d", "avg_pool1d",
     "adaptive_avg_pool2d", "interpolate", "pixel_shuffle", "pixel_unshuffle", "softmax", "log_softmax", "layer_norm",
     "dropout", "scaled_dot_product_attention", "rms_norm", "batch_norm", "group_norm", "instance_norm",
@@ -75,8 +75,6 @@ def maximum(a: Any, b: Any) -> Tensor: """Compute the larger of two entries, ele
 def minimum(a: Any, b: Any) -> Tensor: """Compute the smaller of two entries, elementwise."""
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:
     """Limit each entry to the range from `min` to `max`; to `max` if min > max."""
-def where(condition: Any, a: Any = None, b: Any = None) -> Tensor:
-    """Choose entries from `a` where the condition is true, else from `b`."""
 
 # Exponentials and logarithms
 def sqrt(x: Any) -> Tensor: """Compute the square root of each entry."""
@@ -332,6 +330,8 @@ def kron(a: Any, b: Any) -> Tensor:
 def matrix_transpose(x: Any) -> Tensor: """Transpose each matrix: exchange the last two axes."""
 
 # Indexing
+def where(condition: Any, a: Any = None, b: Any = None) -> Tensor:
+    """Choose entries from `a` where the condition is true, else from `b`."""
 def take(x: Any, indices: Any, axis: Any = None) -> Tensor:
     """Take entries (or slices) by their indices along an axis."""
 def take_along_axis(x: Any, indices: Any, axis: Any = -1) -> Tensor:
