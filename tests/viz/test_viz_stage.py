@@ -263,3 +263,17 @@ def test_complex_entries_are_neither_positive_nor_negative(open_player):
     kinds = page.locator(".card .line span").evaluate_all("all => all.map((entry) => entry.className)")
     assert {kind for kind in kinds if kind} >= {"c4"}
     assert page.locator(".card", has_text="after").locator(".p4, .n4").count() == 0
+
+
+def test_keys_step_after_a_click_on_a_node_in_a_notebook(page):
+    a, b = (mg.tensor(x, requires_grad=True) for x in (2.0, 3.0))
+    with mg.record() as trace:
+        y = (a + b) * (a * b)
+        y.backward()
+    page.emulate_media(reduced_motion="reduce")
+    page.set_content(f"<!doctype html><body>{viz.show(trace)._repr_mimebundle_()['text/html']}</body>")
+    for number in (2, 4):
+        page.locator(".node").nth(number).click()
+        step = int(page.locator(".counter").inner_text().split()[0])
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".counter")).to_have_text(f"{step + 1} / 6")

@@ -205,10 +205,14 @@ export function mount(host, data, opts = {}) {
     if (isAsked() && ask.onNode?.(i, how)) { graph.select(i); return; }
     if (how === "focus") return;
     if (how === "enter") { enter(i); return; }
+    const focused = root.activeElement;
     selected = i;
     graph.select(i);
     program.choose(i);
     updatePanel(data.steps[index - 1]);
+    // A node that is drawn again loses the focus, and a notebook would then get the keys.
+    if (!focused || root.activeElement === focused) return;
+    (focused.isConnected ? focused : player).focus({ preventScroll: true });
   }
 
   function letGo() {
