@@ -54,6 +54,9 @@ reference: .venv/.docs ## write docs/reference/, docs/museum.md and the stubs (*
 	.venv/bin/python docs/make_museum.py
 	.venv/bin/python docs/make_stubs.py
 
+lessons: .venv/.test ## write the notebooks of the lessons again, from docs/lessons/
+	.venv/bin/python docs/make_lessons.py
+
 pictures: .venv/.test ## draw again what moves at the head of the README
 	for look in "" -dark; do \
 	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1200 $${look:+--dark} \
@@ -69,7 +72,7 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test quick parity trials mutants bench bench-player bench-grade lint test-cuda bench-cuda reference pictures docs clean
+.PHONY: help lab test quick parity trials mutants bench bench-player bench-grade lint test-cuda bench-cuda reference lessons pictures docs clean
 .DEFAULT_GOAL := help
 
 # One stamp for each extra: it is installed again when pyproject.toml is newer.

@@ -27,7 +27,7 @@ BELOW = {"backends", "core", "ops"}
 USERS = BELOW | {"tensor"}
 PACKAGES = {
     "files": set(),
-    "datasets": set(),
+    "datasets": USERS | {"optim"},
     "hidden_states": set(),
     "pytrees": set(),
     "backends": set(),
