@@ -64,8 +64,8 @@ def test_a_formula_is_derived_from_the_forward_if_the_docstring_has_none(exercis
 
 
 def test_no_formula_is_a_call_of_the_operation_itself():
-    for id in ("concatenate.parts", "take.x", "solve.a+b", "clip.x"):
-        assert f"out = {BY_ID[id].op.name}" not in BY_ID[id].prompt.partition("```")[0]
+    for name in ("concatenate.parts", "take.x", "solve.a+b", "clip.x"):
+        assert f"out = {BY_ID[name].op.name}" not in BY_ID[name].prompt.partition("```")[0]
 
 
 def test_a_prompt_has_no_rest_of_a_sentence_about_gradients():
