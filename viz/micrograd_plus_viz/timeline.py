@@ -352,8 +352,10 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
             pairs.join_moments(mine, _moment_data(other, each, others))
             for mine, each in zip(moments, other["film"], strict=True)
         ]
+    widest = [max(label[3] for label in of_node) for of_node in zip(*(page["labels"] for page in payloads), strict=True)]
     for page in payloads:
         page["insides"] = payloads[0]["insides"]
+        page["labels"] = [[*label[:3], width] for label, width in zip(page["labels"], widest, strict=True)]
     film = {
         "columns": [[[*path], column] for path, column in columns(payloads)],
         "moments": moments,
@@ -452,7 +454,7 @@ def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | N
     for leaf in leaves:
         sizes = [_size(trace, each.part["nodes"][leaf]["value"]) for each in rounds]
         is_number = words.scalar(trace, part["nodes"][leaf]["value"]) is not None
-        name = part["nodes"][leaf]["name"]
+        name = part["nodes"][leaf]["title"]
         found.append((name if is_number else f"|{name}|", sizes))
     return found
 

@@ -11,7 +11,7 @@ function drawGraph(data, act) {
   const world = svg.appendChild(svgElement("g", {}));
   const overview = svgElement("svg", { class: "overview", "aria-hidden": "true" });
   const frame = make("div", "graph", svg, overview);
-  const thickness = thicknessOf(data);
+  let thickness = thicknessOf(data);
   const laidOut = new Map();
   const placer = makePlacer(data);
   let open = new Set(groups ? groups.open : [0]);
@@ -328,6 +328,17 @@ function drawGraph(data, act) {
     failed({ node }, on) { if (node !== null) { now.failed = on ? node : null; change(node); } },
   };
 
+  // The same graph with the numbers of another moment, at which nothing has happened yet.
+  function renew() {
+    thickness = thicknessOf(data);
+    Object.assign(now, { sent: data.edges.map(() => []), step: null, failed: null, computing: null });
+    now.finished.clear();
+    now.unborn.clear();
+    data.nodes.forEach((_, i) => change(i));
+    for (const link of links) changedLinks.add(link);
+    light();
+  }
+
   // Groups -----------------
 
   const groupsAround = (i) => {
@@ -504,7 +515,8 @@ function drawGraph(data, act) {
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
   return { frame, svg, ...happen, paint, show, compute, point, fit, follow, besides, at, camera, openTo, toggle, partOf,
-    thickness, drawn, select: (i) => mark("selected", i), whole: () => camera.whole(), zoom: camera.zoom,
+    renew, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+    whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },
     isOpen: (g) => open.has(g), grouped: groups !== null };

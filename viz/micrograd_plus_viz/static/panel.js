@@ -326,7 +326,7 @@ function nodePanel(data, i, holds, word, enter, leave) {
     return shown;
   }
   const [value, held] = [valueAt(data, node.value), valueAt(data, holds.place)];
-  const nothing = flowText(node) ? flowText(node) : node.requires_grad ? "nothing has arrived yet" : `no ${word} is needed here`;
+  const nothing = flowText(node) || (node.requires_grad ? "nothing has arrived yet" : `no ${word} is needed here`);
   shown.append(make("div", "cards full", fullCard("value", value, largestOf(value)),
     held ? fullCard(holds.word, held, largestOf(held)) : cardFrame(make("b", "", word), null, missing(nothing))));
   if (data.insides[i] !== undefined) shown.append(insideButton(data, i, () => enter(i)));
