@@ -23,7 +23,7 @@ class TraceNode:
     expression: str | None = None
     """The program's expression for a value without a label, shortened to 32 characters."""
     title: str = ""
-    """How pictures call the node: its expression if it has one, with a number if it occurs again; otherwise its name."""
+    """How pictures call the node: its expression if it has one, with a number if it occurs again; or its name."""
     cut: str | None = None
     """Why no gradient goes on from this result to its inputs: `detach`, `no_grad`, or `no rule`; None if one can."""
     summary: str | None = None

@@ -487,7 +487,8 @@ def test_the_first_nan_is_one_press_away(open_player):
     shown = open_player(trace)
     first = next(k for k, step in enumerate(trace.steps) if not np.isfinite(np.asarray(step.contribution)).all())
     assert shown.locator(".first-odd").get_attribute("data-tip") == (
-        "First result that is not finite: mg.log(x) (1 inf, first at [1]). Step 2 sends 1 inf to mg.log(x) * x, first at [1].")
+        "First result that is not finite: mg.log(x) (1 inf, first at [1]). "
+        "Step 2 sends 1 inf to mg.log(x) * x, first at [1].")
     shown.locator(".first-odd").click()
     assert shown.locator(".counter").text_content().startswith(f"{first + 1} / ")
     assert shown.locator(".edge.odd").count() >= 1

@@ -126,7 +126,7 @@ def test_the_camera_the_panel_and_the_focus_stay_from_moment_to_moment(page, tmp
         expect(page.get_by_label(f"Round 2: {word}", exact=True)).to_be_focused()
         expect(page.locator(".player[data-first=yes] .panel")).to_be_visible()
         assert world.get_attribute("transform").endswith(scale)
-    page.get_by_role("button", name="Line", exact=False).first.click()
+    page.locator(".program-line:enabled").first.click()
     expect(page.get_by_label("Round 2: backward", exact=True)).to_have_attribute("aria-current", "step")
 
 

@@ -14,10 +14,10 @@ def mark_dead_nodes(trace: Trace) -> None:
     """Set `dead` of every node: whether no walk of the trace can bring a gradient there, although an input of the
     program requires it.
 
-    A constant is not dead: no one asked for its gradient. In a part of a trace only results that are cut are dead, since
-    the other uses of a node can be in another part.
+    A constant is not dead: no one asked for its gradient. In a part of a trace only results that are cut are dead,
+    since the other uses of a node can be in another part.
     """
-    nodes, reached = trace["nodes"], _reached(trace)
+    nodes, reached = trace["nodes"], _nodes_behind_roots(trace)
     for node in nodes:
         parents = [nodes[each["node"]] for each in node["inputs"]]
         is_cut = node["cut"] is not None or (
@@ -26,7 +26,7 @@ def mark_dead_nodes(trace: Trace) -> None:
         node["dead"] = is_cut or (node["requires_grad"] and reached is not None and node["id"] not in reached)
 
 
-def _reached(trace: Trace) -> set[int] | None:
+def _nodes_behind_roots(trace: Trace) -> set[int] | None:
     """Return the nodes behind the roots of walks, without what is behind a cut; None if that is unknown."""
     roots = [walk["root"] for walk in trace["walks"]]
     if trace["part"] or not roots or None in roots or trace["error"] or any(walk["error"] for walk in trace["walks"]):
@@ -42,7 +42,7 @@ def _reached(trace: Trace) -> set[int] | None:
     return reached
 
 
-def cut_edges(trace: Trace, links: list[tuple[int, int, str]]) -> set[int]:
+def edges_with_cuts(trace: Trace, links: list[tuple[int, int, str]]) -> set[int]:
     """Return the edges that a cut is drawn on: those to a cut result from an input that requires a gradient."""
     nodes = trace["nodes"]
     return {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from . import letters
 from .colours import resolve_styles
 from .dot import Label, labels
-from .flow import cut_edges, is_faint
+from .flow import edges_with_cuts, is_faint
 from .trace_input import Trace
 from .walks import start_nodes
 from .words import edges
@@ -75,7 +75,7 @@ def body(
     """
     markup = []
     links = edges(trace)
-    cuts = cut_edges(trace, links)
+    cuts = edges_with_cuts(trace, links)
     for j, (start, end, _) in enumerate(links):
         carries = not is_faint(trace, start, end)
         markup.append(_edge(f"{prefix}e{j}", carries, placement.curves[j], placement.heads[j], look.edges.get(j)))
@@ -184,8 +184,8 @@ def node(data: Trace, box: Box, label: Label, root: bool = False, state: str = "
         if text:
             shapes += line(kind, text, box.x, y)
             y += LINE
-    kinds = [data["kind"], *(["constant"] * (not data["requires_grad"])), *(["dead"] * data["dead"]), *([state] if state else [])]
-    return f'<g id="{prefix}n{data["id"]}" class="node {" ".join(kinds)}">{shapes}</g>'
+    kinds = [data["kind"], "" if data["requires_grad"] else "constant", "dead" if data["dead"] else "", state]
+    return f'<g id="{prefix}n{data["id"]}" class="node {" ".join(filter(None, kinds))}">{shapes}</g>'
 
 
 def line(kind: str, text: str, x: float, y: float) -> str:

@@ -352,7 +352,8 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
             pairs.join_moments(mine, _moment_data(other, each, others))
             for mine, each in zip(moments, other["film"], strict=True)
         ]
-    widest = [max(label[3] for label in of_node) for of_node in zip(*(page["labels"] for page in payloads), strict=True)]
+    labels_of_nodes = zip(*(page["labels"] for page in payloads), strict=True)
+    widest = [max(label[3] for label in labels) for labels in labels_of_nodes]
     for page in payloads:
         page["insides"] = payloads[0]["insides"]
         page["labels"] = [[*label[:3], width] for label, width in zip(page["labels"], widest, strict=True)]
