@@ -18,6 +18,7 @@ from ...tracing import Trace
 from ..from_functions import function_exercise
 from ..from_rules import rule_exercise
 from ..mistakes import mistake, wrong_answers
+from ..prompts import join_names
 from ..question import to_array
 from ..rule_answers import takes_all_values
 from ..spec import PLAIN, Exercise, Mistake, Part
@@ -70,6 +71,8 @@ def gradients_by_hand(id: str, group: str, code: str, inputs: Draws, *, title: s
     trial = program({name: tensor(draw(np.random.default_rng(0))) for name, draw in inputs.items()})
     names = [*reversed(list(trial)[:-1]), *inputs]
     reads = [*inputs, *trial]
+    shapes = {name: np.shape(draw(np.random.default_rng(0))) for name, draw in inputs.items()}
+    shapes |= {name: value.shape for name, value in trial.items()}
 
     def draw_values(rng: Any) -> dict[str, Any]:
         arrays = {name: draw(rng) for name, draw in inputs.items()}
@@ -90,12 +93,17 @@ def gradients_by_hand(id: str, group: str, code: str, inputs: Draws, *, title: s
         prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. "
                f"Find the gradients by hand, from the last to the first. Return a dictionary with one for "
                f"each of these names, in this order: {', '.join(names)}.\n"
-               f"Your function can use any of these parameters, by name: {', '.join(reads)}.",
+               f"Your function can use any of these parameters, by name: {write_shapes(reads, shapes)}.",
     )  # fmt: skip
     blanks = f"return {{{', '.join(f'{name!r}: None' for name in names)}}}"
     exercise.starter = exercise.starter.replace("raise NotImplementedError", blanks)
     exercise.walk_program = by_hand(code, list(inputs))
     return exercise
+
+
+def write_shapes(names: Sequence[str], shapes: dict[str, tuple[int, ...]]) -> str:
+    """Return names with the shapes of those that are no single numbers."""
+    return ", ".join(f"{name} of shape {shapes[name]}" if shapes[name] else name for name in names)
 
 
 def names_of(code: str) -> list[str]:
@@ -159,7 +167,8 @@ def predict_step(
     exercise = function_exercise(
         id, right, kind="predict", group=group, title=title, inputs=inputs, reads=tuple(inputs),
         mistakes=[("M6", without_upstream)] + ([("M1", overwrite)] if word == "after" else []),
-        prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt}",
+        prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt} "
+               f"Write a function of {join_names(list(inputs))} that returns it.",
     )  # fmt: skip
     exercise.formula = formula
     exercise.walk_program = one_step(code, list(inputs), step, name)
