@@ -93,9 +93,11 @@ def test_a_mistake_at_any_step_of_a_walk_gets_a_name(name):
 
 
 def test_upstream_that_is_forgotten_at_one_step_is_named_with_the_step():
-    title = mark_answer("tied.gradients", lambda x, w, o, t: {
-        "o": 2 * o, "t": 2 * o @ w, "h": 1 - t * t, "x": (1 - t * t) @ w.T, "w": x.T @ (1 - t * t)}).mistake.title  # fmt: skip
-    assert title == "upstream is forgotten at step 7, `tanh.x`"
+    def forgetful(x, w, o, t):
+        h = 1 - t * t
+        return {"o": 2 * o, "t": 2 * o @ w, "h": h, "x": h @ w.T, "w": x.T @ h}
+
+    assert mark_answer("tied.gradients", forgetful).mistake.title == "upstream is forgotten at step 7, `tanh.x`"
 
 
 def test_an_error_alone_is_no_evidence():
