@@ -71,9 +71,14 @@ def compared_names(exercise: Exercise, wrongs: Sequence[Any]) -> list[str] | Non
     return names[: first + 1]
 
 
+ROUNDING = 1e-14
+"""What is left of numbers that cancel."""
+
+
 def sends_nothing(outcome: dict[str, Any]) -> bool:
-    """Return whether all numbers of an answer are 0."""
-    return bool(outcome["values"]) and not any(np.any(value) for value in outcome["values"].values())
+    """Return whether all numbers of an answer are 0, up to rounding."""
+    return bool(outcome["values"]) and not any(np.any(~(np.abs(each) <= ROUNDING))
+                                               for each in outcome["values"].values())  # fmt: skip
 
 
 def agrees(
