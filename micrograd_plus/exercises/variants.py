@@ -217,7 +217,7 @@ def crop_at_the_end(answer: Any) -> Any:
     @takes_all_values
     def other(values: dict[str, Any], xp: Any) -> Any:
         sides = ((0, 0), (0, 0), *((each, each) for each in values["padding"]))
-        *first, height, width = values["x_shape"]
+        height, width = values["x_shape"][-2:]
         padded = np.pad(np.zeros(values["x_shape"]), sides)
         sent = answer({**values, "padding": (0, 0), "x_shape": padded.shape, "x": padded}, xp)
         return {name: each[..., :height, :width] for name, each in sent.items()}
