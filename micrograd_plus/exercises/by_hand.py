@@ -40,7 +40,7 @@ def small_case(exercise: Exercise) -> Case | None:
     """Return the call of the prompt's example; None if there is none."""
     if isinstance(exercise.draw, RuleCases):
         draw = exercise.draw
-        sample = example_sample(exercise.op, draw.samples)
+        sample = example_sample(exercise.op, draw.samples, draw.whole)
         inputs = example_inputs(exercise.op, sample)[: len(sample.inputs)]
         return draw.small_case(Sample(sample.op, inputs, sample.params, sample.excused))
     case = example_case(exercise) if exercise.kind in ("rule", "engine", "gaps", "lines") else None

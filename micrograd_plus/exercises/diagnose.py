@@ -50,10 +50,10 @@ def find_mistake(
         fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
         if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
             fitting = []  # the same error has several explanations
-        rest = [i for i in wrong_cases if i not in compared]
-        if fitting:
+        rest = [i for i in wrong_cases if i not in compared] if names is None else compared
+        if fitting:  # the edge cases decide, or the gradients after the first wrong one
             return max(fitting, key=lambda known: sum(
-                agrees(exercise, known, cases[i], outcomes[i], names) for i in rest
+                agrees(exercise, known, cases[i], outcomes[i]) for i in rest
             ))  # fmt: skip
     return recognize(differences)
 

@@ -30,8 +30,8 @@ GIVEAWAY = re.compile(
 MOST_SHOWN = 24
 """The number of entries up to which an array is written out."""
 EXAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
-    "add": (((2, 3), (3,)), {}),
-    "multiply": (((2, 3), (3,)), {}),
+    "add.whole": (((2, 3), (3,)), {}),
+    "multiply.whole": (((2, 3), (3,)), {}),
     "broadcast_to": (((3, 1),), {"shape": (3, 2)}),
     "getitem": (((2, 3),), {"index": ([0, 1, 1], [2, 0, 0])}),
     "pad": (((2, 3),), {"pad_width": ((1, 0), (0, 1))}),
@@ -65,7 +65,7 @@ def write_prompt(
 
     Conventions are mentioned only if some inputs are at a kink, at a tie or at the edge of the domain.
     """
-    sample = example_sample(op, samples)
+    sample = example_sample(op, samples, whole)
     shown = [name for name in reads if not name.endswith("_shape") or (
         not is_local and name.removesuffix("_shape") in served)]  # fmt: skip
     parts = [f"`{signature(op)}`: {summary(op)}", write_forward(op, sample), describe_shapes(op),
@@ -95,8 +95,9 @@ def describe_forward(op: Op) -> str:
     for sentence in re.split(r"(?<=\.)\s+", first_paragraph(op)):
         kept += takewhile(lambda part: not GIVEAWAY.search(part), re.split(r"(?<=[;:])\s+", sentence))
     text = " ".join(kept).strip().rstrip(";:.")
-    is_formula = not text[:1].isupper() and " = " not in text.partition(",")[0]
-    return f"{'out = ' * is_formula}{text}." if text else ""
+    left, equals, _ = text.partition(" = ")
+    has_no_left = not text[:1].isupper() and (not equals or " with " in left)
+    return f"{'out = ' * has_no_left}{text}." if text else ""
 
 
 def first_paragraph(op: Op) -> str:
@@ -137,13 +138,14 @@ def is_of_numpy(part: Any) -> bool:
 # The example ----------------
 
 
-def example_sample(op: Op, samples: Sequence[Sample]) -> Sample:
+def example_sample(op: Op, samples: Sequence[Sample], whole: bool) -> Sample:
     """Return a small call: the one of `EXAMPLES`, or the sample with the fewest numbers, if possible with rows.
 
-    Samples in which nothing is broadcast come first.
+    If broadcasting has to be undone (`whole`), the call may have its own example; else nothing is broadcast.
     """
-    if op.name in EXAMPLES:
-        inputs, params = EXAMPLES[op.name]
+    name = next((each for each in (f"{op.name}.whole" * whole, op.name) if each in EXAMPLES), None)
+    if name is not None:
+        inputs, params = EXAMPLES[name]
         rng = np.random.default_rng(2)
         drawn = [np.array(each) if isinstance(each, list) else real(*each)(rng) for each in inputs]
         return Sample(op, drawn, params, {})

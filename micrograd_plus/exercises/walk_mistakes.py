@@ -66,7 +66,7 @@ def keep_traces(record: Record, names: Any) -> Record:
     """Return a function that records a program once for the same inputs, as long as few others come between."""
     kept: dict[tuple[bytes, ...], Any] = {}
 
-    def recorded(values: dict[str, Any]) -> Any:
+    def record_once(values: dict[str, Any]) -> Any:
         key = tuple(np.asarray(values[name]).tobytes() for name in names)
         if key not in kept:
             if len(kept) >= MOST_KEPT:
@@ -74,7 +74,7 @@ def keep_traces(record: Record, names: Any) -> Record:
             kept[key] = record({name: values[name] for name in names})
         return kept[key]
 
-    return recorded
+    return record_once
 
 
 __all__ = ["walk_mistakes"]
