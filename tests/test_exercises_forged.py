@@ -182,7 +182,7 @@ def test_no_word_of_xp_solves_an_exercise(pairs, monkeypatch, capsys):
 
 def test_the_page_lists_every_exercise_that_one_word_solves():
     listed = DOCS.partition("earns at most 1 point")[2].partition("A prompt has")[0]
-    assert {name for name in re.findall(r"`([a-z_]+\.[a-z.]+)`", listed)} == ONE_OPERATION
+    assert set(re.findall(r"`([a-z_]+\.[a-z.]+)`", listed)) == ONE_OPERATION
 
 
 # Hostile answers in a notebook -------

@@ -83,7 +83,7 @@ def test_a_mistake_at_any_step_of_a_walk_gets_a_name(name):
     exercise, named = exercises.get_exercise(name), 0
     made = [each for each in exercise.variants if " step " in each.title or "wherever" in each.title]
     assert any("upstream is forgotten at step 2, " in each.title for each in made)
-    for each in made[:: 1 if STRIDE == 1 else 11]:
+    for each in made[:: 1 if STRIDE == 1 else len(made) // 6]:
         cases = exercise.cases(5)
         result = exercise.mark(cases, [exercise.run(each.wrong_answer, case.request) for case in cases])
         if not result.right and all(exercise.run(each.wrong_answer, case.request)["values"] for case in cases):
