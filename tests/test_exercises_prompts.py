@@ -11,6 +11,7 @@ from micrograd_plus import exercises
 from micrograd_plus.exercises import authoring, by_hand, notebook, sandboxed
 from micrograd_plus.exercises.catalogue import patients
 from micrograd_plus.exercises.handout import starter_notebook
+from micrograd_plus.exercises.prompts import describe_forward
 
 ALL = exercises.list_exercises()
 BY_ID = {each.id: each for each in ALL}
@@ -50,6 +51,28 @@ def test_a_prompt_has_formula_shapes_and_every_readable_value():
     for exercise in of_kind("rule"):
         if exercise.op is not None:
             assert all(f"- `{name}`" in exercise.prompt for name in exercise.reads), exercise.id
+
+
+@pytest.mark.parametrize(("exercise", "formula"), [
+    ("power.base", "out = base^exponent"),
+    ("where.a", "out = {a if condition; b otherwise}"),
+    ("sum.x", "out = Σ(x)"),
+    ("leaky_relu.x", "out = {x if x > 0; 0.01 · x otherwise}"),
+])  # fmt: skip
+def test_a_formula_is_derived_from_the_forward_if_the_docstring_has_none(exercise, formula):
+    assert formula in BY_ID[exercise].prompt.split("\n\n")
+
+
+def test_no_formula_is_a_call_of_the_operation_itself():
+    for name in ("concatenate.parts", "take.x", "solve.a+b", "clip.x"):
+        assert f"out = {BY_ID[name].op.name}" not in BY_ID[name].prompt.partition("```")[0]
+
+
+def test_a_prompt_has_no_rest_of_a_sentence_about_gradients():
+    for exercise in of_kind("rule"):
+        if exercise.op is not None:
+            said = describe_forward(exercise.op)
+            assert not said or said[0].isupper() or " = " in said or said[0] in "(-", (exercise.id, said)
 
 
 def test_a_prompt_says_how_the_forward_computes_what_can_be_read():
