@@ -10,14 +10,14 @@ def engine_unbroadcast_gaps(x, shape):
     repeated = tuple(i for i, length in enumerate(shape) if length == 1 and x.shape[i] > 1)
     return x.sum(axis=repeated, keepdims=True)
 ''',
-    "mean.x": '''\
+    "mean.x": """\
 @exercises.answer("mean.x")
 def mean_x(xp, upstream, x_shape, axis, keepdims):
     if axis is not None and not keepdims:
         upstream = xp.expand_dims(upstream, axis)
     return (upstream + xp.zeros(x_shape)) / xp.count_along(x_shape, axis)
-''',
-    "max.x.lines": '''\
+""",
+    "max.x.lines": """\
 @exercises.answer("max.x.lines")
 def max_x_lines(xp, upstream, x, out, x_shape, axis, keepdims):
     share = xp.unreduce(upstream, x_shape, axis, keepdims)
@@ -25,8 +25,8 @@ def max_x_lines(xp, upstream, x, out, x_shape, axis, keepdims):
     wins = x == largest
     winners = xp.sum(wins, axis=axis, keepdims=True)
     return share * wins / winners
-''',
-    "# Why are the gradients of a repeated value added up, and not averaged?": '''\
+""",
+    "# Why are the gradients of a repeated value added up, and not averaged?": """\
 sentence = "Because each copy moves the result on its own, by the full amount."
-''',
+""",
 }
