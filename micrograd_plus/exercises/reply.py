@@ -69,7 +69,7 @@ class Reply:
 
         An unfinished answer has no walk.
         """
-        if self.right or self.unfinished or Trace._mimebundle is None or self.shown_walk is None:
+        if self.right or self.next_to_do or Trace._mimebundle is None or self.shown_walk is None:
             return {"text/plain": self.text}
         trace = self.shown_walk
         player = trace._repr_mimebundle_()
@@ -83,8 +83,8 @@ class Reply:
         if self.right:
             first = f"{self.exercise.id}: right. {format_points(result.of)} of {format_points(result.of)} points."
             return "\n".join([first, *describe_solution(self.exercise), *wrap_line(self.progress)]).rstrip()
-        if self.unfinished:
-            return "\n".join(wrap_line(f"{self.exercise.id}: {self.unfinished}"))
+        if self.next_to_do:
+            return "\n".join(wrap_line(f"{self.exercise.id}: {self.next_to_do}"))
         score = f"{format_points(result.points)} of {format_points(result.of)} points"
         lines = [f"{self.exercise.id}: not right yet. {score}."]
         width = max(len(part["name"]) for part in result.parts)
@@ -106,7 +106,7 @@ class Reply:
         return "\n".join(lines)
 
     @property
-    def unfinished(self) -> str:
+    def next_to_do(self) -> str:
         """What to do first if the starter is unchanged or has gaps left, as a sentence; otherwise an empty text."""
         sentence = "" if self.result.first_wrong is None else self.result.first_wrong.sentence
         if sentence.startswith(NOT_WRITTEN):
