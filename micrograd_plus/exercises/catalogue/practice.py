@@ -62,6 +62,12 @@ share = upstream * ...
 total = xp.sum(share, axis=axis, keepdims=...)
 return out * (upstream - ...)""", "the rule of softmax, with three gaps",
     ),
+    with_gaps(
+        engines.MOMENTUM, """\
+velocity = momentum * state.get("velocity", 0.0) + ...
+parameter = parameter - rate * ...
+return parameter, {"velocity": ...}""", "a step with momentum, with three gaps",
+    ),
     in_lines(rule_exercise("max.x", group=GROUPS[1]), [
         "return share * wins / winners",
         "wins = x == largest",
