@@ -87,8 +87,9 @@ def fold_answers(source: str) -> str:
     """Return the code of a cell with the answers, hints and reasons of its questions folded."""
     calls = [node for node in ast.walk(ast.parse(source)) if is_question(node)]
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        start, end = place_in(source, call.lineno, call.col_offset), place_in(source, call.end_lineno, call.end_col_offset)
-        source = source[:start] + folded_call(call) + source[end:]
+        start = place_in(source, call.lineno, call.col_offset)
+        end = place_in(source, call.end_lineno, call.end_col_offset)
+        source = source[:start] + folded_call(call, source) + source[end:]
     return source
 
 
@@ -98,22 +99,27 @@ def place_in(source: str, line: int, column: int) -> int:
     return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
 
 
-def folded_call(call: ast.Call) -> str:
+def folded_call(call: ast.Call, source: str) -> str:
     """Return a question with its literal answers folded into one text, and texts in other answers each in one."""
-    shown, literals = [ast.unparse(each) for each in call.args], {}
+    shown, literals = [code_of(each, source) for each in call.args], {}
     is_card = ast.unparse(call.func) == "viz.ask"
     if is_card and len(call.args) > 1 and (right := literal(call.args[1])) is not None:
         literals["right"] = right[0]
         shown.pop(1)
     for keyword in call.keywords:
         if keyword.arg not in FOLDED:
-            shown.append(f"{keyword.arg}={ast.unparse(keyword.value)}")
+            shown.append(f"{keyword.arg}={code_of(keyword.value, source)}")
         elif (value := literal(keyword.value)) is not None:
             literals[keyword.arg] = value[0]
         else:
             shown.append(f"{keyword.arg}={ast.unparse(FoldTexts().visit(keyword.value))}")
     folded = [f'**viz.unfold("{fold(literals)}")'] if literals else []
     return f"{ast.unparse(call.func)}({', '.join([*shown, *folded])})"
+
+
+def code_of(node: ast.expr, source: str) -> str:
+    """Return the code of an expression as its author wrote it."""
+    return ast.get_source_segment(source, node) or ast.unparse(node)
 
 
 def literal(node: ast.expr) -> tuple[Any] | None:

@@ -141,7 +141,7 @@ def has_answer(question: dict[str, Any], text: str) -> bool:
         return bool(set(found) & set(right))
     if form == "numbers":
         return f" {right[0]} " in f" {' '.join(map(three_digits, numbers_in(text)))} "
-    if form == "shape" or form == "cell":
+    if form in ("shape", "cell"):
         places = [[each for each in re.split(r"[^\d]+", one) if each] for one in SHAPE.findall(text)]
         return bool({",".join(one) for one in places} & set(right))
     if form in CHOICES and question["kind"] != "picture":

@@ -1,4 +1,4 @@
-"""Code that a lesson's kernel runs before its first cell: it notes each question with its answers, and forbids a network.
+"""Code that a lesson's kernel runs before its first cell. It notes questions and their answers, and forbids a network.
 
 The texts of the answers are those that a page looks up, so a test can type them. `tell` writes everything to a file.
 """
@@ -63,11 +63,11 @@ def watch_searches(build):
         question, steps = quiz.data["quiz"]["question"], range(1, len(quiz.data["steps"]) + 1)
         named = {name_of(question["salt"], str(number)): str(number) for number in steps}
         right = [named[name] for name in question["right"] if name in named]
-        later = [named[name] for name in question["hints"] if name in named]
-        hint = "That step is wrong, but an earlier step is wrong too."
+        later = [named[name] for name in question["hints"] if name in named][:2]
+        wrong = [[[each], each, "That step is wrong, but an earlier step is wrong too."] for each in later]
         questions.append({"salt": question["salt"], "kind": "wrong rule", "form": "step", "say": question["say"],
-                          "why": "", "right": right, "exact": None, "wrong": [[[each], each, hint] for each in later[:2]],
-                          "width": None, "choices": [], "shape": None})  # fmt: skip
+                          "why": "", "right": right, "exact": None, "wrong": wrong, "width": None, "choices": [],
+                          "shape": None})  # fmt: skip
         return quiz
 
     return build_search

@@ -1,7 +1,7 @@
 """Texts of a lesson's questions, folded in its notebook, so that nobody reads an answer by accident.
 
-The source of a lesson has answers and reasons in plain text. Its notebook has them in base64, until the card seals them.
-This is a curtain, not a lock.
+The source of a lesson has answers and reasons in plain text. Its notebook has them in base64, until the card seals
+them. This is a curtain, not a lock.
 """
 
 from __future__ import annotations
