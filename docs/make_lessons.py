@@ -19,8 +19,8 @@ import nbformat
 LESSONS = Path(__file__).parent / "lessons"
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 TAGS = ("setup", "ask", "write", "exercise", "plants", "slide", "notes")
-"""What a cell is for: prepares, asks, has code to complete, belongs to an exercise, plants a mistake on purpose, is shown
-on a slide, is for the lecturer alone."""
+"""What a cell is for: it prepares, asks, has code to complete, belongs to an exercise, plants a mistake on purpose, is
+shown on a slide, is for the lecturer alone."""
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -43,7 +43,7 @@ def check_tags(tags: list[str], source: str) -> None:
     """Raise ValueError if a tag is unknown."""
     for tag in tags:
         if tag not in TAGS:
-            raise ValueError(f"unknown tag {tag!r}; a cell can have {', '.join(TAGS)}. The cell begins: {source[:60]!r}")
+            raise ValueError(f"unknown tag {tag!r}, known are {', '.join(TAGS)}. The cell begins: {source[:60]!r}")
 
 
 def cell_id(source: str, seen: Counter[str]) -> str:
@@ -63,7 +63,7 @@ def main() -> None:
     for text in [Path(name) for name in sys.argv[1:]] or lesson_files():
         notebook = NOTEBOOKS / f"{text.stem}.ipynb"
         notebook.write_text(nbformat.writes(read_lesson(text.read_text("utf-8")), indent=1) + "\n", "utf-8")
-        print(notebook.relative_to(NOTEBOOKS.parent))
+        sys.stdout.write(f"{notebook.relative_to(NOTEBOOKS.parent)}\n")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ PACKAGES = {
     "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
     "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
     "written": USERS | {"files", "nn", "optim", "pytrees", "random", "tracing"},
-    "exercises": USERS | {"checks", "datasets", "engine", "files", "tracing", "transforms"},
+    "exercises": USERS | {"checks", "datasets", "engine", "files", "formulas", "tracing", "transforms"},
     "grading": {"exercises", "files", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
 }

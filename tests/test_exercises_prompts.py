@@ -11,6 +11,7 @@ from micrograd_plus import exercises
 from micrograd_plus.exercises import authoring, by_hand, notebook, sandboxed
 from micrograd_plus.exercises.catalogue import patients
 from micrograd_plus.exercises.handout import starter_notebook
+from micrograd_plus.exercises.prompts import describe_forward
 
 ALL = exercises.list_exercises()
 BY_ID = {each.id: each for each in ALL}
@@ -50,6 +51,28 @@ def test_a_prompt_has_formula_shapes_and_every_readable_value():
     for exercise in of_kind("rule"):
         if exercise.op is not None:
             assert all(f"- `{name}`" in exercise.prompt for name in exercise.reads), exercise.id
+
+
+@pytest.mark.parametrize(("exercise", "formula"), [
+    ("power.base", "out = base^exponent"),
+    ("where.a", "out = {a if condition; b otherwise}"),
+    ("sum.x", "out = Σ(x)"),
+    ("leaky_relu.x", "out = {x if x > 0; 0.01 · x otherwise}"),
+])  # fmt: skip
+def test_a_formula_is_derived_from_the_forward_if_the_docstring_has_none(exercise, formula):
+    assert formula in BY_ID[exercise].prompt.split("\n\n")
+
+
+def test_no_formula_is_a_call_of_the_operation_itself():
+    for name in ("concatenate.parts", "take.x", "solve.a+b", "clip.x"):
+        assert f"out = {BY_ID[name].op.name}" not in BY_ID[name].prompt.partition("```")[0]
+
+
+def test_a_prompt_has_no_rest_of_a_sentence_about_gradients():
+    for exercise in of_kind("rule"):
+        if exercise.op is not None:
+            said = describe_forward(exercise.op)
+            assert not said or said[0].isupper() or " = " in said or said[0] in "(-", (exercise.id, said)
 
 
 def test_a_prompt_says_how_the_forward_computes_what_can_be_read():
@@ -135,6 +158,45 @@ def test_dots_that_are_left_are_named_with_their_line(name, line, tmp_path):
     reply = exercises.check(name, answers[name])
     assert f"there are still dots in line {line}" in reply.text
     assert not reply.result.points
+
+
+def test_dots_in_a_method_of_a_class_are_named_with_the_method():
+    class Number:
+        def __init__(self, data, parents=(), slopes=()):
+            self.data, self.parents, self.slopes, self.grad = data, parents, slopes, 0.0
+
+        def __add__(self, other):
+            return Number(self.data + other.data, (self, other), (1.0, ...))
+
+        def tanh(self):
+            return self
+
+        def backward(self):
+            for parent, slope in zip(self.parents, self.slopes, strict=True):
+                parent.grad += slope
+
+    class Product(Number):
+        def __mul__(self, other):
+            return Number(self.data * ...)
+
+    class Filled(Product):
+        def __mul__(self, other):
+            return self
+
+    assert "there are still dots in line 2 of __add__" in exercises.check("engine.value", Product).text
+    Number.__add__ = lambda self, other: self
+    assert "there are still dots in line 2 of __mul__" in exercises.check("engine.value", Product).text
+    assert "dots" not in exercises.check("engine.value", Filled).text
+
+
+def test_a_wrong_answer_makes_its_mistake_and_others_are_listed():
+    overwrites, right = exercises.wrong_answer("engine.value", "M1"), BY_ID["engine.value"].right
+    for number, gradient in ((overwrites, 3.0), (right, 7.0)):
+        a = number(3.0)
+        (a * a + a).backward()
+        assert a.grad == gradient
+    with pytest.raises(KeyError, match="has no wrong answer with the mistake 'M90'; choose from M1, M2"):
+        exercises.wrong_answer("engine.value", "M90")
 
 
 def test_dots_in_an_index_are_no_gap():

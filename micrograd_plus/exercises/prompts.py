@@ -6,12 +6,15 @@ import inspect
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from ..backends import devices
 from ..checks.reference import documentation, signature, summary
 from ..checks.samples import Sample
 from ..core.apply import Op
+from ..formulas import notation, symbols
+from ..formulas.simplify import simplify
 from .rule_answers import ENGINE
 from .rule_cases import PROBABILITIES, with_probabilities
 from .sandboxed import FUNCTIONS, OWN_FUNCTIONS, Namespace
@@ -38,7 +41,7 @@ def write_prompt(
     Conventions are mentioned only if some inputs are at a kink, at a tie or at the edge of the domain.
     """
     sample = smallest_sample(samples)
-    parts = [f"`{signature(op)}`: {summary(op)}", describe_forward(op), show_example(op, sample),
+    parts = [f"`{signature(op)}`: {summary(op)}", write_forward(op, sample), show_example(op, sample),
              write_task(op, served, is_local, whole), list_readable_values(op, reads, sample),
              describe_functions(functions)]  # fmt: skip
     if convention:
@@ -48,12 +51,46 @@ def write_prompt(
     return "\n\n".join(filter(None, parts)).strip()
 
 
+def write_forward(op: Op, sample: Sample) -> str:
+    """Return the formula of the forward, derived from its code, and what the docstring says of it.
+
+    The formula is left out if the docstring has one, or if the code needs functions that NumPy does not have.
+    """
+    said = describe_forward(op)
+    formula = "" if " = " in said else forward_formula(op, sample)
+    return "\n\n".join(filter(None, [formula and f"out = {formula}", said]))
+
+
 def describe_forward(op: Op) -> str:
-    """Return the formula of the forward, from the operation's docstring, without sentences about its gradient."""
+    """Return the first paragraph of the operation's docstring, without sentences about its gradient."""
     blocks = [" ".join(str(getattr(block, "text", block)).split()) for block in documentation(op).body[:1]]
-    sentences = re.split(r"(?<=[.;:])\s+", " ".join(blocks))
-    kept = " ".join(each for each in sentences if not GIVEAWAY.search(each)).strip().rstrip(";:")
-    return f"{kept}." if kept and not kept.endswith(".") else kept
+    kept = []
+    for sentence in re.split(r"(?<=[.:])\s+", " ".join(blocks)):
+        is_part = sentence.endswith(":") or (sentence[:1].islower() and " = " not in sentence)
+        if not is_part:
+            kept += takewhile(lambda part: not GIVEAWAY.search(part), re.split(r"(?<=;)\s+", sentence))
+    text = " ".join(kept).strip().rstrip(";.")
+    return f"{text}." if text else ""
+
+
+def forward_formula(op: Op, sample: Sample) -> str:
+    """Return the forward of the example as a formula; an empty text if NumPy's words are not enough to write it."""
+    names = op.input_names(len(sample.inputs))
+    inputs: list[Any] = [value if value is None else symbols.Symbol(name)
+                         for name, value in zip(names, example_inputs(op, sample), strict=True)]  # fmt: skip
+    try:
+        out = op.forward(symbols, *([inputs] if op.kind == "variadic" else inputs), **{**op.params, **sample.params})
+        formula = simplify(out[0] if isinstance(out, tuple) else out)
+        is_known = all(is_of_numpy(part) for part in symbols.in_order(formula))
+        text = notation.text(formula)
+        return text if is_known and not re.match(rf"{op.name}\b", text) else ""
+    except Exception:  # noqa: BLE001 - a forward may branch on values, which symbols do not have
+        return ""
+
+
+def is_of_numpy(part: Any) -> bool:
+    """Return whether a symbol, or the function of an expression, is known to readers of NumPy."""
+    return isinstance(part, symbols.Symbol) or hasattr(np, getattr(part, "function", ""))
 
 
 # The example ----------------

@@ -249,7 +249,7 @@ def addcmul(xp, x, a, b, *, value=1.0):
 def maximum(xp, a, b):
     """Compute the larger of two entries, elementwise.
 
-    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
+    The result is nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.maximum([1.0, 5.0], [3.0, 2.0]).tolist()
     [3.0, 5.0]
     >>> mg.grad(mg.maximum)(1.0, 1.0).item()
@@ -263,7 +263,7 @@ def maximum(xp, a, b):
 def minimum(xp, a, b):
     """Compute the smaller of two entries, elementwise.
 
-    nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
+    The result is nan if either is nan. At a tie each input receives half of the gradient, as in PyTorch and JAX.
     >>> mg.minimum([1.0, 5.0], [3.0, 2.0]).tolist()
     [1.0, 2.0]
     See: numpy.minimum; torch.minimum; `mg.min` for the smallest along an axis."""
@@ -279,7 +279,7 @@ def minimum(xp, a, b):
 def clip(xp, x, min=None, max=None):
     """Limit each entry to the range from `min` to `max`; to `max` if min > max.
 
-    At a bound the gradient goes to x, as in PyTorch; beyond it, to the bound.
+    clip(x) = minimum(maximum(x, min), max). At a bound the gradient goes to x, as in PyTorch; beyond it, to the bound.
     Args:
         min, max: bounds, real numbers; None (default) for none.
     >>> mg.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()

@@ -309,8 +309,8 @@ def as_channels(xp, x):
 def max_pool2d(xp, x, *, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     """Compute 2-D max pooling: the largest entry of each window.
 
-    Padding never wins. If entries tie, the first one (in row-major order) is chosen and receives the whole gradient, as
-    in PyTorch.
+    Padding counts as -inf. If entries tie, the first one (in row-major order) is chosen and receives the whole
+    gradient, as in PyTorch.
 
         H' = ⌊(H + 2 * padding - dilation * (kH - 1) - 1) / stride⌋ + 1, and W' likewise
     Shapes: x (N, C, H, W) -> (N, C, H', W').

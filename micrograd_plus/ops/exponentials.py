@@ -42,7 +42,7 @@ def cbrt(xp, x):
 def exp(xp, x):
     """Compute the exponential of each entry.
 
-    exp(x) = e^x with e = 2.71828…, its own derivative. Beyond x = 709.78 it is inf in float64.
+    exp(x) = e^x with e = 2.71828…. It is its own derivative. Beyond x = 709.78 it is inf in float64.
     >>> mg.exp([0.0, 1.0])
     tensor([1.        , 2.71828183])
     See: numpy.exp; torch.exp."""
@@ -64,7 +64,8 @@ def expm1(xp, x):
 def log(xp, x):
     """Compute the natural logarithm.
 
-    -inf with derivative inf at 0, nan for negative real x. Complex x: the imaginary part is the angle, from -π to π.
+    log(x) is the number y with e^y = x: -inf at 0, nan for negative real x. The derivative at 0 is inf. Complex x: the
+    imaginary part is the angle, from -π to π.
     >>> mg.log([1.0, 10.0])
     tensor([0.        , 2.30258509])
     See: numpy.log; torch.log."""

@@ -26,7 +26,7 @@ def where(condition, a=None, b=None):
     """Choose entries from `a` where the condition is true, else from `b`.
 
     Entries that were not chosen receive a gradient of 0. Since 0 times an infinite derivative is nan, the gradient of
-    mg.where(x > 0, mg.log(x), 0.0) is nan at 0. Make the argument safe first: mg.log(mg.where(x > 0, x, 1.0)).
+    mg.where(x > 0, mg.log(x), 0.0) is nan at 0; that of mg.where(x > 0, mg.log(mg.where(x > 0, x, 1.0)), 0.0) is not.
     Shapes: condition, a, b of shapes that broadcast -> the broadcast shape.
     Args:
         condition: booleans; for numbers, write `condition != 0`.

@@ -454,7 +454,7 @@ def _(xp, upstream, axis):
 def pad(xp, x, *, pad_width, mode="constant", constant_values=0.0):
     """Pad with constants, edge values, a reflection or the opposite side.
 
-    With the entries 1 2 3 and a width of 2, each `mode` gives
+    With the entries 1 2 3 and a width of 2, the modes give:
 
         "constant":  0 0 [1 2 3] 0 0
         "edge":      1 1 [1 2 3] 3 3
