@@ -232,7 +232,7 @@ def test_the_right_choice_has_no_place_of_its_own():
         ({"say": "a", "right": "b", "choices": ["c", "d"]}, ValueError, "'b' is not among the choices 'c', 'd'"),
         ({"say": "a", "right": "b", "choices": ["b", "b"]}, ValueError, "choices must be different texts"),
         ({"say": "a", "right": 1, "choices": ["b", "c"]}, TypeError, "with choices, right must be one of them"),
-        ({"say": "a", "right": {(3, 0)}, "picture": PICTURE}, ValueError, r"is no entry of a picture of shape \(3, 4\)"),
+        ({"say": "a", "right": {(3, 0)}, "picture": PICTURE}, ValueError, r"is no entry of a picture of shape"),
         ({"say": "a", "right": {(2, 0)}, "wrong": {(1, 0): "no"}, "picture": PICTURE}, TypeError, "must be tuples of"),
         ({"say": "a", "right": (3, 0), "picture": PICTURE}, ValueError, r"is no entry of a picture of shape \(3, 4\)"),
         ({"say": "a", "right": (0, 0, 0), "picture": np.ones((1, 1, 1))}, ValueError, "needs one or two axes"),
