@@ -32,7 +32,7 @@ class Hosted(NamedTuple):
     data: Any
 
 
-def hosted(text: str) -> Hosted | None:
+def read_host(text: str) -> Hosted | None:
     """Return the player or card of an HTML output, or None for other outputs."""
     named = re.match(r'<div data-mgp="([^"]+)"', text)
     if not named:
@@ -101,7 +101,7 @@ def texts_of_output(output: Any) -> list[str]:
     if output.output_type == "stream":
         return [output.text]
     data = output.get("data", {})
-    page = hosted(data.get("text/html", ""))
+    page = read_host(data.get("text/html", ""))
     if page and page.mount in OWN:
         return []
     numbers = list(values_in(page.data)) if page else []

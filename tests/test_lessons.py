@@ -27,7 +27,7 @@ import pytest
 
 import lesson_pages as pages
 from browser import chromium, page  # noqa: F401 - fixtures
-from lesson_pages import Hosted, has_answer, hosted, question_salt, texts_of_output
+from lesson_pages import Hosted, has_answer, question_salt, read_host, texts_of_output
 from notebook_runs import (
     NOT_TEXT,
     figures,
@@ -76,20 +76,20 @@ class Lesson:
     @cached_property
     def cells(self) -> list[Any]:
         """Return the cells of the notebook as it is, after its run."""
-        return self.as_it_is[0]
+        return self.starter_run[0]
 
     @cached_property
-    def told(self) -> dict[str, Any]:
+    def notes(self) -> dict[str, Any]:
         """Return what the kernel noted in that run."""
-        return self.as_it_is[1]
+        return self.starter_run[1]
 
     @cached_property
-    def as_it_is(self) -> tuple[list[Any], dict[str, Any]]:
+    def starter_run(self) -> tuple[list[Any], dict[str, Any]]:
         """Run all cells as a reader gets them."""
         return self.run(self.book)
 
     @cached_property
-    def completed(self) -> tuple[list[Any], dict[str, Any]]:
+    def solution_run(self) -> tuple[list[Any], dict[str, Any]]:
         """Run all cells with what a student writes."""
         book = nbformat.from_dict(json.loads(json.dumps(self.book)))
         for cell in book.cells:
@@ -130,10 +130,10 @@ class Lesson:
     @cached_property
     def cards(self) -> list[tuple[int, Hosted, list[dict[str, Any]]]]:
         """Return the cards of the page in order: the index of the cell, the card, and its questions."""
-        noted, found = self.told["questions"], []
+        noted, found = self.notes["questions"], []
         order = [each["salt"] for each in noted]
         for index, cell in enumerate(self.cells):
-            for each in filter(None, map(hosted, html_of(cell))):
+            for each in filter(None, map(read_host, html_of(cell))):
                 salt = question_salt(each)
                 if salt is not None:
                     start, count = order.index(salt), each.data.get("quiz", {}).get("count", 1)
@@ -247,14 +247,14 @@ def test_new_terms_are_few_and_defined_where_they_first_appear(lesson):
 
 
 def test_the_lesson_asks_often_in_many_kinds_and_recalls(lesson):
-    kinds = [each["kind"] for each in lesson.questions] + list(lesson.completed[1]["kinds"].values())
+    kinds = [each["kind"] for each in lesson.questions] + list(lesson.solution_run[1]["kinds"].values())
     assert len(kinds) >= LEAST_ASKS, kinds
     assert len(set(kinds)) >= LEAST_KINDS, kinds
     recalls = [each["say"] for each in lesson.questions if RECALL.match(each["say"])]
     assert len(recalls) >= LEAST_RECALLS, "a recalled question begins with Recall, From lesson 01 or From school"
     at_end = sum(index > lesson.headings[-1] for index, _, _ in lesson.cards)
     assert at_end >= LEAST_AT_END, "the last section has three exit questions"
-    progress = [each for cell in lesson.cells for each in map(hosted, html_of(cell)) if each]
+    progress = [each for cell in lesson.cells for each in map(read_host, html_of(cell)) if each]
     assert [each.mount for each in progress].count("mountProgress") == 1
 
 
@@ -262,7 +262,7 @@ def test_the_lesson_asks_often_in_many_kinds_and_recalls(lesson):
 
 
 def test_all_cells_run_quietly_offline_and_with_few_packages(lesson):
-    for cells, told in (lesson.as_it_is, lesson.completed):
+    for cells, told in (lesson.starter_run, lesson.solution_run):
         assert all(cell.execution_count for cell in cells if cell.cell_type == "code")
         assert [output.text for cell in cells for output in outputs_of(cell) if output.get("name") == "stderr"] == []
         assert not {"sklearn", "scipy", "torch", "pandas"} & set(told["packages"])
@@ -273,12 +273,12 @@ def test_all_cells_run_quietly_offline_and_with_few_packages(lesson):
 
 def test_two_processes_show_the_same_numbers(lesson):
     changed: set[str] = set()
-    for once, again in zip(lesson.cells, lesson.completed[0], strict=True):
+    for once, again in zip(lesson.cells, lesson.solution_run[0], strict=True):
         written, read = names_in(again.source) if again.cell_type == "code" else (set(), set())
         if COMPLETED & tags_of(once) or read & changed:
             changed |= written
             continue
-        assert list(shown_by(once)) == list(shown_by(again))
+        assert list(visible_outputs(once)) == list(visible_outputs(again))
 
 
 def names_in(source: str) -> tuple[set[str], set[str]]:
@@ -291,7 +291,7 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
     return written | {"exercises"}, {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
 
-def shown_by(cell: Any) -> Iterator[Any]:
+def visible_outputs(cell: Any) -> Iterator[Any]:
     """Yield what a cell shows: all that it prints, then its other outputs, without the number of the run."""
     yield "".join(output.text for output in outputs_of(cell) if output.output_type == "stream")
     yield from (output.data for output in outputs_of(cell) if output.output_type != "stream")
@@ -316,8 +316,8 @@ def test_claims_about_a_mistake_follow_a_cell_that_plants_it(lesson):
 
 def test_exercises_are_open_at_first_and_right_when_completed(lesson):
     starters = " ".join(cell.source for cell in lesson.book.cells if COMPLETED & tags_of(cell))
-    assert not [name for name, right in lesson.told["replies"].items() if right and f'"{name}"' in starters]
-    answered = lesson.completed[1]["replies"]
+    assert not [name for name, right in lesson.notes["replies"].items() if right and f'"{name}"' in starters]
+    answered = lesson.solution_run[1]["replies"]
     assert all(answered.values()), answered
     asked = re.findall(r"""@exercises\.answer\(["']([^"']+)""", " ".join(cell.source for cell in lesson.book.cells))
     assert sorted(answered) == sorted(set(asked)), "each exercise is in the catalogue, and is answered"
