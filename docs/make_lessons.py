@@ -135,7 +135,7 @@ class FoldTexts(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """Return a call that unfolds a text."""
-        return unfolding(node.value) if isinstance(node.value, str) else node
+        return unfold_call(node.value) if isinstance(node.value, str) else node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         """Return a call that formats a folded text."""
@@ -147,10 +147,10 @@ class FoldTexts(ast.NodeTransformer):
             style = "" if part.format_spec is None else ":" + "".join(each.value for each in part.format_spec.values)
             template += f"{{{len(values)}{'' if part.conversion < 0 else '!' + chr(part.conversion)}{style}}}"
             values.append(part.value)
-        return ast.Call(ast.Attribute(unfolding(template), "format", ast.Load()), values, [])
+        return ast.Call(ast.Attribute(unfold_call(template), "format", ast.Load()), values, [])
 
 
-def unfolding(value: Any) -> ast.expr:
+def unfold_call(value: Any) -> ast.expr:
     """Return the code that unfolds a value."""
     return ast.parse(f'viz.unfold("{fold(value)}")', mode="eval").body
 
