@@ -62,6 +62,14 @@ share = upstream * ...
 total = xp.sum(share, axis=axis, keepdims=...)
 return out * (upstream - ...)""", "the rule of softmax, with three gaps",
     ),
+    in_lines(rule_exercise("max.x", group=GROUPS[1]), [
+        "return share * wins / winners",
+        "wins = x == largest",
+        "return share * wins",
+        "share = xp.unreduce(upstream, x_shape, axis, keepdims)",
+        "winners = xp.sum(wins, axis=axis, keepdims=True)",
+        "largest = xp.unreduce(out, x_shape, axis, keepdims)",
+    ], "the rule of max, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",
