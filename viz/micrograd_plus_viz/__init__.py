@@ -172,7 +172,7 @@ def ask(
     The form of the answer follows from `right`: a number; a list or array of numbers, compared to three digits; a
     shape, which is a tuple; `True` or `False`; a text, which is one of `choices` or of the texts in `wrong`; a set of
     texts, if several of `choices` are right. With `picture`, an array of one or two axes, `right` is the index of the
-    entry to press, or a list of indices that are all right.
+    entry to press, a list of indices of which each is right, or a set of indices that must all be pressed.
 
     `wrong` maps wrong answers to hints. `why` is shown after the right answer. Texts may have `code` in backticks.
     Answers, hints and `why` are sealed: the page holds none of them as text. A number is right if its relative error is

@@ -62,6 +62,23 @@ share = upstream * ...
 total = xp.sum(share, axis=axis, keepdims=...)
 return out * (upstream - ...)""", "the rule of softmax, with three gaps",
     ),
+    in_lines(rule_exercise("max.x", group=GROUPS[1]), [
+        "return share * wins / winners",
+        "wins = x == largest",
+        "return share * wins",
+        "share = xp.unreduce(upstream, x_shape, axis, keepdims)",
+        "winners = xp.sum(wins, axis=axis, keepdims=True)",
+        "largest = xp.unreduce(out, x_shape, axis, keepdims)",
+    ], "the rule of max, from shuffled lines"),
+    with_gaps(rule_exercise("matmul.a", group=GROUPS[2]), "return xp.matmul(..., xp.mT(...))",
+              "the rule of a product, with two gaps"),
+    in_lines(rule_exercise("embedding.weight", group=GROUPS[2]), [
+        "if padding_idx is not None: gradient[padding_idx] = 0",
+        "gradient[indices] += upstream",
+        "return gradient",
+        "np.add.at(gradient, indices, upstream)",
+        "gradient = np.zeros(weight.shape)",
+    ], "the rule of a table, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",
