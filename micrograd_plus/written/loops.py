@@ -170,9 +170,9 @@ class Repeats:
                 continue
             for start in self.find_rotations(i, period):
                 fit = Fit(self, start, period, (end - start) // period + 1)
-                if fit.is_worthwhile and (best is None or fit.saved > best.saved):
+                if fit.is_worthwhile and (best is None or fit.gain > best.gain):
                     best = fit
-                if fit.saved >= end - i - (MOST_PEELED + 1) * period > 0:
+                if fit.gain >= end - i - (MOST_PEELED + 1) * period > 0:
                     return fit  # nearly all that there is
         return best
 
@@ -252,14 +252,14 @@ class Fit:
                 break
 
     @property
-    def saved(self) -> int:
+    def gain(self) -> int:
         """The number of statements that the loop saves."""
         return (self.count - 1) * self.period
 
     @property
     def is_worthwhile(self) -> bool:
         """True if the loop is worth its lines."""
-        return self.count >= FEWEST_ROUNDS and self.saved >= FEWEST_SAVED
+        return self.count >= FEWEST_ROUNDS and self.gain >= FEWEST_SAVED
 
     def statement(self, r: int, k: int) -> Statement:
         """Return a statement of a round."""
