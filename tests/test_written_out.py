@@ -507,7 +507,7 @@ def read_the_new_value_for_the_old(monkeypatch):
     monkeypatch.setattr(loops, "Before", lambda now: now)
 
 
-def list_the_last_round_alone(monkeypatch):
+def list_only_the_last_round(monkeypatch):
     monkeypatch.setattr(loops, "_list_value", lambda value, reader: None)
     monkeypatch.setattr(text, "_find_slice", lambda parts: (None, 0, 0))
 
@@ -522,7 +522,7 @@ def stack_what_is_used_later(monkeypatch):
 
 
 MISTAKES = [
-    (run_one_round_less, "rounds"), (list_the_last_round_alone, "rounds"),
+    (run_one_round_less, "rounds"), (list_only_the_last_round, "rounds"),
     (read_the_new_value_for_the_old, "rounds_back"), (stack_what_is_used_later, "rounds"),
     (merge_across_a_write, "arrays"), (write_into_what_is_read, "read_later"), (merge_a_draw, "draws"),
     (drop_calls_without_a_result, "writes"), (overlook_named_tuples, "named_tuples"),
