@@ -1,4 +1,4 @@
-"""Question cards without a walk: a number, numbers, a shape, one or several of some choices, an entry of a picture.
+"""Question cards without a walk: a number, numbers, a shape, one or several of some choices or of a picture's entries.
 
 The page holds the right answers and the hints only as salted hashes and sealed texts, as in a quiz about a walk.
 """
@@ -32,6 +32,7 @@ NOTES = {
     "one": "Choose one.",
     "several": "Choose all that fit, then press Answer.",
     "cell": "Press an entry of the picture, or move with the arrow keys and press Enter.",
+    "cells": "Press all entries that fit, or move with the arrow keys and press Enter. Then press Answer.",
 }
 PLAIN = {
     "number": "Try again: what happens to the number if one input changes a little?",
@@ -40,6 +41,7 @@ PLAIN = {
     "one": "Try another one.",
     "several": "These are not exactly the ones that fit.",
     "cell": "It is another entry.",
+    "cells": "These are not exactly the ones that fit.",
 }
 
 
@@ -213,24 +215,33 @@ class ChoiceAnswers(Answers):
 
 
 class CellAnswers(Answers):
-    """An entry of a picture, named by its index; several entries may be right."""
-
-    form = "cell"
+    """An entry of a picture, named by its index. Of a list, each is right; of a set, all together are the answer."""
 
     def __init__(self, right: Any, picture: Trace) -> None:
+        self.form = "cells" if isinstance(right, (set, frozenset)) else "cell"
         super().__init__([right] if is_shape(right) or isinstance(right, int) else list(right))
         self.picture = picture
+        if self.form == "cells":
+            self.right.sort()
 
     def right_texts(self) -> list[str]:
         """Return the texts that count as right."""
-        return [text for each in self.right for text in self.texts(each)]
+        return self.texts(self.right) if self.form == "cells" else [self.place_text(each) for each in self.right]
 
     def texts(self, answer: Any) -> list[str]:
         """Return the texts that count as an answer."""
+        if self.form == "cell":
+            return [self.place_text(answer)]
+        if isinstance(answer, int) or is_shape(answer):
+            raise TypeError(f"right is a set of entries, so wrong answers must be tuples of entries; got {answer!r}")
+        return [";".join(self.place_text(each) for each in sorted(answer))]
+
+    def place_text(self, answer: Any) -> str:
+        """Return an entry as text."""
         place, shape = (answer,) if isinstance(answer, int) else tuple(answer), self.picture["shape"]
         if len(place) != len(shape) or not all(0 <= i < n for i, n in zip(place, shape, strict=True)):
             raise ValueError(f"{answer!r} is no entry of a picture of shape {tuple(shape)}")
-        return [shape_text(place)]
+        return shape_text(place)
 
     def word(self, answer: Any) -> str:
         """Return an answer in words."""
