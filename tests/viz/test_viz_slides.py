@@ -13,14 +13,18 @@ from micrograd_plus_viz import slides
 from micrograd_plus_viz.quizzes.sealed_answers import name_of
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+WALK = """with mg.record() as trace:
+    x = mg.tensor(3.0, requires_grad=True)
+    y = x * x
+    y.backward()
+trace"""
 CELLS = [
     ("slide", "# A first walk\n\nThe slope of $x^2$ is\n\n$$\\frac{dy}{dx} = 2x$$"),
     ("setup", "import micrograd_plus as mg\nimport micrograd_plus_viz as viz"),
     ("ask slide", 'viz.ask("What is the slope of x² at 3?", 6, wrong={9: "That is x² itself."}, why="It is 2x.")'),
     ("", "print('not on a slide')"),
     ("slide", "## The walk"),
-    ("slide", "with mg.record() as trace:\n    x = mg.tensor(3.0, requires_grad=True)\n"
-              "    y = x * x\n    y.backward()\ntrace"),
+    ("slide", WALK),
     ("slide", "print(y.item())"),
 ]  # fmt: skip
 
