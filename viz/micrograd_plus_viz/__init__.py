@@ -26,6 +26,7 @@ from .exports import film, worked_solution
 from .figure import Figure
 from .layout import compute_placement
 from .quizzes import TOLERANCE, Card, Progress, Quiz, ask as _ask, quiz as _quiz
+from .quizzes.folded_texts import unfold as _unfold
 from .quizzes.output import SealedOutput
 from .sliders import explore as _explore
 from .trace_input import Trace, trace_data, with_insides
@@ -33,7 +34,7 @@ from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
     "ArrayPicture", "Card", "Drawing", "Figure", "Progress", "Quiz", "WalkComparison", "WalkPlayer", "ask", "compare",
-    "describe", "draw", "explore", "picture", "progress", "quiz", "save", "show", "widget",
+    "describe", "draw", "explore", "picture", "progress", "quiz", "save", "show", "unfold", "widget",
 ]  # fmt: skip
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
@@ -187,6 +188,14 @@ def ask(
 def progress() -> Progress:
     """Return a line that counts the answered questions of the page, without a kernel."""
     return Progress()
+
+
+def unfold(text: str) -> Any:
+    """Return an answer, a reason or hints that the notebook of a lesson keeps folded, or raise ValueError.
+
+    `make lessons` folds them, so that nobody reads an answer by accident: `viz.ask("…", **viz.unfold("…"))`.
+    """
+    return _unfold(text)
 
 
 def picture(array: Any, name: str = "", dark: bool = False) -> ArrayPicture:
