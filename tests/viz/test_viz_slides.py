@@ -46,7 +46,7 @@ def lesson(tmp_path_factory):
     return slides.write_slides(make_notebook(CELLS, folder / "lesson.ipynb"), folder / "lesson.html")
 
 
-def squared():
+def record_square():
     """Return the record of x² at 3, in which x arrives twice."""
     with mg.record() as trace:
         x = mg.tensor(3.0, requires_grad=True)
@@ -77,7 +77,7 @@ def test_a_question_without_named_mistakes_or_with_choices_is_its_own_poll():
 
 
 def test_a_question_about_a_walk_becomes_a_poll_of_its_mistakes():
-    quiz = viz.quiz(squared(), 2, "gradient", candidates=[{"answer": 9.0, "hint": "That is x² itself."}])
+    quiz = viz.quiz(record_square(), 2, "gradient", candidates=[{"answer": 9.0, "hint": "That is x² itself."}])
     assert quiz.data["quiz"]["question"]["form"] == "number"
     question = quiz.poll().data["quiz"]["question"]
     texts = [each["text"] for each in question["choices"]]
