@@ -85,6 +85,13 @@ return parameter, {"velocity": ...}""", "a step with momentum, with three gaps",
         "np.add.at(gradient, indices, upstream)",
         "gradient = np.zeros(weight.shape)",
     ], "the rule of a table, from shuffled lines"),
+    in_lines(rule_exercise("mean_class_cross_entropy.logits", group=GROUPS[3]), [
+        "return upstream * (p - y) / len(logits)",
+        "y = xp.one_hot(classes, logits.shape[-1])",
+        "e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))",
+        "return upstream * (p - y)",
+        "p = e / xp.sum(e, axis=-1, keepdims=True)",
+    ], "the rule of cross-entropy, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",
