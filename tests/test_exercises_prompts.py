@@ -214,6 +214,45 @@ def test_dots_that_are_left_are_named_with_their_line(name, line, tmp_path):
     assert not reply.result.points
 
 
+def test_dots_in_a_method_of_a_class_are_named_with_the_method():
+    class Number:
+        def __init__(self, data, parents=(), slopes=()):
+            self.data, self.parents, self.slopes, self.grad = data, parents, slopes, 0.0
+
+        def __add__(self, other):
+            return Number(self.data + other.data, (self, other), (1.0, ...))
+
+        def tanh(self):
+            return self
+
+        def backward(self):
+            for parent, slope in zip(self.parents, self.slopes, strict=True):
+                parent.grad += slope
+
+    class Product(Number):
+        def __mul__(self, other):
+            return Number(self.data * ...)
+
+    class Filled(Product):
+        def __mul__(self, other):
+            return self
+
+    assert "there are still dots in line 2 of __add__" in exercises.check("engine.value", Product).text
+    Number.__add__ = lambda self, other: self
+    assert "there are still dots in line 2 of __mul__" in exercises.check("engine.value", Product).text
+    assert "dots" not in exercises.check("engine.value", Filled).text
+
+
+def test_a_wrong_answer_makes_its_mistake_and_others_are_listed():
+    overwrites, right = exercises.wrong_answer("engine.value", "M1"), BY_ID["engine.value"].right
+    for number, gradient in ((overwrites, 3.0), (right, 7.0)):
+        a = number(3.0)
+        (a * a + a).backward()
+        assert a.grad == gradient
+    with pytest.raises(KeyError, match="has no wrong answer with the mistake 'M90'; choose from M1, M2"):
+        exercises.wrong_answer("engine.value", "M90")
+
+
 def test_dots_in_an_index_are_no_gap():
     reply = exercises.check("softmax.x", lambda upstream: upstream[..., None] + upstream.nothing)
     assert "dots" not in reply.text
