@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -273,21 +274,27 @@ def test_a_record_is_written_in_time_in_proportion_to_it(record):
     assert count_lines(record(300)) < 12 * count_lines(record(30))
 
 
-def total_of_leaves(size):
+def own_total(parts):
     """Return the result of a user's operation whose rule reads all parts."""
 
     @mg.variadic(parts=lambda upstream, parts: [upstream] * len(parts))
-    def own_total(xp, parts):
+    def total(xp, parts):
         """Return the sum of all parts."""
         return sum(parts)
 
-    return own_total(leaves(size)).sum()
+    return total(parts).sum()
 
 
 def join_before(size):
     """Return a walk through a join that was not recorded: only what its rule read tells the values of its inputs."""
-    loss = total_of_leaves(size)
+    loss = own_total(leaves(size))
     return loss.backward
+
+
+def push_through(join, size):
+    """Return a forward walk through a join."""
+    values = tuple(np.array([float(number)]) for number in range(size))
+    return lambda: mg.jvp(lambda *parts: join(list(parts)), values, values)
 
 
 def leaves(size):
@@ -299,8 +306,11 @@ MANY_INPUTS = {
     "concatenate": lambda size: lambda: mg.concatenate(leaves(size)).sum().backward(),
     "stack": lambda size: lambda: mg.stack(leaves(size)).sum().backward(),
     "unstack": lambda size: lambda: mg.stack(mg.unstack(mg.ones(size, requires_grad=True))).sum().backward(),
-    "a user's rule": lambda size: lambda: total_of_leaves(size).backward(),
+    "a user's rule": lambda size: lambda: own_total(leaves(size)).backward(),
     "joined before": join_before,
+    "concatenate, forward": lambda size: push_through(mg.concatenate, size),
+    "stack, forward": lambda size: push_through(mg.stack, size),
+    "a user's rule, forward": lambda size: push_through(own_total, size),
 }
 
 
@@ -318,6 +328,21 @@ def test_a_node_with_ten_times_the_inputs_takes_ten_times_the_work(name, monkeyp
         program = MANY_INPUTS[name](size)
         counts.append(count_lines(lambda program=program: record(program)))
     assert counts[2] < 12 * counts[1]
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_longer_program_is_pushed_in_time_in_proportion_to_it(recorded):
+    def push(length):
+        def chain(x):
+            for _ in range(length):
+                x = mg.softmax(x)
+            return x
+
+        with mg.record() if recorded else nullcontext():
+            mg.jvp(chain, (np.ones(3),), (np.arange(3.0),))
+
+    push(2)  # fills caches
+    assert count_calls(lambda: push(200)) < 12 * count_calls(lambda: push(20))
 
 
 @pytest.mark.parametrize("text", ["x", "ab ", "1.5, "])

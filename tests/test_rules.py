@@ -131,7 +131,7 @@ def test_a_rule_for_an_unknown_input_raises():
     def single(xp, x):
         return x * 2
 
-    with pytest.raises(TypeError, match="single has no input 'y' to give a rule for; it has x"):
+    with pytest.raises(TypeError, match="single has no input 'y' for a rule; it has x"):
         single.rule("y")(lambda upstream: upstream)
 
 

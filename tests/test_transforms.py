@@ -252,6 +252,52 @@ def test_jvp_goes_through_joins_several_outputs_and_products():
     close(mg.jvp(f, (x,), (direction,))[1], (ahead - behind).numpy() / (2 * step), rtol=1e-7, atol=1e-8)
 
 
+JOINS_OF_A_USER = {
+    "a sum whose rule reads its parts": (lambda upstream, parts: [upstream for _ in parts],
+                                         lambda xp, parts: sum(parts)),
+    "a sum and a constant": (lambda upstream, parts_shape: [upstream for _ in parts_shape],
+                             lambda xp, parts: sum(parts) + 1.0),
+    "a sum of squares": (lambda upstream, parts: [2 * upstream * part for part in parts],
+                         lambda xp, parts: sum(part * part for part in parts)),
+    "an exponential": (lambda upstream, parts_shape, out: [upstream * out for _ in parts_shape],
+                       lambda xp, parts: xp.exp(sum(parts))),
+}  # fmt: skip
+"""Rules and forwards of operations on lists of parts that are not linear, or do not look as if they were."""
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("name", JOINS_OF_A_USER)
+def test_jvp_goes_through_any_variadic_operation_of_a_user(name, recorded):
+    rule, forward = JOINS_OF_A_USER[name]
+    forward.__name__ = "own_join"
+    own_join = mg.variadic(parts=rule)(forward)
+    primals, tangents = np.array([0.5, -0.2, 0.3]), np.array([1.0, 3.0, -2.0])
+    values = lambda shift: own_join([mg.tensor(x) for x in primals + shift * tangents]).item()
+    with mg.record() as trace:
+        _, moved = mg.jvp(lambda *parts: own_join(list(parts)), tuple(primals), tuple(tangents))
+    found = trace.steps[-1].after if recorded else moved.item()
+    assert found == pytest.approx((values(1e-6) - values(-1e-6)) / 2e-6, rel=1e-8)
+
+
+@pytest.mark.usefixtures("own_operations")
+@pytest.mark.parametrize("decorate", [mg.elementwise, mg.multilinear, "general"])
+def test_an_input_without_a_rule_is_a_constant_in_both_modes(decorate):
+    def product(xp, x, y):
+        return x * y
+
+    if decorate == "general":
+        call = mg.op(product)
+        call.rule("x")(lambda upstream, y: upstream * y)
+    else:
+        call = decorate(x=(lambda y: y) if decorate is mg.elementwise else lambda upstream, y: upstream * y)(product)
+    x = mg.tensor(2.0, requires_grad=True)
+    assert mg.grad(lambda y: call(x, y))(3.0).item() == 0
+    with mg.record() as trace:
+        value, moved = mg.jvp(lambda y: call(x, y), (3.0,), (1.0,))
+    assert (value.item(), moved.item(), list(trace.steps)) == (6.0, 0.0, [])
+
+
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.floats(-2, 2), min_size=3, max_size=3), st.lists(st.floats(-2, 2), min_size=2, max_size=2))
 def test_forward_mode_is_the_transpose_of_reverse_mode(direction, upstream):

@@ -33,6 +33,7 @@ class Op(Definition):
     tangent_rule: Any = None  # the rule for tangents in forward mode, if a user has given one; else it is derived
     is_deterministic = True   # rules return the same at each call; otherwise recorders must watch walks as they happen
     can_compile = True        # fast inputs give fast results, as compiled code assumes
+    combines_as: str | None = None  # a variadic operation can be a "join", or a "product" that is linear in each part
     is_view = False           # the result has entries of its input, and a write into it is a write into the input
     is_compiled = False       # a compiled caller is installed, and `call.vjp` is the compiled vjp
 

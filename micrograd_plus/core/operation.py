@@ -89,8 +89,7 @@ class Definition(Signature):
         """Add or replace a rule. Raise TypeError if it breaks the promise of the operation's kind."""
         for name in inputs:
             if name not in self.inputs:
-                known = ", ".join(self.inputs)
-                raise TypeError(f"{self.name} has no input {name!r} to give a rule for; it has {known}")
+                raise TypeError(f"{self.name} has no input {name!r} for a rule; it has {', '.join(self.inputs)}")
         if not hasattr(function, "__code__"):
             raise TypeError(f"the rule {self.name}.{'+'.join(inputs)} must be a function, got {function!r}")
         rule = self.rule_type(self, inputs, function)

@@ -15,10 +15,10 @@ from .notebook import answer, ask, check, hint, inputs, progress, score, walk
 from .prompts import xp
 from .question import candidates
 from .quizzes import quiz
-from .registry import get_exercise, list_exercises
+from .registry import get_exercise, list_exercises, wrong_answer
 from .student_key import identify
 
 __all__ = [
     "NotProved", "answer", "ask", "candidates", "check", "define", "get_exercise", "hint", "identify", "inputs",
-    "list_exercises", "plugged", "progress", "quiz", "score", "walk", "xp",
+    "list_exercises", "plugged", "progress", "quiz", "score", "walk", "wrong_answer", "xp",
 ]  # fmt: skip

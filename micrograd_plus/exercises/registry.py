@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import difflib
 from functools import cache, lru_cache
+from typing import Any
 
 from .from_rules import rule_exercise
 from .spec import GROUPS, Exercise
@@ -58,6 +59,30 @@ def get_exercise(id: str) -> Exercise:
 @lru_cache(64)
 def _exercise_of_rule(id: str) -> Exercise:
     return rule_exercise(id.removesuffix(SECOND_ORDER_SUFFIX), id=id, second_order=id.endswith(SECOND_ORDER_SUFFIX))
+
+
+def wrong_answer(id: str, mistake: str) -> Any:
+    """Return a wrong answer to an exercise, with a known mistake in it, to show what the mistake does.
+
+    Args:
+        id: the exercise.
+        mistake: the id of one of its mistakes, as in `Exercise.mistakes`.
+    Returns: a function, a class or a value, like the right answer.
+    Raises: KeyError if there is no such exercise, or no such mistake in it.
+    Example:
+        >>> from micrograd_plus import exercises
+        >>> Replacing = exercises.wrong_answer("engine.value", "M1")     # `=` where `+=` is due
+        >>> a = Replacing(3.0)
+        >>> (a * a + a).backward()
+        >>> a.grad                          # 7 would be right
+        3.0
+
+    See: `plugged`, which trains with a wrong rule; `mg.checks.museum`.
+    """
+    known = {each.id: each.wrong_answer for each in get_exercise(id).mistakes if each.wrong_answer is not None}
+    if mistake not in known:
+        raise KeyError(f"{id} has no wrong answer with the mistake {mistake!r}; choose from {', '.join(known)}")
+    return known[mistake]
 
 
 def list_exercises(group: str | None = None) -> list[Exercise]:

@@ -25,6 +25,8 @@ from .variants import VARIANT
 
 NOT_WRITTEN = "it stopped with NotImplementedError"
 """The start of the difference for a starter that runs unchanged."""
+DOTS_LEFT = "there are still dots"
+"""The start of the difference for code with gaps that are not filled."""
 
 
 class Reply:
@@ -63,8 +65,11 @@ class Reply:
         return self.text
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """Show the text in a notebook and, if walks can be played there, the walk at the first wrong step."""
-        if self.right or Trace._mimebundle is None or self.shown_walk is None:
+        """Show the text in a notebook and, if walks can be played there, the walk at the first wrong step.
+
+        An unfinished answer has no walk.
+        """
+        if self.right or self.next_to_do or Trace._mimebundle is None or self.shown_walk is None:
             return {"text/plain": self.text}
         trace = self.shown_walk
         player = trace._repr_mimebundle_()
@@ -78,9 +83,8 @@ class Reply:
         if self.right:
             first = f"{self.exercise.id}: right. {format_points(result.of)} of {format_points(result.of)} points."
             return "\n".join([first, *describe_solution(self.exercise), *wrap_line(self.progress)]).rstrip()
-        if result.first_wrong is not None and result.first_wrong.sentence.startswith(NOT_WRITTEN):
-            return "\n".join(wrap_line(f"{self.exercise.id}: nothing is written yet. Replace `raise "
-                                       f"NotImplementedError` by your answer, and run the cell again."))  # fmt: skip
+        if self.next_to_do:
+            return "\n".join(wrap_line(f"{self.exercise.id}: {self.next_to_do}"))
         score = f"{format_points(result.points)} of {format_points(result.of)} points"
         lines = [f"{self.exercise.id}: not right yet. {score}."]
         width = max(len(part["name"]) for part in result.parts)
@@ -100,6 +104,16 @@ class Reply:
                                "exercises.hint()")  # fmt: skip
         lines.append("exercises.walk() shows the first wrong call step by step, exercises.inputs() returns its inputs.")
         return "\n".join(lines)
+
+    @property
+    def next_to_do(self) -> str:
+        """What to do first if the starter is unchanged or has gaps left, as a sentence; otherwise an empty text."""
+        sentence = "" if self.result.first_wrong is None else self.result.first_wrong.sentence
+        if sentence.startswith(NOT_WRITTEN):
+            return "nothing is written yet. Replace `raise NotImplementedError` by your answer, and run the cell again."
+        if sentence.startswith(DOTS_LEFT):
+            return f"{sentence.rstrip('.')}. Replace them by code, and run the cell again."
+        return ""
 
     @property
     def step(self) -> str:

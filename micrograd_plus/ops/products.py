@@ -240,6 +240,9 @@ def _einsum(xp, parts, *, subscripts):
     return xp.einsum(subscripts, *parts)
 
 
+_einsum.op.combines_as = "product"
+
+
 @wraps_op(_einsum, namespace=True)
 @prefixes_errors
 def einsum(subscripts, *operands):

@@ -400,6 +400,9 @@ def stack(xp, parts, *, axis=0):
     return xp.stack(parts, axis=axis)
 
 
+_concatenate.op.combines_as = stack.op.combines_as = "join"
+
+
 @op(outputs=("parts",))
 def unstack(xp, x, *, axis=0):
     """Split into the slices along an axis, as a tuple.

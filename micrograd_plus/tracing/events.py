@@ -74,6 +74,11 @@ class Application(NamedTuple):
         return [getattr(result, "node", None) or result for result in self.results]
 
 
+def name_of_input(op: Op, index: int) -> str:
+    """Return the name of one input. Naming all parts of a list, for each part, would take quadratic time."""
+    return f"{op.inputs[0]}[{index}]" if op.kind == "variadic" else op.inputs[index]
+
+
 class FailedResult:
     """Key of an application that raised an error and so has no result."""
 

@@ -210,6 +210,8 @@ class RuleRun:
 
 def formula_of_rule(run: RuleRun, index: int) -> Notations:
     """Return the formula of what one input receives, in the rule's own letters."""
+    if isinstance(run.rule, ForwardRule) and not run.rule.has_formula:
+        return NO_FORMULA
     try:
         equation = notation.equation("contribution", run.contribution(index))
     except Exception:  # noqa: BLE001 - a rule may be any code at all, and to look at a trace never raises

@@ -8,7 +8,7 @@ from sys import intern
 from typing import Any, NamedTuple
 
 from ..core.backward import Part
-from .events import Application
+from .events import Application, name_of_input
 from .expressions import LONGEST_EXPRESSION, Expression, argument_at, expression_at
 from .formulas import TEXTBOOK
 from .groups import Groups
@@ -82,10 +82,8 @@ class NodeNames:
         if use is None:
             return "leaf"
         application = self.outline.applications[use.position]
-        keys = self.outline.inputs_at[use.position]
-        index = next(at for at, each in enumerate(keys) if each is key)
-        name = application.op.input_names(len(keys))[index]
-        expression = self._argument_expression(application, use.position, index, name)
+        name = name_of_input(application.op, use.index)
+        expression = self._argument_expression(application, use.position, use.index, name)
         if expression is not None and len(expression) <= LONGEST_EXPRESSION:
             return expression
         return name if name.isidentifier() and len(name) > 2 else "leaf"

@@ -36,10 +36,11 @@ class Constant:
 
 
 class FirstUse(NamedTuple):
-    """The first application that used a value, and the value as it was given there."""
+    """The first application that used a value, the value as it was given there, and its index among the inputs."""
 
     position: int
     value: Any
+    index: int
 
 
 class Write(NamedTuple):
@@ -93,12 +94,13 @@ class Outline:
         for position, application in enumerate(self.applications):
             keys = self._input_keys(application)
             self.inputs_at.append(keys)
-            for key, value, array in zip(keys, application.inputs, application.arrays, strict=True):
+            inputs = zip(keys, application.inputs, application.arrays, strict=True)
+            for index, (key, value, array) in enumerate(inputs):
                 if key is None:
                     continue
                 clock = max(clock, getattr(key, "created", 0))
                 if id(key) not in positions:
-                    self._note_use(key, value, array, position)
+                    self._note_use(key, value, array, position, index)
             for key, result in zip(application.output_keys, application.results, strict=True):
                 if application.node is None:
                     self._outputs[id(key)] = result
@@ -110,10 +112,10 @@ class Outline:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
             self._clocks.append(clock)
 
-    def _note_use(self, key: Any, value: Any, array: Any, position: int) -> None:
+    def _note_use(self, key: Any, value: Any, array: Any, position: int, index: int) -> None:
         """Note the array that a leaf held when an application used it."""
         if id(key) not in self._first_uses:
-            self._first_uses[id(key)] = FirstUse(position, key if hasattr(key, "_data") else value)
+            self._first_uses[id(key)] = FirstUse(position, key if hasattr(key, "_data") else value, index)
         elif (last := self._held[id(key)]) is not array:
             self.writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
         self._held[id(key)] = array

@@ -10,7 +10,7 @@ from ..core.runtime.recorders import Push
 from ..core.variable import is_complex
 from . import formulas
 from .events import AppliedRule
-from .formulas import BY_LETTER, Memory, RuleRun
+from .formulas import BY_LETTER, Memory, RuleRun, Spelling
 from .history import History
 from .names import NodeNames
 from .outline import Number, Outline
@@ -42,6 +42,7 @@ class Rules:
         self.history, self.outline, self.names = history, outline, names
         self._formulas = Memory()
         self._last_runs: dict[bool, LastRun] = {}
+        self._last_spelling: tuple[Any, Spelling] = None, BY_LETTER
 
     def reads(self, step: AppliedRule) -> dict[str, Any]:
         """Return the values that a rule read. If it was applied in the forward, it read the inputs and the result."""
@@ -67,7 +68,7 @@ class Rules:
         source = step.node, rule, reads, step.upstream
         last = self._last_runs.get(by_letter)
         if last is None or any(one is not other for one, other in zip(last.source, source, strict=True)):
-            by = BY_LETTER if by_letter else formulas.spelling_of_step(rule.op, *self._spelling(step))
+            by = BY_LETTER if by_letter else self._spelling(step.node)
             run = RuleRun(rule, self.reads(step), self._upstream(step), by)
             memory = formulas.SHARED_FORMULAS if run.is_same_in_every_record else self._formulas
             last = self._last_runs[by_letter] = LastRun(source, run, memory, memory.token(run.signature))
@@ -130,24 +131,29 @@ class Rules:
         key = token, place, formulas.kind_of_contribution(step.contribution)
         return memory.recall(key, lambda: formulas.formula_of_step(run, place, step.contribution))
 
-    def _spelling(self, step: AppliedRule) -> tuple[dict[str, str], dict[str, Any]]:
-        """Return how a step's formula spells what its rule read: symbols by name, and constants by name.
+    def _spelling(self, node: Any) -> Spelling:
+        """Return how the formulas of a node's steps spell what the rules read: the last spelling, for the same node.
 
         The symbols are the user's names. An operation's own letter serves for a value without a name, if no value of
         the user's has that name.
         """
+        last, spelling = self._last_spelling
+        if last is node:
+            return spelling
         symbols: dict[str, str] = {}
         constants: dict[str, Any] = {}
-        for name, parent in self.outline.inputs(step.node):
+        for name, parent in self.outline.inputs(node):
             if isinstance(parent, Number):
                 constants[name] = array_of(parent)
                 continue
-            node = self.outline.ids.get(id(parent))
-            if node is not None and (symbol := self.names.symbol_in_formula(name, node)):
+            number = self.outline.ids.get(id(parent))
+            if number is not None and (symbol := self.names.symbol_in_formula(name, number)):
                 symbols[name] = symbol
-        if symbol := self.names.symbol_in_formula("out", self.outline.ids[id(step.node)]):
+        if symbol := self.names.symbol_in_formula("out", self.outline.ids[id(node)]):
             symbols["out"] = symbol
-        return symbols, constants
+        spelling = formulas.spelling_of_step(node.op, symbols, constants)
+        self._last_spelling = node, spelling
+        return spelling
 
 
 def _input_of_rule(step: AppliedRule) -> tuple[str, int]:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..core.rule import Contribution
 from ..core.runtime.recorders import Push
-from .events import AppliedRule
+from .events import AppliedRule, name_of_input
 from .history import History
 from .journal import Journal
 from .outline import Outline
@@ -51,7 +50,7 @@ class Steps:
                 index=index,
                 walk=walk,
                 node=self.outline.ids[id(applied.node)],
-                input=_name_of_input(contribution),
+                input=name_of_input(contribution.rule.op, contribution.index),
                 target=target,
                 rule=self.rules.table.names[index],
                 formula=self.rules.formula(index),
@@ -79,10 +78,3 @@ class Steps:
             return upstream, reads
         parts = {f"upstream[{i}]": array_of(part) for i, part in enumerate(upstream) if part is not None}
         return next(iter(parts.values())), {**reads, **parts}
-
-
-def _name_of_input(contribution: Contribution) -> str:
-    """Return the name of the input that a contribution is for. Naming all parts of a list for each part would take a
-    time that grows with the square of their number."""
-    op, index = contribution.rule.op, contribution.index
-    return f"{op.inputs[0]}[{index}]" if op.kind == "variadic" else op.inputs[index]

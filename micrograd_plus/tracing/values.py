@@ -174,7 +174,9 @@ def _float_to_dict(value: float) -> dict[str, Any]:
 
 def json_entries(array: Any) -> list[Any]:
     """Return the entries of an array as JSON can hold them."""
-    return [_json_entry(number) for number in array.reshape(-1).tolist()]
+    entries = array.reshape(-1).tolist()
+    needs_no_text = array.dtype.kind in "biu" or (array.dtype.kind == "f" and np.isfinite(array).all())
+    return entries if needs_no_text else [_json_entry(entry) for entry in entries]
 
 
 def _json_entry(number: Any) -> Any:

@@ -24,7 +24,7 @@ from ..core.variable import clock, is_complex, namespace_of
 from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
 from .arguments import check_tuple, name_of
-from .forward_steps import PushedApplication, node_of, report
+from .forward_steps import JoinPush, PushedApplication, is_transposed, node_of, report
 from .reverse import as_variables, differentiating, grad, have_nodes, zeros
 
 
@@ -163,7 +163,7 @@ class Applications(Recorder):
     looks_inside = True
 
     def __init__(self, start: int) -> None:
-        self.steps: list[tuple[Op, Sequence[Any], list[Any], Sequence[Any], dict[str, Any], Any]] = []
+        self.steps: list[tuple[Op, Sequence[Any], Sequence[Any], Sequence[Any], dict[str, Any], Any]] = []
         self.start, self.captured = start, False
 
     def on_apply(
@@ -174,7 +174,7 @@ class Applications(Recorder):
         if not (any(part.node is not None for part in result) if op.outputs else result.node is not None):
             return
         made = tuple(map(frozen_copy, result)) if op.outputs else frozen_copy(result)
-        nodes = [getattr(value, "node", None) for value in inputs]
+        nodes = node_of(op, made if op.outputs else (made,)).parents  # None for an input without a rule
         self.steps.append((op, inputs, nodes, data, params, made))
         for node in nodes:
             if node is not None and node.created < self.start:
@@ -204,7 +204,13 @@ class OnTensors:
             raise
 
     def __call__(
-        self, op: Op, given: Sequence[Any], nodes: list[Any], data: Sequence[Any], params: dict[str, Any], result: Any
+        self,
+        op: Op,
+        given: Sequence[Any],
+        nodes: Sequence[Any],
+        data: Sequence[Any],
+        params: dict[str, Any],
+        result: Any,
     ) -> None:
         """Push tangents through one application, if an input has one."""
         tangent_of = self.tangent_of
@@ -223,14 +229,21 @@ class OnTensors:
     def report(self, on_step: OnStep, inputs: Sequence[Any], application: PushedApplication) -> None:
         """Report to a recorder, as arrays, how much each input adds; the computation itself is not recorded."""
         op, data, params, results, arriving = application
-        tangents = [getattr(tangent, "_data", tangent) for tangent in arriving]
+        tangents = _as_arrays(arriving)
+        application = application._replace(arriving=tangents)
 
-        def push_one(place: int) -> Sequence[Any]:
+        def push_one_input(place: int) -> Sequence[Any]:
             only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
             return OnArrays({}).output_tangents(op, inputs, data, params, results, only)
 
         with mute_recorders():
-            report(application._replace(arriving=tangents), push_one, on_step)
+            push_one = push_one_input
+            if op.combines_as == "join":
+                push_one = JoinPush(application)
+            elif is_transposed(op):
+                transposed = TransposedVjp(op, results)
+                push_one = lambda place: _as_arrays(transposed.push({place: Tensor.of(tangents[place])}))
+            report(application, push_one, on_step)
 
     def output_tangents(
         self,
@@ -243,17 +256,17 @@ class OnTensors:
     ) -> Sequence[Any]:
         """Return the tangent of each result, or None.
 
-        Forward rules are derived: an elementwise operation multiplies by its local derivative, a linear one is applied
-        to the tangents, a multilinear one to each tangent in turn. The vjp of any other operation is linear in
-        upstream, and its transpose is the forward rule.
+        Forward rules are derived: an elementwise operation multiplies by its local derivative, a linear one and a join
+        are applied to the tangents, a multilinear one and a product to each tangent in turn. The vjp of any other
+        operation is linear in upstream, and its transpose is the forward rule.
         """
-        if op.tangent_rule is not None or op.kind == "general":
+        if op.tangent_rule is not None or is_transposed(op):
             return self.general(op, inputs, params, results, arriving)
         xp = self.namespace(results[0])
         values, outcomes = self.values(inputs, data), self.values(results, [part._data for part in results])
         if op.kind == "elementwise":
             return (_push_elementwise(xp, op, values, params, outcomes[0], arriving),)
-        if op.kind == "linear" or (op.kind == "variadic" and op.inputs[0] not in op.rules[0].reads):
+        if op.kind == "linear" or op.combines_as == "join":
             fixed = [i for i, name in enumerate(op.inputs) if op.kind == "linear" and not op.has_rule_for(name)]
             tangents = self.apply(xp, op, self.input_tangents(values, arriving, fixed), params)
         else:
@@ -268,9 +281,10 @@ class OnTensors:
     def general(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: list[Any]
     ) -> Sequence[Any]:
-        """Push tangents through an operation of the general kind, or one with a custom tangent rule."""
+        """Push tangents through an operation by transposing its vjp, or by its custom tangent rule."""
         if op.tangent_rule is None:
-            return _push_by_transposing(op, results, arriving)
+            moving = {place: tangent for place, tangent in enumerate(arriving) if tangent is not None}
+            return TransposedVjp(op, results).push(moving)
         return op.tangent_rule.push(inputs, params, results, self.input_tangents(inputs, arriving))
 
     def input_tangents(self, values: Sequence[Any], arriving: Sequence[Any], fixed: Sequence[int] = ()) -> list[Any]:
@@ -303,11 +317,10 @@ class OnArrays(OnTensors):
     def general(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: list[Any]
     ) -> Sequence[Any]:
-        """Push tangents through an operation of the general kind, whose rule runs on tensors."""
+        """Push tangents through an operation whose rule runs on tensors."""
         as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
         with mute_recorders() if recording.open else NO_BLOCK:
-            tangents = super().general(op, inputs, params, results, as_tensors)
-        return [None if tangent is None else getattr(tangent, "_data", tangent) for tangent in tangents]
+            return _as_arrays(super().general(op, inputs, params, results, as_tensors))
 
     def namespace(self, result: Any) -> Any:
         """Return the namespace for forwards and rules."""
@@ -347,35 +360,45 @@ def _push_elementwise(
     return total if total.dtype == out.dtype else xp.astype(total, dtype=out.dtype)
 
 
-def _push_by_transposing(op: Op, results: Sequence[Any], arriving: list[Any]) -> Sequence[Any]:
-    """Push tangents by transposing the vjp, which is linear in upstream: multiply the contribution to each input by its
-    tangent, and differentiate the sum by upstream."""
-    unknown = [zeros(part) for part in results]
-    for each, part in zip(unknown, results, strict=True):
-        each.requires_grad = part.node is not None
-    node = next(part.node for part in results if part.node is not None)
-    node = node.parents[0] if op.outputs else node
-    with enable_grad():
-        upstream: Any = unknown if op.outputs else unknown[0]
-        paired = [
-            _inner(contribution.value, arriving[contribution.index])
-            for contribution in contributions(tensors, upstream, node)
-            if arriving[contribution.index] is not None
-        ]
-        total = _sum(paired)
-        if total.node is None:
-            return [None] * len(results)
-        tracked = [part.node for part in unknown if part.node is not None]
-        start = Tensor.of(upstream_of(total, None, True))
-        found = walk_from([(total.node, start)], tensors, ends=tracked)
-        return [
-            None if part.node is None else in_dtype(found.get(part.node, zeros(part)), part.node) for part in unknown
-        ]
+class TransposedVjp:
+    """Transpose of the vjp of one application, which is linear in upstream.
+
+    The contribution to each input is multiplied by the input's tangent, and the sum is differentiated by upstream.
+    """
+
+    def __init__(self, op: Op, results: Sequence[Any]):
+        self.results, self.upstreams = results, [zeros(part) for part in results]
+        for upstream, part in zip(self.upstreams, results, strict=True):
+            upstream.requires_grad = part.node is not None
+        upstream: Any = self.upstreams if op.outputs else self.upstreams[0]
+        with enable_grad():
+            found = contributions(tensors, upstream, node_of(op, results))
+            self.contributions = {each.index: each.value for each in found}
+
+    def push(self, tangents: dict[int, Any]) -> Sequence[Any]:
+        """Return the tangent of each result, or None; `tangents` has the tangents of some inputs, by place."""
+        with enable_grad():
+            total = _sum([_inner(self.contributions[place], tangent) for place, tangent in tangents.items()])
+            if total.node is None:
+                return [None] * len(self.results)
+            tracked = [upstream.node for upstream in self.upstreams if upstream.node is not None]
+            start = Tensor.of(upstream_of(total, None, True))
+            # No node from before the upstreams leads to them, and a program can be long.
+            found = walk_from([(total.node, start)], tensors, ends=tracked, since=tracked[0].created)
+            return [
+                None if part.node is None else in_dtype(found.get(upstream.node, zeros(upstream)), upstream.node)
+                for upstream, part in zip(self.upstreams, self.results, strict=True)
+            ]
 
 
 def _inner(a: Any, b: Any) -> Any:
     """Return the real inner product of two gradients: real and imaginary parts are multiplied separately."""
     return (ops.real(ops.conj(a) * b) if is_complex(a) or is_complex(b) else a * b).sum()
+
+
+def _as_arrays(tangents: Sequence[Any]) -> list[Any]:
+    """Return tangents as arrays."""
+    return [getattr(tangent, "_data", tangent) for tangent in tangents]
 
 
 def _sum(parts: Sequence[Any]) -> Any:

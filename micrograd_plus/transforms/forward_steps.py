@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..backends import devices
 from ..core.apply import Op
 from ..core.runtime.recorders import ForwardRule, OnStep, Push
 from ..core.variable import is_complex, namespace_of
-from ..formulas import symbols
 
 
 class PushedApplication(NamedTuple):
@@ -39,6 +39,14 @@ class PushedApplication(NamedTuple):
         return self.op.values_by_name(list(self.data), self.params, out, ())
 
 
+def is_transposed(op: Op) -> bool:
+    """Return True if tangents go through an operation by the transpose of its vjp, which is right for every operation.
+
+    The others are pushed in a way that follows from their kind, or by a user's tangent rule.
+    """
+    return op.tangent_rule is None and (op.combines_as or op.kind) in ("general", "variadic")
+
+
 def node_of(op: Op, results: Sequence[Any]) -> Any:
     """Return the node of the application that computed these results."""
     node = next(part.node for part in results if part.node is not None)
@@ -49,20 +57,22 @@ class PushRule(ForwardRule):
     """Forward rule for the tangent of one input.
 
     `function` is the source of the rule: the local derivative of an elementwise operation, the forward itself if it is
-    linear in this input, a custom tangent rule, or else the gradient rule, which is transposed."""
+    linear in this input, a custom tangent rule, or else the gradient rule, which is transposed.
+    """
 
-    __slots__ = ("count", "output", "place", "to_real")
+    __slots__ = ("count", "has_formula", "output", "place", "to_real")
 
     def __init__(self, op: Op, place: int, count: int, output: int, to_real: bool):
         back = next(rule for rule in op.rules if op.kind == "variadic" or op.inputs[place] in rule.inputs)
         function: Any = op.forward
         if op.tangent_rule is not None:
             function = op.tangent_rule.function
-        elif op.kind in ("elementwise", "general"):
+        elif op.kind == "elementwise" or is_transposed(op):
             function = back.function
         super().__init__(op, (op.inputs[0 if op.kind == "variadic" else place],), function)
         self.place, self.count, self.output, self.to_real = place, count, output, to_real
-        if op.tangent_rule is None and op.kind == "general":
+        self.has_formula = not (to_real or is_transposed(op))
+        if is_transposed(op):
             self.reason = "The transpose of the way back, which this rule says."
 
     def __eq__(self, other: object) -> bool:
@@ -79,24 +89,17 @@ class PushRule(ForwardRule):
     def needs(self) -> tuple[str, ...]:
         """Names of the values that the rule reads besides the tangent."""
         op = self.op
-        if op.kind in ("elementwise", "general") or op.tangent_rule is not None:
+        if op.kind == "elementwise" or is_transposed(op) or op.tangent_rule is not None:
             tangents = {f"{name}_tangent" for name in op.inputs}
             return tuple(name for name in self.reads if name not in {"xp", "upstream", "inside", *tangents})
         if op.kind == "variadic":
-            return (*(() if self._others_rest else op.inputs), *op.params)
+            return (*(() if op.combines_as == "join" else op.inputs), *op.params)
         others = [name for name in op.inputs if not (op.kind == "linear" and op.has_rule_for(name))]
         return (*(name for name in others if name != op.inputs[self.place]), *op.params)
-
-    @property
-    def _others_rest(self) -> bool:
-        """Whether a variadic operation is linear in all parts together, so that the other parts are set to zero."""
-        return self.op.inputs[0] not in self.op.rules[0].reads
 
     def __call__(self, named: dict[str, Any]) -> Any:
         """Return the result of the rule; for an elementwise operation, the local derivative."""
         op = self.op
-        if named["xp"] is symbols and (self.to_real or (op.kind == "general" and op.tangent_rule is None)):
-            raise TypeError(f"the way forward through {op.name} has no formula")
         if op.tangent_rule is not None:
             still = {f"{name}_tangent": 0 for name in op.inputs} | {f"{self.inputs[0]}_tangent": named["upstream"]}
             sent = super().__call__({**named, **still})
@@ -110,11 +113,39 @@ class PushRule(ForwardRule):
     def _forward_arguments(self, named: dict[str, Any]) -> list[Any]:
         """Return the arguments of the forward: the tangent, and the other inputs, fixed or zero."""
         op = self.op
+        if op.combines_as == "join":
+            return [[*zeros_in_formula(self.place), named["upstream"], *zeros_in_formula(self.count - self.place - 1)]]
         if op.kind == "variadic":
-            parts = [0] * self.count if self._others_rest else named[op.inputs[0]]
-            return [[named["upstream"] if i == self.place else x for i, x in enumerate(parts)]]
+            return [[named["upstream"] if i == self.place else x for i, x in enumerate(named[op.inputs[0]])]]
         held = [named[name] if name in self.needs else 0 for name in op.inputs]
         return [named["upstream"] if i == self.place else x for i, x in enumerate(held)]
+
+
+def zeros_in_formula(count: int) -> list[Any]:
+    """Return zeros, with an ellipsis in place of all but the outer ones if there are more than three."""
+    return [0] * count if count <= 3 else [0, ..., 0]
+
+
+class JoinPush:
+    """Push of one part's tangent at a time through an operation that joins its parts.
+
+    The gradient rule of such an operation cuts a window for each part out of upstream. So the tangent of a part is
+    written into its window of an array of zeros. Applying the operation to a list of zeros, for each part, would take
+    time that is quadratic in the number of parts.
+    """
+
+    def __init__(self, application: PushedApplication):
+        (rule,), xp = application.op.rules, namespace_of(application.results[0]._data)
+        self.arriving, self.zeros = application.arriving, devices.zeros_like(application.results[0]._data)
+        self.windows = rule({**application.rule_values, "xp": xp, "upstream": self.zeros})
+
+    def __call__(self, place: int) -> Sequence[Any]:
+        """Return what the tangent of one part contributes to the tangent of the result."""
+        window = self.windows[place]
+        window[...] = self.arriving[place]
+        contribution = self.zeros.copy()
+        window[...] = 0
+        return (contribution,)
 
 
 def report(application: PushedApplication, push_one: Callable[[int], Sequence[Any]], on_step: OnStep) -> None:

@@ -16,7 +16,9 @@ OnStep = Callable[..., None]
 
 
 class ForwardRule(Rule):
-    """A rule as it is applied to tangents in forward mode."""
+    """A rule as it is applied to tangents in forward mode. It can be run on symbols if it `has_formula`."""
+
+    has_formula = True
 
 
 class Push(Contribution):

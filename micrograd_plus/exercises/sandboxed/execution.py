@@ -48,9 +48,9 @@ def describe_error(raised: BaseException, answer: Any = None) -> dict[str, Any]:
 
     If the student's code still has dots where something is missing, the message says so instead.
     """
-    line = line_of_dots(answer) if not isinstance(raised, NotImplementedError) else None
-    if line is not None:
-        return {"kind": "InvalidAnswer", "message": f"there are still dots in line {line}", "line": None}
+    place = place_of_dots(answer) if not isinstance(raised, NotImplementedError) else None
+    if place is not None:
+        return {"kind": "InvalidAnswer", "message": f"there are still dots in {place}", "line": None}
     here = __file__.rpartition("execution")[0]
     lines = [number for frame, number in traceback.walk_tb(raised.__traceback__)
              if not frame.f_code.co_filename.startswith(here)]  # fmt: skip
@@ -61,29 +61,39 @@ def describe_error(raised: BaseException, answer: Any = None) -> dict[str, Any]:
     return {"kind": type(raised).__name__, "message": message, "line": lines[0] if lines else None}
 
 
-def codes_of(answer: Any) -> list[CodeType]:
-    """Return the compiled code of a function, or of the methods of a class."""
+def functions_of(answer: Any) -> list[FunctionType]:
+    """Return a function itself, or the methods of a class, inherited ones included."""
     try:
-        functions = vars(answer).values() if isinstance(answer, type) else [inspect.unwrap(answer)] * callable(answer)
-        return [each.__code__ for each in functions if isinstance(each, FunctionType)]
+        inherited = reversed(answer.__mro__) if isinstance(answer, type) else ()
+        methods = {name: each for parent in inherited for name, each in vars(parent).items()}
+        functions = methods.values() if isinstance(answer, type) else [inspect.unwrap(answer)] * callable(answer)
+        return [each for each in functions if isinstance(each, FunctionType)]
     except Exception:  # noqa: BLE001 - attributes of a student's object may raise anything
         return []
 
 
 def has_dots(code: CodeType) -> bool:
-    """Return whether compiled code, or a function inside it, contains `...`."""
-    return any(each is ... or (isinstance(each, CodeType) and has_dots(each)) for each in code.co_consts)
+    """Return whether compiled code, or a function inside it, contains `...`, also as an entry of a constant tuple."""
+    return any(each is ... or (isinstance(each, tuple) and ... in each)
+               or (isinstance(each, CodeType) and has_dots(each)) for each in code.co_consts)  # fmt: skip
 
 
-def line_of_dots(answer: Any) -> int | None:
-    """Return the first line of a function or class that has `...` for something missing; None if there is none.
+def place_of_dots(answer: Any) -> str | None:
+    """Return the first line of a function, or of a method of a class, that has `...` for something missing."""
+    for function in functions_of(answer):
+        line = line_of_dots(function) if has_dots(function.__code__) else None
+        if line is not None:
+            return f"line {line} of {function.__name__}" if isinstance(answer, type) else f"line {line}"
+    return None
+
+
+def line_of_dots(function: FunctionType) -> int | None:
+    """Return the first line of a function that has `...` for something missing; None if there is none.
 
     Dots in an index, as in `x[..., None]`, do not count.
     """
-    if not any(map(has_dots, codes_of(answer))):
-        return None
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError, ValueError):
         return None
     slices = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
