@@ -17,6 +17,7 @@ from ..files import atomic_file, write_file
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
+from .number_page import watch_values
 from .page import Page, Value
 from .passes import PASSES
 from .seams import OpenPage, heal, write_on
@@ -126,7 +127,7 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
         i = next(given)
         return _argument(page, x, i, flat[i])
 
-    with write_on(page):
+    with watch_values(), write_on(page):
         args, kwargs = map_leaves((args, kwargs), as_ink)
         result = function(*args, **kwargs)
         _refuse_writes(page, args, kwargs)
@@ -259,7 +260,7 @@ def is_refusal(error: BaseException) -> bool:
     return str(error).startswith("mg.compile: ")
 
 
-def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
+def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return one call of a function as a NumPy program. The call happens, with all its effects.
 
     Args:
@@ -276,6 +277,11 @@ def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Progra
 
     See: jax.make_jaxpr; torch.fx.symbolic_trace.
     """
-    _, (page, structure) = trace(function, args, kwargs)
+    from .number_step import is_step_of_values, trace_numbers
+
     name = getattr(function, "__name__", "step")
-    return Program(page, structure, name if name.isidentifier() else "step")
+    name = name if name.isidentifier() else "step"
+    if is_step_of_values(function, args, kwargs):
+        return trace_numbers(function, args, kwargs, name)[1]
+    _, (page, structure) = trace(function, args, kwargs)
+    return Program(page, structure, name)
