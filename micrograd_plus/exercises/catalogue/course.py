@@ -20,7 +20,8 @@ SUFFIXES = {".twice": 4, ".whole": 4}
 """Minutes that a longer form of an exercise adds."""
 NEEDS = {
     "divide.b": "multiply.a", "power.base": "multiply.a", "log.x": "exp.x", "tanh.x": "exp.x", "sigmoid.x": "exp.x",
-    "leaky_relu.x": "maximum.a+b", "clip.x": "maximum.a+b", "tanh.x.twice": "tanh.x", "multiply.a.twice": "multiply.a",
+    "leaky_relu.x.whole": "relu.x.whole", "clip.x": "maximum.a+b", "tanh.x.twice": "tanh.x",
+    "multiply.a+b.twice": "multiply.a",
     "relu.x.whole": "maximum.a+b", "diamond.gradients": "multiply.a", "neuron.predict": "tanh.x multiply.a",
     "twice.predict": "diamond.gradients", "curves.find": "tanh.x subtract.b", "exponential.find": "exp.x divide.b",
     "tanh.x.gaps": "exp.x", "multiply.b.whole": "add.b.whole", "broadcast_to.x.whole": "add.b.whole",
@@ -35,7 +36,9 @@ NEEDS = {
     "conv2d.x": "unfold.x matmul.b", "conv2d.weight": "conv2d.x", "max_pool2d.x": "unfold.x max.x",
     "avg_pool2d.x": "unfold.x mean.x", "solve.a+b": "matmul.b", "tied.gradients": "matmul.b diamond.gradients",
     "product.find": "matmul.b", "log_softmax.x": "softmax.x", "logsumexp.x": "exp.x sum.x",
-    "softmax_cross_entropy.logits": "log_softmax.x", "mean_class_cross_entropy.logits": "softmax_cross_entropy.logits",
+    "softmax_cross_entropy.logits": "log_softmax.x",
+    "mean_class_cross_entropy.logits": "mean_class_cross_entropy.logits.lines",
+    "mean_class_cross_entropy.logits.lines": "softmax.x.gaps",
     "binary_cross_entropy_with_logits.logits": "sigmoid.x", "stages.gradients": "diamond.gradients divide.b",
     "weighted_variance.x": "var.x", "softmax.x": "softmax.x.gaps", "softmax.x.gaps": "exp.x sum.x",
     "softmax.x.twice": "softmax.x", "masked_softmax.x": "softmax.x", "layer_norm.x": "var.x",

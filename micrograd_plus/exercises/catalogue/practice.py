@@ -62,6 +62,12 @@ share = upstream * ...
 total = xp.sum(share, axis=axis, keepdims=...)
 return out * (upstream - ...)""", "the rule of softmax, with three gaps",
     ),
+    with_gaps(
+        engines.MOMENTUM, """\
+velocity = momentum * state.get("velocity", 0.0) + ...
+parameter = parameter - rate * ...
+return parameter, {"velocity": ...}""", "a step with momentum, with three gaps",
+    ),
     in_lines(rule_exercise("max.x", group=GROUPS[1]), [
         "return share * wins / winners",
         "wins = x == largest",
@@ -79,6 +85,13 @@ return out * (upstream - ...)""", "the rule of softmax, with three gaps",
         "np.add.at(gradient, indices, upstream)",
         "gradient = np.zeros(weight.shape)",
     ], "the rule of a table, from shuffled lines"),
+    in_lines(rule_exercise("mean_class_cross_entropy.logits", group=GROUPS[3]), [
+        "return upstream * (p - y) / len(logits)",
+        "y = xp.one_hot(classes, logits.shape[-1])",
+        "e = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))",
+        "return upstream * (p - y)",
+        "p = e / xp.sum(e, axis=-1, keepdims=True)",
+    ], "the rule of cross-entropy, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",
