@@ -1,4 +1,4 @@
-"""What a program depends on besides its arguments, and whether two traces of a step agree."""
+"""Guards of a program: its conditions besides the arguments, and the comparison of two traces."""
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations

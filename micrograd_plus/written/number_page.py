@@ -1,6 +1,6 @@
 """Steps of micrograd's `Value`s, written out as programs of plain numbers.
 
-While such a step is traced, the numbers that its Values hold note what is done to them. So the engine itself runs:
+While such a step is traced, the numbers that its Values hold note all computations. So the engine itself runs:
 operations, rules and `backward()`. The program computes with Python's floats, or with arrays for a batch.
 """
 # pyright: reportPrivateUsage=false
@@ -35,10 +35,10 @@ def open_numbers() -> Numbers | None:
 
 
 class Number:
-    """A number that notes what is done to it.
+    """A number that notes all computations with it.
 
     `form` is "input", "binop", "unop" or "call", and `source` says where an input comes from. The rest is for the text:
-    `uses` counts the readings, `same` is what is read instead, `is_positive` means that it is never -0.0, `hides_sign`
+    `uses` counts the readings, `same` is read instead, `is_positive` means that it is never -0.0, `hides_sign`
     that no result shows whether it is 0.0 or -0.0, `varies` that it is an array if the arguments are.
     """
 
@@ -149,7 +149,7 @@ words = types.SimpleNamespace(**{name: _word(name) for name in floats.__all__})
 
 
 class Numbers:
-    """A page of numbers: what a step of Values computes, reads and changes."""
+    """A page of numbers: the computations, inputs and updates of a step of Values."""
 
     def __init__(self, named: dict[int, str], is_batch: bool = False):
         self.start, self.named, self.is_batch = clock(), named, is_batch
@@ -216,7 +216,7 @@ class Numbers:
             self.blocks.append((start, (line, site)))
         return site, line
 
-    # What a step reads and writes -----------
+    # Reading and writing Values -------------
 
     def read_data(self, value: Value) -> Any:
         """Return the number of a Value; one that was there before the step is an input."""
@@ -248,7 +248,7 @@ class Numbers:
         x = GRAD.__get__(value)
         if type(x) is Number or id(value) in self.grads or not self.is_older(value):
             return x
-        if self.is_batch:  # a call adds to what is there
+        if self.is_batch:  # a call adds to the gradient
             self.grads[id(value)] = value, x
             x = 0
         else:
@@ -272,7 +272,7 @@ class Numbers:
         return self.arguments.get(id(value), value)
 
     def close(self) -> None:
-        """Note what the step has changed, and give all Values plain numbers."""
+        """Note the changes of the step, and give all Values plain numbers."""
         for kind, slot, touched in (("data", DATA, self.data), ("grad", GRAD, self.grads)):
             for value, initial in touched.values():
                 now = slot.__get__(value)

@@ -36,10 +36,10 @@ _programs = itertools.count(1)
 
 
 def drop_zeros(numbers: list[Number], outputs: list[Any]) -> None:
-    """Leave out sums with the number 0 whose result differs in the sign of a zero at most, if nobody sees that sign.
+    """Leave out sums with the number 0 whose result differs in the sign of a zero at most, if no result shows that sign.
 
     Gradients start as 0, so `0 + x` comes before every product with a local derivative. It differs from x only if x is
-    -0.0. Nobody sees that if the sum is only multiplied, and the products are added to something that is not -0.0.
+    -0.0. No result shows it if the sum is only multiplied, and the products are added to numbers that are never -0.0.
     """
     find_hidden_signs(numbers, outputs)
     for each in numbers:
@@ -74,7 +74,7 @@ def _other_is_positive(reader: Number, x: Number) -> bool:
 
 
 def _read(x: Any) -> Any:
-    """Return what is read instead of a number."""
+    """Return the number that is read instead."""
     return x.same if type(x) is Number else x
 
 
@@ -288,7 +288,7 @@ class NumberProgram:
         ])  # fmt: skip
 
     def save(self, path: str) -> None:
-        """Save the program as a module of its own."""
+        """Save the program as a module."""
         write_file(path, self.source)
 
     def __str__(self) -> str:

@@ -163,7 +163,7 @@ class Page:
         ]
 
     def each_statement(self) -> Iterator[Statement]:
-        """Yield all statements in the order in which they run, also those of loops."""
+        """Yield all statements in the order in which they run, with the statements of loops."""
         for item in self.statements:
             yield from getattr(item, "statements", (item,))
 
