@@ -36,7 +36,7 @@ _programs = itertools.count(1)
 
 
 def drop_zeros(numbers: list[Number], outputs: list[Any]) -> None:
-    """Leave out sums with the number 0 whose result differs in the sign of a zero at most, if no result shows that sign.
+    """Leave out sums with the number 0 that differ in the sign of a zero at most, if no result shows that sign.
 
     Gradients start as 0, so `0 + x` comes before every product with a local derivative. It differs from x only if x is
     -0.0. No result shows it if the sum is only multiplied, and the products are added to numbers that are never -0.0.
