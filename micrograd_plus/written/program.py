@@ -258,30 +258,3 @@ def is_refusal(error: BaseException) -> bool:
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error).startswith("mg.compile: ")
-
-
-def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Return one call of a function as a NumPy program. The call happens, with all its effects.
-
-    Args:
-        function: any step: a loss, `backward()`, an update.
-        *args, **kwargs: what it is called with.
-    Returns: a `Program`; `print` shows it, and `save` makes a module of it.
-    Raises: TypeError, with the user's line, for a step that no program can repeat, such as one that asks for a number
-        of a tensor.
-    Example:
-        >>> x = mg.tensor([1.0, 2.0])
-        >>> program = mg.written_out(lambda x: mg.exp(x).sum(), x)
-        >>> "np.exp" in program.source
-        True
-
-    See: jax.make_jaxpr; torch.fx.symbolic_trace.
-    """
-    from .number_step import is_step_of_values, trace_numbers
-
-    name = getattr(function, "__name__", "step")
-    name = name if name.isidentifier() else "step"
-    if is_step_of_values(function, args, kwargs):
-        return trace_numbers(function, args, kwargs, name)[1]
-    _, (page, structure) = trace(function, args, kwargs)
-    return Program(page, structure, name)
