@@ -20,7 +20,8 @@ SUFFIXES = {".twice": 4, ".whole": 4}
 """Minutes that a longer form of an exercise adds."""
 NEEDS = {
     "divide.b": "multiply.a", "power.base": "multiply.a", "log.x": "exp.x", "tanh.x": "exp.x", "sigmoid.x": "exp.x",
-    "leaky_relu.x": "maximum.a+b", "clip.x": "maximum.a+b", "tanh.x.twice": "tanh.x", "multiply.a.twice": "multiply.a",
+    "leaky_relu.x.whole": "relu.x.whole", "clip.x": "maximum.a+b", "tanh.x.twice": "tanh.x",
+    "multiply.a+b.twice": "multiply.a",
     "relu.x.whole": "maximum.a+b", "diamond.gradients": "multiply.a", "neuron.predict": "tanh.x multiply.a",
     "twice.predict": "diamond.gradients", "curves.find": "tanh.x subtract.b", "exponential.find": "exp.x divide.b",
     "tanh.x.gaps": "exp.x", "multiply.b.whole": "add.b.whole", "broadcast_to.x.whole": "add.b.whole",
