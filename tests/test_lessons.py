@@ -493,26 +493,30 @@ def answer_by_keyboard(page: Any, host: Any, questions: list[dict[str, Any]]) ->
         assert page.evaluate(FOCUSED) >= 0, f"Tab does not reach {first} of {question['say']!r}"
         if "type" in action:
             page.keyboard.type(action["type"])
-            page.keyboard.press("Enter")
-        elif "press" in action:
-            page.keyboard.press(str(action["press"] + 1))
-        elif "toggle" in action:
-            for k in action["toggle"]:
-                page.keyboard.press(str(k + 1))
-            for _ in range(len(question["choices"]) - max(action["toggle"], default=0)):
-                page.keyboard.press("Tab")
-            page.keyboard.press("Enter")
-        elif "mark" in action:
-            for key in ["Home", *["ArrowRight"] * action["mark"], "m"]:
-                page.keyboard.press(key)
-        else:
-            places = action["cells"] if "cells" in action else [action["cell"]]
-            for key in [*keys_over_cells(places, question["shape"][-1]), *["Tab", "Enter"] * ("cells" in action)]:
-                page.keyboard.press(key)
+        for key in keys_of(action, question):
+            page.keyboard.press(key)
         feedback = host.locator(".card-feedback, .quiz-feedback")
         expect(feedback, question["say"]).to_contain_text("✓" if question is questions[-1] else " ")
         if question is not questions[-1]:
             page.keyboard.press("q")
+
+
+def keys_of(action: dict[str, Any], question: dict[str, Any]) -> Iterator[str]:
+    """Yield the keys that give an answer, after what is typed."""
+    if "type" in action:
+        yield "Enter"
+    elif "press" in action:
+        yield str(action["press"] + 1)
+    elif "toggle" in action:
+        yield from (str(k + 1) for k in action["toggle"])
+        yield from ["Tab"] * (len(question["choices"]) - max(action["toggle"], default=0))
+        yield "Enter"
+    elif "mark" in action:
+        yield from ["Home", *["ArrowRight"] * action["mark"], "m"]
+    elif "cell" in action:
+        yield from keys_over_cells([action["cell"]], question["shape"][-1])
+    else:
+        yield from [*keys_over_cells(action["cells"], question["shape"][-1]), "Tab", "Enter"]
 
 
 def keys_over_cells(places: list[int], columns: int) -> Iterator[str]:
