@@ -295,14 +295,14 @@ def test_second_order_and_transforms_have_the_engines_bits():
         return mg.scan(lambda s, row: (mg.tanh(s + row), s), mg.zeros(3), x)
 
     rng = np.random.default_rng(1)
-    def checkpointed(x):
+    def use_checkpoint(x):
         w.grad = None
         hidden = mg.checkpoint(lambda x: mg.tanh(mg.exp(x * 0.1) @ w), x)
         loss = (hidden * hidden).mean()
         loss.backward()
         return loss, w.grad
 
-    for f, shape in ((penalty, (5, 4)), (curvature, (4,)), (scan_rows, (6, 3)), (checkpointed, (5, 4))):
+    for f, shape in ((penalty, (5, 4)), (curvature, (4,)), (scan_rows, (6, 3)), (use_checkpoint, (5, 4))):
         step = mg.compile(f)
         for _ in range(5):
             x = mg.tensor(rng.normal(size=shape))
@@ -388,14 +388,14 @@ def branching_program(seed):
 
 
 def test_a_step_that_branches_on_shapes_has_the_engines_bits():
-    for seed in range(40):
+    for seed in range(24):
         (ours, engine), (theirs, step) = branching_program(seed), branching_program(seed)
         step, rng = mg.compile(step), np.random.default_rng(seed)
-        for call in range(6):
-            x = mg.tensor(rng.normal(size=(3 + call % 2 * 2, 4)))
+        for rows in (3, 3, 3, 3, 3, 5, 5, 5):  # the first call finds no gradient, and later ones do
+            x = mg.tensor(rng.normal(size=(rows, 4)))
             assert all_same(engine(x), step(x)), seed
             assert all_same([[p, p.grad] for p in ours], [[p, p.grad] for p in theirs]), seed
-        assert step.counts["written"] >= 1, seed
+        assert step.counts["written"] >= 2, seed
 
 
 def test_everything_else_works_without_the_package(tmp_path):
@@ -544,8 +544,8 @@ class Forgetful(dict):
 
 
 def write_into_what_is_read(monkeypatch):
-    def can_take_over(x, out, last, at):
-        return isinstance(x, passes.Value) and x.is_array and x.kind == "temporary" and x.shape == out.shape
+    def can_take_over(x, statement, last, at):
+        return isinstance(x, passes.Value) and x.is_array and x.kind == "temporary" and x.shape == statement.out.shape
 
     monkeypatch.setattr(passes, "can_take_over", can_take_over)
 
