@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..core.messages import prefixes_errors
 from ..core.runtime import recorders
@@ -216,4 +216,5 @@ def _expand_note(note: Any) -> Iterable[Change]:
     kind, subject, of, _, _, *rest = note
     if kind not in ("accumulate", "update") or not isinstance(subject, list):
         return [Change._make(note)]
-    return [Change(kind, leaf, of, before, after, *rest) for leaf, before, after in subject]
+    changed = cast("list[tuple[Any, Any, Any]]", subject)
+    return [Change(kind, leaf, of, before, after, *rest) for leaf, before, after in changed]

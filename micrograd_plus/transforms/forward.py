@@ -237,7 +237,7 @@ class OnTensors:
             return OnArrays({}).output_tangents(op, inputs, data, params, results, only)
 
         with mute_recorders():
-            push_one = push_one_input
+            push_one: Callable[[int], Sequence[Any]] = push_one_input
             if op.combines_as == "join":
                 push_one = JoinPush(application)
             elif is_transposed(op):
