@@ -446,7 +446,7 @@ class _Listener(Recorder):
             node = getattr(output, "node", None)
             self.outcomes[node.parents[0] if op.outputs and node is not None else node] = (data, params, result)
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Any:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> Any:
         """Record every step."""
         return lambda *step: self.steps.append(step)
 

@@ -123,7 +123,7 @@ class WalkCounter(recorders.Recorder):
 
     count = 0
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> None:
         """Count a walk."""
         self.count += 1
 
