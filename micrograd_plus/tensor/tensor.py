@@ -320,10 +320,7 @@ class Tensor(PyTorchMethods):
             notify_change("gradient", node, before, value)
         node.grad = value
 
-    @property
-    def T(self) -> Tensor:
-        """All axes in reverse order."""
-        return _transpose(self)
+    T = property(_transpose, doc="All axes in reverse order.")
 
     @property
     def mT(self) -> Tensor:
