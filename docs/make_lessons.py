@@ -3,10 +3,14 @@
 A lesson is one MyST text: Markdown, with `+++` between two text cells and ```{code-cell} around code. A cell may carry
 tags of `TAGS`, in its `:tags:` or, for a text cell, after `+++`. Run as `make lessons`; the same text always gives
 the same bytes, because the id of a cell follows from its text.
+
+Answers, hints and reasons of questions are folded in the notebook: a reader sees the code of a cell before its card.
+JupyterLab hides the code of a cell that only asks.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import sys
 from collections import Counter
@@ -16,11 +20,17 @@ from typing import Any
 import jupytext
 import nbformat
 
+from micrograd_plus_viz.quizzes.folded_texts import fold
+
 LESSONS = Path(__file__).parent / "lessons"
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 TAGS = ("setup", "ask", "write", "exercise", "plants", "slide", "notes")
 """What a cell is for: it prepares, asks, has code to complete, belongs to an exercise, plants a mistake on purpose, is
 shown on a slide, is for the lecturer alone."""
+ASKING = ("ask", "quiz")
+"""Functions that show a question: `viz.ask`, `viz.quiz` and those of `exercises`."""
+FOLDED = ("right", "wrong", "why", "candidates", "rule")
+"""Their arguments that a reader must not see before answering."""
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -34,8 +44,14 @@ def read_lesson(text: str) -> Any:
         check_tags(tags, cell.source)
         if "notes" in tags:
             continue
-        make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
-        book.cells.append(make(cell.source, metadata={"tags": tags} if tags else {}, id=cell_id(cell.source, seen)))
+        metadata: dict[str, Any] = {"tags": tags} if tags else {}
+        name = cell_id(cell.source, seen)
+        if cell.cell_type == "markdown":
+            book.cells.append(nbformat.v4.new_markdown_cell(cell.source, metadata=metadata, id=name))
+            continue
+        if only_asks(cell.source):
+            metadata["jupyter"] = {"source_hidden": True}
+        book.cells.append(nbformat.v4.new_code_cell(fold_answers(cell.source), metadata=metadata, id=name))
     return book
 
 
@@ -51,6 +67,92 @@ def cell_id(source: str, seen: Counter[str]) -> str:
     name = hashlib.sha256(source.encode()).hexdigest()[:8]
     seen[name] += 1
     return name if seen[name] == 1 else f"{name}-{seen[name]}"
+
+
+# Answers that a reader must not see -----------------------------------------------------------------------------------
+
+
+def is_question(node: ast.AST) -> bool:
+    """Return whether code shows a question."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ASKING
+
+
+def only_asks(source: str) -> bool:
+    """Return whether a cell has nothing but questions."""
+    lines = ast.parse(source).body
+    return bool(lines) and all(isinstance(line, ast.Expr) and is_question(line.value) for line in lines)
+
+
+def fold_answers(source: str) -> str:
+    """Return the code of a cell with the answers, hints and reasons of its questions folded."""
+    calls = [node for node in ast.walk(ast.parse(source)) if is_question(node)]
+    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        start = place_in(source, call.lineno, call.col_offset)
+        end = place_in(source, call.end_lineno, call.end_col_offset)
+        source = source[:start] + folded_call(call, source) + source[end:]
+    return source
+
+
+def place_in(source: str, line: int, column: int) -> int:
+    """Return where a place of `ast`, a line and a column in bytes, is in a text."""
+    lines = source.splitlines(keepends=True)
+    return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
+
+
+def folded_call(call: ast.Call, source: str) -> str:
+    """Return a question with its literal answers folded into one text, and texts in other answers each in one."""
+    shown, literals = [code_of(each, source) for each in call.args], {}
+    is_card = ast.unparse(call.func) == "viz.ask"
+    if is_card and len(call.args) > 1 and (right := literal(call.args[1])) is not None:
+        literals["right"] = right[0]
+        shown.pop(1)
+    for keyword in call.keywords:
+        if keyword.arg not in FOLDED:
+            shown.append(f"{keyword.arg}={code_of(keyword.value, source)}")
+        elif (value := literal(keyword.value)) is not None:
+            literals[keyword.arg] = value[0]
+        else:
+            shown.append(f"{keyword.arg}={ast.unparse(FoldTexts().visit(keyword.value))}")
+    folded = [f'**viz.unfold("{fold(literals)}")'] if literals else []
+    return f"{ast.unparse(call.func)}({', '.join([*shown, *folded])})"
+
+
+def code_of(node: ast.expr, source: str) -> str:
+    """Return the code of an expression as its author wrote it."""
+    return ast.get_source_segment(source, node) or ast.unparse(node)
+
+
+def literal(node: ast.expr) -> tuple[Any] | None:
+    """Return the value of a literal in a tuple, or None."""
+    try:
+        return (ast.literal_eval(node),)
+    except ValueError:
+        return None
+
+
+class FoldTexts(ast.NodeTransformer):
+    """Folds each text in an expression; an f-string becomes a folded text that is formatted."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """Return a call that unfolds a text."""
+        return unfold_call(node.value) if isinstance(node.value, str) else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """Return a call that formats a folded text."""
+        template, values = "", []
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                template += part.value.replace("{", "{{").replace("}", "}}")
+                continue
+            style = "" if part.format_spec is None else ":" + "".join(each.value for each in part.format_spec.values)
+            template += f"{{{len(values)}{'' if part.conversion < 0 else '!' + chr(part.conversion)}{style}}}"
+            values.append(part.value)
+        return ast.Call(ast.Attribute(unfold_call(template), "format", ast.Load()), values, [])
+
+
+def unfold_call(value: Any) -> ast.expr:
+    """Return the code that unfolds a value."""
+    return ast.parse(f'viz.unfold("{fold(value)}")', mode="eval").body
 
 
 def lesson_files() -> list[Path]:

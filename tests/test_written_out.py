@@ -15,7 +15,7 @@ from micrograd_plus import nn, optim
 from micrograd_plus.checks import promises
 from micrograd_plus.nn import functional
 from micrograd_plus.pytrees import leaves
-from micrograd_plus.written import passes, program, seams
+from micrograd_plus.written import loops, passes, program, seams, stacks, text
 from micrograd_plus.written.ink import open_page
 from micrograd_plus.written.program import Program, trace
 from micrograd_plus.written.step import Runner
@@ -400,7 +400,36 @@ def programs_for_passes():
         b = a + 1.0
         return b * a, mg.exp(b) - a
 
-    return [writes, arrays, draws, tables, gradient_of_take, named_tuples, read_later]
+    return [writes, arrays, draws, tables, gradient_of_take, named_tuples, read_later, *programs_with_loops()]
+
+
+def programs_with_loops():
+    """Return functions whose rounds read each other and what is stacked of them."""
+
+    def rounds(x):
+        x = mg.concatenate([x, x])
+        state, seen = x, []
+        for _ in range(8):
+            state = mg.tanh(state * 0.9 + x)
+            seen.append(state)
+        return mg.stack(seen), seen[2] * seen[5], (seen[1] * seen[4]).sum(), state
+
+    def first_round_again(x):
+        state = first = mg.tanh(x)
+        for _ in range(8):
+            state = mg.tanh(state * 0.9) * first
+            first = state if first is None else first
+        return state
+
+    def rounds_back(x):
+        leaf = x.detach().requires_grad_()
+        state = leaf
+        for part in mg.stack([leaf * float(i) for i in range(1, 9)]).unstack():
+            state = mg.sin(state * part)
+        state.sum().backward()
+        return leaf.grad
+
+    return [rounds, first_round_again, rounds_back]
 
 
 def differences():
@@ -470,7 +499,31 @@ def overlook_named_tuples(monkeypatch):
     monkeypatch.setitem(passes.PASSES, "dead statements", drop)
 
 
+def run_one_round_less(monkeypatch):
+    monkeypatch.setattr(loops.Loop, "count", property(lambda self: len(self.rounds) - 1))
+
+
+def read_the_new_value_for_the_old(monkeypatch):
+    monkeypatch.setattr(loops, "Before", lambda now: now)
+
+
+def list_only_the_last_round(monkeypatch):
+    monkeypatch.setattr(loops, "_list_value", lambda value, reader: None)
+    monkeypatch.setattr(text, "_find_slice", lambda parts: (None, 0, 0))
+
+
+def stack_what_is_used_later(monkeypatch):
+    def can_be_made_in_place(self, part, at):
+        self.last[part.buffer] = at
+        return real(self, part, at)
+
+    real = stacks.Stack.can_be_made_in_place
+    monkeypatch.setattr(stacks.Stack, "can_be_made_in_place", can_be_made_in_place)
+
+
 MISTAKES = [
+    (run_one_round_less, "rounds"), (list_only_the_last_round, "rounds"),
+    (read_the_new_value_for_the_old, "rounds_back"), (stack_what_is_used_later, "rounds"),
     (merge_across_a_write, "arrays"), (write_into_what_is_read, "read_later"), (merge_a_draw, "draws"),
     (drop_calls_without_a_result, "writes"), (overlook_named_tuples, "named_tuples"),
 ]  # fmt: skip
@@ -484,6 +537,89 @@ def test_programs_for_passes_have_the_engines_bits():
 def test_a_planted_mistake_in_a_pass_is_caught(mistake, program, monkeypatch):
     mistake(monkeypatch)
     assert program in differences()
+
+
+# Loops ----------------------------------------------------
+
+WAYS_THROUGH_A_ROUND = [
+    lambda state, seen, x, i: mg.tanh(state + x),
+    lambda state, seen, x, i: state * 0.5 + seen[0],
+    lambda state, seen, x, i: state - seen[-1] * 0.1,
+    lambda state, seen, x, i: state + seen[max(len(seen) - 2, 0)] * 0.3,
+    lambda state, seen, x, i: mg.where(x > 0.0, state, mg.sin(state)),
+    lambda state, seen, x, i: state * x[i % 4] if i else state,
+    lambda state, seen, x, i: set_column(state * 1.0, x[None] + state),
+    lambda state, seen, x, i: write_into_views(state, x),
+    lambda state, seen, x, i: state + mg.random.normal(size=4) if i > 1 else state * 2.0,
+    lambda state, seen, x, i: state @ (mg.eye(4) * 0.9) + x * float(i),
+]  # fmt: skip
+
+
+def random_rounds(seed):
+    """Return a function with a loop of several statements a round, whose rounds are read in different ways."""
+    rng = np.random.default_rng([seed, 11])
+    chosen = [WAYS_THROUGH_A_ROUND[k] for k in rng.integers(0, len(WAYS_THROUGH_A_ROUND), rng.integers(1, 4))]
+    count, later = int(rng.integers(5, 9)), int(rng.integers(0, 5))
+
+    def program(x, y):
+        first, parameter = x.detach().requires_grad_(), y.detach().requires_grad_()
+        state, seen, total = first, [first], mg.tensor(0.0)
+        for i in range(count):
+            for way in chosen:
+                state = way(state, seen, parameter, i)
+            seen.append(state)
+            total = total + (state * state).sum()
+        stacked = mg.stack(seen) if seed % 2 else mg.stack(seen[::-1])
+        (total + stacked.mean() + seen[later].sum() + parameter.sum()).backward()
+        return total, stacked.detach(), seen[later].detach(), first.grad, parameter.grad
+
+    return program
+
+
+def test_rolled_programs_have_the_bits_of_unrolled_ones_and_of_the_engine():
+    rolled = 0
+    for seed in range(24):
+        f, rng = random_rounds(seed), np.random.default_rng(seed)
+        given, others = ([mg.tensor(rng.normal(size=s)) for s in [(3, 4), (4,)]] for _ in range(2))
+        names = list(passes.PASSES)
+        found = []
+        for chosen in (names, ["loops"] if seed % 3 == 0 else [name for name in names if name != "loops"]):
+            mg.random.seed(seed)
+            _, (page, structure) = trace(f, given, {}, chosen)
+            rolled += any(isinstance(each, loops.Loop) for each in page.statements)
+            mg.random.seed(seed)
+            found.append(Runner(Program(page, structure, "step")).run(others))
+        mg.random.seed(seed)
+        expected = list(leaves(f(*others)))
+        for each in found:
+            assert all_same(expected, list(each)), seed
+    assert rolled > 24
+
+
+def test_a_recurrent_network_is_written_as_two_loops():
+    rng = np.random.default_rng(0)
+    w, u = (mg.tensor(rng.normal(size=(4, 4)), requires_grad=True) for _ in range(2))
+    sgd = optim.SGD([w, u], lr=0.1)
+
+    def step(x):
+        sgd.zero_grad()
+        state = mg.zeros((3, 4))
+        for drive in functional.linear(x, w).unstack():
+            state = mg.tanh(functional.linear(state, u, drive))
+        loss = (state * state).mean()
+        loss.backward()
+        sgd.step()
+        return loss
+
+    lengths = []
+    for count in (20, 90):
+        source = mg.written_out(step, mg.tensor(rng.normal(size=(count, 3, 4)))).source
+        lengths.append(source.count("\n"))
+        assert f"for i in range({count}):" in source
+        assert "states.append(state)" in source
+        assert "for i in reversed(range(1, " in source
+        assert "np.stack" not in source
+    assert lengths[0] == lengths[1] < 110
 
 
 # The text -------------------------------------------------

@@ -332,10 +332,6 @@ ROUNDED_WHEN_WRITTEN = {"sqrtm": "its number of steps depends on the numbers, an
 """Operations whose written programs may differ from the walk in the last digits, with reasons."""
 
 
-ROUNDED_WHEN_WRITTEN = {"sqrtm": "its number of steps depends on the numbers, and a program takes a fixed one"}
-"""Operations whose written programs may differ from the walk in the last digits, with reasons."""
-
-
 def program_writer() -> Any:
     """Return the module that writes programs. It is above this package, and everything works without it: then None."""
     package = f"{__name__.partition('.')[0]}.written"

@@ -202,7 +202,8 @@ class Writer:
         value = moment.values.get(node.id, node.value)
         return {
             "id": node.id, "kind": node.kind, "op": node.op, "called": node.called, "name": node.name,
-            "label": node.label, "summary": node.summary,
+            "label": node.label, "expression": node.expression, "title": node.title, "cut": node.cut,
+            "summary": node.summary,
             "inputs": [{"name": name, "node": at} for name, at in node.inputs if all_inputs or at in listed],
             "params": node.params, "requires_grad": node.requires_grad, "value": self.values.index(value),
             "lines": self._lines(node.lines), "group": node.group, "failed": node.failed,

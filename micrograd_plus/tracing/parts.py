@@ -20,6 +20,12 @@ class TraceNode:
     op: str | None = None
     called: str | None = None
     label: str | None = None
+    expression: str | None = None
+    """The program's expression for a value without a label, shortened to 32 characters."""
+    title: str = ""
+    """How pictures call the node: its expression if it has one, with a number if it occurs again; or its name."""
+    cut: str | None = None
+    """Why no gradient goes on from this result to its inputs: `detach`, `no_grad`, or `no rule`; None if one can."""
     summary: str | None = None
     inputs: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     params: dict[str, str] = field(default_factory=dict[str, str])

@@ -7,6 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+IN_PLACE_CALLS = frozenset(f"np.{name}" for name in (
+    "tanh", "exp", "sqrt", "maximum", "minimum", "log", "sin", "cos", "square", "negative", "abs", "add", "subtract",
+    "multiply", "divide", "log1p", "expm1",
+))  # fmt: skip
+IN_PLACE_SIGNS = frozenset("+-*/")
+
 
 class Note(NamedTuple):
     """Comment above a block of statements: the user's line, its location, and the rule that is at work."""
@@ -29,7 +35,7 @@ class Buffer:
 
 class Value:
     """A value of the program: an input, a constant, or the result of a statement. The shape of a dynamic one depends on
-    numbers, so it may change from call to call."""
+    numbers, so it may change from call to call. `place` says which values of a loop it belongs to, and its round."""
 
     __slots__ = (
         "buffer",
@@ -43,6 +49,7 @@ class Value:
         "is_whole",
         "kind_of_number",
         "name",
+        "place",
         "shape",
         "source",
         "strides",
@@ -56,6 +63,7 @@ class Value:
         self.source, self.hint, self.name = source, hint, ""
         self.constant = x if kind == "constant" else None
         self.is_dynamic = self.is_tensor = False
+        self.place: Any = None
 
     @property
     def kind(self) -> str:
@@ -73,7 +81,8 @@ class Value:
 
 class Statement:
     """One statement. `form` says how it is spelled, `function` names what it calls, `writes` lists the values it writes
-    into, `into` is the value whose memory its result takes over, and `has_effect` keeps it even if nothing reads it."""
+    into. `into` is the value whose memory its result takes over or is made in. `has_effect` keeps it even if nothing
+    reads it."""
 
     __slots__ = ("args", "form", "function", "has_effect", "into", "kwargs", "note", "out", "writes")
 
@@ -88,11 +97,18 @@ class Statement:
 
     def reads(self) -> list[Value]:
         """Return the values that it reads."""
-        return list(find((self.args, tuple(self.kwargs.values())), Value))
+        return list(find((self.args, tuple(self.kwargs.values()), (self.into,)), Value))
 
     def outs(self) -> list[Value]:
         """Return the values that it makes."""
         return list(find(self.out, Value))
+
+    @property
+    def is_elementwise(self) -> bool:
+        """True for a statement that can write its result into given memory."""
+        signs = self.form == "binop" and self.function in IN_PLACE_SIGNS
+        calls = self.form == "call" and self.function in IN_PLACE_CALLS
+        return (signs or calls) and isinstance(self.out, Value) and self.out.is_array and not self.kwargs
 
 
 class Update(NamedTuple):
@@ -145,6 +161,11 @@ class Page:
             update._replace(value=same.get(update.value, update.value)) if isinstance(update.value, Value) else update
             for update in self.updates
         ]
+
+    def each_statement(self) -> Iterator[Statement]:
+        """Yield all statements in the order in which they run, also those of loops."""
+        for item in self.statements:
+            yield from getattr(item, "statements", (item,))
 
     def live(self) -> list[Value]:
         """Return the values that outlive the call."""

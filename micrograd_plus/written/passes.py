@@ -6,13 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from .loops import roll_loops
 from .page import Page, Statement, Value, map_parts, map_values
-
-IN_PLACE_CALLS = frozenset(f"np.{name}" for name in (
-    "tanh", "exp", "sqrt", "maximum", "minimum", "log", "sin", "cos", "square", "negative", "abs", "add", "subtract",
-    "multiply", "divide", "log1p", "expm1",
-))  # fmt: skip
-IN_PLACE_SIGNS = frozenset("+-*/")
+from .stacks import stack_in_place
 
 
 def drop_dead(page: Page) -> None:
@@ -125,7 +121,7 @@ def reuse_memory(page: Page) -> None:
         last[value.buffer] = len(page.statements)
     for i, statement in enumerate(page.statements):
         out = statement.out
-        if not is_elementwise(statement):
+        if not statement.is_elementwise:
             continue
         x = next((x for x in statement.args if can_take_over(x, out, last, i)), None)
         if x is not None:
@@ -134,13 +130,6 @@ def reuse_memory(page: Page) -> None:
             for value in made.pop(out.buffer):
                 value.buffer = x.buffer
                 made[x.buffer].append(value)
-
-
-def is_elementwise(statement: Statement) -> bool:
-    """Return True for a statement that can write its result into given memory."""
-    signs = statement.form == "binop" and statement.function in IN_PLACE_SIGNS
-    calls = statement.form == "call" and statement.function in IN_PLACE_CALLS
-    return (signs or calls) and isinstance(statement.out, Value) and statement.out.is_array and not statement.kwargs
 
 
 def can_take_over(x: Any, out: Value, last: dict[Any, int], at: int) -> bool:
@@ -153,5 +142,6 @@ def can_take_over(x: Any, out: Value, last: dict[Any, int], at: int) -> bool:
 
 PASSES: dict[str, Callable[[Page], None]] = {
     "dead statements": drop_dead, "constants": hoist_constants, "repeats": merge_repeats, "in place": reuse_memory,
+    "stacks": stack_in_place, "loops": roll_loops,
 }  # fmt: skip
 """The passes by name, in order."""

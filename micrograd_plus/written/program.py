@@ -44,7 +44,7 @@ class Program:
         space = self.namespace()
         exec(compile(self.source, self.filename, "exec", optimize=0), space)
         self.function: Callable[..., Any] = space[name]
-        self.has_checks = any(statement.form == "check" for statement in page.statements)
+        self.has_checks = any(statement.form == "check" for statement in page.each_statement())
 
     def namespace(self) -> dict[str, Any]:
         """Return the names that the text needs besides its own: constants that are arrays, and objects."""
@@ -52,7 +52,7 @@ class Program:
 
     def _header(self, name: str) -> list[str]:
         lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
-        if any(s.function.startswith("math.") for s in self.page.statements):
+        if any(s.function.startswith("math.") for s in self.page.each_statement()):
             lines.insert(0, "import math")
         lines += [
             "",

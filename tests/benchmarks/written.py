@@ -15,7 +15,7 @@ from .report import Outcome, Row
 
 MODULES = {
     "W3": (w3_small_mlp, 0.95), "W4": (w4_mnist_mlp, 1.06), "W5": (w5_cnn, 1.17), "W6": (w6_transformer, 0.96),
-    "W7": (w7_rnn, 1.45), "W8": (w8_broadcasting, 1.0), "W9": (w9_second_order, 1.3),
+    "W7": (w7_rnn, 1.3), "W8": (w8_broadcasting, 1.0), "W9": (w9_second_order, 1.3),
 }  # fmt: skip
 """The module of each workload, and the goal: time over by hand."""
 TOLERANCE = 1e-4

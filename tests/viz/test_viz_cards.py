@@ -110,8 +110,35 @@ def test_an_entry_is_pressed_by_mouse_and_by_key(open_card):
 
 
 @pytest.mark.browser
+def test_several_entries_are_marked_and_sent_together(open_card):
+    row = {(1, column) for column in range(4)}
+    card = viz.ask("Press row 1.", row, picture=PICTURE, wrong={((1, 1), (1, 0)): "Two more."}, why=WHY)
+    page, feedback = open_card(card)
+    send = page.get_by_role("button", name="Answer")
+    send.click()
+    expect(feedback).to_contain_text("That is not a valid answer. Press all entries that fit")
+    for name in ["[1, 1]", "[1, 0]", "[0, 0]"]:
+        page.get_by_role("gridcell", name=name).click()
+    send.click()
+    expect(feedback).to_contain_text("These are not exactly the ones that fit.")
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("gridcell", name="[0, 0]")).to_be_focused()
+    page.keyboard.press("Space")
+    send.click()
+    expect(feedback).to_have_text("✗ Not right, try 2. Two more.")
+    for name in ["[1, 3]", "[1, 2]"]:
+        page.get_by_role("gridcell", name=name).click()
+    send.click()
+    expect(feedback).to_contain_text("✓ Right. The answer is [1, 0], [1, 1], [1, 2] and [1, 3].")
+    expect(send).to_be_hidden()
+    page.get_by_role("gridcell", name="[1, 2]").click(force=True)
+    expect(page.locator("[aria-selected=true]")).to_have_count(4)
+
+
+@pytest.mark.browser
 def test_cards_have_no_accessibility_violations(open_card):
     for card in [card for card, _, _ in CARDS.values()] + [viz.ask("Press it.", (0, 1), picture=PICTURE),
+                                                           viz.ask("Press both.", {(0, 1), (0, 2)}, picture=PICTURE),
                                                            viz.ask("Which?", {"a"}, choices=["a", "b"])]:  # fmt: skip
         page, _ = open_card(card)
         for scheme in ("light", "dark"):
@@ -205,6 +232,8 @@ def test_the_right_choice_has_no_place_of_its_own():
         ({"say": "a", "right": "b", "choices": ["c", "d"]}, ValueError, "'b' is not among the choices 'c', 'd'"),
         ({"say": "a", "right": "b", "choices": ["b", "b"]}, ValueError, "choices must be different texts"),
         ({"say": "a", "right": 1, "choices": ["b", "c"]}, TypeError, "with choices, right must be one of them"),
+        ({"say": "a", "right": {(3, 0)}, "picture": PICTURE}, ValueError, r"is no entry of a picture of shape"),
+        ({"say": "a", "right": {(2, 0)}, "wrong": {(1, 0): "no"}, "picture": PICTURE}, TypeError, "must be tuples of"),
         ({"say": "a", "right": (3, 0), "picture": PICTURE}, ValueError, r"is no entry of a picture of shape \(3, 4\)"),
         ({"say": "a", "right": (0, 0, 0), "picture": np.ones((1, 1, 1))}, ValueError, "needs one or two axes"),
         ({"say": "a", "right": 1, "tolerance": 0}, ValueError, "tolerance must be a relative error"),

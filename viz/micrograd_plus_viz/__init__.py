@@ -26,6 +26,7 @@ from .exports import film, worked_solution
 from .figure import Figure
 from .layout import compute_placement
 from .quizzes import TOLERANCE, Card, Progress, Quiz, ask as _ask, quiz as _quiz
+from .quizzes.folded_texts import unfold as _unfold
 from .quizzes.output import SealedOutput
 from .sliders import explore as _explore
 from .trace_input import Trace, trace_data, with_insides
@@ -33,7 +34,7 @@ from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
     "ArrayPicture", "Card", "Drawing", "Figure", "Progress", "Quiz", "WalkComparison", "WalkPlayer", "ask", "compare",
-    "describe", "draw", "explore", "picture", "progress", "quiz", "save", "show", "widget",
+    "describe", "draw", "explore", "picture", "progress", "quiz", "save", "show", "unfold", "widget",
 ]  # fmt: skip
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
 
@@ -172,7 +173,7 @@ def ask(
     The form of the answer follows from `right`: a number; a list or array of numbers, compared to three digits; a
     shape, which is a tuple; `True` or `False`; a text, which is one of `choices` or of the texts in `wrong`; a set of
     texts, if several of `choices` are right. With `picture`, an array of one or two axes, `right` is the index of the
-    entry to press, or a list of indices that are all right.
+    entry to press, a list of indices of which each is right, or a set of indices that must all be pressed.
 
     `wrong` maps wrong answers to hints. `why` is shown after the right answer. Texts may have `code` in backticks.
     Answers, hints and `why` are sealed: the page holds none of them as text. A number is right if its relative error is
@@ -187,6 +188,14 @@ def ask(
 def progress() -> Progress:
     """Return a line that counts the answered questions of the page, without a kernel."""
     return Progress()
+
+
+def unfold(text: str) -> Any:
+    """Return an answer, a reason or hints that the notebook of a lesson keeps folded, or raise ValueError.
+
+    `make lessons` folds them, so that nobody reads an answer by accident: `viz.ask("…", **viz.unfold("…"))`.
+    """
+    return _unfold(text)
 
 
 def picture(array: Any, name: str = "", dark: bool = False) -> ArrayPicture:

@@ -11,7 +11,7 @@ export function mountCard(host, data) {
   let [tries, done] = [0, false];
   const feedback = make("p", "card-feedback");
   feedback.setAttribute("role", "status");
-  const picture = data.picture ? cardPicture(data.picture, data.form === "cell" ? answer : null) : null;
+  const picture = data.picture ? cardPicture(data.picture, data.form, answer) : null;
   const form = cardForm(data, answer, picture);
   const show = makeButton("tool card-show", giveUp, "Show me");
   show.hidden = !data.shows;
@@ -71,6 +71,7 @@ function richText(text) {
 
 function cardForm(data, answer, picture) {
   if (data.form === "cell") return { element: null, tried: picture.tried, close: () => {}, first: null };
+  if (data.form === "cells") return cellsForm(picture, answer);
   if (data.form === "one" || data.form === "several") return choiceForm(data, answer);
   return typedForm(data, answer);
 }
@@ -133,8 +134,16 @@ function choiceForm({ choices, form }, answer) {
   } };
 }
 
-// An array as cells. With `press`, each cell is a button: arrow keys move between them, and one is a tab stop.
-function cardPicture({ shape, data }, press) {
+// Entries are marked in the picture, and sent together.
+function cellsForm(picture, answer) {
+  const send = makeButton("tool", () => answer(picture.chosen() || null), "Answer");
+  return { element: send, tried: () => {}, first: null, close: () => { send.hidden = true; } };
+}
+
+// An array as cells. If entries are asked for, each cell is a button: arrow keys move between them, and one is a tab stop.
+function cardPicture({ shape, data }, form, answer) {
+  const several = form === "cells";
+  const press = several || form === "cell";
   const [rows, columns] = shape.length > 1 ? shape : [1, shape[0]];
   const largest = data.map((x) => Math.abs(magnitude(x))).filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
   const digits = data.length <= 48 && columns <= 8;
@@ -148,7 +157,13 @@ function cardPicture({ shape, data }, press) {
     cell.setAttribute("role", "gridcell");
     cell.setAttribute("aria-label", `${name}: ${number(x)}`);
     cell.title = `${name} = ${number(x)}`;
-    cell.addEventListener("click", () => { move(k); if (cell.getAttribute("aria-disabled") !== "true") press(place(k)); });
+    if (several) cell.setAttribute("aria-selected", "false");
+    cell.addEventListener("click", () => {
+      move(k);
+      if (cell.getAttribute("aria-disabled") === "true") return;
+      if (several) cell.setAttribute("aria-selected", String(cell.getAttribute("aria-selected") !== "true"));
+      else answer(place(k));
+    });
     return cell;
   });
   const place = (k) => (shape.length > 1 ? `${Math.floor(k / columns)},${k % columns}` : String(k));
@@ -168,6 +183,7 @@ function cardPicture({ shape, data }, press) {
   const grid = make("div", `cells ${digits ? "with-digits" : ""}`, ...lines);
   grid.style.setProperty("--columns", columns);
   grid.setAttribute("role", press ? "grid" : "img");
+  if (several) grid.setAttribute("aria-multiselectable", "true");
   grid.setAttribute("aria-label", `A picture of ${rows} by ${columns} entries, up to ${number(largest)} in size`);
   if (press) {
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
@@ -179,7 +195,9 @@ function cardPicture({ shape, data }, press) {
       if (to >= 0 && to < cells.length && !leavesRow) move(to);
     });
   }
-  return { element: grid, first: cells[0], tried: (given) => {
+  const isChosen = (cell) => cell.getAttribute("aria-selected") === "true";
+  const chosen = () => cells.flatMap((cell, k) => (isChosen(cell) ? [place(k)] : [])).join(";");
+  return { element: grid, first: cells[0], chosen, tried: (given) => {
     const k = cells.findIndex((_, i) => place(i) === given);
     cells[k].setAttribute("aria-disabled", "true");
     cells[k].classList.add("tried");

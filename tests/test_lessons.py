@@ -1,0 +1,537 @@
+"""Every lesson of docs/lessons: its form, its run, its secrets, and each answer to each of its questions.
+
+A lesson is found by its files: docs/lessons/NN_name.md, notebooks/NN_name.ipynb, and tests/lessons/NN_name.py with the
+right contents of the cells that a reader completes. Each notebook runs once as it is and once completed, each time in a
+fresh kernel and an empty folder.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import runpy
+import tempfile
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache, cached_property
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import matplotlib.font_manager  # noqa: F401 - what a machine's first import says is no notebook's
+import nbformat
+import pytest
+
+import lesson_pages as pages
+from browser import chromium, page  # noqa: F401 - fixtures
+from lesson_pages import Hosted, has_answer, question_salt, read_host, texts_of_output
+from notebook_runs import (
+    NOT_TEXT,
+    figures,
+    figures_in_text,
+    html_of,
+    output_text,
+    outputs_of,
+    run_notebook,
+    sections_of,
+)  # fmt: skip
+from staged import staged_notebooks
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXTS, NOTEBOOKS, ANSWERS = ROOT / "docs" / "lessons", ROOT / "notebooks", ROOT / "tests" / "lessons"
+WATCH = (ROOT / "tests" / "lesson_watch.py").read_text("utf-8")
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+make_lessons = runpy.run_path(str(ROOT / "docs" / "make_lessons.py"))
+
+MOST_WORDS, MOST_CELLS, MOST_LINES = 900, 50, 15
+MOST_WORDS_BETWEEN, MOST_CELLS_BETWEEN, FIRST_WITHIN = 120, 4, 90
+LEAST_ASKS, LEAST_KINDS, LEAST_RECALLS, LEAST_AT_END = 10, 5, 3, 3
+MOST_NEW_TERMS = 2
+MOST_BYTES, MOST_MEGABYTES = 1_200_000, 500
+CURVES = ("03", "07", "08")
+"""Lessons that draw curves with matplotlib."""
+DOING = {"ask", "write", "exercise"}
+COMPLETED = {"write", "exercise"}
+TYPED = ("number", "whole", "numbers", "shape")
+NONSENSE = ("word", "nan", "...", "(1, 2, 3, 4, 5, 6)", "")
+WIDTHS = (360, 768, 1280, 1440)
+FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
+LESSON_NUMBER = re.compile(r"\b0\d\b")
+RECALL = re.compile(r"Recall\b|From (lesson \d\d|school)")
+TERM = re.compile(r"(?<![*\w])\*([^*\s][^*]*)\*(?![*\w])")
+
+
+class Lesson:
+    """A lesson with its text, its notebook and what its runs showed. Everything is computed once."""
+
+    def __init__(self, text: Path, answers: Path = ANSWERS) -> None:
+        self.name, self.text, self.answers = text.stem, text, answers
+        self.number = self.name[:2]
+        self.book = make_lessons["read_lesson"](text.read_text("utf-8"))
+        self.folder = Path(tempfile.mkdtemp(prefix=self.name))
+
+    @cached_property
+    def cells(self) -> list[Any]:
+        """Return the cells of the notebook as it is, after its run."""
+        return self.starter_run[0]
+
+    @cached_property
+    def notes(self) -> dict[str, Any]:
+        """Return what the kernel noted in that run."""
+        return self.starter_run[1]
+
+    @cached_property
+    def starter_run(self) -> tuple[list[Any], dict[str, Any]]:
+        """Run all cells as a reader gets them."""
+        return self.run(self.book)
+
+    @cached_property
+    def solution_run(self) -> tuple[list[Any], dict[str, Any]]:
+        """Run all cells with what a student writes."""
+        book = nbformat.from_dict(json.loads(json.dumps(self.book)))
+        for cell in book.cells:
+            if COMPLETED & tags_of(cell):
+                cell.source = self.right_cell(cell)
+        return self.run(book)
+
+    def right_cell(self, cell: Any) -> str:
+        """Return the right contents of a cell that the reader completes: by its first line, or its exercise."""
+        right = self.right_cells
+        keys = [cell.source.splitlines()[0], *re.findall(r"""exercises\.answer\(["']([^"']+)""", cell.source)]
+        found = [right[key] for key in keys if key in right]
+        assert found, f"tests/lessons/{self.name}.py: CELLS needs the right contents of the cell {keys[-1]!r}"
+        return found[0].strip("\n")
+
+    @cached_property
+    def right_cells(self) -> dict[str, str]:
+        """Return CELLS of tests/lessons/NN_name.py; a lesson without such cells needs no file."""
+        file = self.answers / f"{self.name}.py"
+        return runpy.run_path(str(file))["CELLS"] if file.exists() else {}
+
+    def run(self, book: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Run a notebook in an empty folder, and return its cells and what its kernel noted."""
+        run = Path(tempfile.mkdtemp(dir=self.folder))
+        (run / "empty").mkdir()
+        watched = nbformat.from_dict(json.loads(json.dumps(book)))
+        first, last = nbformat.v4.new_code_cell(WATCH), nbformat.v4.new_code_cell(f"tell({str(run / 'told')!r})")
+        watched.cells = [first, *watched.cells, last]
+        cells = run_notebook(watched, run / "empty").cells[1:-1]
+        return cells, json.loads((run / "told").read_text("utf-8"))
+
+    @property
+    def headings(self) -> list[int]:
+        """Return the indices of the cells that begin a section."""
+        cells = self.book.cells
+        return [i for i, cell in enumerate(cells) if cell.cell_type == "markdown" and cell.source.startswith("#")]
+
+    @cached_property
+    def cards(self) -> list[tuple[int, Hosted, list[dict[str, Any]]]]:
+        """Return the cards of the page in order: the index of the cell, the card, and its questions."""
+        noted, found = self.notes["questions"], []
+        order = [each["salt"] for each in noted]
+        for index, cell in enumerate(self.cells):
+            for each in filter(None, map(read_host, html_of(cell))):
+                salt = question_salt(each)
+                if salt is not None:
+                    start, count = order.index(salt), each.data.get("quiz", {}).get("count", 1)
+                    found.append((index, each, noted[start : start + count]))
+        return found
+
+    @cached_property
+    def questions(self) -> list[dict[str, Any]]:
+        """Return the questions that are shown, in order."""
+        return [question for _, _, questions in self.cards for question in questions]
+
+    @cached_property
+    def page(self) -> Path:
+        """Export the notebook after its run as a page, which asks no other host for anything."""
+        import nbconvert
+
+        book = nbformat.v4.new_notebook(cells=self.cells, metadata=self.book.metadata)
+        share = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"   # its templates, from any environment
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("JUPYTER_PATH", str(share))
+            exporter = nbconvert.HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
+            body, _ = exporter.from_notebook_node(book)
+        path = self.folder / f"{self.name}.html"
+        path.write_text(body, encoding="utf-8")
+        return path
+
+
+@cache
+def lesson_of(name: str) -> Lesson:
+    """Return a lesson. Tests of this process share its runs."""
+    return Lesson(TEXTS / f"{name}.md")
+
+
+LESSONS = [path.stem for path in make_lessons["lesson_files"]()]
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(f"lesson {name[:2]}")) for name in LESSONS])
+def lesson(request: pytest.FixtureRequest) -> Lesson:
+    return lesson_of(request.param)
+
+
+# What a text says ----------------------------------------------------------------------------------------------------
+
+
+def tags_of(cell: Any) -> set[str]:
+    """Return the tags of a cell."""
+    return set(cell.metadata.get("tags", []))
+
+
+def prose_of(cells: list[Any]) -> str:
+    """Return the text of text cells without code and formulas."""
+    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return re.sub(r"<[^>]+>", " ", FORMULA.sub(" ", NOT_TEXT.sub(" ", text)))
+
+
+def words_in(cells: list[Any]) -> int:
+    """Return the number of words in text cells."""
+    return len(re.findall(r"[A-Za-z][\w'-]*", prose_of(cells)))
+
+
+def counts_as_doing(cell: Any) -> bool:
+    """Return whether a reader does something in a cell: answers, writes, or moves a slider."""
+    return bool(DOING & tags_of(cell)) or "viz.explore" in cell.source
+
+
+# The form of a lesson ------------------------------------------------------------------------------------------------
+
+
+def test_the_notebook_is_what_the_text_makes(lesson):
+    staged = staged_notebooks().get(f"{lesson.name}.ipynb")
+    stored = staged or (NOTEBOOKS / f"{lesson.name}.ipynb").read_text("utf-8")
+    assert stored == nbformat.writes(lesson.book, indent=1) + "\n", "run make lessons, then git add the notebook"
+    assert not [cell for cell in lesson.book.cells if outputs_of(cell) or cell.get("execution_count")]
+
+
+def test_the_cells_have_known_tags_and_few_words(lesson):
+    cells = lesson.book.cells
+    assert set().union(*map(tags_of, cells)) <= set(make_lessons["TAGS"])
+    assert "plants" in set().union(*map(tags_of, cells)), "a lesson plants one mistake that the reader sees"
+    assert len(cells) <= MOST_CELLS
+    assert words_in(cells) <= MOST_WORDS
+    for cell in make_lessons["jupytext"].reads(lesson.text.read_text("utf-8"), fmt="md:myst").cells:
+        assert len(cell.source.splitlines()) <= MOST_LINES, cell.source
+    titles = [cell.source for cell in cells if cell.cell_type == "markdown"]
+    assert re.match(r"# [^\n]+\n\n\*[^\n]+\?\*", titles[0]), "the title's next line is the lesson's question in italics"
+    assert any("You can now" in each for each in titles)
+    assert any("<details>" in each for each in titles), "our sentence follows the reader's own, in <details>"
+
+
+def test_there_is_something_to_do_every_few_words(lesson):
+    cells = lesson.book.cells
+    doing = [i for i, cell in enumerate(cells) if counts_as_doing(cell)]
+    assert words_in(cells[: doing[0]]) <= FIRST_WITHIN, "the first question comes too late"
+    for here, following in zip([-1, *doing], [*doing, len(cells)], strict=True):
+        between = cells[here + 1 : following]
+        about = between[0].source[:80] if between else ""
+        assert words_in(between) <= MOST_WORDS_BETWEEN, f"{words_in(between)} words between two questions: {about}"
+        assert len(between) <= MOST_CELLS_BETWEEN or following == len(cells), f"{len(between)} cells: {about}"
+
+
+def test_new_terms_are_few_and_defined_where_they_first_appear(lesson):
+    before = ""
+    for cells in sections_of(lesson.book.cells):
+        prose = prose_of(cells)
+        new = [" ".join(term.split()) for term in TERM.findall(prose) if not term.endswith("?")]
+        assert len(new) <= MOST_NEW_TERMS, new
+        for term in new:
+            earlier = " ".join((before + prose.partition(f"*{term}*")[0]).lower().split())
+            assert not pages.says(earlier, term.lower()), f"{term!r} is used before it is defined"
+        before += prose
+
+
+def test_the_lesson_asks_often_in_many_kinds_and_recalls(lesson):
+    kinds = [each["kind"] for each in lesson.questions] + list(lesson.solution_run[1]["kinds"].values())
+    assert len(kinds) >= LEAST_ASKS, kinds
+    assert len(set(kinds)) >= LEAST_KINDS, kinds
+    recalls = [each["say"] for each in lesson.questions if RECALL.match(each["say"])]
+    assert len(recalls) >= LEAST_RECALLS, "a recalled question begins with Recall, From lesson 01 or From school"
+    at_end = sum(index > lesson.headings[-1] for index, _, _ in lesson.cards)
+    assert at_end >= LEAST_AT_END, "the last section has three exit questions"
+    progress = [each for cell in lesson.cells for each in map(read_host, html_of(cell)) if each]
+    assert [each.mount for each in progress].count("mountProgress") == 1
+
+
+# What a run shows ----------------------------------------------------------------------------------------------------
+
+
+def test_all_cells_run_quietly_offline_and_with_few_packages(lesson):
+    for cells, told in (lesson.starter_run, lesson.solution_run):
+        assert all(cell.execution_count for cell in cells if cell.cell_type == "code")
+        assert [output.text for cell in cells for output in outputs_of(cell) if output.get("name") == "stderr"] == []
+        assert not {"sklearn", "scipy", "torch", "pandas"} & set(told["packages"])
+        assert ("matplotlib" in told["packages"]) <= (lesson.number in CURVES)
+        assert told["megabytes"] <= MOST_MEGABYTES
+        assert len(json.dumps([outputs_of(cell) for cell in cells])) <= MOST_BYTES
+
+
+def test_two_processes_show_the_same_numbers(lesson):
+    changed: set[str] = set()
+    for once, again in zip(lesson.cells, lesson.solution_run[0], strict=True):
+        written, read = names_in(again.source) if again.cell_type == "code" else (set(), set())
+        if COMPLETED & tags_of(once) or read & changed:
+            changed |= written
+            continue
+        assert list(visible_outputs(once)) == list(visible_outputs(again))
+
+
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """Return the names that code writes, and those that it reads. Exercises keep what was answered, so reading their
+    module reads it."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    written = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    written |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    return written | {"exercises"}, {node.id for node in names if isinstance(node.ctx, ast.Load)}
+
+
+def visible_outputs(cell: Any) -> Iterator[Any]:
+    """Yield what a cell shows: all that it prints, then its other outputs, without the number of the run."""
+    yield "".join(output.text for output in outputs_of(cell) if output.output_type == "stream")
+    yield from (output.data for output in outputs_of(cell) if output.output_type != "stream")
+
+
+def test_every_number_in_the_text_is_printed_in_its_section(lesson):
+    for cells in sections_of(lesson.cells):
+        text = nbformat.v4.new_markdown_cell(LESSON_NUMBER.sub(" ", prose_of(cells)))
+        missing = set(figures_in_text([text])) - set(figures(output_text(cells)))
+        assert not missing, f"{cells[0].source.splitlines()[0]}: no cell prints {sorted(missing)}"
+
+
+def test_claims_about_a_mistake_follow_a_cell_that_plants_it(lesson):
+    for cells in sections_of(lesson.cells):
+        shown: set[float] = set()
+        for cell in cells:
+            shown |= set(figures(output_text([cell]))) if "plants" in tags_of(cell) else set()
+            claims = [each for each in re.split(r"(?<=[.!?])\s", prose_of([cell])) if re.search(r"\bwould\b", each)]
+            for claim in claims:
+                assert set(figures(claim)) <= shown, f"no cell tagged plants shows the numbers before: {claim}"
+
+
+def test_exercises_are_open_at_first_and_right_when_completed(lesson):
+    starters = " ".join(cell.source for cell in lesson.book.cells if COMPLETED & tags_of(cell))
+    assert not [name for name, right in lesson.notes["replies"].items() if right and f'"{name}"' in starters]
+    answered = lesson.solution_run[1]["replies"]
+    assert all(answered.values()), answered
+    asked = re.findall(r"""@exercises\.answer\(["']([^"']+)""", " ".join(cell.source for cell in lesson.book.cells))
+    assert sorted(answered) == sorted(set(asked)), "each exercise is in the catalogue, and is answered"
+
+
+# What a lesson keeps to itself ---------------------------------------------------------------------------------------
+
+
+def test_running_all_cells_gives_no_answer_away(lesson):
+    assert list(leaks_of(lesson, [list(map(str, texts_of(cell))) for cell in lesson.cells])) == []
+
+
+def texts_of(cell: Any) -> list[str]:
+    """Return every text that the outputs of a cell hold."""
+    return [text for output in outputs_of(cell) for text in texts_of_output(output)]
+
+
+def leaks_of(lesson: Lesson, shown: list[list[str]]) -> Iterator[str]:
+    """Yield the questions whose answer is shown in their section before the next card: by another output, or by text
+    and code after the card.
+
+    Numbers and shapes in text and code before the card, in its question, and in the part of its walk that it shows are
+    given. If the answer is one of them, it is no secret.
+    """
+    sources = [pages.FOLDED.sub("", cell.source) for cell in lesson.cells]
+    stops = [*lesson.headings, *(index for index, _, _ in lesson.cards), len(lesson.cells)]
+    for index, card, questions in lesson.cards:
+        first = max(i for i in [0, *lesson.headings] if i <= index)
+        last = min(i for i in stops if i > index)
+        given = [*sources[first : index + 1], *pages.values_in(card.data)]
+        for question in questions:
+            found = [text for texts in shown[first:last] for text in texts] + sources[index + 1 : last]
+            if question["form"] in pages.CHOICES:
+                found += sources[first:index]
+            elif any(has_answer(question, text) for text in [*given, question["say"]]):
+                continue
+            leak = next((text for text in found if has_answer(question, text)), None)
+            if leak is not None:
+                yield f"{question['say']!r}: its answer is in {leak[:300]!r}"
+
+
+def test_no_page_holds_a_reason_or_a_hint_in_plain_text(lesson):
+    held = " ".join(unescape(lesson.page.read_text("utf-8")).split())
+    notebook = " ".join(nbformat.writes(lesson.book).split())
+    for question in lesson.questions:
+        secret = [question["why"], *(hint for _, _, hint in question["wrong"] if question["form"] in pages.CARD_FORMS)]
+        for sentence in [each for text in secret for each in re.split(r"(?<=[.!?])\s+", text)]:
+            if len(sentence.split()) > pages.SHORT and sentence not in question["say"]:
+                assert sentence not in held, question["say"]
+                assert json.dumps(sentence, ensure_ascii=False)[1:-1] not in notebook, question["say"]
+
+
+def test_no_solution_is_in_the_notebook(lesson):
+    sources = [cell.source for cell in lesson.book.cells]
+    printed = output_text(lesson.cells)
+    for cell in lesson.book.cells:
+        if COMPLETED & tags_of(cell):
+            kept = set(map(str.strip, cell.source.splitlines()))
+            written = [line.strip() for line in lesson.right_cell(cell).splitlines() if line.strip() not in kept]
+            assert written, f"CELLS has the starter as it is: {cell.source[:60]}"
+            for text in [*sources, printed]:
+                lines = [line.strip() for line in text.splitlines()]
+                assert not set(written) <= set(lines), f"the solution of {cell.source[:60]!r} is in the notebook"
+
+
+# Every answer to every question --------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_cards_accept_right_answers_and_name_wrong_ones(lesson, page):  # noqa: F811 - pytest hands the fixture in
+    page.goto(lesson.page.as_uri())
+    plans, expected = [], []
+    for _, card, questions in lesson.cards:
+        tries = [each for question in questions for each in [*wrong_tries(question), right_tries(question)[0]]]
+        plans.append(tries)
+        expected.append((card, questions))
+        others = right_tries(questions[0])[1:]
+        plans += [[each] for each in others]
+        expected += [(card, questions)] * len(others)
+    sent = [{"id": card.id, "mount": card.mount, "tries": [action for action, _ in tries]}
+            for tries, (card, _) in zip(plans, expected, strict=True)]  # fmt: skip
+    replies = page.evaluate((ROOT / "tests" / "lesson_cards.js").read_text("utf-8").partition("\n")[2], sent)
+    for tries, said, (_, questions) in zip(plans, replies, expected, strict=True):
+        for (action, wanted), reply in zip(tries, said, strict=True):
+            assert wanted in reply, f"{questions[0]['say']!r}: {action} got the reply {reply!r}"
+            assert ("✓" in wanted) == ("✓" in reply), f"{questions[0]['say']!r}: {action} got the reply {reply!r}"
+
+
+def wrong_tries(question: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield wrong answers with a part of what the card must say: named mistakes, and for a text box also nonsense."""
+    for texts, typed, hint in question["wrong"]:
+        listed = [text for text in texts if question["form"] != "node" or int(text) in question["nodes"]]
+        if listed:                        # other nodes are answers in the graph
+            yield action_of(question, typed if typed in listed else listed[0]), hint.replace("`", "")
+    if question["form"] in TYPED:
+        yield from (({"type": text}, " ") for text in NONSENSE)
+
+
+def right_tries(question: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Return the right answer in each of its spellings."""
+    form, exact, right = question["form"], question["exact"], question["right"]
+    actions = [action_of(question, right[len(right) // 2])]
+    if form == "number" and exact is not None and math.isfinite(exact):
+        fraction = Fraction(exact).limit_denominator(1000)
+        texts = [repr(exact), f"{exact:.5g}", f"{exact:.4f}0".replace(".", ",") if abs(exact) > 1 else repr(exact)]
+        texts += [f"{fraction.numerator}/{fraction.denominator}"] if abs(fraction - exact) <= 1e-3 * abs(exact) else []
+        actions += [{"type": text} for text in texts]
+    if form == "numbers":
+        actions += [{"type": str(exact)}, {"type": " ".join(map(str, exact))}]
+    if form == "shape" and right[0]:
+        actions += [{"type": right[0].replace(",", by)} for by in (" × ", "x", ", ")] + [{"type": f"[{right[0]}]"}]
+    return [(action, "✓") for action in actions]
+
+
+def action_of(question: dict[str, Any], answer: str) -> dict[str, Any]:
+    """Return what a reader does to give an answer, which is the text that the page looks up."""
+    form = question["form"]
+    if form in ("one", "choice"):
+        return {"press": int(answer)}
+    if form == "node":
+        return {"press": question["nodes"].index(int(answer))}
+    if form == "several":
+        return {"toggle": [int(each) for each in answer.split(",") if each]}
+    if form == "step":
+        return {"mark": int(answer)}
+    if form in ("cell", "cells"):
+        indices = [list(map(int, each.split(","))) for each in answer.split(";")]
+        places = [at[0] * question["shape"][1] + at[1] if len(at) > 1 else at[0] for at in indices]
+        return {"cell": places[0]} if form == "cell" else {"cells": places}
+    if form == "shape":
+        return {"type": f"({answer}{',' * (',' not in answer and bool(answer))})"}
+    if form == "numbers":
+        return {"type": answer.replace(" ", ", ")}
+    if form == "number" and answer[0] in "+-" and "inf" not in answer:
+        return {"type": f"{answer[0]}{math.exp((int(answer[1:]) + 0.5) * question['width'])!r}"}
+    return {"type": answer}
+
+
+# The page without a kernel -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_the_page_is_accessible_and_answered_by_keyboard_alone(lesson, page):  # noqa: F811 - as above
+    turn = int(lesson.number)
+    page.set_viewport_size({"width": WIDTHS[turn % len(WIDTHS)], "height": 720})
+    page.emulate_media(color_scheme="dark" if turn % 2 else "light", reduced_motion="reduce")
+    page.goto(lesson.page.as_uri())
+    spoken = [cell.aria_snapshot() for cell in page.locator("main .jp-Cell").all()]
+    assert len(spoken) == len(lesson.cells)
+    cards = {index for index, _, _ in lesson.cards}
+    silent = {i for i, cell in enumerate(lesson.cells) if cell.cell_type == "markdown"} | cards
+    assert list(leaks_of(lesson, [[] if i in silent else [text] for i, text in enumerate(spoken)])) == []
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({ include: [['[data-mgp]']] }, { resultTypes: ['violations'] })")["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+    for _, card, questions in lesson.cards:
+        answer_by_keyboard(page, page.locator(f'[data-mgp="{card.id}"]').first, questions)
+    count = len(lesson.cards)
+    progress = page.get_by_text("questions answered").last
+    assert progress.text_content() == f"{count} of {count} questions answered: {count} right at once."
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+
+
+def answer_by_keyboard(page: Any, host: Any, questions: list[dict[str, Any]]) -> None:  # noqa: F811 - as above
+    """Answer the questions of a card with keys, beginning at the first place that Tab reaches in it."""
+    from playwright.sync_api import expect
+
+    for question in questions:
+        action = right_tries(question)[0][0]
+        starts = {"type": ".answer", "cell": "[role=gridcell]", "cells": "[role=gridcell]", "mark": ".player"}
+        first = starts.get(next(iter(action)), ".choice")
+        host.locator(first).first.focus()
+        assert page.evaluate(FOCUSED) >= 0, f"Tab does not reach {first} of {question['say']!r}"
+        if "type" in action:
+            page.keyboard.type(action["type"])
+        for key in keys_of(action, question):
+            page.keyboard.press(key)
+        feedback = host.locator(".card-feedback, .quiz-feedback")
+        expect(feedback, question["say"]).to_contain_text("✓" if question is questions[-1] else " ")
+        if question is not questions[-1]:
+            page.keyboard.press("q")
+
+
+def keys_of(action: dict[str, Any], question: dict[str, Any]) -> Iterator[str]:
+    """Yield the keys that give an answer, after what is typed."""
+    if "type" in action:
+        yield "Enter"
+    elif "press" in action:
+        yield str(action["press"] + 1)
+    elif "toggle" in action:
+        yield from (str(k + 1) for k in action["toggle"])
+        yield from ["Tab"] * (len(question["choices"]) - max(action["toggle"], default=0))
+        yield "Enter"
+    elif "mark" in action:
+        yield from ["Home", *["ArrowRight"] * action["mark"], "m"]
+    elif "cell" in action:
+        yield from keys_over_cells([action["cell"]], question["shape"][-1])
+    else:
+        yield from [*keys_over_cells(action["cells"], question["shape"][-1]), "Tab", "Enter"]
+
+
+def keys_over_cells(places: list[int], columns: int) -> Iterator[str]:
+    """Yield the keys that go from the first entry of a picture to each of some places, and press it."""
+    row = column = 0
+    for place in places:
+        down, right = place // columns - row, place % columns - column
+        yield from ["ArrowDown" if down > 0 else "ArrowUp"] * abs(down)
+        yield from ["ArrowRight" if right > 0 else "ArrowLeft"] * abs(right)
+        yield "Enter"
+        row, column = divmod(place, columns)
+
+
+FOCUSED = """() => {
+    let at = document.activeElement;
+    while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    return at.tabIndex;
+}"""
