@@ -1090,3 +1090,9 @@ def test_the_promise_notices_a_wrong_program(monkeypatch):
     (sample, *_) = promises.samples["tanh"]
     with pytest.raises(AssertionError, match=r"tanh\(.*written out, order 1"):
         promises.promises["the program written out is the walk"](sample)
+
+
+def test_a_step_without_statements_is_a_program():
+    step = mg.compile(lambda: 3)
+    assert [step() for _ in range(4)] == [3] * 4
+    assert step.counts["written"] == 2

@@ -40,7 +40,7 @@ function makeProgram(data, act, inFilm = false) {
   });
   const ofProgram = (isWritten) => sections.filter((_, i) => Boolean(files[i].steps) === isWritten);
   const list = scroller("program-lines", "Your program", ...ofProgram(false));
-  const writtenList = scroller("program-lines", "The step as a program", ...ofProgram(true));
+  const writtenList = scroller("program-lines written", "The step as a program", ...ofProgram(true));
   const variables = make("dl", "variables");
   const element = files.length ? make("div", "program", list, ...(ofProgram(true).length ? [writtenList] : []),
     variables) : null;
