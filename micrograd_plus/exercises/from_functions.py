@@ -97,8 +97,9 @@ def function_exercise(
 
     The known mistakes come from the catalogue, under this id, and from `mistakes`: objects of the class, or pairs of a
     row of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue
-    applies. The prompt ends with `example`, or with one call and its right result, whose numbers are of the class
-    `result`. `without` are functions of `xp` that are not offered, since one of them is the whole answer.
+    applies. The prompt ends with `example` (nothing, if it is empty), or with one call and its right result, whose
+    numbers are of the class `result`. `without` are functions of `xp` that are not offered, since one of them is the
+    whole answer.
     """
     functions, names = tuple(sorted(FUNCTIONS.keys() - set(without))), list(answers or [ONLY_ANSWER])
     draw = FunctionCases(right, inputs, edges or {}, names, driver, count, functions, about)
@@ -118,9 +119,9 @@ def function_exercise(
         mistakes=known_mistakes, variants=lambda: function_variants(id, right, reads),
     )  # fmt: skip
     exercise.starter = starter or write_starter(exercise, summary)
-    if example is not None:
+    if example:
         exercise.prompt = f"{prompt}\n\nFor example:\n\n```python\n{example}\n```"
-    elif driver == "call" and kind not in ("gradients", "predict"):
+    elif example is None and driver == "call" and kind not in ("gradients", "predict"):
         exercise.prompt = lambda: f"{prompt}\n\nFor example:\n\n{example_call(exercise, result)}"
     return exercise
 
