@@ -190,6 +190,12 @@ def test_dots_in_a_method_of_a_class_are_named_with_the_method():
     assert "dots" not in exercises.check("engine.value", Filled).text
 
 
+def test_the_walk_of_an_answer_shows_its_program_and_not_who_asked_for_it():
+    trace = exercises.check("engine.value", exercises.wrong_answer("engine.value", "M1")).walk()
+    files = {site.file for each in (*trace.nodes, *trace.walks, *trace.journal) for site in each.lines}
+    assert files == {"<the program of engine.value>"}
+
+
 def test_a_wrong_answer_makes_its_mistake_and_others_are_listed():
     overwrites, right = exercises.wrong_answer("engine.value", "M1"), BY_ID["engine.value"].right
     for number, gradient in ((overwrites, 3.0), (right, 7.0)):
