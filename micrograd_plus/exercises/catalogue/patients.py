@@ -119,7 +119,7 @@ ROOT = ("np.sqrt(np.maximum(z, 0))", "np.where(z > 0, 0.5 / np.sqrt(np.where(z >
 """Hidden functions, each with its slope."""
 
 
-def with_hidden(training: str, function: tuple[str, str]) -> str:
+def define_bend(training: str, function: tuple[str, str]) -> str:
     """Return a training whose hidden units use a function."""
     bend, slope = function
     return f"def bend(z):\n    return {bend}\n\ndef slope(z, h):\n    return {slope}\n\n{training}"
@@ -191,7 +191,7 @@ EXERCISES = [
                "Make the prediction an array of one axis before y is subtracted."),
     ),
     patient_exercise(
-        "zeros.patient", "a network that does not start", with_hidden(NETWORK, TANH),
+        "zeros.patient", "a network that does not start", define_bend(NETWORK, TANH),
         [("rng.normal(size=(2, 16))", "np.zeros((2, 16))"), ("rng.normal(size=(16, 1)) / 4", "np.zeros((16, 1))")],
         test=3, truth=target, rate=0.3, steps=1500,
         hints=("What is the gradient of w1 if w2 is 0?", "With zeros in both layers, only the last bias can move.",
@@ -224,34 +224,34 @@ EXERCISES = [
                "Subtract the largest entry of each row before exp: no share changes."),
     ),
     patient_exercise(
-        "branch.patient", "a number from the branch that was not taken", with_hidden(NETWORK, ROOT),
+        "branch.patient", "a number from the branch that was not taken", define_bend(NETWORK, ROOT),
         [(ROOT[1], "(z > 0) * 0.5 / np.sqrt(np.maximum(z, 0))")], test=2, truth=target, rate=0.1, steps=500,
         hints=("What is the slope of a unit whose sum is below 0, as the line computes it?",
                "0 divided by 0 is no number, and no factor makes it one again.",
                "Replace the sums that are not above 0 before you divide, and choose afterwards."),
     ),
     patient_exercise(
-        "dead.patient", "units that never wake up", with_hidden(NETWORK, RELU), [("np.zeros(16)", "np.full(16, -9.0)")],
+        "dead.patient", "units that never wake up", define_bend(NETWORK, RELU), [("np.zeros(16)", "np.full(16, -9.0)")],
         test=3, truth=target, rate=0.1, steps=500,
         hints=("For how many points is the sum of a hidden unit above 0?",
                "If z is below 0 for each point, the slope is 0.",
                "Start where some units are awake for some points."),
     ),
     patient_exercise(
-        "sigmoids.patient", "ten layers, and the first hardly moves", with_hidden(DEEP, TANH),
+        "sigmoids.patient", "ten layers, and the first hardly moves", define_bend(DEEP, TANH),
         [(TANH[0], "1 / (1 + np.exp(-z))"), (TANH[1], "h * (1 - h)")], test=4, truth=target, rate=0.1, steps=500,
         hints=("How large can the slope of the sigmoid function be?", "Ten slopes of at most 1/4 are multiplied.",
                "Take a function whose slope is 1 at 0, and its slope."),
     ),
     patient_exercise(
-        "frozen.patient", "weights that stay as they are", with_hidden(NETWORK, TANH),
+        "frozen.patient", "weights that stay as they are", define_bend(NETWORK, TANH),
         [("weight -= rate * gradient", "weight = weight - rate * gradient")], test=6, truth=target, rate=0.3, steps=500,
         hints=("Which weights differ after a step?", "The new array gets the name `weight`. Who else sees it?",
                "Change the array itself, in place."),
     ),
     patient_exercise(
         "gain.patient", "a loss of millions",
-        with_hidden(DEEP, RELU).replace("/ np.sqrt(size[0])", "* np.sqrt(2 / size[0])"),
+        define_bend(DEEP, RELU).replace("/ np.sqrt(size[0])", "* np.sqrt(2 / size[0])"),
         [("* np.sqrt(2 / size[0])", "* 3 / np.sqrt(size[0])")], test=6, truth=target, rate=0.05, steps=500,
         hints=("How does the size of the sums change from layer to layer?", "Ten layers multiply it ten times.",
                "Choose the size of the first weights so that the size of the sums stays."),
