@@ -182,9 +182,9 @@ def wrong_shape(case: Case, name: str, shape: tuple[int, ...], want: tuple[int, 
     """
     shapes = [want, *(np.shape(value) for value in case.request["arguments"].values() if hasattr(value, "shape"))]
     lengths = {0, 1, *(length for each in shapes for length in each), *(int(np.prod(each)) for each in shapes)}
-    is_shown = len(shape) <= len(want) + 1 and lengths.issuperset(shape)
-    got = f"the shape is {shape}" if is_shown else "the shape has other lengths"
-    return Wrong("shape", f"{got}, but {what} has shape {want}", name, (shape, want))
+    is_shown = len(shape) <= len(want) + 2 and lengths.issuperset(shape)
+    got = f"the shape is {shape}, but" if is_shown else "the shape does not fit:"
+    return Wrong("shape", f"{got} {what} has shape {want}", name, (shape, want))
 
 
 def nudge(request: dict[str, Any], rng: Any, bits: int = 1) -> dict[str, Any]:

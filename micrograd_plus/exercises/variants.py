@@ -261,6 +261,9 @@ def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], 
     if local:
         yield from plain_slopes(op, answer, served, reads)
     else:
+        if len(served) == 1:
+            yield variant("1 everywhere: upstream is left out",
+                          replace_result(answer, lambda v: np.ones(v[f"{served[0]}{SHAPES}"])))  # fmt: skip
         yield variant("upstream passes only where it is positive",
                       with_values(answer, lambda v: {"upstream": np.maximum(v["upstream"], 0)}))  # fmt: skip
     for title, change in CHANGES.items():

@@ -60,7 +60,7 @@ return np.full(np.shape(out), 7.0) / np.zeros(np.shape(out))
 """, None)  # fmt: skip
 answer(215, "other bytes in the order of another machine", "return np.asarray(1 - out**2).astype('>f8')", ALL)
 answer(216, "a structured array", "return np.zeros(np.shape(out), [('x', 'f8'), ('y', 'f8')])", NONE)
-answer(217, "a right number as a length", VALUE + "return np.zeros(int(value[2:6]))", NONE, "has other lengths")
+answer(217, "a right number as a length", VALUE + "return np.zeros(int(value[2:6]))", NONE, "does not fit: the output")
 
 # C. Reading and running -----------------------------------------------------------------------------------------------
 
