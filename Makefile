@@ -57,6 +57,9 @@ reference: .venv/.docs ## write docs/reference/, docs/museum.md and the stubs (*
 lessons: .venv/.test ## write the notebooks of the lessons again, from docs/lessons/
 	.venv/bin/python docs/make_lessons.py
 
+slides: .venv/.test ## write the slides of the lessons into slides/, one page for each that asks no network
+	.venv/bin/python docs/make_slides.py
+
 pictures: .venv/.test ## draw again what moves at the head of the README
 	for look in "" -dark; do \
 	    .venv/bin/python -m micrograd_plus walk --example mlp --width 1200 $${look:+--dark} \
@@ -72,7 +75,7 @@ clean: ## remove .venv and everything made by the targets above
 	rm -rf .venv site build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help lab test quick parity trials mutants bench bench-player bench-grade lint test-cuda bench-cuda reference lessons pictures docs clean
+.PHONY: help lab test quick parity trials mutants bench bench-player bench-grade lint test-cuda bench-cuda reference lessons slides pictures docs clean
 .DEFAULT_GOAL := help
 
 # One stamp for each extra: it is installed again when pyproject.toml is newer.

@@ -29,7 +29,7 @@ TAGS = ("setup", "ask", "write", "exercise", "plants", "slide", "notes")
 shown on a slide, is for the lecturer alone."""
 ASKING = ("ask", "quiz")
 """Functions that show a question: `viz.ask`, `viz.quiz` and those of `exercises`."""
-FOLDED = ("right", "wrong", "why", "candidates")
+FOLDED = ("right", "wrong", "why", "candidates", "rule")
 """Their arguments that a reader must not see before answering."""
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 

@@ -1,4 +1,6 @@
-"""The command line: `micrograd-plus lab | walk | ops | check | exercises | grade`, or `python -m micrograd_plus`.
+"""The command line: `micrograd-plus COMMAND`, or `python -m micrograd_plus COMMAND`.
+
+The commands are lab, walk, ops, check, exercises, grade, course and version.
 
 Exit codes: 0 for success; 1 with a message for a failure: a script failed or has no walk, a promise was broken, a file
 or a name is unknown; 2 for invalid arguments.
@@ -138,6 +140,14 @@ def arguments_parser() -> argparse.ArgumentParser:
     exercises_parser.add_argument("--students", metavar="FILE", help="of a release: write one for each id in a list")
     grade_command.add_arguments(command(
         "grade", grade, "grade submissions in a sandbox", grade_command.EXAMPLES))  # fmt: skip
+    course_parser = command(
+        "course", course, "write a week that a lecturer can use unchanged: lessons, an assignment, solutions, slides",
+        "micrograd-plus course                       (lists the weeks)\n"
+        "micrograd-plus course backprop -o week1/\nmicrograd-plus course shapes -o week2/ --no-slides",
+    )  # fmt: skip
+    course_parser.add_argument("week", nargs="?", help="the name of the week; without it, all weeks are listed")
+    course_parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write it; the week's name by default")
+    course_parser.add_argument("--no-slides", action="store_true", help="leave out the slides, which take a minute")
     command("version", version, "say which versions are in use", "micrograd-plus version")
     return parser
 
@@ -499,6 +509,16 @@ def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
 def grade(chosen: argparse.Namespace, rest: list[str]) -> int:
     """Grade submissions, and write marks and reports."""
     return grade_command.run(chosen)
+
+
+def course(chosen: argparse.Namespace, rest: list[str]) -> int:
+    """Write the files of a ready week."""
+    from .grading.course import CourseError, run
+
+    try:
+        return run(chosen)
+    except CourseError as error:
+        raise CommandError(str(error)) from error
 
 
 # version --------------------

@@ -48,7 +48,7 @@ PACKAGES = {
     "nn": USERS | {"engine", "files", "random", "transforms"},
     "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
     "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
-    "written": USERS | {"files", "nn", "optim", "pytrees", "random", "tracing"},
+    "written": USERS | {"engine", "files", "nn", "optim", "pytrees", "random", "tracing"},
     "exercises": USERS | {"checks", "datasets", "engine", "files", "formulas", "tracing", "transforms"},
     "grading": {"exercises", "files", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them
@@ -458,7 +458,8 @@ def test_the_wheel_contains_both_packages_and_the_notebooks(tmp_path):
     modules |= {path.relative_to(ROOT / "viz").as_posix() for path in python_files(VIZ)}
     assert {name for name in shipped if name.endswith(".py")} == modules
     books = {name for name in shipped if name.startswith("micrograd_plus_notebooks/")}
-    assert books == {f"micrograd_plus_notebooks/{name}" for name in staged_notebooks()}
+    texts = {f"lessons/{path.name}" for path in (ROOT / "docs" / "lessons").glob("[0-9][0-9]_*.md")}
+    assert books == {f"micrograd_plus_notebooks/{name}" for name in {*staged_notebooks(), *texts}}
     assert {name.split("/", maxsplit=1)[0] for name in shipped - books} == {"micrograd_plus", "micrograd_plus_viz"}
     assert "micrograd_plus/py.typed" in shipped, "the metadata says Typing :: Typed"
 

@@ -12,7 +12,7 @@ from ..checks.samples import Sample
 from .compare import Expected, Wrong, close_entries, compare, received_by_input
 from .from_functions import example_case
 from .mistakes import LAST_HINT
-from .prompts import example_inputs, smallest_sample, write_value
+from .prompts import example_inputs, example_sample, write_value
 from .rule_cases import RuleCases
 from .sandboxed import carry_out
 from .spec import Case, Exercise, Mistake
@@ -40,7 +40,7 @@ def small_case(exercise: Exercise) -> Case | None:
     """Return the call of the prompt's example; None if there is none."""
     if isinstance(exercise.draw, RuleCases):
         draw = exercise.draw
-        sample = smallest_sample(draw.samples)
+        sample = example_sample(exercise.op, draw.samples, draw.whole)
         inputs = example_inputs(exercise.op, sample)[: len(sample.inputs)]
         return draw.small_case(Sample(sample.op, inputs, sample.params, sample.excused))
     case = example_case(exercise) if exercise.kind in ("rule", "engine", "gaps", "lines") else None

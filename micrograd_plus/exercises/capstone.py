@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from .. import datasets, ops
+from .. import datasets
 from ..backends import devices
-from ..core.runtime.blocks import no_grad
 from ..tensor import Tensor, tensor
 from .answer_walks import rule_functions
+from .networks import DIGITS, HIDDEN, PIXELS, Network, draw_parameters, network_for
 from .notebook import last_reply, right_rules
 from .registry import get_exercise
 from .spec import Exercise, can_plug
@@ -26,10 +26,6 @@ from .texts import wrap_line
 
 np = devices.device("cpu").library
 
-ACTIVATIONS = ("tanh", "relu", "sigmoid", "silu", "gelu", "leaky_relu", "softplus", "elu")
-"""Operations that can stand between the two layers. A plugged rule of one of them selects it."""
-LOSSES = ("mean_class_cross_entropy", "log_softmax")
-HIDDEN, PIXELS, DIGITS, TESTED = 32, 64, 10, 300
 BATCH, RATE = 50, 0.5
 
 
@@ -119,7 +115,7 @@ class plugged:  # noqa: N801 - a context manager in the style of numpy.errstate
         The network has 64 inputs, 32 hidden units and 10 outputs. Both runs start from the same weights and see the
         same images in the same order. If a rule raises an error, its run stops there.
         """
-        network = network_for(self.exercises)
+        network = network_for(exercise.op.name for exercise in self.exercises.values())
         with self:
             mine = run_training(network, epochs, rate, seed, self.calls)
         return Training(mine, run_training(network, epochs, rate, seed, {}), network, list(self.exercises))
@@ -161,55 +157,16 @@ def right_answer_to(exercise: str) -> Any:
 # Training -------------------
 
 
-class Network(NamedTuple):
-    """The operations of the network that a student can choose by plugging in a rule."""
-
-    activation: str
-    loss: str
-
-    def logits(self, parameters: Sequence[Any], images: Any) -> Any:
-        """Return the scores of the ten digits for each image."""
-        w1, b1, w2, b2 = parameters
-        hidden = getattr(ops, self.activation)(ops.matmul(images, w1) + b1)
-        return ops.matmul(hidden, w2) + b2
-
-    def mean_loss(self, parameters: Sequence[Any], images: Any, labels: Any) -> Any:
-        """Return the mean cross-entropy."""
-        scores = self.logits(parameters, images)
-        if self.loss == "log_softmax":
-            return -ops.mean(ops.sum(ops.log_softmax(scores) * np.eye(DIGITS)[labels], axis=1))
-        return ops.mean_class_cross_entropy(scores, labels)
-
-
-def network_for(exercises: Mapping[str, Exercise]) -> Network:
-    """Return a network that uses the operations of these exercises, as far as it can."""
-    names = [exercise.op.name for exercise in exercises.values()]
-    activation = next((each for each in ACTIVATIONS if each in names), ACTIVATIONS[0])
-    return Network(activation, next((each for each in LOSSES if each in names), LOSSES[0]))
-
-
-def draw_parameters(rng: Any) -> list[Tensor]:
-    """Draw the weights of both layers; biases are 0."""
-    shapes = [(PIXELS, HIDDEN), (HIDDEN,), (HIDDEN, DIGITS), (DIGITS,)]
-    values = [rng.normal(size=shape) / np.sqrt(shape[0]) if len(shape) == 2 else np.zeros(shape) for shape in shapes]
-    return [tensor(value, requires_grad=True) for value in values]
-
-
 def run_training(network: Network, epochs: int, rate: float, seed: int, calls: dict[str, int]) -> Run:
     """Train with the rules that the engine has now."""
-    images, labels = datasets.load_digits()
-    images = images.reshape(-1, PIXELS) / 16
-    rng, done, stopped = np.random.default_rng(seed), [], None
+    digits, rng, done, stopped = datasets.split_digits(), np.random.default_rng(seed), [], None
     parameters = draw_parameters(rng)
-    seen, unseen = slice(TESTED, None), slice(TESTED)
     try:
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
             for _ in range(epochs):
-                loss = float(np.mean(list(train_epoch(network, parameters, images[seen], labels[seen], rate, rng))))
-                with no_grad():
-                    read = network.logits(parameters, images[unseen]).numpy()
-                accuracy = float(np.mean(np.argmax(read, axis=1) == labels[unseen])) if np.isfinite(read).all() else 0.0
-                done.append(Epoch(loss, accuracy))
+                losses = train_epoch(network, parameters, digits.train_images, digits.train_labels, rate, rng)
+                loss = float(np.mean(list(losses)))
+                done.append(Epoch(loss, network.accuracy(parameters, digits.test_images, digits.test_labels)))
     except Exception as error:  # noqa: BLE001 - a student's rule may raise anything
         stopped = f"{type(error).__name__}: {error}"
     return Run(done, dict(calls), stopped)

@@ -71,20 +71,26 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
             others = [(other, each) for other, each in right if not set(other) & set(inputs)]
             edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
             yield variant(*edits[-1])
-    scales = list(other_scales(answer))
-    yield from scales
-    yield from last_use_wins(answer)
+    results_of_all = [*other_scales(answer), *last_use_wins(answer)]
+    yield from results_of_all
+    if "padding" in op.params and served == ("x",):
+        yield variant("the padding is cut off at the end only: the image is shifted", crop_at_the_end(answer))
     if whole and op.kind == "elementwise" and len(served) == 1:
         yield from sum_before_multiplying(op, served, rules)
     yield from rules_of_others(op, served, reads, whole)
-    yield from two_mistakes(op, used, [*edits, *((each.title, each.wrong_answer) for each in scales)])
+    yield from two_mistakes(op, used, [*edits, *((each.title, each.wrong_answer) for each in results_of_all)])
 
 
 def two_mistakes(op: Op, used: Sequence[str], edits: Sequence[tuple[str, Any]]) -> Iterator[Mistake]:
-    """Yield the variants with one edit that also leave out upstream, or an optional input such as a weight."""
+    """Yield the variants with one edit that also leave out upstream, an optional input or a setting.
+
+    A setting is a parameter that is on, off or absent by default.
+    """
     forgotten: list[tuple[str, Any]] = [("upstream", functools.partial(set_ones, "upstream"))] * ("upstream" in used)
-    forgotten += [(name, lambda values, name=name: {name: None}) for name in op.inputs
-                  if name in used and name in op.optional]  # fmt: skip
+    left_out = {name: None for name in op.inputs if name in op.optional}
+    left_out |= {name: value for name, value in op.params.items()
+                 if name not in ("axis", "keepdims") and (value is None or isinstance(value, bool))}  # fmt: skip
+    forgotten += [(name, lambda values, name=name: {name: left_out[name]}) for name in left_out if name in used]
     for name, change in forgotten:
         for title, answer in edits:
             if f"`{name}`" not in title:
@@ -203,6 +209,20 @@ def last_use_wins(answer: Any) -> Iterator[Mistake]:
     """Yield the variants in which a later use of an entry, or another window, replaces an earlier one."""
     for title, xp in overwriting_namespaces():
         yield variant(title, takes_all_values(lambda values, _, xp=xp: answer(values, xp)))
+
+
+def crop_at_the_end(answer: Any) -> Any:
+    """Return the answer for the padded images, without the last rows and columns."""
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        sides = ((0, 0), (0, 0), *((each, each) for each in values["padding"]))
+        height, width = values["x_shape"][-2:]
+        padded = np.pad(np.zeros(values["x_shape"]), sides)
+        sent = answer({**values, "padding": (0, 0), "x_shape": padded.shape, "x": padded}, xp)
+        return {name: each[..., :height, :width] for name, each in sent.items()}
+
+    return other
 
 
 def sum_before_multiplying(op: Op, served: tuple[str, ...], rules: Sequence[Any]) -> Iterator[Mistake]:

@@ -128,29 +128,6 @@ def _extra_indentation(code: CodeType) -> int:
     return max([0, *(len(text) - len(text.lstrip()) - (at or 0) for text, at in starts)])
 
 
-def argument_at(code: CodeType, names: dict[str, Any], instruction: int, index: int, name: str) -> str | None:
-    """Return the expression of an argument of a call or an operator, by its index or its name, as the program has it.
-
-    Only calls, subscripts and attributes have one: `mg.tensor(target[:8])`, `batch["mask"]`. A name or a number needs
-    none.
-    """
-    site = site_at(code, names, instruction)
-    if site.text is None or site.end_line != site.line or site.column is None:
-        return None
-    try:
-        call = ast.parse(site.text[site.column : site.end_column].strip(), mode="eval").body
-    except SyntaxError:
-        return None
-    if isinstance(call, ast.BinOp):
-        arguments, by_name = [call.left, call.right], {}
-    elif isinstance(call, ast.Call):
-        arguments, by_name = call.args, {each.arg: each.value for each in call.keywords}
-    else:
-        return None
-    found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
-    return ast.unparse(found) if isinstance(found, (ast.Call, ast.Subscript, ast.Attribute)) else None
-
-
 def _column(text: str, column: int | None, shift: int) -> int | None:
     """Return a column counted in characters."""
     if column is None or not text:

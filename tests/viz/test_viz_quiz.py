@@ -346,7 +346,7 @@ def test_the_bundle_is_one_line_with_a_picture_of_the_walk_so_far():
     bundle = viz.quiz(curve(), 5, "gradient")._repr_mimebundle_()
     assert list(bundle) == ["text/plain", "text/html"]
     assert "\n" not in bundle["text/html"]
-    assert bundle["text/plain"].endswith("Step 5 of 9: tanh (d) sends to add. What is the gradient of add then?")
+    assert bundle["text/plain"].endswith("Step 5 of 9: tanh (d) sends to c + a. What is the gradient of c + a then?")
     assert "Trust this notebook to answer" in bundle["text/html"]
     assert '<img alt="Graph of a program with 2 leaves' in bundle["text/html"]
 

@@ -52,7 +52,7 @@ def test_wrong_numbers_get_a_hint(open_quiz):
     box, feedback = page.locator(".answer"), page.locator(".quiz-feedback")
     expect(box).to_be_focused()
     expect(page.locator(".sentence")).to_have_text(
-        "Step 5 of 9. tanh (d) sends to add. What is the gradient of add then?"
+        "Step 5 of 9. tanh (d) sends to c + a. What is the gradient of c + a then?"
     )
     expect(page.locator(".counter")).to_have_text("5 / 9")
     for typed, said in [
@@ -65,7 +65,7 @@ def test_wrong_numbers_get_a_hint(open_quiz):
         expect(feedback).to_have_text(said)
     box.fill(f"{right * 1.015:.7f}".replace(".", ","))
     page.keyboard.press("Enter")
-    expect(feedback).to_contain_text("✓ Right. The gradient of add is ")
+    expect(feedback).to_contain_text("✓ Right. The gradient of c + a is ")
     expect(page.locator(".sentence")).to_contain_text("Step 5 of 9. tanh (d) sends ")
     expect(page.locator(".quiz-score")).to_have_text("1 right later, of 1")
     expect(page.locator(".quiz-at")).to_have_text("The quiz is over.")
@@ -158,7 +158,7 @@ def test_students_type_shapes_and_counts(open_quiz):
 def test_show_me_reveals_the_answer_by_default(open_quiz, page):
     open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.get_by_role("button", name="Show me").click()
-    expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of add is ")
+    expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of c + a is ")
     expect(page.locator(".quiz-score")).to_have_text("1 shown, of 1")
     quiz = viz.quiz(curve(), 5, "gradient", show_me=False)
     assert quiz.data["quiz"]["question"]["shows"] is None

@@ -262,8 +262,8 @@ def save(
     if suffix == ".json":
         return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
-        if start == 0 and (loop := timeline.load_film(trace)):
-            return _write(path, page.document(loop, title, None, index or 0))
+        if start == 0 and (whole := timeline.load_film(trace)):
+            return _write(path, page.document(whole, title, None, index or 0))
         (visible, note), *more = window.load_parts(trace, start, length)
         return _write(path, page.document(visible, title, note, index or 0, more))
     looks = {"width": width, "dark": dark}

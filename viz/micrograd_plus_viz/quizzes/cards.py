@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -88,7 +89,12 @@ def ask(
         if not isinstance(hint, str) or not hint.strip():
             raise TypeError(f"wrong must have a hint as a text for each answer, got {hint!r} for {answer!r}")
     answers = answers_for(right, hints, choices, picture, tolerance)
-    return Card(card_data(say, why, answers, hints, show_me), f"Question: {say}", say)
+    card = Card(card_data(say, why, answers, hints, show_me), f"Question: {say}", say)
+    if answers.form in ("number", "numbers", "shape") and hints:
+        named = {answers.word(answer): hint for answer, hint in list(hints.items())[: MOST_CHOICES - 1]}
+        named.pop(answers.text_of_right(), None)
+        card.as_poll = partial(ask, say, answers.text_of_right(), wrong=named, why=why, picture=picture)
+    return card
 
 
 # What counts as an answer ---------------------------------------------------------------------------------------------
@@ -110,9 +116,13 @@ class Answers:
         """Return the text of exactly this answer."""
         return self.texts(answer)[0]
 
+    def word(self, answer: Any) -> str:
+        """Return an answer in words."""
+        raise NotImplementedError
+
     def text_of_right(self) -> str:
         """Return the right answer in words."""
-        raise NotImplementedError
+        return self.word(self.right)
 
     def right_texts(self) -> list[str]:
         """Return the texts that count as right."""
@@ -140,9 +150,9 @@ class NumberAnswers(Answers):
         """Return the text of exactly this answer."""
         return bin_of(as_number(answer), self.tolerance)
 
-    def text_of_right(self) -> str:
-        """Return the right answer in words."""
-        return number(self.right)
+    def word(self, answer: Any) -> str:
+        """Return an answer in words."""
+        return number(as_number(answer))
 
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
@@ -158,9 +168,9 @@ class NumbersAnswers(Answers):
         """Return the texts that count as an answer."""
         return [" ".join(to_three_digits(as_number(each)) for each in flatten(answer))]
 
-    def text_of_right(self) -> str:
-        """Return the right answer in words."""
-        return words.join_words([number(float(each)) for each in flatten(self.right)])
+    def word(self, answer: Any) -> str:
+        """Return an answer in words."""
+        return words.join_words([number(as_number(each)) for each in flatten(answer)])
 
 
 class ShapeAnswers(Answers):
@@ -174,9 +184,9 @@ class ShapeAnswers(Answers):
             raise TypeError(f"right is a shape, so wrong answers must be shapes such as (2, 3); got {answer!r}")
         return [shape_text(answer)]
 
-    def text_of_right(self) -> str:
-        """Return the right answer in words."""
-        return str(tuple(self.right))
+    def word(self, answer: Any) -> str:
+        """Return an answer in words."""
+        return str(tuple(answer))
 
 
 class ChoiceAnswers(Answers):
@@ -194,9 +204,9 @@ class ChoiceAnswers(Answers):
                 raise ValueError(f"{each!r} is not among the choices {', '.join(map(repr, self.choices))}")
         return [",".join(map(str, sorted(self.choices.index(each) for each in chosen)))]
 
-    def text_of_right(self) -> str:
-        """Return the right answer in words."""
-        chosen = [self.right] if isinstance(self.right, str) else [c for c in self.choices if c in set(self.right)]
+    def word(self, answer: Any) -> str:
+        """Return an answer in words."""
+        chosen = [answer] if isinstance(answer, str) else [each for each in self.choices if each in set(answer)]
         return words.join_words(chosen) if chosen else "none of them"
 
     def parts(self) -> dict[str, Any]:
@@ -233,10 +243,10 @@ class CellAnswers(Answers):
             raise ValueError(f"{answer!r} is no entry of a picture of shape {tuple(shape)}")
         return shape_text(place)
 
-    def text_of_right(self) -> str:
-        """Return the right answer in words."""
+    def word(self, answer: Any) -> str:
+        """Return an answer in words."""
         return words.join_words([f"[{', '.join(map(str, [each] if isinstance(each, int) else each))}]"
-                                 for each in self.right])  # fmt: skip
+                                 for each in answer])  # fmt: skip
 
 
 def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any, tolerance: float) -> Any:

@@ -16,7 +16,7 @@ from random import Random
 from ..formula import sanitize
 from ..formula_lines import lines
 from ..trace_input import Trace
-from ..words import program_names
+from ..words import program_terms
 
 MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
 """Rules that only move or repeat entries; they all look alike for single numbers."""
@@ -94,7 +94,7 @@ def _canonical(tree: ET.Element, places: dict[str, str]) -> str:
 
 def _names(trace: Trace, step: Trace) -> dict[str, str]:
     """Return the program's names of the inputs and the result, or the rule's letters."""
-    node_names = program_names(trace)
+    node_names = program_terms(trace)
     node = trace["nodes"][step["node"]]
     result = {each["name"]: node_names[each["node"]] or each["name"] for each in node["inputs"]}
     return result | {"out": node_names[step["node"]] or "out"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,9 @@ class SealedOutput:
     def __init__(self, data: dict[str, Any], title: str, summary: str) -> None:
         self.data, self.title, self.summary = data, words.single_line(title), words.single_line(summary)
 
+    as_poll: Callable[[], SealedOutput] | None = None
+    """A function that makes the same question with choices, if this one is answered otherwise."""
+
     def code(self) -> str:
         """Return the code of a page as one line."""
         raise NotImplementedError
@@ -39,6 +43,10 @@ class SealedOutput:
     def packed_code(self) -> str:
         """Return the code as a packed function body that returns its entry points."""
         raise NotImplementedError
+
+    def poll(self) -> SealedOutput:
+        """Return the question as a poll: its choices are the right answer and what named mistakes give."""
+        return self.as_poll() if self.as_poll else self
 
     def still(self) -> str:
         """Return what hosts that disable scripts show above the summary."""

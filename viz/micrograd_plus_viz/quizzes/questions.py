@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -15,6 +15,7 @@ from .. import cells, words
 from ..digits import number
 from ..trace_input import Trace
 from . import formula_choices, picture_choices
+from .cards import shuffle_choices
 from .sealed_answers import accepted_bins, shape_text, width
 
 MOST_CHOICES = 6
@@ -52,13 +53,30 @@ class Question:
     note: str | None = None
     is_authors: bool = False
     """Whether an author worded it, so that it stands alone."""
+    named: list[tuple[str, str]] = field(default_factory=list)
+    """Wrong answers in words with their hints, for a poll."""
+    right_word: str = ""
+    """The right answer in words, for a poll; empty if the question has choices."""
 
-    def hint(self, answers: Iterable[str], text: str) -> None:
-        """Add a hint for some answers, except right ones and answers with a hint."""
+    def hint(self, answers: Iterable[str], text: str, word: str = "") -> None:
+        """Add a hint for some answers, except right ones and answers with a hint; `word` is such an answer in words."""
         taken = {*self.right, *(each for answers, _ in self.hints for each in answers)}
         fresh = [each for each in answers if each not in taken]
         if fresh:
             self.hints.append((fresh, text))
+        if fresh and word:
+            self.named.append((word, text))
+
+    def as_poll(self, most: int) -> Question:
+        """Return the question with choices: the right answer and what the first mistakes give, shuffled."""
+        hints = dict(self.named[: most - 1])
+        hints.pop(self.right_word, None)
+        choices = shuffle_choices([self.right_word, *hints])
+        poll = replace(self, form="one", right=[str(choices.index(self.right_word))], hints=[], named=[], width=None,
+                       note=None, choices=[{"text": each} for each in choices])  # fmt: skip
+        for word, text in hints.items():
+            poll.hint([str(choices.index(word))], text)
+        return poll
 
 
 @dataclass
@@ -144,9 +162,10 @@ def gradient(context: StepContext) -> Question | None:
         note=f"A number, or a fraction such as 1/3. Within {number(100 * context.tolerance)} % is right.",
     )
     for answer, text in _add_candidates(context, after["shape"], place):
-        question.hint(accepted_bins(part(answer), context.tolerance), text)
+        question.hint(accepted_bins(part(answer), context.tolerance), text, number(_word(part(answer))))
     for answer, text in _by_mistake(context, place, part, right):
-        question.hint(accepted_bins(answer, context.tolerance), text)
+        question.hint(accepted_bins(answer, context.tolerance), text, number(_word(answer)))
+    question.right_word = number(_word(right))
     return question
 
 
@@ -295,15 +314,22 @@ def shape(context: StepContext) -> Question | None:
         note="A shape such as (3, 4); () for a single number.",
     )
     for each in context.candidates:
-        question.hint([shape_text(_shape(each["answer"]))], str(each["hint"]))
+        hint_shape(question, _shape(each["answer"]), str(each["hint"]))
     after, upstream = context.value("after"), context.value("upstream")
     if summed and after:
-        question.hint([shape_text(after["shape"])], "That is the shape after the sum.")
-    question.hint([shape_text(reversed(value["shape"]))], "The axes are swapped.")
+        hint_shape(question, after["shape"], "That is the shape after the sum.")
+    hint_shape(question, value["shape"][::-1], "The axes are swapped.")
     if upstream:
-        question.hint([shape_text(upstream["shape"])], f"That is the shape of what arrived at {context.sender}.")
+        hint_shape(question, upstream["shape"], f"That is the shape of what arrived at {context.sender}.")
     question.hint([str(entries(value)), ""], "That is the number of entries. How are they arranged?")
+    question.right_word = str(tuple(value["shape"]))
     return question
+
+
+def hint_shape(question: Question, shape: Iterable[int], text: str) -> None:
+    """Add a hint for a shape."""
+    shape = tuple(shape)
+    question.hint([shape_text(shape)], text, str(shape))
 
 
 def sign_of(value: Trace | None) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from .. import formula, graph_picture, layout, notebook, words
@@ -27,6 +28,7 @@ from .step_choice import MIX, Chooser
 TOLERANCE = 0.02
 WRONG_RULE = "wrong rule"
 GIVEN_UP = "show me"
+CHOICES_OF_A_POLL = 5
 TO_WORK_OUT = ("gradient", "shape", "sign", "formula", "picture")
 """Kinds of question that show the known numbers beside them."""
 
@@ -172,7 +174,11 @@ def _build_quiz(trace: Trace, note: str | None, chosen: list[Question], show_me:
     sealed_parts = [seal(key, each) for key, each in zip(keys, opened, strict=True)]
     data = parts[0] | {"quiz": {"count": len(chosen), "question": questions[0], "sealed": sealed_parts}}
     title = f"Quiz: {words.pluralize(len(chosen), 'question')} about {_walk(trace)}"
-    return Quiz(data, before(trace, chosen[0].at), title, f"{title}. {_step_title(trace, chosen[0])}: {chosen[0].say}")
+    made = Quiz(data, before(trace, chosen[0].at), title, f"{title}. {_step_title(trace, chosen[0])}: {chosen[0].say}")
+    if any(question.named for question in chosen):
+        polls = [question.as_poll(CHOICES_OF_A_POLL) if question.named else question for question in chosen]
+        made.as_poll = partial(_build_quiz, trace, note, polls, show_me)
+    return made
 
 
 def _walk(trace: Trace) -> str:

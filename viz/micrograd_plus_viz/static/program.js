@@ -38,7 +38,7 @@ function makeProgram(data, act, inFilm = false) {
   function goTo(key) {
     const at = act.now();
     const [first, ...others] = steps.get(key);
-    act.go([first, ...others].find((step) => step > at) ?? first);
+    act.toStep([first, ...others].find((step) => step > at) ?? first);
   }
 
   const siteOf = (node) => (node === undefined || node === null ? {} : data.nodes[node]);
@@ -106,5 +106,7 @@ function makeProgram(data, act, inFilm = false) {
     .reduce((most, { node }) => Math.max(most, node), -1));
   const reachAt = (index) => reach[Math.max(0, data.walks.findLastIndex(({ at }) => at < Math.max(1, index)))];
 
-  return { element, light, choose, showVariables, reachAt };
+  const renew = () => { shownUpTo = null; };
+
+  return { element, light, choose, showVariables, reachAt, renew };
 }

@@ -1,0 +1,126 @@
+"""Slides of a lesson: one offline page with polls, whose players are stepped without turning the slide."""
+
+from pathlib import Path
+
+import axe_playwright_python
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus_viz import slides
+from micrograd_plus_viz.quizzes.sealed_answers import name_of
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+WALK = """with mg.record() as trace:
+    x = mg.tensor(3.0, requires_grad=True)
+    y = x * x
+    y.backward()
+trace"""
+CELLS = [
+    ("slide", "# A first walk\n\nThe slope of $x^2$ is\n\n$$\\frac{dy}{dx} = 2x$$"),
+    ("setup", "import micrograd_plus as mg\nimport micrograd_plus_viz as viz"),
+    ("ask slide", 'viz.ask("What is the slope of x² at 3?", 6, wrong={9: "That is x² itself."}, why="It is 2x.")'),
+    ("", "print('not on a slide')"),
+    ("slide", "## The walk"),
+    ("slide", WALK),
+    ("slide", "print(y.item())"),
+]  # fmt: skip
+
+
+def make_notebook(cells, path):
+    """Write a notebook from pairs of tags and text; a text that begins with # is Markdown."""
+    book = nbformat.v4.new_notebook()
+    for tags, source in cells:
+        make = nbformat.v4.new_markdown_cell if source.startswith("#") else nbformat.v4.new_code_cell
+        book.cells.append(make(source, metadata={"tags": tags.split()}))
+    nbformat.write(book, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory):
+    """Return the slides of a small lesson."""
+    folder = tmp_path_factory.mktemp("slides")
+    return slides.write_slides(make_notebook(CELLS, folder / "lesson.ipynb"), folder / "lesson.html")
+
+
+def record_square():
+    """Return the record of x² at 3, in which x arrives twice."""
+    with mg.record() as trace:
+        x = mg.tensor(3.0, requires_grad=True)
+        (x * x).backward()
+    return trace
+
+
+def choices_of(card):
+    """Return the choices of a card, and that which is right."""
+    data = card.data
+    right = [k for k in range(len(data["choices"])) if name_of(data["salt"], str(k)) in data["right"]]
+    return data["choices"], [data["choices"][k] for k in right]
+
+
+def test_a_poll_has_the_right_answer_and_those_of_named_mistakes_as_choices():
+    number = viz.ask("Slope of x² at 3?", 6, wrong={9: "That is x² itself.", 3: "That is x."})
+    assert number.data["form"] == "number"
+    choices, right = choices_of(number.poll())
+    assert sorted(choices) == ["3", "6", "9"]
+    assert right == ["6"]
+    choices, right = choices_of(viz.ask("Which shape?", (3,), wrong={(4, 3): "Too large."}).poll())
+    assert (sorted(choices), right) == (["(3,)", "(4, 3)"], ["(3,)"])
+
+
+def test_a_question_without_named_mistakes_or_with_choices_is_its_own_poll():
+    for card in (viz.ask("How much?", 6), viz.ask("Which?", "a", wrong={"b": "No."})):
+        assert card.poll() is card
+
+
+def test_a_question_about_a_walk_becomes_a_poll_of_its_mistakes():
+    quiz = viz.quiz(record_square(), 2, "gradient", candidates=[{"answer": 9.0, "hint": "That is x² itself."}])
+    assert quiz.data["quiz"]["question"]["form"] == "number"
+    question = quiz.poll().data["quiz"]["question"]
+    texts = [each["text"] for each in question["choices"]]
+    assert question["form"] == "one"
+    assert {"6", "9", "3"} <= set(texts)
+    assert len(set(texts)) == len(texts) <= 5
+    assert name_of(question["salt"], str(texts.index("6"))) in question["right"]
+
+
+def test_slides_have_formulas_and_no_code_of_questions(lesson):
+    page = lesson.read_text("utf-8")
+    assert "<mfrac>" in page
+    assert "viz.ask" not in page
+    assert "not on a slide" not in page
+    assert 'class="slide" aria-label="Slide 1 of 4"' in page
+
+
+def test_a_notebook_without_slides_gets_a_sentence(tmp_path):
+    with pytest.raises(ValueError, match=r"lesson\.ipynb has no slides: no cell has the tag 'slide'"):
+        slides.write_slides(make_notebook([("setup", "1")], tmp_path / "lesson.ipynb"), tmp_path / "lesson.html")
+
+
+@pytest.mark.browser
+def test_slides_turn_by_key_and_arrows_step_the_player(page, lesson):
+    page.goto(lesson.as_uri())
+    count = page.locator("nav output")
+    expect(count).to_have_text("1 of 4")
+    page.keyboard.press("ArrowRight")
+    expect(count).to_have_text("2 of 4")
+    shown = page.locator(".slide:not([inert])")
+    shown.locator(".choice span", has_text="9").click()
+    expect(shown.locator(".card-feedback")).to_contain_text("That is x² itself.")
+    page.keyboard.press("PageDown")
+    expect(count).to_have_text("3 of 4")
+    expect(shown.locator("pre.code")).to_contain_text("mg.record()")
+    page.keyboard.press("PageDown")
+    expect(shown.locator(".player")).to_be_visible()
+    shown.locator(".player").click(position={"x": 5, "y": 5})
+    page.keyboard.press("ArrowRight")
+    expect(shown.get_by_text("1 / 2")).to_be_visible()
+    expect(count).to_have_text("4 of 4")
+    page.keyboard.press("PageUp")
+    expect(count).to_have_text("3 of 4")
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run(document)")["violations"]
+    assert not found, [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found]
