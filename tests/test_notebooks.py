@@ -67,3 +67,4 @@ def test_every_cell_of_the_gallery_runs_quietly_and_shows_its_walks(cells):
 
 
 WALKS = 14
+"""Players of the gallery, with its comparison and its quizzes."""
