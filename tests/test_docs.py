@@ -338,8 +338,9 @@ def headings(path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(HOUSE).as_posix())
 def test_the_links_of_a_page_lead_somewhere(page):
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    folder = HOUSE / "notebooks" if page.parent.name == "lessons" else page.parent     # a lesson is read as a notebook
     for target, anchor in LINK.findall(prose):
-        path = (page.parent / target).resolve()
+        path = (folder / target).resolve()
         assert path.exists(), f"{page.name} links to {target}"
         if anchor:
             assert anchor in headings(path), f"{page.name} links to {target}#{anchor}"

@@ -324,7 +324,7 @@ def test_untrusted_notebooks_show_pictures_trusted_ones_players(ran, context):
 def test_a_lesson_hides_its_answers_and_is_answered(lab_server, context):
     with open_notebook(context, lab_server, LESSON) as lesson:
         page = lesson.page
-        hidden = page.locator(".jp-InputArea .jp-Placeholder")
+        hidden = page.locator(".jp-Placeholder")
         expect(hidden.first).to_be_visible(timeout=PATIENCE)
         lesson.command("notebook:run-all-cells")
         expect(page.get_by_text("questions answered")).to_contain_text(re.compile("^0 of"), timeout=PATIENCE)
