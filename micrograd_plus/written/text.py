@@ -121,7 +121,7 @@ class Text:
         fresh = [f"{v.name} = {v.name}.copy()" for v in dict.fromkeys(written)]
         results = ", ".join(self.say(value) for value in self.page.live())
         count = len(self.page.live())
-        lines = [line for line, next_line in zip(lines, [*lines[1:], "return"], strict=True) if line or next_line]
+        lines = [line for line, next_line in zip(lines, [*lines[1:], "return"], strict=False) if line or next_line]
         return [*fresh, *lines, f"return ({results}{',' if count == 1 else ''})"]
 
     def _find_deaths(self) -> dict[int, list[Any]]:
