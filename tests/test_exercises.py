@@ -1166,7 +1166,8 @@ def by_names(exercise, wrong_answer):
     return made["student"]
 
 
-WITHOUT_WALK = {"engine.momentum", "engine.momentum.lines", "engine.adam", "engine.differences", "engine.compare"}
+WITHOUT_WALK = {"engine.momentum", "engine.momentum.lines", "engine.adam", "engine.differences"}
+WITHOUT_WALK |= {"engine.differences.gaps", "engine.compare", "engine.compare.lines"}
 WITHOUT_WALK |= {"engine.order", "engine.order.lines"}  # a wrong order of a chain of 3,000 nodes
 WITHOUT_WALK |= {each.id for each in ALL if each.kind == "patient"}
 

@@ -90,7 +90,7 @@ class Moment:
     def _carry_out(self, start: int) -> None:
         """Carry out the entries before the step number `start`."""
         for at, entry in enumerate(self.rest):
-            if entry.kind == "arrive" and entry.first + entry.count > start:
+            if entry.kind == "arrive" and entry.numbers.stop > start:
                 self.rest = self.rest[at:]
                 return
             if entry.of is not None and entry.kind != "hook" and entry.node in self.listed:
@@ -105,11 +105,11 @@ class Moment:
         end = self.start + steps
         for entry in self.rest:
             if entry.kind == "arrive":
-                if entry.first >= end:
+                if entry.numbers.start >= end:
                     return
-                first, stop = max(entry.first, self.start), min(entry.first + entry.count, end)
+                first, stop = max(entry.numbers.start, self.start), min(entry.numbers.stop, end)
                 yield replace(entry, first=first, count=stop - first)
-                if stop < entry.first + entry.count:
+                if stop < entry.numbers.stop:
                     return
             elif entry.node is None or entry.node in self.listed:
                 yield entry

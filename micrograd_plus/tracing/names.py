@@ -82,8 +82,8 @@ class NodeNames:
         if use is None:
             return "leaf"
         application = self.outline.applications[use.position]
-        name = name_of_input(application.op, use.index)
-        expression = self._argument_expression(application, use.position, use.index, name)
+        name = name_of_input(application.op, use.place)
+        expression = self._argument_expression(application, use.position, use.place, name)
         if expression is not None and len(expression) <= LONGEST_EXPRESSION:
             return expression
         return name if name.isidentifier() and len(name) > 2 else "leaf"

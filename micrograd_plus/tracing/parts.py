@@ -140,6 +140,12 @@ class JournalEntry:
     walk: int | None = None
     lines: list[Site] = field(default_factory=list[Site])
 
+    @property
+    def numbers(self) -> range:
+        """The numbers of the steps or nodes that the entry is about; none for an entry about something else."""
+        first = self.first or 0
+        return range(first, first + (self.count or 0))
+
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class LeafGradient:

@@ -5,10 +5,12 @@ import json
 from pathlib import Path
 
 import axe_playwright_python
+import numpy as np
 import pytest
 from playwright.sync_api import expect
-from quizzed import curve, layer, twice
+from quizzed import curve, layer, leaf, twice
 
+import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus_viz.page import document
 from micrograd_plus_viz.player import player_source
@@ -147,12 +149,32 @@ def test_students_type_shapes_and_counts(open_quiz):
     expect(asked.locator("text.value")).to_have_text("shape?")
     expect(asked.locator(".tile")).to_have_count(0)
     assert "(4,)" not in page.locator(".known").text_content()
+    results = page.locator(".drawing .node:not(.leaf)").all_text_contents()
+    assert not [text for text in results if "(6, 4)" in text], "the shape before the sum is that of other results"
+    assert "its shape is asked for" in page.locator(".known").text_content()
+    page.locator(f"#n{trace.steps[at - 1].node}").click()
+    expect(page.locator(".panel")).to_contain_text("Its shape is asked for.")
+    page.keyboard.press("Escape")
     page.locator(".answer").fill("(4,)")
     page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("That is the shape after the sum.")
     page.locator(".answer").fill("6 x 4")
     page.get_by_role("button", name="Answer").click()
     expect(page.locator(".quiz-feedback")).to_have_text("✓ Right. Its shape is (6, 4).")
+
+
+def test_known_arrays_have_their_true_rows_and_columns(open_quiz):
+    w, x = leaf(np.arange(12.0).reshape(4, 3) + 0.5), leaf([0.5, 1.0, -1.0])
+    with mg.record() as trace:
+        (w * x).sum().backward()
+    page = open_quiz(viz.quiz(trace, 3, "gradient"))
+    boxes = page.locator(".known table.numbers td").evaluate_all(
+        "cells => cells.map((cell) => [cell.getBoundingClientRect().x, cell.getBoundingClientRect().y])")
+    assert len({y for _, y in boxes[:12]}) == 4
+    assert len({x for x, _ in boxes[:12]}) == 3
+    line = page.locator(".known .line span").evaluate_all("cells => cells.map((c) => c.getBoundingClientRect().y)")
+    assert len(line) == 3
+    assert len(set(line)) == 1
 
 
 def test_show_me_reveals_the_answer_by_default(open_quiz, page):

@@ -16,6 +16,7 @@ from .groups import build_groups
 from .journal import walk_states
 from .program import program_lines
 from .trace_input import Trace
+from .written_lines import written_lines
 
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
 STEP = ("node", "input", "rule", "local", "raw", "summed_axes", "contribution", "before", "after", "accumulates")
@@ -73,7 +74,7 @@ def _payload(
         "nodes": [_node(node, page_place) for node in trace["nodes"]],
         "edges": [list(edge) for edge in words.edges(trace)],
         "groups": build_groups(trace),
-        "program": program_lines(trace),
+        "program": [*program_lines(trace), *written_lines(trace)],
         "steps": _steps(trace, page_place, formulas, with_numbers),
         "formulas": formulas.texts,
         "rules": {name: _rule(rule) for name, rule in trace["rules"].items()},

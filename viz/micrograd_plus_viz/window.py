@@ -211,7 +211,7 @@ def _journal_of_part(
         if entry["kind"] == "arrive" and entry["first"] >= begin + count:
             break
         if entry["node"] is None or entry["node"] in numbers:
-            renumbered = {"node": numbers.get(entry["node"])}
+            renumbered = {"node": numbers[entry["node"]] if entry["node"] is not None else None}
             kept.append(entry | renumbered | {word: values.new(entry[word]) for word in ("before", "after")})
         if entry["kind"] == "arrive" and entry["first"] + entry["count"] > begin + count:
             break

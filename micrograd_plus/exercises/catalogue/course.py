@@ -50,9 +50,14 @@ NEEDS = {
     "engine.unbroadcast": "engine.unbroadcast.gaps", "engine.training": "engine.training.lines",
     "engine.momentum": "engine.momentum.lines", "engine.momentum.lines": "engine.training",
     "engine.adam": "engine.momentum", "engine.neuron": "engine.value", "engine.saved": "multiply.a",
-    "engine.compare": "engine.differences", "engine.segments": "engine.accumulate",
+    "engine.compare": "engine.compare.lines",
+    "engine.compare.lines": "engine.differences", "engine.differences": "engine.differences.gaps",
+    "engine.segments": "engine.accumulate",
     "sums.patient": "engine.training", "uphill.patient": "engine.training", "hot.patient": "engine.training",
     "zeros.patient": "tanh.x engine.training", "columns.patient": "engine.unbroadcast",
+    "overflow.patient": "softmax.x engine.training", "branch.patient": "sqrt.x engine.training",
+    "dead.patient": "zeros.patient", "sigmoids.patient": "sigmoid.x zeros.patient", "frozen.patient": "engine.training",
+    "gain.patient": "sigmoids.patient",
 }  # fmt: skip
 """The exercises that help with an exercise."""
 FADED = ("gaps", "lines")

@@ -319,6 +319,10 @@ function nodePanel(data, i, holds, word, enter, leave) {
   shown.firstChild.append(make("span", "", about), makeButton("close", leave, "Back to the step"));
   const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");
   if (given) shown.append(make("p", "reason", `with ${given}`));
+  if (node.asked) {
+    shown.append(make("p", "reason", "Its shape is asked for."));
+    return shown;
+  }
   const outputs = outputsOf(data, i);
   if (outputs.length) {
     shown.append(make("p", "reason", `It has several outputs. Its values and ${word}s are shown at `

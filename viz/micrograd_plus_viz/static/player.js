@@ -146,6 +146,7 @@ export function mount(host, data, opts = {}) {
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
     program.light(at);
+    program.lightStep(index);
     program.showVariables(index < 0 ? computed ?? -1 : program.reachAt(index));
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
