@@ -208,8 +208,8 @@ class Batch:
         counts = {x.shape[:1] for x in arrays}
         if len(counts) != 1 or () in counts or (0,) in counts:
             raise ValueError(
-                f"mg.compile: with batch=True each argument must be an array whose rows are the examples, as many rows "
-                f"in each; got the shapes {[x.shape for x in arrays]}"
+                f"mg.compile: with batch=True each argument must be an array whose rows are the examples, all of "
+                f"one length; got the shapes {[x.shape for x in arrays]}"
             )
         (count,) = counts
         program = self._find(arrays)

@@ -260,8 +260,8 @@ function drawGraph(data, act) {
       if (item.shownValue !== place) fillSlot(item, "value", tileOf(valueAt(data, place), tileSize), tiles.value);
       item.shownValue = place;
       if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {
-        fillSlot(item, "gradient", valueAt(data, holds.place) && tileOf(valueAt(data, holds.place), tileSize),
-          tiles.gradient);
+        const gradient = valueAt(data, holds.place);
+        fillSlot(item, "gradient", gradient && tileWithin(gradient, tileSize, item.form.room), tiles.gradient);
         item.shownHolds = holds.place;
       }
     } else {

@@ -91,7 +91,8 @@ function nodeForm(data, i, detail, head) {
     places.gradient = beside ? [(each + BETWEEN_TILES) / 2, top + tile.height / 2]
       : [0, top + tile.height + CAPTION + 2 + tile.height / 2];
   }
-  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width,
+  const room = beside && takes ? each : Math.max(head, across) + PAD;
+  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width, room,
     last: cut ? [0, height / 2 - 7] : null };
 }
 
