@@ -268,7 +268,9 @@ function knownColumn(data, { knows, lit, hides }) {
   const named = (text) => make("b", "", text);
   const room = [176, 100];
   const secret = (word) => cardFrame(named(word), null, missing("its shape is asked for"));
-  const held = (i, word, value) => (isAsked(i) && value ? secret(word) : value ? card(named(word), value, largest, room) : cardFrame(named(word), null, missing("nothing yet")));
+  const nothing = (word) => cardFrame(named(word), null, missing("nothing yet"));
+  const held = (i, word, value) => (!value ? nothing(word) : isAsked(i) ? secret(word)
+    : card(named(word), value, largest, room));
   return make("div", "column scroller known", section("numbers", "Known values",
     make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
       largestOf(value), room))),
