@@ -141,7 +141,7 @@ function scoreText({ at_once, later, shown, of }) {
 
 // While a shape is asked for, its node does not show it.
 function withoutAnswer(data, question) {
-  if (question?.form !== "shape") return data;
+  if (question?.kind !== "shape") return data;
   const { to } = question.lit;
   const except = (list, change) => list.map((each, i) => (i === to ? change(each) : each));
   return { ...data, nodes: except(data.nodes, (node) => ({ ...node, value: null })),
@@ -250,12 +250,12 @@ function answerForm(question, names, answer) {
 }
 
 // The known values: the sender's gradient, its inputs, and the receiver's value.
-function knownColumn(data, { knows, lit, form }) {
+function knownColumn(data, { knows, lit, kind }) {
   if (!knows) return null;
   const arrived = Object.entries(knows.arrived).map(([name, place]) => [name, valueAt(data, place)]);
   const before = valueAt(data, knows.before);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
-  const shown = [...new Set(ends)].filter((i) => form !== "shape" || i !== lit.to);
+  const shown = [...new Set(ends)].filter((i) => kind !== "shape" || i !== lit.to);
   const values = shown.map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
   const largest = largestOf(...arrived.map(([, value]) => value), before);
   const named = (text) => make("b", "", text);
