@@ -22,12 +22,11 @@ from .core.fast.vjps import call_of, function_name
 from .core.messages import MIXED_GRAPH, annotate_rule_error
 from .core.modes import grad_enabled, recording
 from .core.rule import Contribution
-from .core.runtime.listening import notify_change
+from .core.runtime.listening import listeners, notify_change
 from .core.runtime.recorders import (
     notify as notify_recorders,
     notify_walk_failure,
     notify_walk_rejection,
-    recorders,
 )
 from .core.variable import Variable, clock
 
@@ -161,7 +160,7 @@ class Value:
         except RuntimeError:
             notify_walk_rejection(self)
             raise
-        begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in recorders()]
+        begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in listeners()]
         observers = [on_step for on_step in begun if on_step is not None]
         value: Any = self
         fresh: set[Any] = {self}

@@ -13,17 +13,17 @@ async (plans) => {
   }
 
   // Gives an answer as a reader does, and returns what the card says to it.
-  async function answer(root, { type, press, toggle, cell, mark }) {
+  async function answer(root, { type, press, toggle, cell, cells, mark }) {
     const feedback = root.querySelector(".card-feedback, .quiz-feedback");
     feedback.textContent = "waiting";
     if (type !== undefined) {
       const box = root.querySelector(".answer");
       box.value = type;
       box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-    } else if (toggle !== undefined) {
-      const choices = [...root.querySelectorAll(".choice")];
-      choices.forEach((choice, k) => {
-        if ((choice.getAttribute("aria-pressed") === "true") !== toggle.includes(k)) choice.click();
+    } else if (toggle !== undefined || cells !== undefined) {
+      const [places, state] = toggle ? [".choice", "aria-pressed"] : ["[role=gridcell]", "aria-selected"];
+      [...root.querySelectorAll(places)].forEach((each, k) => {
+        if ((each.getAttribute(state) === "true") !== (toggle ?? cells).includes(k)) each.click();
       });
       [...root.querySelectorAll("button")].find((button) => button.textContent === "Answer").click();
     } else if (mark !== undefined) {

@@ -16,7 +16,7 @@ MOST_PRINTED = 12
 """The player prints the numbers of arrays up to this size; larger ones are pictures."""
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 SEALED = ("right", "hints", "texts", "sealed", "shows", "salt")
-CARD_FORMS = ("number", "numbers", "shape", "one", "several", "cell")
+CARD_FORMS = ("number", "numbers", "shape", "one", "several", "cell", "cells")
 """Forms of cards without a walk, whose hints are an author's."""
 CHOICES = ("one", "choice", "several")
 FOLDED = re.compile(r'viz\.unfold\("[^"]*"\)')
@@ -141,9 +141,10 @@ def has_answer(question: dict[str, Any], text: str) -> bool:
         return bool(set(found) & set(right))
     if form == "numbers":
         return f" {right[0]} " in f" {' '.join(map(three_digits, numbers_in(text)))} "
-    if form in ("shape", "cell"):
+    if form in ("shape", "cell", "cells"):
         places = [[each for each in re.split(r"[^\d]+", one) if each] for one in SHAPE.findall(text)]
-        return bool({",".join(one) for one in places} & set(right))
+        found = {",".join(one) for one in places}
+        return any(set(each.split(";")) <= found for each in right)
     if form in CHOICES and question["kind"] != "picture":
         choices = question["choices"]
         answer = " and ".join(choices[int(k)] for k in right[0].split(",") if k)

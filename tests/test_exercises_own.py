@@ -46,6 +46,7 @@ def test_define_makes_and_checks_an_exercise_in_a_million_calls(capsys):
     assert reply.result.mistake.title == "the 2 is missing"
     assert exercises.hint() == f"Hint 1 of 3: {HINTS[0]}"
     assert exercises.check("double.x", lambda upstream: upstream + upstream)
+    assert exercises.get_exercise("double.x").prompt == "The slope of 2 x, times upstream."
 
 
 @pytest.mark.parametrize(("changes", "right", "sentence"), [

@@ -414,13 +414,18 @@ def test_a_dask_cluster_gives_the_same_marks(tmp_path):
     if not isolation.is_available("full"):
         pytest.skip("a cluster requires full isolation")
     folder = write_class(tmp_path / "submissions", 6, broken=2)
-    path = assignment(tmp_path)
-    batch.grade_class(batch.find_submissions([folder]), path, Store(tmp_path / "here"), level="full")
+    path = assignment(tmp_path, due="2026-12-04T23:59:00", late="{per_day = 10}")
+    times = tmp_path / "times.csv"
+    times.write_text("id,time\nstudent000,2026-12-05T12:00\n", encoding="utf-8")
+    submitted = {"student000": "2026-12-05T12:00:00"}
+    found = batch.find_submissions([folder])
+    batch.grade_class(found, path, Store(tmp_path / "here"), level="full", times=submitted)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         code = main(["grade", str(folder), "--assignment", str(path), "-o", str(tmp_path / "there"),
-                     "--dask", cluster.scheduler_address])  # fmt: skip
+                     "--dask", cluster.scheduler_address, "--times", str(times)])  # fmt: skip
     assert code == 0
     assert read_marks(tmp_path / "there") == read_marks(tmp_path / "here")
+    assert Store(tmp_path / "there").get("student000")["late"] == {"days": 1, "percent": 10.0, "points": 2.0}
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

@@ -111,6 +111,19 @@ def test_a_table_has_the_chosen_columns_and_no_formulas(marks):
     assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
 
 
+def test_one_submission_can_be_late(tmp_path, capsys):
+    work, times = tmp_path / "work.py", tmp_path / "times.csv"
+    work.write_text(RIGHT, encoding="utf-8")
+    times.write_text("id,time\nada,2026-12-06T12:00\n", encoding="utf-8")
+    path = assignment(tmp_path, due="2026-12-04T23:59:00", late="{per_day = 10, at_most = 15}")
+    one = ["grade", "--one", str(work), "--assignment", str(path), "--student", "ada"]
+    assert main([*one, "--times", str(times)]) == 0
+    marks = json.loads(capsys.readouterr().out)
+    assert (marks["score"], marks["late"]["percent"]) == (17.0, 15.0)
+    assert main(one) == 0
+    assert json.loads(capsys.readouterr().out)["score"] == 20.0
+
+
 def test_the_command_line_writes_one_submission_in_every_format(tmp_path, capsys):
     work = tmp_path / "work.py"
     work.write_text(SIGN, encoding="utf-8")
@@ -285,15 +298,23 @@ def test_nbgrader_runs_from_release_to_marks(release_folder, capsys):
 
     out = release_folder / "marks"
     path = release_folder / "week3.toml"
-    assert main(["grade", str(course / "submitted"), "--assignment", str(path), "-o", str(out)]) == 0
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f"due = 2026-12-04T23:59:00\n{text}[late]\nper_day = 10\n", encoding="utf-8")
+    (course / "times.csv").write_text("id,time\nbob,2026-12-06T12:00\n", encoding="utf-8")
+    arguments = ["grade", str(course / "submitted"), "--assignment", str(path), "-o", str(out)]
+    assert main([*arguments, "--times", str(course / "times.csv")]) == 0
     marks = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / "marks").glob("*.json"))]
-    assert [(each["student"], each["score"]) for each in marks] == [("ada", 20.0), ("bob", 11.0), ("eve", 0.0)]
+    assert [(each["student"], each["score"]) for each in marks] == [("ada", 20.0), ("bob", 8.8), ("eve", 0.0)]
     marks[1]["exercises"][0]["points"] = 4.0
     (out / "marks" / "bob.json").write_text(json.dumps(marks[1]), encoding="utf-8")
     write_back = ["grade", "--write-back", "nbgrader", "--assignment", str(path), "-o", str(out),
                   "--database", database]  # fmt: skip
     assert main(write_back) == 0
     assert scores(database) == {"ada": 20.0, "bob": 14.0, "eve": 0.0}
+    assert penalties(database) == {"ada": 0.0, "bob": 2.2, "eve": 0.0}
+    assert main(arguments) == 0  # without the times, nothing is taken off
+    assert main(write_back) == 0
+    assert penalties(database) == {"ada": 0.0, "bob": 0.0, "eve": 0.0}
     (out / "marks" / "unknown.json").write_text(json.dumps(marks[0] | {"student": "unknown"}), encoding="utf-8")
     assert main(write_back) == 1
     assert "unknown is not in the gradebook" in capsys.readouterr().out
@@ -305,6 +326,15 @@ def scores(database: str) -> dict[str, float]:
 
     with Gradebook(database) as book:
         return {each.student.id: each.score for each in book.find_assignment("week3").submissions}
+
+
+def penalties(database: str) -> dict[str, float]:
+    """Return the points that nbgrader takes off late submissions."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(database) as book:
+        return {each.student.id: each.late_submission_penalty or 0.0
+                for each in book.find_assignment("week3").submissions}  # fmt: skip
 
 
 @pytest.mark.slow

@@ -60,6 +60,7 @@ NONSENSE = ("word", "nan", "...", "(1, 2, 3, 4, 5, 6)", "")
 WIDTHS = (360, 768, 1280, 1440)
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 LESSON_NUMBER = re.compile(r"\b0\d\b")
+HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 RECALL = re.compile(r"Recall\b|From (lesson \d\d|school)")
 TERM = re.compile(r"(?<![*\w])\*([^*\s][^*]*)\*(?![*\w])")
 
@@ -241,9 +242,9 @@ def test_new_terms_are_few_and_defined_where_they_first_appear(lesson):
         new = [" ".join(term.split()) for term in TERM.findall(prose) if not term.endswith("?")]
         assert len(new) <= MOST_NEW_TERMS, new
         for term in new:
-            earlier = " ".join((before + prose.partition(f"*{term}*")[0]).lower().split())
+            earlier = " ".join(HEADING.sub("", before + prose.partition(f"*{term}*")[0]).lower().split())
             assert not pages.says(earlier, term.lower()), f"{term!r} is used before it is defined"
-        before += prose
+        before += prose + "\n"
 
 
 def test_the_lesson_asks_often_in_many_kinds_and_recalls(lesson):
@@ -443,9 +444,10 @@ def action_of(question: dict[str, Any], answer: str) -> dict[str, Any]:
         return {"toggle": [int(each) for each in answer.split(",") if each]}
     if form == "step":
         return {"mark": int(answer)}
-    if form == "cell":
-        places = [int(each) for each in answer.split(",")]
-        return {"cell": places[0] * question["shape"][1] + places[1] if len(places) > 1 else places[0]}
+    if form in ("cell", "cells"):
+        indices = [list(map(int, each.split(","))) for each in answer.split(";")]
+        places = [at[0] * question["shape"][1] + at[1] if len(at) > 1 else at[0] for at in indices]
+        return {"cell": places[0]} if form == "cell" else {"cells": places}
     if form == "shape":
         return {"type": f"({answer}{',' * (',' not in answer and bool(answer))})"}
     if form == "numbers":
@@ -486,29 +488,47 @@ def answer_by_keyboard(page: Any, host: Any, questions: list[dict[str, Any]]) ->
 
     for question in questions:
         action = right_tries(question)[0][0]
-        first = {"type": ".answer", "cell": "[role=gridcell]", "mark": ".player"}.get(next(iter(action)), ".choice")
+        starts = {"type": ".answer", "cell": "[role=gridcell]", "cells": "[role=gridcell]", "mark": ".player"}
+        first = starts.get(next(iter(action)), ".choice")
         host.locator(first).first.focus()
         assert page.evaluate(FOCUSED) >= 0, f"Tab does not reach {first} of {question['say']!r}"
         if "type" in action:
             page.keyboard.type(action["type"])
-            page.keyboard.press("Enter")
-        elif "press" in action:
-            page.keyboard.press(str(action["press"] + 1))
-        elif "toggle" in action:
-            for k in action["toggle"]:
-                page.keyboard.press(str(k + 1))
-            for _ in range(len(question["choices"]) - max(action["toggle"], default=0)):
-                page.keyboard.press("Tab")
-            page.keyboard.press("Enter")
-        else:
-            down, right = divmod(action.get("cell", 0), (question["shape"] or [1])[-1])
-            by_arrows = [*["ArrowDown"] * down, *["ArrowRight"] * right, "Enter"]
-            for key in by_arrows if "cell" in action else ["Home", *["ArrowRight"] * action["mark"], "m"]:
-                page.keyboard.press(key)
+        for key in keys_of(action, question):
+            page.keyboard.press(key)
         feedback = host.locator(".card-feedback, .quiz-feedback")
         expect(feedback, question["say"]).to_contain_text("✓" if question is questions[-1] else " ")
         if question is not questions[-1]:
             page.keyboard.press("q")
+
+
+def keys_of(action: dict[str, Any], question: dict[str, Any]) -> Iterator[str]:
+    """Yield the keys that give an answer, after what is typed."""
+    if "type" in action:
+        yield "Enter"
+    elif "press" in action:
+        yield str(action["press"] + 1)
+    elif "toggle" in action:
+        yield from (str(k + 1) for k in action["toggle"])
+        yield from ["Tab"] * (len(question["choices"]) - max(action["toggle"], default=0))
+        yield "Enter"
+    elif "mark" in action:
+        yield from ["Home", *["ArrowRight"] * action["mark"], "m"]
+    elif "cell" in action:
+        yield from keys_over_cells([action["cell"]], question["shape"][-1])
+    else:
+        yield from [*keys_over_cells(action["cells"], question["shape"][-1]), "Tab", "Enter"]
+
+
+def keys_over_cells(places: list[int], columns: int) -> Iterator[str]:
+    """Yield the keys that go from the first entry of a picture to each of some places, and press it."""
+    row = column = 0
+    for place in places:
+        down, right = place // columns - row, place % columns - column
+        yield from ["ArrowDown" if down > 0 else "ArrowUp"] * abs(down)
+        yield from ["ArrowRight" if right > 0 else "ArrowLeft"] * abs(right)
+        yield "Enter"
+        row, column = divmod(place, columns)
 
 
 FOCUSED = """() => {

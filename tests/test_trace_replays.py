@@ -147,7 +147,8 @@ def test_a_replay_continues_from_its_own_gradients():
 )  # fmt: skip
 def test_a_file_replays_like_its_trace(make, mistake):
     trace = diamond(make)
-    one, other = tracing.replay(trace, mistake), tracing.replay(mg.load_trace(trace.to_json()), mistake)
+    steps = [len(trace.steps)] if mistake == "left out" else None
+    one, other = (tracing.replay(each, mistake, steps=steps) for each in (trace, mg.load_trace(trace.to_json())))
     assert tracing.compare(one, other).same
     assert gradients_by_name(one) == gradients_by_name(other)
     assert mg.load_trace(one.to_json(), check=False).to_dict() == one.to_dict()
@@ -165,7 +166,7 @@ def test_a_replay_names_values_that_a_file_lacks():
 
 def test_an_unknown_mistake_is_an_error():
     trace = diamond(leaf)
-    with pytest.raises(ValueError, match="unknown mistake 'typo'; give one of replace, no order, ups"):
+    with pytest.raises(ValueError, match="unknown mistake 'typo'; give one of replace, no order, levels, ups"):
         tracing.replay(trace, "typo")
     with pytest.raises(ValueError, match=r"no rule 'tanh.x' was applied; there was multiply.a"):
         tracing.replay(trace, {"tanh.x": lambda out: out})
@@ -263,3 +264,43 @@ def test_a_large_value_of_a_file_is_compared_by_its_thumbnail():
     assert tracing.compare(one, other).same
     other.steps[1].raw.thumbnail["data"][5] += 1.0
     assert tracing.compare(one, other).difference.word in ("local", "raw")
+
+
+# At some steps ----------------------
+
+
+def test_a_mistake_at_one_step_leaves_the_others_right():
+    trace = diamond(leaf)
+    whole, one = tracing.replay(trace, "upstream"), tracing.replay(trace, "upstream", steps=[3])
+    assert np.equal(one.steps[3].contribution, trace.steps[3].contribution)
+    assert np.equal(one.steps[2].contribution, whole.steps[2].contribution)
+    assert not np.equal(one.steps[2].contribution, trace.steps[2].contribution)
+
+
+def test_a_step_that_is_left_out_sends_nothing():
+    trace = diamond(leaf)
+    shorter = tracing.replay(trace, "left out", steps=[5])
+    assert len(shorter.steps) == len(trace.steps) - 1
+    step = trace.steps[4]
+    assert np.equal(shorter.gradients[step.target], np.subtract(trace.gradients[step.target], step.contribution))
+
+
+def test_a_walk_by_levels_passes_on_too_early():
+    # e reads c and d, and both are walked before what they read; c passes on 8 before d has sent it 6
+    wrong = tracing.replay(diamond(leaf), "levels")
+    assert [wrong.nodes[step.node].label for step in wrong.steps] == ["e", "e", "c", "c", "d", "d"]
+    a = leaf(3.0)
+    with tracing.record() as trace:
+        b = a * 1.0
+        (mg.tanh(mg.tanh(b)) * b + b).backward()
+    assert tracing.replay(trace, "levels").gradients != tracing.replay(trace, "no order").gradients
+
+
+@pytest.mark.parametrize(("mistake", "steps", "message"), [
+    ("left out", None, "the mistake 'left out' needs `steps`, such as"),
+    ("no order", [1], "'no order' is made by the walk as a whole; leave out `steps`"),
+    ("upstream", [0], r"steps must be between 1 and \d+, got \[0\]"),
+])  # fmt: skip
+def test_steps_that_do_not_fit_a_mistake_raise(mistake, steps, message):
+    with pytest.raises(ValueError, match=message):
+        tracing.replay(diamond(leaf), mistake, steps=steps)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import traceback
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from micrograd_plus import nn, optim
 from micrograd_plus.checks import promises
 from micrograd_plus.nn import functional
 from micrograd_plus.pytrees import leaves
-from micrograd_plus.written import loops, passes, program, seams, stacks, text
+from micrograd_plus.written import loops, passes, program, seams, stacks, step as compiling, text
 from micrograd_plus.written.ink import open_page
 from micrograd_plus.written.program import Program, trace
 from micrograd_plus.written.step import Runner
@@ -293,7 +295,14 @@ def test_second_order_and_transforms_have_the_engines_bits():
         return mg.scan(lambda s, row: (mg.tanh(s + row), s), mg.zeros(3), x)
 
     rng = np.random.default_rng(1)
-    for f, shape in ((penalty, (5, 4)), (curvature, (4,)), (scan_rows, (6, 3))):
+    def use_checkpoint(x):
+        w.grad = None
+        hidden = mg.checkpoint(lambda x: mg.tanh(mg.exp(x * 0.1) @ w), x)
+        loss = (hidden * hidden).mean()
+        loss.backward()
+        return loss, w.grad
+
+    for f, shape in ((penalty, (5, 4)), (curvature, (4,)), (scan_rows, (6, 3)), (use_checkpoint, (5, 4))):
         step = mg.compile(f)
         for _ in range(5):
             x = mg.tensor(rng.normal(size=shape))
@@ -348,6 +357,75 @@ def random_program(seed):
         return loss, [leaf.grad for leaf in leaves_], values[-1].detach()
 
     return program
+
+
+def branching_program(seed):
+    """Return leaves, and a step whose branches depend on shapes, and whose gradients add up to those that are there."""
+    rng = np.random.default_rng([seed, 13])
+    held = [mg.tensor(rng.normal(size=s), requires_grad=True) for s in [(4,), (3, 4), (4, 4)]]
+    for leaf in held[: 1 + seed % 3] if seed % 2 else []:
+        leaf.grad = mg.tensor(rng.normal(size=leaf.shape))
+    choices = rng.integers(0, 6, size=6).tolist()
+
+    def step(x):
+        value = x
+        for i, choice in enumerate(choices):
+            if value.ndim == 2 and value.shape[0] > 3 and choice % 2:
+                value = value[: value.shape[0] // 2 + 1]
+            elif value.shape[-1] == 4 and choice < 3:
+                value = mg.tanh(value @ held[2]) + held[0]
+            elif value.shape == held[1].shape:
+                value = value * held[1]
+            for _ in range(value.shape[0] % 3):
+                value = mg.sin(value) * 0.5 + (held[choice % 2].mean() if i else 0.0)
+            value = KINDS[choice % len(KINDS)](value, held[0])
+        value.sum().backward()
+        if seed % 5 == 0:
+            held[0].grad = None
+        return value.detach(), value.sum()
+
+    return held, step
+
+
+def test_a_step_that_branches_on_shapes_has_the_engines_bits():
+    for seed in range(24):
+        (ours, engine), (theirs, step) = branching_program(seed), branching_program(seed)
+        step, rng = mg.compile(step), np.random.default_rng(seed)
+        for rows in (3, 3, 3, 3, 3, 5, 5, 5):  # the first call finds no gradient, and later ones do
+            x = mg.tensor(rng.normal(size=(rows, 4)))
+            assert all_same(engine(x), step(x)), seed
+            assert all_same([[p, p.grad] for p in ours], [[p, p.grad] for p in theirs]), seed
+        assert step.counts["written"] >= 2, seed
+
+
+def test_everything_else_works_without_the_package(tmp_path):
+    package = Path(mg.__file__).parent
+    shutil.copytree(package, tmp_path / "micrograd_plus", ignore=shutil.ignore_patterns("written", "__pycache__"))
+    code = """
+import micrograd_plus as mg
+from micrograd_plus import checks, engine, exercises, grading, nn, optim, tracing, transforms
+from micrograd_plus.checks import promises
+net = nn.Linear(3, 2)
+sgd = optim.SGD(net.parameters(), lr=0.01)
+losses = []
+for _ in range(3):
+    sgd.zero_grad()
+    loss = (net(mg.tensor([[1.0, 2.0, 3.0]])) ** 2).sum()
+    loss.backward()
+    sgd.step()
+    losses.append(loss.item())
+for name, keep in promises.promises.items():
+    keep(promises.samples["tanh"][0])
+w = engine.Value(2.0)
+(w * w).backward()
+assert w.grad == 4.0 and losses[0] > losses[-1]
+try:
+    mg.compile
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stdout == "No module named 'micrograd_plus.written'\n", done.stderr
 
 
 def test_each_pass_alone_and_all_together_give_the_same_bits():
@@ -466,8 +544,8 @@ class Forgetful(dict):
 
 
 def write_into_what_is_read(monkeypatch):
-    def can_take_over(x, out, last, at):
-        return isinstance(x, passes.Value) and x.is_array and x.kind == "temporary" and x.shape == out.shape
+    def can_take_over(x, statement, last, at):
+        return isinstance(x, passes.Value) and x.is_array and x.kind == "temporary" and x.shape == statement.out.shape
 
     monkeypatch.setattr(passes, "can_take_over", can_take_over)
 
@@ -622,6 +700,55 @@ def test_a_recurrent_network_is_written_as_two_loops():
     assert lengths[0] == lengths[1] < 110
 
 
+def test_without_exact_bits_a_loop_of_products_becomes_one_product():
+    def make(**options):
+        rng = np.random.default_rng(0)
+        w, u = (mg.tensor(rng.normal(size=(5, 5)), requires_grad=True) for _ in range(2))
+
+        def step(x):
+            w.grad = u.grad = None
+            state = mg.zeros((3, 5))
+            for drive in functional.linear(x, w).unstack():
+                state = mg.tanh(functional.linear(state, u, drive))
+            loss = (state * state).mean()
+            loss.backward()
+            return loss
+
+        return [w, u], mg.compile(step, **options)
+
+    (ours, exact), (theirs, rounding) = make(), make(exact=False)
+    for seed in range(4):
+        x = mg.tensor(np.random.default_rng(seed).normal(size=(12, 3, 5)))
+        assert same(exact(x), rounding(x))
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-12)
+    assert rounding.counts["written"] == 2
+    assert "exact=False" in rounding.source
+    assert "exact=False" not in exact.source
+    assert "to_u += " in exact.source
+    assert "to_u += " not in rounding.source
+    assert rounding.source.count(".dot(") < exact.source.count(".dot(")
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_sums_of_products_that_are_read_in_between_stay(is_read):
+    def step(x):
+        a = x.detach().data
+        total, seen = a.T.dot(a), []
+        for i in range(1, 7):
+            total += (a * float(i)).T.dot(a)
+            if is_read:
+                seen.append(total * 1.0)
+        return [mg.tensor(each) for each in (*seen, total * 1.0)]
+
+    x = mg.tensor(np.random.default_rng(0).normal(size=(3, 4)))
+    compiled = mg.compile(step, exact=False)
+    for _ in range(4):
+        for a, b in zip(step(x), compiled(x), strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
+    assert ("np.empty((7, 3, 4)" in compiled.source or "np.stack(" in compiled.source) is not is_read
+
+
 # The text -------------------------------------------------
 
 
@@ -707,6 +834,61 @@ def test_asking_for_a_number_is_an_error_with_the_users_line(name):
         step(mg.tensor([1.0, 2.0]))
     assert open_page() is None
     assert ASKING["x.item()"](mg.tensor([1.0, 2.0])).tolist() == [3.0, 6.0]  # the engine is itself again
+
+
+def test_writing_into_an_argument_is_an_error():
+    @mg.compile
+    def step(x):
+        x[0] = 5.0
+        return x.sum()
+
+    x = mg.tensor([1.0, 2.0])
+    with pytest.raises(TypeError, match=r"writes into its argument x; write into a copy, x\.clone\(\)"):
+        step(x)
+    copying = mg.compile(lambda x: set_column(x.clone(), x).sum())
+    for _ in range(3):
+        copying(x)
+    assert copying.counts["written"] == 1
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_a_step_of_an_optimiser_after_its_schedule_is_an_error():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    sgd = optim.SGD([w], lr=0.1)
+    plan = schedules.ExponentialLR(sgd, 0.5)
+
+    @mg.compile
+    def step(x):
+        sgd.zero_grad()
+        (w * x).sum().backward()
+        plan.step()
+        sgd.step()
+
+    with pytest.raises(TypeError, match=r"test_written_out.py:\d+ takes a step of an optimiser after its schedule"):
+        step(mg.tensor([1.0, 1.0]))
+
+
+def test_another_device_is_an_error():
+    step = mg.compile(lambda x: x.to("cuda") * 2.0)
+    with pytest.raises((TypeError, RuntimeError, ModuleNotFoundError), match=r"cuda|CuPy|moves a tensor"):
+        step(mg.tensor([1.0, 2.0]))
+    assert open_page() is None
+    stand_in = mg.backends.devices.Device("elsewhere", np, mg.backends.arrays)
+    mg.backends.devices._devices["elsewhere"] = stand_in
+    try:
+        with pytest.raises(TypeError, match=r"test_written_out.py:\d+ moves a tensor to 'elsewhere' while"):
+            mg.compile(lambda x: x.to("elsewhere") * 2.0)(mg.tensor([1.0, 2.0]))
+    finally:
+        del mg.backends.devices._devices["elsewhere"]
+
+
+def test_a_program_of_very_many_lines_is_warned_about(monkeypatch):
+    monkeypatch.setattr(compiling, "MOST_LINES", 20)
+    step = mg.compile(lambda x: sum((mg.exp(x * x) for _ in range(20)), mg.sin(x).sum() * mg.cos(x)))
+    monkeypatch.setitem(passes.PASSES, "repeats", lambda page: None)
+    monkeypatch.setitem(passes.PASSES, "loops", lambda page: None)
+    with pytest.warns(UserWarning, match=r"is a program of \d+ lines.*compute a batch at once, use mg\.scan"):
+        step(mg.tensor([1.0, 2.0]))
 
 
 def test_a_number_that_changes_between_two_calls_is_named_with_its_line():
@@ -957,3 +1139,9 @@ def test_the_promise_notices_a_wrong_program(monkeypatch):
     (sample, *_) = promises.samples["tanh"]
     with pytest.raises(AssertionError, match=r"tanh\(.*written out, order 1"):
         promises.promises["the program written out is the walk"](sample)
+
+
+def test_a_step_without_statements_is_a_program():
+    step = mg.compile(lambda: 3)
+    assert [step() for _ in range(4)] == [3] * 4
+    assert step.counts["written"] == 2

@@ -225,12 +225,15 @@ def multiply_as(upstream: Any, local: Any) -> Any:
     return x if x.dtype is upstream.dtype else x.astype(upstream.dtype)
 
 
+SCALAR: Any = np.generic
+
+
 def owned_copy(x: Any, upstream: Any = None) -> Any:
     """Return `x` in memory of its own: a copy if it is `upstream` itself or a view of shared memory.
 
     A NumPy scalar cannot be written into, so it is never copied.
     """
-    if isinstance(x, np.generic) or (x is not upstream and (x.base is None or has_one_owner(x))):
+    if isinstance(x, SCALAR) or (x is not upstream and (x.base is None or has_one_owner(x))):
         return x
     return copy_array(x)
 

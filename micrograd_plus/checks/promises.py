@@ -392,8 +392,9 @@ def _(sample: Sample) -> None:
     given = {"inputs": [getattr(x, "_data", x) for x in inputs], "parameters": sample.params, "constants": constants}
     checked = [(name, array, array.copy()) for name, values in given.items() for array in arrays_in(values)]
     out = run(sample, inputs)
-    made = {part.node for part in (out if isinstance(out, tuple) else (out,)) if part.node is not None}
-    for node in {node.parents[0] if type(node) is Part else node for node in made}:
+    made: set[Any] = {part.node for part in (out if isinstance(out, tuple) else (out,)) if part.node is not None}
+    applied: set[Any] = {node.parents[0] if type(node) is Part else node for node in made}
+    for node in applied:
         shapes = node.shape_dtype if sample.op.outputs else (node.shape_dtype,)
         upstream = [np.ones(shape, dtype) for shape, dtype in shapes]
         given = {"saved values": node.saved, "upstream": upstream}
@@ -441,7 +442,7 @@ class _Listener(Recorder):
             node = getattr(output, "node", None)
             self.outcomes[node.parents[0] if op.outputs and node is not None else node] = (data, params, result)
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> Any:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> Any:
         """Record every step."""
         return lambda *step: self.steps.append(step)
 

@@ -23,8 +23,9 @@ from .backward import NO_BLOCK, walk_from
 from .define import register
 from .modes import recording, unfused
 from .rule import Rule
+from .runtime.listening import listeners
 from .runtime.ownership import snapshot
-from .runtime.recorders import mute_recorders, notify, recorders
+from .runtime.recorders import mute_recorders, notify
 from .variable import Node, Variable
 
 
@@ -122,7 +123,7 @@ class Composite(Op):
         if not any_requires_grad(inputs) or (unfused.open and unfused()):
             return super().apply(*args, **params)
         operands = [as_operand(self, x, name, True) for x, name in zip(inputs, self.inputs, strict=True)]
-        if recording.open and any(each.looks_inside for each in recorders()):
+        if recording.open and any(each.looks_inside for each in listeners()):
             return self.run_forward(tensors, operands, bound)
         data = [None if value is None else snapshot(value) for value in operands]
         nodes = [None if value is None else value.node for value in operands]

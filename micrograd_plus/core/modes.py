@@ -17,22 +17,22 @@ from weakref import ref
 class Mode:
     """A value set by the innermost open block of this thread and task; without a block, the default."""
 
-    __slots__ = ("_blocks", "default", "name", "open")
+    __slots__ = ("blocks", "default", "name", "open")
 
     def __init__(self, name: str, default: Any):
         self.name, self.default = name, default
         self.open: set[ref[Token]] = set()
-        self._blocks: ContextVar[tuple[ref[Token], ...]] = ContextVar(name, default=())
+        self.blocks: ContextVar[tuple[ref[Token], ...]] = ContextVar(name, default=())
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forget_other_threads)
 
     def _forget_other_threads(self) -> None:
         """Drop the tokens of other threads, which do not exist in a forked child."""
-        self.open.intersection_update([token for token in self._blocks.get() if token() is not None])
+        self.open.intersection_update([token for token in self.blocks.get() if token() is not None])
 
     def __call__(self) -> Any:
         """Return the current value."""
-        for block in reversed(self._blocks.get()):
+        for block in reversed(self.blocks.get()):
             token = block()
             if token is not None:
                 return token.value
@@ -40,11 +40,11 @@ class Mode:
 
     def tokens(self) -> list[Token]:
         """Return the tokens of all open blocks of this thread and task, the outermost first."""
-        return [token for block in self._blocks.get() if (token := block()) is not None]
+        return [token for block in self.blocks.get() if (token := block()) is not None]
 
     def all(self) -> list[Any]:
         """Return the values of all open blocks of this thread and task, the outermost first."""
-        return [token.value for block in self._blocks.get() if (token := block()) is not None]
+        return [token.value for block in self.blocks.get() if (token := block()) is not None]
 
     def begin(self, value: Any) -> Token:
         """Open a block and return its token; the block is open while the token is alive."""
@@ -53,7 +53,7 @@ class Mode:
         if value != self.default:
             block = ref(token, self.open.discard)  # called by the interpreter itself, so no signal can interrupt it
             self.open.add(block)
-        self._blocks.set((*(each for each in self._blocks.get() if each() is not None), block))
+        self.blocks.set((*[each for each in self.blocks.get() if each() is not None], block))
         return token
 
 
@@ -86,5 +86,5 @@ class Block:
     def __exit__(self, *error: object) -> None:
         if not self._tokens:
             raise RuntimeError(f"a block of {self.mode.name} was left, but it had not been entered")
-        own = [token for token in self.mode.tokens() if token in self._tokens]
+        own = [token for token in self.mode.tokens() if token in self._tokens] if len(self._tokens) > 1 else None
         self._tokens.remove((own or self._tokens)[-1])

@@ -78,7 +78,7 @@ def define(
         exercise = function_exercise(
             id, right, kind=kind, group=group, title=title or id, prompt=prompt, inputs=inputs, edges=edges,
             mistakes=[read_mistake(each) for each in mistakes], answers=answers, starter=starter,
-            example=False,
+            example="",
         )  # fmt: skip
         exercise.shows_right = shows_right
         summary = prove(exercise, draws)

@@ -50,10 +50,10 @@ def find_mistake(
         fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
         if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
             fitting = []  # the same error has several explanations
-        rest = [i for i in wrong_cases if i not in compared]
-        if fitting:
+        rest = [i for i in wrong_cases if i not in compared] if names is None else compared
+        if fitting:  # the edge cases decide, or the gradients after the first wrong one
             return max(fitting, key=lambda known: sum(
-                agrees(exercise, known, cases[i], outcomes[i], names) for i in rest
+                agrees(exercise, known, cases[i], outcomes[i]) for i in rest
             ))  # fmt: skip
     return recognize(differences)
 
@@ -71,9 +71,14 @@ def compared_names(exercise: Exercise, wrongs: Sequence[Any]) -> list[str] | Non
     return names[: first + 1]
 
 
+ROUNDING = 1e-14
+"""What is left of numbers that cancel."""
+
+
 def sends_nothing(outcome: dict[str, Any]) -> bool:
-    """Return whether all numbers of an answer are 0."""
-    return bool(outcome["values"]) and not any(np.any(value) for value in outcome["values"].values())
+    """Return whether all numbers of an answer are 0, up to rounding."""
+    return bool(outcome["values"]) and not any(np.any(~(np.abs(each) <= ROUNDING))
+                                               for each in outcome["values"].values())  # fmt: skip
 
 
 def agrees(

@@ -12,7 +12,7 @@ from .mistakes import mistake, wrong_answers
 from .prompts import is_float, show_call
 from .sandboxed import FUNCTIONS, carry_out
 from .sandboxed.values import parameter_names
-from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
+from .spec import EDGES, ORDINARY, PLAIN, Case, Exercise, Mistake, Part
 from .variants import function_variants
 
 np = devices.device("cpu").library
@@ -88,16 +88,18 @@ def function_exercise(
     judge: Any = None,
     parts: Sequence[Part] | None = None,
     count: int = 4,
-    about: str = "the inputs are ordinary",
-    example: bool = True,
+    about: str = ORDINARY,
+    example: str | None = None,
+    result: type = float,
     without: Sequence[str] = (),
 ) -> Exercise:
     """Return an exercise whose right answer is `right`.
 
     The known mistakes come from the catalogue, under this id, and from `mistakes`: objects of the class, or pairs of a
     row of the catalogue and a wrong answer. `recognizers` decide by the differences whether a row of the catalogue
-    applies. With `example`, the prompt ends with one call and its right result. `without` are functions of `xp` that
-    are not offered, since one of them is the whole answer.
+    applies. The prompt ends with `example` (nothing, if it is empty), or with one call and its right result, whose
+    numbers are of the class `result`. `without` are functions of `xp` that are not offered, since one of them is the
+    whole answer.
     """
     functions, names = tuple(sorted(FUNCTIONS.keys() - set(without))), list(answers or [ONLY_ANSWER])
     draw = FunctionCases(right, inputs, edges or {}, names, driver, count, functions, about)
@@ -117,15 +119,18 @@ def function_exercise(
         mistakes=known_mistakes, variants=lambda: function_variants(id, right, reads),
     )  # fmt: skip
     exercise.starter = starter or write_starter(exercise, summary)
-    if example and driver == "call" and kind not in ("gradients", "predict"):
-        exercise.prompt = lambda: f"{prompt}\n\nFor example:\n\n{example_call(exercise)}"
+    if example:
+        exercise.prompt = f"{prompt}\n\nFor example:\n\n```python\n{example}\n```"
+    elif example is None and driver == "call" and kind not in ("gradients", "predict"):
+        exercise.prompt = lambda: f"{prompt}\n\nFor example:\n\n{example_call(exercise, result)}"
     return exercise
 
 
-def example_call(exercise: Exercise) -> str:
+def example_call(exercise: Exercise, result: type = float) -> str:
     """Return a call on fixed inputs with the right result."""
     request = example_case(exercise).request
-    return show_call(request["arguments"], exercise.run(exercise.right, request)["values"])
+    values = exercise.run(exercise.right, request)["values"]
+    return show_call(request["arguments"], {name: value.astype(result) for name, value in values.items()})
 
 
 def example_case(exercise: Exercise) -> Case:

@@ -10,8 +10,9 @@ from itertools import takewhile
 from typing import Any
 
 from ..backends import devices
+from ..checks.docstrings import Block
 from ..checks.reference import documentation, signature, summary
-from ..checks.samples import Sample
+from ..checks.samples import Sample, real
 from ..core.apply import Op
 from ..formulas import notation, symbols
 from ..formulas.simplify import simplify
@@ -23,10 +24,34 @@ np = devices.device("cpu").library
 
 GIVEAWAY = re.compile(
     r"gradient|derivative|slope|upstream|contribution|rule\b|\bsends?\b|receive|backward|\btie|kink|∂|mg\.|^`\w+`\.?$"
+    r"|\bcomplex\b"
 )
-"""Words of sentences that belong to the answer, not to the task."""
+"""Words of sentences that belong to the answer, not to the task, or that are about complex numbers."""
 MOST_SHOWN = 24
 """The number of entries up to which an array is written out."""
+EXAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "add.whole": (((2, 3), (3,)), {}),
+    "multiply.whole": (((2, 3), (3,)), {}),
+    "broadcast_to": (((3, 1),), {"shape": (3, 2)}),
+    "getitem": (((2, 3),), {"index": ([0, 1, 1], [2, 0, 0])}),
+    "pad": (((2, 3),), {"pad_width": ((1, 0), (0, 1))}),
+    "mse": (((2, 3), (2, 3)), {}),
+    "binary_cross_entropy_with_logits": (((2, 3), [[1.0, 0.0, 1.0], [0.0, 1.0, 0.5]]), {}),
+    "take": (((2, 3), [2, 0, 2]), {"axis": 1}),
+    "take_along_axis": (((2, 3), [[0, 0], [2, 1]]), {"axis": 1}),
+    "embedding": (([1, 0, 1], (3, 2)), {}),
+    "linear_layer": (((2, 3), (2, 3), (2,)), {}),
+    "unfold": (((1, 1, 3, 3),), {"kernel_size": (2, 2)}),
+    "conv2d": (((1, 1, 3, 3), (1, 1, 2, 2)), {}),
+    "max_pool2d": (((1, 1, 3, 3),), {"kernel_size": (2, 2), "stride": (1, 1)}),
+    "avg_pool2d": (((1, 1, 3, 3),), {"kernel_size": (2, 2), "stride": (1, 1)}),
+    "layer_norm": (((2, 3), (3,), (3,)), {}),
+    "rms_norm": (((2, 3), (3,)), {}),
+    "scaled_dot_product_attention": (((2, 2), (3, 2), (3, 1), (2, 3)), {}),
+}
+"""Small calls for operations whose samples are larger or harder to read: shapes or lists, and parameters."""
+NOTES = {"gelu_erf": "NumPy has no erfc: after `import math, numpy as np`, `np.vectorize(math.erfc)` computes it."}
+"""What else a student must know about the functions of an operation."""
 
 xp = Namespace(FUNCTIONS)
 """Every function that a rule can use, to try them and to complete their names: `exercises.xp.unreduce?`."""
@@ -40,10 +65,13 @@ def write_prompt(
 
     Conventions are mentioned only if some inputs are at a kink, at a tie or at the edge of the domain.
     """
-    sample = smallest_sample(samples)
-    parts = [f"`{signature(op)}`: {summary(op)}", write_forward(op, sample), show_example(op, sample),
-             write_task(op, served, is_local, whole), list_readable_values(op, reads, sample),
-             describe_functions(functions)]  # fmt: skip
+    sample = example_sample(op, samples, whole)
+    shown = [name for name in reads if not name.endswith("_shape") or (
+        not is_local and name.removesuffix("_shape") in served)]  # fmt: skip
+    parts = [f"`{signature(op)}`: {summary(op)}", write_forward(op, sample), describe_shapes(op),
+             show_example(op, sample), write_task(op, served, is_local, whole),
+             list_readable_values(op, shown, sample), describe_functions(functions, is_local),
+             NOTES.get(op.name, "")]  # fmt: skip
     if convention:
         parts.append(f"At kinks and ties: {convention}.")
     elif has_corners:
@@ -63,14 +91,26 @@ def write_forward(op: Op, sample: Sample) -> str:
 
 def describe_forward(op: Op) -> str:
     """Return the first paragraph of the operation's docstring, without sentences about its gradient."""
-    blocks = [" ".join(str(getattr(block, "text", block)).split()) for block in documentation(op).body[:1]]
-    kept = []
-    for sentence in re.split(r"(?<=[.:])\s+", " ".join(blocks)):
-        is_part = sentence.endswith(":") or (sentence[:1].islower() and " = " not in sentence)
-        if not is_part:
-            kept += takewhile(lambda part: not GIVEAWAY.search(part), re.split(r"(?<=;)\s+", sentence))
-    text = " ".join(kept).strip().rstrip(";.")
-    return f"{text}." if text else ""
+    kept: list[str] = []
+    for sentence in re.split(r"(?<=\.)\s+", first_paragraph(op)):
+        kept += takewhile(lambda part: not GIVEAWAY.search(part), re.split(r"(?<=[;:])\s+", sentence))
+    text = " ".join(kept).strip().rstrip(";:.")
+    left, equals, _ = text.partition(" = ")
+    has_no_left = not text[:1].isupper() and (not equals or " with " in left)
+    return f"{'out = ' * has_no_left}{text}." if text else ""
+
+
+def first_paragraph(op: Op) -> str:
+    """Return the first paragraph of an operation's docstring, with the formula in which it ends."""
+    first, *rest = [*documentation(op).body, Block("", is_verbatim=False)]
+    formula = rest[0].text.partition("\n")[0] if rest and rest[0].is_verbatim and first.text[-1:].isalpha() else ""
+    return " ".join(f"{first.text}{formula and ', '}{formula}".split())
+
+
+def describe_shapes(op: Op) -> str:
+    """Return the shapes of the inputs and of the output, if they are not simply equal."""
+    shapes = documentation(op).shapes
+    return "" if not shapes or shapes.startswith("any") else f"Shapes: {shapes}"
 
 
 def forward_formula(op: Op, sample: Sample) -> str:
@@ -78,8 +118,10 @@ def forward_formula(op: Op, sample: Sample) -> str:
     names = op.input_names(len(sample.inputs))
     inputs: list[Any] = [value if value is None else symbols.Symbol(name)
                          for name, value in zip(names, example_inputs(op, sample), strict=True)]  # fmt: skip
+    params = {name: symbols.Symbol(name) if isinstance(value, float) else value
+              for name, value in {**op.params, **sample.params}.items()}  # fmt: skip
     try:
-        out = op.forward(symbols, *([inputs] if op.kind == "variadic" else inputs), **{**op.params, **sample.params})
+        out = op.forward(symbols, *([inputs] if op.kind == "variadic" else inputs), **params)
         formula = simplify(out[0] if isinstance(out, tuple) else out)
         is_known = all(is_of_numpy(part) for part in symbols.in_order(formula))
         text = notation.text(formula)
@@ -96,12 +138,22 @@ def is_of_numpy(part: Any) -> bool:
 # The example ----------------
 
 
-def smallest_sample(samples: Sequence[Sample]) -> Sample:
-    """Return the call with the fewest numbers, if possible one with rows."""
+def example_sample(op: Op, samples: Sequence[Sample], whole: bool) -> Sample:
+    """Return a small call: the one of `EXAMPLES`, or the sample with the fewest numbers, if possible with rows.
 
-    def size(sample: Sample) -> tuple[bool, int]:
+    If broadcasting has to be undone (`whole`), the call may have its own example; else nothing is broadcast.
+    """
+    name = next((each for each in (f"{op.name}.whole" * whole, op.name) if each in EXAMPLES), None)
+    if name is not None:
+        inputs, params = EXAMPLES[name]
+        rng = np.random.default_rng(2)
+        drawn = [np.array(each) if isinstance(each, list) else real(*each)(rng) for each in inputs]
+        return Sample(op, drawn, params, {})
+
+    def size(sample: Sample) -> tuple[bool, bool, int]:
         arrays = [value for value in sample.inputs if hasattr(value, "shape")]
-        return all(array.ndim < 2 for array in arrays), sum(array.size for array in arrays)
+        is_broadcast = op.kind == "elementwise" and len({array.shape for array in arrays}) > 1
+        return all(array.ndim < 2 for array in arrays), is_broadcast, sum(array.size for array in arrays)
 
     return min(samples, key=size).fresh(np.random.default_rng(2))
 
@@ -126,6 +178,9 @@ def example_inputs(op: Op, sample: Sample) -> list[Any]:
     """Return the inputs of the example: 2 × 3 numbers if the operation takes them, else those of the sample."""
     if op.name in PROBABILITIES:
         return [np.round(value, 2) for value in with_probabilities(sample).inputs]
+    if op.name in EXAMPLES:
+        missing: list[Any] = [None] * (len(op.inputs) - len(sample.inputs))
+        return [*(np.round(value, 1) if is_float(value) else value for value in sample.inputs), *missing]
     rounded = [np.round(value, 1) if is_float(value) else value for value in sample.inputs]
     missing = [None] * (0 if op.kind == "variadic" else len(op.inputs) - len(rounded))
     cut = [value.reshape(-1, value.shape[-1])[:2, :3] if is_float(value) and value.ndim > 1 else value
@@ -176,12 +231,19 @@ def write_task(op: Op, served: tuple[str, ...], is_local: bool, whole: bool) -> 
         verb = "do" if several else "does"
         first = f"What {verb} {inputs} receive when `upstream` arrives at the output? Write the rule."
     lines = [first]
-    if whole:
-        lines.append("Your result must have exactly the shape of the input, so undo broadcasting yourself.")
+    subject = "Each result must have the shape of its input" if several else (
+        f"Your result must have the shape of {inputs}")  # fmt: skip
+    if op.kind == "variadic":
+        lines.append(f"Return a list with one array for each of {inputs}, in the same order and of the same shape.")
+    elif whole and len(op.inputs) > 1:
+        lines.append(f"{subject}, so undo broadcasting yourself.")
     elif not is_local:
-        lines.append("Your result must have the shape of the input, or the shape to which the input was broadcast.")
+        may_broadcast = "broadcast" in documentation(op).shapes
+        lines.append(f"{subject}{', or that to which it was broadcast' if may_broadcast else ''}.")
     if several:
-        lines.append(f"Return one result for each input, in this order: {', '.join(served)}.")
+        absent = [f"`{name}`" for name in served if name in op.optional]
+        lines.append(f"Return one result for each input, in this order: {', '.join(served)}."
+                     + (f" If {join_names(absent)} is absent, return None for it." if absent else ""))  # fmt: skip
     return "\n".join(lines)
 
 
@@ -196,9 +258,19 @@ def list_readable_values(op: Op, reads: Sequence[str], sample: Sample) -> str:
     lines = [f"- `{name}`{write_shape(name, values, out)}: {describe_value(op, name, described)}" for name in reads]
     text = "Your function can have any of these parameters, by name. In the example they have these shapes:\n\n"
     text += "\n".join(["- `xp`: NumPy's functions, see below", *lines])
-    if set(reads) & set(op.residuals):
-        text += f"\n\nThis is how the forward pass computes them:\n\n```python\n{forward_source(op)}\n```"
+    if computed := [f"`{name}`" for name in reads if name in op.residuals]:
+        text += f"\n\nThe forward pass computes {join_names(computed)}:\n\n```python\n{forward_source(op)}\n```"
+        text += explain_words(forward_source(op))
     return text
+
+
+def explain_words(source: str) -> str:
+    """Return what the functions of a forward do that a rule's `xp` does not have, one on each line."""
+    names = [name for name in dict.fromkeys(re.findall(r"xp\.(\w+)", source)) if name not in FUNCTIONS]
+    functions = {name: getattr(ENGINE, name, None) for name in names}
+    lines = [f"- `{name}`: {doc.partition(chr(10))[0]}" for name, function in functions.items()
+             if (doc := inspect.getdoc(getattr(function, "func", function))) and not hasattr(np, name)]  # fmt: skip
+    return "\n\n" + "\n".join(lines) if lines else ""
 
 
 def write_shape(name: str, values: dict[str, Any], out: Any) -> str:
@@ -206,7 +278,8 @@ def write_shape(name: str, values: dict[str, Any], out: Any) -> str:
     value: Any = out if name == "upstream" else values.get(name)
     if not isinstance(value, (tuple, list)) and hasattr(value, "shape") and not name.endswith("_shape"):
         return f", shape {tuple(value.shape)}"
-    return f" = {value!r}" if name.endswith("_shape") and value is not None else ""
+    is_there = values.get(name.removesuffix("_shape")) is not None
+    return f" = {value!r}" if name.endswith("_shape") and value is not None and is_there else ""
 
 
 def describe_value(op: Op, name: str, described: dict[str, str]) -> str:
@@ -216,13 +289,13 @@ def describe_value(op: Op, name: str, described: dict[str, str]) -> str:
     if name == "out":
         return "the output"
     if name.endswith("_shape"):
-        return f"the shape of {name.removesuffix('_shape')}"
+        return f"the shape{'s' if op.kind == 'variadic' else ''} of {name.removesuffix('_shape')}"
     if name in op.residuals:
-        return "a number or an array that the forward pass has computed"
+        return "computed by the forward pass, as shown below"
     if name in op.outputs:
         return "one of the outputs"
     kind = "input" if name in op.inputs else "parameter"
-    return described.get(name, f"the {kind} `{name}`").rstrip(".")
+    return described.get(name, f"the {kind} `{name}`").rstrip(".").replace("real or complex numbers", "numbers")
 
 
 def forward_source(op: Op) -> str:
@@ -232,12 +305,17 @@ def forward_source(op: Op) -> str:
     return re.sub(r'\n\s*""".*?"""', "", source, count=1, flags=re.DOTALL).rstrip()
 
 
-def describe_functions(functions: Sequence[str]) -> str:
-    """Return the functions that `xp` has, with the signatures of those that NumPy does not have."""
-    own = ", ".join(f"`{write_signature(each)}`" for each in OWN_FUNCTIONS if each.__name__ in functions)
+def describe_functions(functions: Sequence[str], is_local: bool) -> str:
+    """Return the functions that `xp` has, with the signatures of those that NumPy does not have.
+
+    A local derivative needs no functions for shapes.
+    """
+    offered = [each for each in OWN_FUNCTIONS if each.__name__ in functions]
+    own = ", ".join(f"`{write_signature(each)}`" for each in offered if not is_local or each.__name__ == "sigmoid")
     missing = ", ".join(sorted(FUNCTIONS.keys() - set(functions)))
+    one = offered[-1].__name__
     return (f"`xp` has NumPy's functions{f' (except {missing})' if missing else ''} and {own}. "
-            "`exercises.xp.rows?` explains one of them, and the Tab key completes `exercises.xp.`.")  # fmt: skip
+            f"`exercises.xp.{one}?` explains one of them, and the Tab key completes `exercises.xp.`.")  # fmt: skip
 
 
 def write_signature(function: Any) -> str:

@@ -40,6 +40,8 @@ GROUPS = (
 
 PLAIN, EDGES, SECOND_ORDER = "plain values", "edges", "second order"
 """The names of parts: ordinary inputs, edge cases, and the gradient of the gradient (see `sandboxed.dual`)."""
+ORDINARY = "the inputs are ordinary"
+"""What a case is about if there is nothing to say about it."""
 
 
 class Part:
@@ -153,7 +155,7 @@ class Exercise:
         self.functions, self.draw, self.right = tuple(functions), draw, right
         self.namespace, self.judge = namespace, judge
         self.limits = {"seconds": 5.0, "megabytes": 512.0, **(limits or {})}
-        self._mistakes, self._make_variants = mistakes, variants
+        self._mistakes, self.make_variants = mistakes, variants
 
     def __repr__(self) -> str:
         return f"<exercise {self.id}: {self.title}>"
@@ -199,7 +201,7 @@ class Exercise:
     @cached_property
     def variants(self) -> Sequence[Mistake]:
         """Wrong variants of the right answer, made on first use. They name mistakes that no one has listed."""
-        return tuple(self._make_variants())
+        return tuple(self.make_variants())
 
     def cases(self, seed: Any) -> list[Case]:
         """Draw the cases: ordinary inputs, and every declared edge case.

@@ -30,7 +30,7 @@ np = devices.device("cpu").library
 ENGINE = devices.device("cpu").namespace
 
 QUESTION = "Which line of your answer would you check first, if one name, sign, factor or axis were wrong?"
-EXPLANATION = "Your numbers are those of the right answer with one change: {title}."
+EXPLANATION = "This mistake gives exactly your numbers: {title}."
 SHAPES = "_shape"
 
 
@@ -71,20 +71,26 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
             others = [(other, each) for other, each in right if not set(other) & set(inputs)]
             edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
             yield variant(*edits[-1])
-    scales = list(other_scales(answer))
-    yield from scales
-    yield from last_use_wins(answer)
+    results_of_all = [*other_scales(answer), *last_use_wins(answer)]
+    yield from results_of_all
+    if "padding" in op.params and served == ("x",):
+        yield variant("the padding is cut off at the end only: the image is shifted", crop_at_the_end(answer))
     if whole and op.kind == "elementwise" and len(served) == 1:
         yield from sum_before_multiplying(op, served, rules)
     yield from rules_of_others(op, served, reads, whole)
-    yield from two_mistakes(op, used, [*edits, *((each.title, each.wrong_answer) for each in scales)])
+    yield from two_mistakes(op, used, [*edits, *((each.title, each.wrong_answer) for each in results_of_all)])
 
 
 def two_mistakes(op: Op, used: Sequence[str], edits: Sequence[tuple[str, Any]]) -> Iterator[Mistake]:
-    """Yield the variants with one edit that also leave out upstream, or an optional input such as a weight."""
+    """Yield the variants with one edit that also leave out upstream, an optional input or a setting.
+
+    A setting is a parameter that is on, off or absent by default.
+    """
     forgotten: list[tuple[str, Any]] = [("upstream", functools.partial(set_ones, "upstream"))] * ("upstream" in used)
-    forgotten += [(name, lambda values, name=name: {name: None}) for name in op.inputs
-                  if name in used and name in op.optional]  # fmt: skip
+    left_out = {name: None for name in op.inputs if name in op.optional}
+    left_out |= {name: value for name, value in op.params.items()
+                 if name not in ("axis", "keepdims") and (value is None or isinstance(value, bool))}  # fmt: skip
+    forgotten += [(name, lambda values, name=name: {name: left_out[name]}) for name in left_out if name in used]
     for name, change in forgotten:
         for title, answer in edits:
             if f"`{name}`" not in title:
@@ -205,6 +211,20 @@ def last_use_wins(answer: Any) -> Iterator[Mistake]:
         yield variant(title, takes_all_values(lambda values, _, xp=xp: answer(values, xp)))
 
 
+def crop_at_the_end(answer: Any) -> Any:
+    """Return the answer for the padded images, without the last rows and columns."""
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        sides = ((0, 0), (0, 0), *((each, each) for each in values["padding"]))
+        height, width = values["x_shape"][-2:]
+        padded = np.pad(np.zeros(values["x_shape"]), sides)
+        sent = answer({**values, "padding": (0, 0), "x_shape": padded.shape, "x": padded}, xp)
+        return {name: each[..., :height, :width] for name, each in sent.items()}
+
+    return other
+
+
 def sum_before_multiplying(op: Op, served: tuple[str, ...], rules: Sequence[Any]) -> Iterator[Mistake]:
     """Yield the variant in which upstream and the local derivative are summed to the shape of the input by themselves.
 
@@ -231,14 +251,19 @@ def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], 
     local = op.kind == "elementwise" and not whole
     for name in array_names(op, reads):
         yield variant(value_title(name, local), replace_result(answer, lambda v, n=name: v[n]))
-        if not local and name != "upstream":
-            yield from products_with_upstream(answer, name)
+        if name == "upstream":  # a division by it leaves it out, which has its own name
+            continue
+        if not local:
+            yield from products_with_upstream(answer, name, is_left=served == op.inputs[:1])
         yield variant(f"a factor too many: `{name}`", change_result(answer, lambda r, v, n=name: r * v[n]))
         yield variant(f"divided by `{name}`, which the rule does not do",
                       change_result(answer, lambda r, v, n=name: r / v[n]))  # fmt: skip
     if local:
         yield from plain_slopes(op, answer, served, reads)
     else:
+        if len(served) == 1:
+            yield variant("1 everywhere: upstream is left out",
+                          replace_result(answer, lambda v: np.ones(v[f"{served[0]}{SHAPES}"])))  # fmt: skip
         yield variant("upstream passes only where it is positive",
                       with_values(answer, lambda v: {"upstream": np.maximum(v["upstream"], 0)}))  # fmt: skip
     for title, change in CHANGES.items():
@@ -255,18 +280,22 @@ def replace_result(answer: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
     return other
 
 
-def products_with_upstream(answer: Any, name: str) -> Iterator[Mistake]:
-    """Yield the products of upstream and a value that students try: entry by entry, and of matrices."""
+def products_with_upstream(answer: Any, name: str, *, is_left: bool) -> Iterator[Mistake]:
+    """Yield the products of upstream and a value that students try: entry by entry, and of matrices.
+
+    For the left factor of a product (`is_left`), the transpose belongs on the right.
+    """
     wrong_order = "the matrices are multiplied in the wrong order: the transpose on the"
     all_axes = "all axes are exchanged by `.T`, not the last two"
+    both = f"{wrong_order} {'left' if is_left else 'right'}; and {all_axes}"
     products: dict[tuple[str, int], Callable[[Any, Any], Any]] = {
         (f"upstream times the value `{name}`", 0): lambda up, x: up * x,
         (f"a transpose is missing: upstream @ `{name}`", 0): lambda up, x: up @ x,
         (f"a transpose is missing: `{name}` @ upstream", 0): lambda up, x: x @ up,
         (f"{wrong_order} left", 0): lambda up, x: np.swapaxes(x, -1, -2) @ up,
         (f"{wrong_order} right", 0): lambda up, x: up @ np.swapaxes(x, -1, -2),
-        (all_axes, 0): lambda up, x: up @ x.T,
-        (all_axes, 1): lambda up, x: x.T @ up,
+        (all_axes if is_left else both, 0): lambda up, x: up @ x.T,
+        (both if is_left else all_axes, 0): lambda up, x: x.T @ up,
         (f"only upstream and the sign of `{name}`", 0): lambda up, x: up * np.sign(x),
     }
     for (title, _), product in products.items():

@@ -130,6 +130,7 @@ class Latex:
     }  # fmt: skip
     escapes = str.maketrans({character: rf"\{character}" for character in "#$%&_{}"} | {
         "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+        "…": r"\ldots{}",
     })  # fmt: skip
 
     def symbol(self, name: str, shown: str) -> str:
@@ -137,7 +138,7 @@ class Latex:
         letter = GREEK.get(shown, shown)
         if len(letter) == 1 and letter.isalpha():
             return self.signs.get(letter, letter)
-        return rf"\mathrm{{{shown.translate(self.escapes)}}}"
+        return rf"\mathrm{{{shown.translate(self.escapes)}}}".replace(" ", r"\ ")
 
     def upright(self, name: str) -> str:
         """Return a name that means the same in every formula, such as a function's."""

@@ -157,12 +157,13 @@ def grade_one(setup: dict[str, Any], make_problem: Callable[[str, Exception], st
     return None
 
 
-def grade_path(path: Path, student: str, assignment: Path, level: str | None, attempt: int) -> str:
+def grade_path(path: Path, student: str, assignment: Path, level: str | None, attempt: int,
+               submitted: str | None = None) -> str:  # fmt: skip
     """Return the marks of one submission, graded by a worker that may die, as JSON."""
     setup = {"assignment": pack_assignment(assignment), "level": level, "attempt": attempt}
     replies = SimpleQueue[Any]()
     worker = grade_one(setup, partial(problem_marks, assignment, setup), Worker(setup), student,
-                       {"student": student, "path": str(path)}, replies)  # fmt: skip
+                       {"student": student, "path": str(path), "submitted": submitted}, replies)  # fmt: skip
     if worker is not None:
         worker.close()
     return replies.get()[1]["text"]

@@ -148,13 +148,17 @@ def grade_single(options: argparse.Namespace) -> int:
     from .formats import NAMES, format_marks
     from .formats.gradescope import student_in
     from .grade import is_graded
+    from .lateness import read_times
     from .submissions import student_id
 
     if options.format not in NAMES:
         raise CommandError(f"unknown format {options.format!r}; choose from {', '.join(NAMES)}")
-    columns, path = parse_columns(options, load_assignment(Path(options.assignment))), Path(options.submissions[0])
+    assignment, path = load_assignment(Path(options.assignment)), Path(options.submissions[0])
+    columns = parse_columns(options, assignment)
     student = student_in(Path(options.student_of)) if options.student_of else options.student or student_id(path)
-    marks = json.loads(grade_path(path, student, Path(options.assignment), options.isolation, options.attempt))
+    times = read_times(Path(options.times), assignment.due) if options.times else {}
+    marks = json.loads(grade_path(path, student, Path(options.assignment), options.isolation, options.attempt,
+                                  times.get(student)))  # fmt: skip
     if not is_graded(marks) and options.format == "gradescope":
         sys.stdout.write("The grader failed on this submission. This is not your fault; please tell your teacher.\n")
         return NOT_GRADED

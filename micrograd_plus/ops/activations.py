@@ -66,7 +66,7 @@ def leaky_relu(xp, x, *, slope=0.01):
 
     leaky_relu(x) = x for x > 0, slope · x otherwise. At the kink x = 0 the derivative is `slope`, as in PyTorch.
     Args:
-        slope: the derivative for negative x, a number; default 0.01.
+        slope: the factor for negative x, a number; default 0.01.
     Raises: TypeError if x is complex or not numeric, or slope is not a number.
     >>> mg.leaky_relu([-2.0, 3.0], slope=0.1).tolist()
     [-0.2, 3.0]

@@ -64,8 +64,8 @@ def expm1(xp, x):
 def log(xp, x):
     """Compute the natural logarithm.
 
-    log(x) is the number y with e^y = x: -inf at 0, nan for negative real x. The derivative at 0 is inf. Complex x: the
-    imaginary part is the angle, from -π to π.
+    log(x) is the number y with e^y = x. It is -inf at 0 and nan for negative real x. The derivative at 0 is inf. For
+    complex x, the imaginary part is the angle, from -π to π.
     >>> mg.log([1.0, 10.0])
     tensor([0.        , 2.30258509])
     See: numpy.log; torch.log."""

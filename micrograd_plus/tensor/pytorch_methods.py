@@ -120,13 +120,13 @@ class PyTorchMethods(Variable):
         """The same entries, in memory in row-major order."""
         return ops.ascontiguousarray(self)
 
-    def chunk(self, chunks: int, dim: int = 0) -> list[Any]:
+    def chunk(self, chunks: int, dim: int = 0) -> tuple[Any, ...]:
         """Cut an axis into pieces of one length; the last may be shorter, and there may be fewer than `chunks`.
 
         Args:
             chunks: the largest number of pieces.
             dim: the axis; default 0.
-        Returns: a list of tensors.
+        Returns: a tuple of tensors.
         Raises: ValueError if `chunks` is less than 1; IndexError if the axis is out of range.
         """
         if chunks < 1:

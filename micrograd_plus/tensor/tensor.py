@@ -320,10 +320,7 @@ class Tensor(PyTorchMethods):
             notify_change("gradient", node, before, value)
         node.grad = value
 
-    @property
-    def T(self) -> Tensor:
-        """All axes in reverse order."""
-        return _transpose(self)
+    T = property(_transpose, doc="All axes in reverse order.")
 
     @property
     def mT(self) -> Tensor:
@@ -1090,8 +1087,9 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             after = add_gradient(before, received)
             leaf.grad = Tensor.of(after._data, after.node) if create_graph else after  # for each leaf its own tensor
             if grown is not None:
-                arrays = getattr(before, "_data", before), getattr(after, "_data", after)
-                grown.append((leaf, *arrays) if create_graph or isinstance(before, Tensor) else (leaf, before, after))
+                has_tensors = create_graph or isinstance(before, Tensor)
+                arrays = [getattr(each, "_data", each) for each in (before, after)] if has_tensors else (before, after)
+                grown.append((leaf, *arrays))
     if grown:
         notify_change("accumulate", grown, None, None)
     if nodes_with_hooks:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..core.messages import prefixes_errors
 from ..core.runtime import recorders
@@ -95,7 +95,7 @@ class ChangeNotes(recorders.Recorder):
             self._note_change(kind, subject, "gradient", None, None, None, place)
         elif kind == "update":
             nodes = [(parameter.node, old, new) for parameter, old, new in subject]
-            self._note_change(kind, nodes, "value", None, None, name_optimizer(by, before), place)
+            self._note_change(kind, nodes, "value", None, None, (by, {**before}), place)
         elif kind == "lend":
             self._lent[id(subject)] = LentArray(subject, place)
         elif kind in ("write", "become"):
@@ -110,7 +110,7 @@ class ChangeNotes(recorders.Recorder):
             self._gradients[id(after)] = after, leaf
             if user_may_write(after):
                 self._lent[id(after)] = LentArray(after, place)
-        return self._array_to_keep(before), self._array_to_keep(after)
+        return array_to_keep(before), array_to_keep(after)
 
     def _note_write(self, kind: str, variable: Any, before: Any, after: Any, place: Place) -> None:
         """Note that the array of a variable is replaced. A result may be one that is not followed."""
@@ -140,20 +140,18 @@ class ChangeNotes(recorders.Recorder):
     def note_kept_gradients(self) -> None:
         """Note the gradients that leaves hold at the end, for those that nothing has changed."""
         kept = self.kept_gradients
-        nodes: set[Any] = set()
         for note in self._notes:
-            result = note[2]
-            nodes.update([getattr(value, "node", None) for value in note[1]] if result is None else result.parents)
-        for node in nodes:
-            if type(node) is Leaf and (gradient := node.grad) is not None and node not in kept:
-                kept[node] = self._array_to_keep(gradient) if isinstance(gradient, Variable) else gradient
+            node = note[2]
+            for leaf in [getattr(value, "node", None) for value in note[1]] if node is None else node.parents:
+                if type(leaf) is Leaf and leaf.grad is not None and leaf not in kept:
+                    kept[leaf] = array_to_keep(leaf.grad)
 
     def _note_change(
         self, kind: str, subject: Any, of: str | None, before: Any, after: Any, by: Any, place: Place
     ) -> None:
-        walk = self.walks[-1] if self.walks else None
-        steps = None if walk is None or walk.can_replay else len(walk.steps)
-        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(self.walks), steps))
+        walks = self.walks
+        steps = len(walks[-1].steps) if walks and not walks[-1].can_replay else None
+        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(walks), steps))
 
     def _owner_of(self, variable: Any) -> tuple[Any, str]:
         """Return the leaf whose value or gradient a variable is; any other variable itself."""
@@ -163,15 +161,9 @@ class ChangeNotes(recorders.Recorder):
         is_gradient = gradient is variable and getattr(leaf, "grad", None) is variable
         return (leaf, "gradient") if is_gradient else (variable, "value")
 
-    def _array_to_keep(self, gradient: Any) -> Any:
-        """Return the array of a gradient, which no one will write into; a copy if the program may."""
-        if isinstance(gradient, Variable) and user_may_write(gradient):
-            return gradient._data.copy()
-        return array_of(gradient)
-
     def _place(self, frame: Any) -> Place:
         """Return the user's call and instruction that a frame was called from, and the function that they called."""
-        inner: Any = None
+        inner, frame = frame.f_code, frame.f_back  # a change is announced by the engine's code
         while frame is not None:
             code = frame.f_code
             key = id(code)
@@ -188,6 +180,13 @@ class ChangeNotes(recorders.Recorder):
     def _known_call(self, frame: FrameType | None) -> int:
         """Return the number of a user's call, which is noted if it is new."""
         raise NotImplementedError
+
+
+def array_to_keep(gradient: Any) -> Any:
+    """Return the array of a gradient, which no one will write into; a copy if the program may."""
+    if not isinstance(gradient, Variable):
+        return gradient
+    return gradient._data.copy() if user_may_write(gradient) else gradient._data
 
 
 class OptimizerName(str):
@@ -213,7 +212,9 @@ def name_optimizer(optimizer: Any, group: dict[str, Any]) -> OptimizerName:
 
 def _expand_note(note: Any) -> Iterable[Change]:
     """Return the changes of a note, which may be about several leaves."""
-    kind, subject, of, _, _, *rest = note
+    kind, subject, of, _, _, by, *rest = note
     if kind not in ("accumulate", "update") or not isinstance(subject, list):
         return [Change._make(note)]
-    return [Change(kind, leaf, of, before, after, *rest) for leaf, before, after in subject]
+    changed = cast("list[tuple[Any, Any, Any]]", subject)
+    by = by and name_optimizer(*by)
+    return [Change(kind, leaf, of, before, after, by, *rest) for leaf, before, after in changed]

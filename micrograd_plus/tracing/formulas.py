@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..backends import arrays, shapes
 from ..backends.shapes import is_sequence
@@ -265,7 +265,7 @@ def evaluate_shapes(sent: Any, reads: dict[str, Any]) -> Any:
             with suppress(KeyError, TypeError, AttributeError):
                 if part.function in shapes.__all__:
                     known = evaluate(part, arrays, reads)
-                    results[id(part)] = Lengths(known) if type(known) is tuple else known
+                    results[id(part)] = Lengths(cast("Any", known)) if type(known) is tuple else known
                 elif part.function == "rows":
                     results[id(part)] = _rows(args[0], evaluate(part.args[0], arrays, reads))
                 elif part.function == "sum_outer":

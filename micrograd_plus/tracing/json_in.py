@@ -31,9 +31,14 @@ TRACE_FIELDS = (
 )  # fmt: skip
 WALK_FIELDS = ("direction", "root", "seed", "first", "steps", "lines", "leaves", "error")
 NODE_FIELDS = (
-    "id", "kind", "op", "called", "name", "label", "summary", "inputs", "params", "requires_grad", "value", "lines",
-    "group", "failed", "opens", "inside",
+    "id", "kind", "op", "called", "name", "label", "expression", "title", "cut", "summary", "inputs", "params",
+    "requires_grad", "value", "lines", "group", "failed", "opens", "inside",
 )  # fmt: skip
+TYPES_OF_NODE_FIELDS = {
+    **dict.fromkeys(("op", "summary", "label", "called", "expression"), TEXT_OR_NONE),
+    **dict.fromkeys(("name", "title"), str), **dict.fromkeys(("requires_grad", "failed", "opens"), bool),
+}  # fmt: skip
+CUTS = ("detach", "no_grad", "no rule")
 ENTRY_FIELDS = (
     "kind", "of", "node", "name", "before", "after", "by", "first", "count", "walk", "lines",
 )  # fmt: skip
@@ -385,11 +390,10 @@ class Reader:
             raise TraceError(f"{where} has the id {shorten(fields['id'])}")
         if fields["kind"] not in ("leaf", "application", "output"):
             raise TraceError(f"{where}: kind {shorten(fields['kind'])} is not leaf, application or output")
-        for name in ("op", "summary", "label", "called"):
-            _check_type(fields[name], TEXT_OR_NONE, f"{where}: {name}")
-        _check_type(fields["name"], str, f"{where}: name")
-        for name in ("requires_grad", "failed", "opens"):
-            _check_type(fields[name], bool, f"{where}: {name}")
+        if fields["cut"] not in (None, *CUTS):
+            raise TraceError(f"{where}: cut must be null or one of {', '.join(CUTS)}, got {shorten(fields['cut'])}")
+        for name, types in TYPES_OF_NODE_FIELDS.items():
+            _check_type(fields[name], types, f"{where}: {name}")
         group: int | None = _check_type(fields["group"], INDEX_OR_NONE, f"{where}: group")
         if group is not None and group not in self.groups:
             raise TraceError(f"{where} refers to group {group}; there are {len(self.groups)}")

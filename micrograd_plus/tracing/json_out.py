@@ -90,7 +90,7 @@ class Moment:
     def _carry_out(self, start: int) -> None:
         """Carry out the entries before the step number `start`."""
         for at, entry in enumerate(self.rest):
-            if entry.kind == "arrive" and entry.first + entry.count > start:
+            if entry.kind == "arrive" and entry.numbers.stop > start:
                 self.rest = self.rest[at:]
                 return
             if entry.of is not None and entry.kind != "hook" and entry.node in self.listed:
@@ -105,11 +105,11 @@ class Moment:
         end = self.start + steps
         for entry in self.rest:
             if entry.kind == "arrive":
-                if entry.first >= end:
+                if entry.numbers.start >= end:
                     return
-                first, stop = max(entry.first, self.start), min(entry.first + entry.count, end)
+                first, stop = max(entry.numbers.start, self.start), min(entry.numbers.stop, end)
                 yield replace(entry, first=first, count=stop - first)
-                if stop < entry.first + entry.count:
+                if stop < entry.numbers.stop:
                     return
             elif entry.node is None or entry.node in self.listed:
                 yield entry
@@ -202,7 +202,8 @@ class Writer:
         value = moment.values.get(node.id, node.value)
         return {
             "id": node.id, "kind": node.kind, "op": node.op, "called": node.called, "name": node.name,
-            "label": node.label, "summary": node.summary,
+            "label": node.label, "expression": node.expression, "title": node.title, "cut": node.cut,
+            "summary": node.summary,
             "inputs": [{"name": name, "node": at} for name, at in node.inputs if all_inputs or at in listed],
             "params": node.params, "requires_grad": node.requires_grad, "value": self.values.index(value),
             "lines": self._lines(node.lines), "group": node.group, "failed": node.failed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -123,7 +123,7 @@ class WalkCounter(recorders.Recorder):
 
     count = 0
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> None:
         """Count a walk."""
         self.count += 1
 
@@ -146,7 +146,7 @@ class LastWalk:
 
 
 @contextmanager
-def record_last_walk(outermost: FrameType) -> Iterator[LastWalk]:
+def record_last_walk(outermost: FrameType) -> Generator[LastWalk, None, None]:
     """Record the last walk of a block, and count the walks of the threads that it starts."""
     found = LastWalk(outermost)
     with count_in_threads(found.elsewhere), record_to(found.recorder):
@@ -157,7 +157,7 @@ def record_last_walk(outermost: FrameType) -> Iterator[LastWalk]:
 
 
 @contextmanager
-def count_in_threads(counter: WalkCounter) -> Iterator[None]:
+def count_in_threads(counter: WalkCounter) -> Generator[None, None, None]:
     """Let a recorder listen in each thread that starts in this block. Recording itself follows one thread."""
     blocks: list[Any] = []
 

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 from ..core.backward import Part
 from .events import Application, name_of_input
+from .expressions import LONGEST_EXPRESSION, Expression, argument_at, expression_at
+from .formulas import TEXTBOOK
 from .groups import Groups
 from .history import History
 from .labels import Labels, ProgramNames
 from .outline import Outline
-from .sites import ENGINE, ENTERS, argument_at, is_transform_code, kind_of
+from .sites import ENGINE, ENTERS, is_transform_code, kind_of
 from .values import array_of
 
 INTERNAL_FUNCTIONS = ("forward", "call", "apply", "interpret", "power", "inside", "awaited")
 """Functions of the engine that no program calls by name."""
-
-
-LONGEST_EXPRESSION = 32
-"""The longest expression that serves as a name."""
+WALKS = ("backward", "gradients")
+"""Functions whose applications are those of a walk, and not their value."""
 
 
 class BaseNames(NamedTuple):
@@ -82,8 +82,8 @@ class NodeNames:
         if use is None:
             return "leaf"
         application = self.outline.applications[use.position]
-        name = name_of_input(application.op, use.index)
-        expression = self._argument_expression(application, use.position, use.index, name)
+        name = name_of_input(application.op, use.place)
+        expression = self._argument_expression(application, use.position, use.place, name)
         if expression is not None and len(expression) <= LONGEST_EXPRESSION:
             return expression
         return name if name.isidentifier() and len(name) > 2 else "leaf"
@@ -100,6 +100,62 @@ class NodeNames:
         if call is None or not call.runs_users or not (is_first or is_alone):
             return None
         return argument_at(call.code, call.frame.f_globals, instruction, index, name)
+
+    # Expressions ------------------------------------------
+
+    @cached_property
+    def expressions(self) -> list[Expression | None]:
+        """The source expression of each result that the program has no name for."""
+        with self.history.progress("the expressions of the program"):
+            return [
+                None if label or position is None or isinstance(key, Part) else self._expression(position)
+                for key, label, position in zip(
+                    self.outline.keys, self.labels, self.outline.position_of_node, strict=True
+                )
+            ]
+
+    def _expression(self, position: int) -> Expression | None:
+        """Return the expression whose value an application is.
+
+        A call such as `mg.var(x)` can make several applications, and its value is the last. That of `sum(parts)` is the
+        last as well, where Python itself has called the engine once for each part.
+        """
+        application = self.outline.applications[position]
+        call = self.history.calls.get(application.call)
+        if call is None or not call.runs_users or position in self._partial_results or not self._is_value(position):
+            return None
+        return expression_at(call.code, call.frame.f_globals, application.instruction)
+
+    def _is_value(self, position: int) -> bool:
+        """Return whether an application is the value of the call that made it."""
+        function = self.outline.applications[position].function
+        if function is None:
+            return True
+        is_maker = kind_of(function) is ENGINE and not is_transform_code(function)
+        return is_maker and function.co_name not in WALKS and not self.outline.is_followed_in_call(position)
+
+    @cached_property
+    def _partial_results(self) -> set[int]:
+        """The positions of results that an application at the same instruction goes on with."""
+        applications, positions = self.outline.applications, self.outline.positions
+        return {
+            source
+            for position, keys in enumerate(self.outline.inputs_at)
+            for key in keys
+            if (source := positions.get(id(key))) is not None and source < position
+            and applications[source].call == applications[position].call
+            and applications[source].instruction == applications[position].instruction
+        }  # fmt: skip
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """How pictures call each node: by its expression if it has one, otherwise by its name. Each is unique."""
+        texts = [None if each is None else each.text for each in self.expressions]
+        numbers = number_repeats([text or "" for text in texts], [text is None for text in texts])
+        return [
+            self.name(node) if text is None else f"{text} #{number}" if number else text
+            for node, (text, number) in enumerate(zip(texts, numbers, strict=True))
+        ]
 
     def called_function(self, node: int) -> str | None:
         """Return the name of the function that the program called, if the operation has another name."""
@@ -126,8 +182,15 @@ class NodeNames:
     # In formulas ------------------------------------------
 
     def symbol_in_formula(self, letter: str, node: int) -> str | None:
-        """Return a formula's symbol for a node; None if the operation's own letter will do."""
-        return self.labels[node] or (self.name(node) if letter in self.labels_in_use else None)
+        """Return a formula's symbol for a node; None if the operation's own letter will do.
+
+        Textbooks have letters for some inputs, which are shorter than an expression.
+        """
+        if (label := self.labels[node]) is not None:
+            return label
+        if (expression := self.expressions[node]) is not None and letter not in TEXTBOOK:
+            return expression.in_formula
+        return self.name(node) if letter in self.labels_in_use else None
 
 
 def number_repeats(names: list[str], are_constants: list[bool]) -> list[int]:

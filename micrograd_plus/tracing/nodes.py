@@ -51,8 +51,9 @@ class Nodes:
             kind=kind,
             name=self.names.name(node),
             label=self.names.labels[node],
+            title=self.names.titles[node],
             inputs=[(name, self.outline.ids[id(parent)]) for name, parent in self.outline.inputs(key)],
-            requires_grad=not isinstance(key, (Number, Constant, ValueRef, Variable)),
+            requires_grad=_requires_grad(key),
             value=self.journal.first_values.get(node, self.outline.value(key)),
             lines=self.groups.lines(application.call, application.instruction) if application else [],
             group=self.groups.of_nodes[node],
@@ -60,12 +61,20 @@ class Nodes:
         )
         if kind == "application" and op is not None:
             trace_node.op = op.name
+            trace_node.expression = self.names.expressions[node] and self.names.expressions[node].text
+            trace_node.cut = self._cut(key, op)
             trace_node.called = self.names.called_function(node)
             trace_node.summary = (op.forward.__doc__ or "").strip().partition("\n")[0] or None
         if kind == "application" and application is not None:
             trace_node.params = {name: param_text(value) for name, value in application.params.items()}
             trace_node.inside = self._inside(application, self._upstreams.get(id(key)))
         return trace_node
+
+    def _cut(self, key: Any, op: Op) -> str | None:
+        """Return why no gradient can go on from a result to its inputs, although one of them requires it."""
+        if _requires_grad(key) or not any(_requires_grad(parent) for _, parent in self.outline.inputs(key)):
+            return None
+        return "detach" if op.name == "stop_gradient" else "no rule" if op.kind == "non-differentiable" else "no_grad"
 
     @cached_property
     def _upstreams(self) -> dict[int, Any]:
@@ -91,6 +100,10 @@ class Nodes:
             return trace
 
         return record_inside
+
+
+def _requires_grad(key: Any) -> bool:
+    return not isinstance(key, (Number, Constant, ValueRef, Variable))
 
 
 def _copy_inputs(application: Application) -> list[Any]:

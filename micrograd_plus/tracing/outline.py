@@ -36,11 +36,11 @@ class Constant:
 
 
 class FirstUse(NamedTuple):
-    """The first application that used a value, the value as it was given there, and its index among the inputs."""
+    """The first application that used a value, the value as it was given there, and its place among the inputs."""
 
     position: int
     value: Any
-    index: int
+    place: int
 
 
 class Write(NamedTuple):
@@ -95,12 +95,12 @@ class Outline:
             keys = self._input_keys(application)
             self.inputs_at.append(keys)
             inputs = zip(keys, application.inputs, application.arrays, strict=True)
-            for index, (key, value, array) in enumerate(inputs):
+            for place, (key, value, array) in enumerate(inputs):
                 if key is None:
                     continue
                 clock = max(clock, getattr(key, "created", 0))
                 if id(key) not in positions:
-                    self._note_use(key, value, array, position, index)
+                    self._note_use(key, value, array, position, place)
             for key, result in zip(application.output_keys, application.results, strict=True):
                 if application.node is None:
                     self._outputs[id(key)] = result
@@ -112,10 +112,10 @@ class Outline:
                     self._arrays[id(key._data)] = self._results[id(key.variable)] = key
             self._clocks.append(clock)
 
-    def _note_use(self, key: Any, value: Any, array: Any, position: int, index: int) -> None:
+    def _note_use(self, key: Any, value: Any, array: Any, position: int, place: int) -> None:
         """Note the array that a leaf held when an application used it."""
         if id(key) not in self._first_uses:
-            self._first_uses[id(key)] = FirstUse(position, key if hasattr(key, "_data") else value, index)
+            self._first_uses[id(key)] = FirstUse(position, key if hasattr(key, "_data") else value, place)
         elif (last := self._held[id(key)]) is not array:
             self.writes.setdefault(id(key), [Write(0, last)]).append(Write(position, array))
         self._held[id(key)] = array

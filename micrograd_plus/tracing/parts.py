@@ -20,6 +20,12 @@ class TraceNode:
     op: str | None = None
     called: str | None = None
     label: str | None = None
+    expression: str | None = None
+    """The program's expression for a value without a label, shortened to 32 characters."""
+    title: str = ""
+    """How pictures call the node: its expression if it has one, with a number if it occurs again; or its name."""
+    cut: str | None = None
+    """Why no gradient goes on from this result to its inputs: `detach`, `no_grad`, or `no rule`; None if one can."""
     summary: str | None = None
     inputs: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     params: dict[str, str] = field(default_factory=dict[str, str])
@@ -133,6 +139,12 @@ class JournalEntry:
     count: int | None = None
     walk: int | None = None
     lines: list[Site] = field(default_factory=list[Site])
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the steps or nodes that the entry is about; none for an entry about something else."""
+        first = self.first or 0
+        return range(first, first + (self.count or 0))
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -15,14 +15,13 @@ from ..core.backward import topological_order, walk
 from ..core.rule import Contribution
 from ..core.runtime import recorders
 from ..core.runtime.blocks import OpenScope, scopes
-from ..core.runtime.ownership import snapshot
 from ..core.variable import Node, Variable
-from .changes import PREFIXING_WRAPPER, ChangeNotes
+from .changes import PREFIXING_WRAPPER, ChangeNotes, array_to_keep
 from .events import Application, AppliedRule, Call, CallToken, FrameSnapshot, ValueRef, reference_to
 from .failures import ErrorRecord, frames_of, record_of_caught_error, record_of_error
 from .sites import ENGINE, engine_code, kind_of, user_code
 from .trace import Trace
-from .values import array_of
+from .values import array_of, np
 
 frame_at = sys._getframe
 
@@ -174,7 +173,7 @@ class Recorder(ChangeNotes):
 
     def _user_frame(self, frame: FrameType | None) -> FrameType | None:
         """Return the innermost frame of the user's program, from `frame` outward."""
-        while frame is not None and kind_of(frame.f_code) is ENGINE:
+        while frame is not None and (id(frame.f_code) in engine_code or kind_of(frame.f_code) is ENGINE):
             frame = frame.f_back
         return frame
 
@@ -218,12 +217,12 @@ class Recorder(ChangeNotes):
 
     # Walks ------------------------------------------------
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> RecordedWalk | None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> RecordedWalk | None:
         """Note a walk, the call that asked for it, and the gradients that leaves hold. Watch it only if it cannot be
         computed again later."""
-        seed = upstream.copy() if can_replay else upstream
+        seed = upstream.copy() if can_replay and not isinstance(upstream, np.generic) else upstream
         recorded = RecordedWalk(reference_to(root), seed, can_replay, *self._asking_call(frame_at(1)))
-        recorded.held = accumulated_gradients(recorded.key) if held is None else held
+        recorded.held = {leaf: array_to_keep(gradient) for leaf, gradient in held.items()} if held else held
         self._add_walk(recorded)
         return None if can_replay else recorded
 
@@ -355,9 +354,9 @@ class InsideRecorder(Recorder):
         result = tuple(map(reference_to, result)) if op.outputs else reference_to(result)
         self._note((op, inputs, node, data, params, result, id(frame), instruction, None, None))
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any = None) -> RecordedWalk | None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> RecordedWalk | None:
         """Note a walk. No line of the program asked for it."""
-        seed = upstream.copy() if can_replay else upstream
+        seed = upstream.copy() if can_replay and not isinstance(upstream, np.generic) else upstream
         recorded = RecordedWalk(reference_to(root), seed, can_replay, 0, -1)
         self._add_walk(recorded)
         return None if can_replay else recorded
@@ -369,20 +368,3 @@ def walk_again(root: Any, upstream: Any, on_step: Any, freed: dict[Any, Any]) ->
     `freed` has the saved values of nodes that have been freed since.
     """
     walk(topological_order([root]), {root: upstream}, None, on_step=on_step, restored=freed)
-
-
-def accumulated_gradients(root: Any) -> dict[Any, Any]:
-    """Return the gradients that the leaves behind `root` hold already."""
-    gradients: dict[Any, Any] = {}
-    visited, todo = {root}, [root]
-    for node in todo:  # the list grows while it is read
-        for parent in node.parents:
-            if parent is None:
-                continue
-            if parent.vjp is None:
-                if parent.grad is not None:
-                    gradients[parent] = snapshot(parent.grad) if isinstance(parent.grad, Variable) else parent.grad
-            elif parent not in visited:
-                visited.add(parent)
-                todo.append(parent)
-    return gradients

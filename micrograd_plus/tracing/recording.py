@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..core.modes import Block
-from ..core.runtime.recorders import record_to, recorders
+from ..core.runtime.listening import listeners
+from ..core.runtime.recorders import record_to
 from .builder import build
 from .recorder import Recorder, frame_at
 from .trace import Trace
@@ -42,9 +43,10 @@ class record:  # noqa: N801 - it is used as a function is
     def __exit__(self, kind: object = None, error: BaseException | None = None, _: object = None) -> None:
         if not self._opened:
             raise RuntimeError("a block of record was left, but it had not been entered")
-        listening = recorders()
-        own = [each for each in self._opened if each[1] in listening]  # another thread or task may have opened others
-        opened = (own or self._opened)[-1]
+        opened = self._opened[-1]
+        if len(self._opened) > 1:  # another thread or task may have opened the others
+            listening = listeners()
+            opened = next((each for each in reversed(self._opened) if each[1] in listening), opened)
         self._opened.remove(opened)
         block, recorder, trace = opened
         block.__exit__()

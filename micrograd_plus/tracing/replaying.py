@@ -8,7 +8,7 @@ step it uses the engine's own functions: `apply_transpose`, `conjugate_local`, `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -34,30 +34,36 @@ from .values import Stored, array_of, first_upstream, is_per_output, mute_warnin
 MISTAKES = {
     "replace": "what arrives replaces what had arrived before, and is not added to it",
     "no order": "a node is walked through as soon as it is reached; what arrives there later goes no further",
+    "levels": "nodes are walked level by level from the result; what arrives later goes no further",
     "upstream": "a rule sends its local derivative alone: the upstream gradient is forgotten",
     "axes": "axes along which broadcasting had repeated an input are not summed",
+    "left out": "a step sends nothing: a path is forgotten",
 }
 """The mistakes that have a name, each with a sentence."""
+ORDERS = ("no order", "levels")
+"""The mistakes that a walk makes as a whole, and not at a step."""
 
 WrongRules = dict[str, Callable[..., Any]]
 Gradients = dict[int, Any]
 """Gradients by node id."""
 
 
-def replay(trace: Trace, mistake: str | WrongRules) -> Trace:
+def replay(trace: Trace, mistake: str | WrongRules, *, steps: Sequence[int] | None = None) -> Trace:
     """Repeat the walks of a trace with a mistake in them.
 
-    Nodes and order stay the same, except with "no order". If a mistake gives a shape that a
+    Nodes and order stay the same, except with "no order" and "levels". If a mistake gives a shape that a
     rule cannot take, the walk ends there with an error. A step that replaces has the old accumulator as `before`
     and its contribution alone as `after`. Forward walks stay as they were.
 
     Args:
         trace: a trace. One from a file can be replayed as far as its steps say how: a rule that is not a local
             derivative needs the same upstream as before, or a multiple of it.
-        mistake: "replace", "no order", "upstream" or "axes"; or a dictionary of other rules by name, such as
-            {"tanh.x": lambda out: 1 - out}. They can read what any rule of the operation can.
+        mistake: "replace", "no order", "levels", "upstream", "axes" or "left out"; or a dictionary of other rules by
+            name, such as {"tanh.x": lambda out: 1 - out}. They can read what any rule of the operation can.
+        steps: the numbers of the steps at which the mistake is made, counted from 1; by default all. A walk in another
+            order has none, and "left out" needs them.
     Returns: a trace, to be looked at, saved, shown and compared like any other.
-    Raises: ValueError if there is no such mistake or rule, or if a file lacks values that the replay needs.
+    Raises: ValueError if there is no such mistake, rule or step, or if a file lacks values that the replay needs.
     Example:
         >>> a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
         >>> with mg.record() as trace:
@@ -73,7 +79,13 @@ def replay(trace: Trace, mistake: str | WrongRules) -> Trace:
     for name in rules:
         if name not in trace.rules:
             raise ValueError(f"replay: no rule {name!r} was applied; there was {', '.join(trace.rules)}")
-    return _Replay(trace, "rule" if rules else str(mistake), rules).run()
+    if steps is None and mistake == "left out":
+        raise ValueError("replay: the mistake 'left out' needs `steps`, such as steps=[2]")
+    if steps is not None and mistake in ORDERS:
+        raise ValueError(f"replay: the mistake {mistake!r} is made by the walk as a whole; leave out `steps`")
+    if steps is not None and not all(1 <= number <= len(trace.steps) for number in steps):
+        raise ValueError(f"replay: steps must be between 1 and {len(trace.steps)}, got {[*steps]}")
+    return _Replay(trace, "rule" if rules else str(mistake), rules, steps).run()
 
 
 def _is_rules(mistake: Any) -> TypeGuard[WrongRules]:
@@ -87,8 +99,9 @@ class MissingError(LookupError):
 class _Replay:
     """One replay. `recorded` is the source of a trace that was recorded here, and None for one from a file."""
 
-    def __init__(self, trace: Trace, mistake: str, rules: WrongRules):
+    def __init__(self, trace: Trace, mistake: str, rules: WrongRules, numbers: Sequence[int] | None):
         self.trace, self.mistake, self.rules = trace, mistake, rules
+        self.places = None if numbers is None else {number - 1 for number in numbers}
         source = trace.source
         self.recorded = source if isinstance(source, Builder) else None
         self.steps: list[Step] = []
@@ -185,7 +198,7 @@ class _Replay:
             return None
         arrived[walk.root] = _full_value(walk.seed)
         order: Iterable[int] = steps_of
-        if self.mistake == "no order":
+        if self.mistake in ORDERS:
             order = self._visit_order(walk.root, steps_of)
         for node in order:
             upstream = self._upstream_of(node, arrived)
@@ -205,13 +218,13 @@ class _Replay:
         """Yield each application as it is reached from the root."""
         todo, visited = [root], {root}
         while todo:
-            node = todo.pop()
+            node = todo.pop(0 if self.mistake == "levels" else -1)
             if node in steps_of:
                 yield node
             targets = [step.target for step in steps_of.get(node, ())]
             if self.trace.nodes[node].kind == "output":
                 targets = [parent for _, parent in self.trace.nodes[node].inputs]
-            for target in reversed(targets):
+            for target in targets if self.mistake == "levels" else reversed(targets):
                 if target not in visited:
                     visited.add(target)
                     todo.append(target)
@@ -229,19 +242,23 @@ class _Replay:
         return [by_index.get(i) for i in range(len(key.shape_dtype))] if by_index else None
 
     def _repeat(self, number: int, step: Step, upstream: Any, arrived: Gradients, before: Gradients) -> None:
-        """Add one step with the mistake in it."""
-        local, raw = self._send(step, upstream)
-        axes = step.summed_axes if self.mistake != "axes" else ()
+        """Add one step; with the mistake in it, if it is made there."""
+        mistake = self.mistake if self.places is None or step.index in self.places else ""
+        if mistake == "left out":
+            return
+        local, raw = self._send(step, upstream, mistake)
+        axes = step.summed_axes if mistake != "axes" else ()
         contribution = raw
         if axes:
             right = _full_value(step.contribution)
             contribution = unbroadcast_to(namespace_of(raw), raw, (right.shape, right.dtype))
         held = arrived.get(step.target)
-        after = add_gradient(None if self.mistake == "replace" else held, contribution)
+        after = add_gradient(None if mistake == "replace" else held, contribution)
         arrived[step.target] = after
         is_changed = (
-            step.rule in self.rules or self.mistake == "upstream" or (self.mistake == "axes" and step.summed_axes)
-        )
+            (mistake == "rule" and step.rule in self.rules) or mistake == "upstream" or
+            (mistake == "axes" and step.summed_axes)
+        )  # fmt: skip
         self.steps.append(
             replace(
                 step, index=len(self.steps), walk=number, formula=None if is_changed else step.formula,
@@ -252,12 +269,12 @@ class _Replay:
 
     # What is sent -----------
 
-    def _send(self, step: Step, upstream: Any) -> tuple[Any, Any]:
+    def _send(self, step: Step, upstream: Any, mistake: str) -> tuple[Any, Any]:
         """Return the local derivative (None if the operation is not elementwise) and the raw contribution."""
-        if self.mistake == "upstream":
+        if mistake == "upstream":
             upstream = _ones_like(upstream)
         local = None if step.local is None else _full_value(step.local)
-        if step.rule in self.rules:
+        if mistake == "rule" and step.rule in self.rules:
             value = self._apply_wrong_rule(step, upstream)
             if self.trace.rules[step.rule].kind != "elementwise":
                 return None, value

@@ -39,6 +39,7 @@ class Site:
 
 
 _HERE = f"{Path(__file__).absolute().parent.parent}{os.sep}"
+_PLAYER = f"{os.sep}{_PACKAGE}_viz{os.sep}"
 _LIBRARY = f"{Path(os.__file__).absolute().parent}{os.sep}"
 _ARRAYS = f"{Path(np.__file__).absolute().parent}{os.sep}"
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -53,16 +54,16 @@ user_code: set[int] = set()
 
 
 def kind_of(code: CodeType) -> str:
-    """Return the kind of some code. NumPy's counts as the engine's, and the engine's examples as a user's."""
+    """Return the kind of some code. NumPy's and the player's count as the engine's, its examples as a user's."""
     known = _kinds.get(id(code))
     if known is not None:
         return known[0]
     path = code.co_filename
-    is_in_package = path.startswith(_HERE) and not path.startswith(f"{_HERE}examples{os.sep}")
+    is_in_package = is_package_code(code) or _PLAYER in path
     is_in_library = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
     if code in module_calls:
         kind = ENTERS
-    elif is_in_package or is_in_library or path.startswith((_ARRAYS, "<compiled:", "<frozen")):
+    elif is_in_package or is_in_library or path.startswith((_ARRAYS, "<frozen")):
         kind = ENGINE
     else:
         kind = USER
@@ -125,29 +126,6 @@ def _extra_indentation(code: CodeType) -> int:
     """
     starts = [(linecache.getline(code.co_filename, line or 0), at) for line, _, at, end in code.co_positions() if end]
     return max([0, *(len(text) - len(text.lstrip()) - (at or 0) for text, at in starts)])
-
-
-def argument_at(code: CodeType, names: dict[str, Any], instruction: int, index: int, name: str) -> str | None:
-    """Return the expression of an argument of a call or an operator, by its index or its name, as the program has it.
-
-    Only calls, subscripts and attributes have one: `mg.tensor(target[:8])`, `batch["mask"]`. A name or a number needs
-    none.
-    """
-    site = site_at(code, names, instruction)
-    if site.text is None or site.end_line != site.line or site.column is None:
-        return None
-    try:
-        call = ast.parse(site.text[site.column : site.end_column].strip(), mode="eval").body
-    except SyntaxError:
-        return None
-    if isinstance(call, ast.BinOp):
-        arguments, by_name = [call.left, call.right], {}
-    elif isinstance(call, ast.Call):
-        arguments, by_name = call.args, {each.arg: each.value for each in call.keywords}
-    else:
-        return None
-    found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
-    return ast.unparse(found) if isinstance(found, (ast.Call, ast.Subscript, ast.Attribute)) else None
 
 
 def _column(text: str, column: int | None, shift: int) -> int | None:

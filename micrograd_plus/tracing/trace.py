@@ -209,8 +209,8 @@ class Trace:
         walk = self.walks[entry.walk or 0]
         if entry.kind == "begin" and len(self.walks) > 1 and walk.first < MOST_LINES:
             yield f"Walk {(entry.walk or 0) + 1} of {len(self.walks)}:"
-        elif entry.kind == "arrive" and entry.first is not None and entry.count is not None:
-            yield from map(self.sentence, self.steps[entry.first : min(MOST_LINES, entry.first + entry.count)])
+        elif entry.kind == "arrive":
+            yield from map(self.sentence, self.steps[entry.numbers.start : min(MOST_LINES, entry.numbers.stop)])
         elif entry.kind == "end":
             if walk.direction == "forward" and not walk.steps and not walk.error:
                 yield "a forward walk: nothing that moves was used"

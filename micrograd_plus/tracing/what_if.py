@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ..core.backward import Part
 from ..core.modes import Block, grad_enabled
@@ -137,7 +137,7 @@ class _Repetition:
         with mute_warnings(), Block(grad_enabled, True), record_to(self.recorder):
             for at, entry in enumerate(self.trace.journal):
                 if entry.kind == "compute":
-                    for node in range(entry.first or 0, (entry.first or 0) + (entry.count or 0)):
+                    for node in entry.numbers:
                         self.live[node] = self._make(node)
                 elif entry.kind == "begin":
                     self._walk(entry.walk or 0, hooks.get(entry.walk or 0, []))
@@ -167,11 +167,13 @@ class _Repetition:
         application = self.outline.application(key)
         if application is None:
             return self._make_leaf(node, key)
-        parents = [None] * len(application.arrays) if application.node is None else application.node.parents
+        parents: Sequence[Any] = (
+            [None] * len(application.arrays) if application.node is None else application.node.parents
+        )
         keys = self.outline.inputs_at[self.outline.positions[id(key)]]
         inputs: list[Any] = []
         for each, parent in zip(keys, parents, strict=True):
-            value = None if each is None else self.live[self.outline.ids[id(each)]]
+            value: Any = None if each is None else self.live[self.outline.ids[id(each)]]
             is_cut = parent is None and isinstance(value, Variable) and value.node is not None
             inputs.append(Variable.public.of(value._data) if is_cut else value)
         has_graph = application.node is not None or application.op.outputs
@@ -210,7 +212,7 @@ class _Repetition:
         if walk.direction == "forward" or walk.error is not None or walk.root is None:
             raise ValueError("what_if: only programs whose walks all go backward to their end can be repeated")
         self.held = {leaf.node: _gradient(self.live[leaf.node]) for leaf in walk.leaves}
-        handles = [self.live[node].register_hook(lambda gradient, by=factors: gradient * by) for node, factors in hooks]
+        handles = [self.live[node].register_hook(_multiplication(factors)) for node, factors in hooks]
         root, seed = self.live[walk.root], array_of(walk.seed)
         (root.gradients if number in self.returned else root.backward)(seed)
         for handle in handles:
@@ -278,10 +280,10 @@ class _Repetition:
 
     def _transcribe(self, made: Trace, values: dict[int, Any], finals: dict[int, Any]) -> Trace:
         """Return a trace with the nodes of the recorded one and the numbers of the repetition."""
-        ids, new_of = made.source.outline.ids, {}
+        ids = made.source.outline.ids
+        new_of: dict[int, int] = {}
         for node, value in self.live.items():
-            key = value[0].node.parents[0] if isinstance(value, tuple) and value[0].node is not None else (
-                getattr(value, "node", None))
+            key = _key_of(value)
             if key is not None and id(key) in ids:
                 new_of[ids[id(key)]] = node
         trace, result = self.trace, Trace()
@@ -339,10 +341,23 @@ def _array(value: Any) -> Any:
     return found.copy() if hasattr(found, "copy") else found
 
 
+def _key_of(value: Any) -> Any:
+    """Return the node of a tensor, and of several outputs that of their application; None if there is no graph."""
+    if isinstance(value, tuple):
+        first = cast("tuple[Any, ...]", value)[0].node
+        return None if first is None else first.parents[0]
+    return getattr(value, "node", None)
+
+
 def _gradient(leaf: Any) -> Any:
     """Return a copy of the array of a leaf's `.grad`; None if it has none."""
     gradient = getattr(getattr(leaf, "node", None), "grad", None)
     return None if gradient is None else _array(gradient)
+
+
+def _multiplication(factors: Any) -> Callable[[Any], Any]:
+    """Return a hook that multiplies a gradient."""
+    return lambda gradient: gradient * factors
 
 
 def _factors(before: Any, after: Any) -> Any:

@@ -22,8 +22,9 @@ from ..core.backward import walk_from
 from ..core.messages import check_count, check_function
 from ..core.modes import Block, Mode, grad_enabled
 from ..core.runtime.blocks import enable_grad
+from ..core.runtime.listening import listeners
 from ..core.runtime.ownership import snapshot
-from ..core.runtime.recorders import mute_recorders, record_to, recorders
+from ..core.runtime.recorders import mute_recorders, record_to
 from ..core.variable import Leaf, Node, Variable, clock
 from ..formulas import symbols
 from ..hidden_states import restore_states, snapshot_states
@@ -115,7 +116,7 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     See: Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016; torch.utils.checkpoint.
     """
     check_function("checkpoint", f)
-    recorded = any(not isinstance(each, Captures) for each in recorders())
+    recorded = any(not isinstance(each, Captures) for each in listeners())
     if recorded or not grad_enabled():
         with Block(_running, "once"):
             return f(*args, **kwargs)

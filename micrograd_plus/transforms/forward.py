@@ -139,11 +139,6 @@ def frozen_copy(value: Any) -> Any:
     return same
 
 
-def _input_at_call(value: Any, node: Any, array: Any) -> Any:
-    """Return an input as the operation got it, since `x += y` later makes the same object another result."""
-    return value if getattr(value, "node", None) is node else Tensor.of(array, node)
-
-
 def _without_graph(value: Any) -> Any:
     """Return a result without its graph."""
     return Tensor.of(value._data) if isinstance(value, Tensor) and value.node is not None else value
@@ -163,7 +158,7 @@ class Applications(Recorder):
     looks_inside = True
 
     def __init__(self, start: int) -> None:
-        self.steps: list[tuple[Op, Sequence[Any], Sequence[Any], Sequence[Any], dict[str, Any], Any]] = []
+        self.steps: list[tuple[Op, Sequence[Any], Sequence[Any], Sequence[Any], dict[str, Any], Sequence[Any]]] = []
         self.start, self.captured = start, False
 
     def on_apply(
@@ -171,14 +166,16 @@ class Applications(Recorder):
     ) -> None:
         """Record an application whose result has a graph. Captured tensors are noted in `captured`, since tangents must
         then be differentiable by them."""
-        if not (any(part.node is not None for part in result) if op.outputs else result.node is not None):
-            return
-        made = tuple(map(frozen_copy, result)) if op.outputs else frozen_copy(result)
-        nodes = node_of(op, made if op.outputs else (made,)).parents  # None for an input without a rule
-        self.steps.append((op, inputs, nodes, data, params, made))
-        for node in nodes:
-            if node is not None and node.created < self.start:
-                self.captured = True
+        if not op.outputs:
+            node, results = result.node, (frozen_copy(result),)
+        else:
+            results = tuple(map(frozen_copy, result))
+            node = next((part.node.parents[0] for part in results if part.node is not None), None)
+        if node is not None:
+            self.steps.append((op, inputs, node.parents, data, params, results))
+            for parent in node.parents:  # None for an input without a rule
+                if parent is not None and parent.created < self.start:
+                    self.captured = True
 
 
 class OnTensors:
@@ -200,7 +197,7 @@ class OnTensors:
                 self(*at)
         except Exception:
             if self.on_step is not None:
-                notify_walk_failure(self.result, node_of(at[0], at[-1] if at[0].outputs else (at[-1],)))
+                notify_walk_failure(self.result, node_of(at[0], at[-1]))
             raise
 
     def __call__(
@@ -210,62 +207,52 @@ class OnTensors:
         nodes: Sequence[Any],
         data: Sequence[Any],
         params: dict[str, Any],
-        result: Any,
+        results: Sequence[Any],
     ) -> None:
         """Push tangents through one application, if an input has one."""
         tangent_of = self.tangent_of
         arriving = [None if node is None else tangent_of.get(_key(node)) for node in nodes]
         if not any(tangent is not None for tangent in arriving):
             return
-        inputs = list(map(_input_at_call, given, nodes, data))
-        results = result if op.outputs else (result,)
+        application = PushedApplication(op, given, nodes, data, params, results, arriving)
         if self.on_step is not None:
-            self.report(self.on_step, inputs, PushedApplication(op, data, params, results, arriving))
-        outgoing = self.output_tangents(op, inputs, data, params, results, arriving)
-        for part, tangent in zip(results, outgoing, strict=True):
+            self.report(self.on_step, application)
+        for part, tangent in zip(results, self.output_tangents(application), strict=True):
             if part.node is not None and tangent is not None:
                 tangent_of[_key(part.node)] = tangent
 
-    def report(self, on_step: OnStep, inputs: Sequence[Any], application: PushedApplication) -> None:
+    def report(self, on_step: OnStep, application: PushedApplication) -> None:
         """Report to a recorder, as arrays, how much each input adds; the computation itself is not recorded."""
-        op, data, params, results, arriving = application
-        tangents = _as_arrays(arriving)
+        op, tangents = application.op, _as_arrays(application.arriving)
         application = application._replace(arriving=tangents)
 
         def push_one_input(place: int) -> Sequence[Any]:
             only = [tangent if i == place else None for i, tangent in enumerate(tangents)]
-            return OnArrays({}).output_tangents(op, inputs, data, params, results, only)
+            return OnArrays({}).output_tangents(application._replace(arriving=only))
 
         with mute_recorders():
-            push_one = push_one_input
+            push_one: Callable[[int], Sequence[Any]] = push_one_input
             if op.combines_as == "join":
                 push_one = JoinPush(application)
             elif is_transposed(op):
-                transposed = TransposedVjp(op, results)
+                transposed = TransposedVjp(op, application.results)
                 push_one = lambda place: _as_arrays(transposed.push({place: Tensor.of(tangents[place])}))
             report(application, push_one, on_step)
 
-    def output_tangents(
-        self,
-        op: Op,
-        inputs: Sequence[Any],
-        data: Sequence[Any],
-        params: dict[str, Any],
-        results: Any,
-        arriving: list[Any],
-    ) -> Sequence[Any]:
+    def output_tangents(self, application: PushedApplication) -> Sequence[Any]:
         """Return the tangent of each result, or None.
 
         Forward rules are derived: an elementwise operation multiplies by its local derivative, a linear one and a join
         are applied to the tangents, a multilinear one and a product to each tangent in turn. The vjp of any other
         operation is linear in upstream, and its transpose is the forward rule.
         """
+        op, params, arriving = application.op, application.params, application.arriving
         if op.tangent_rule is not None or is_transposed(op):
-            return self.general(op, inputs, params, results, arriving)
-        xp = self.namespace(results[0])
-        values, outcomes = self.values(inputs, data), self.values(results, [part._data for part in results])
+            return self.general(application)
+        result = application.results[0]
+        xp, values = self.namespace(result), self.values(application)
         if op.kind == "elementwise":
-            return (_push_elementwise(xp, op, values, params, outcomes[0], arriving),)
+            return (_push_elementwise(xp, op, values, params, self.value(result), arriving),)
         if op.kind == "linear" or op.combines_as == "join":
             fixed = [i for i, name in enumerate(op.inputs) if op.kind == "linear" and not op.has_rule_for(name)]
             tangents = self.apply(xp, op, self.input_tangents(values, arriving, fixed), params)
@@ -278,14 +265,14 @@ class OnTensors:
             tangents = _sum(each)
         return tangents if op.outputs else (tangents,)
 
-    def general(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: list[Any]
-    ) -> Sequence[Any]:
+    def general(self, application: PushedApplication) -> Sequence[Any]:
         """Push tangents through an operation by transposing its vjp, or by its custom tangent rule."""
+        op, results, arriving = application.op, application.results, application.arriving
         if op.tangent_rule is None:
             moving = {place: tangent for place, tangent in enumerate(arriving) if tangent is not None}
             return TransposedVjp(op, results).push(moving)
-        return op.tangent_rule.push(inputs, params, results, self.input_tangents(inputs, arriving))
+        inputs = application.inputs
+        return op.tangent_rule.push(inputs, application.params, results, self.input_tangents(inputs, arriving))
 
     def input_tangents(self, values: Sequence[Any], arriving: Sequence[Any], fixed: Sequence[int] = ()) -> list[Any]:
         """Return a tangent for every input, zeros if it has none; fixed and omitted inputs are returned unchanged."""
@@ -298,9 +285,13 @@ class OnTensors:
         """Return the namespace for forwards and rules."""
         return tensors
 
-    def values(self, inputs: Sequence[Any], data: Sequence[Any]) -> list[Any]:
-        """Return values that the program computed in the form that the namespace takes."""
-        return list(inputs)
+    def values(self, application: PushedApplication) -> list[Any]:
+        """Return the inputs of an application in the form that the namespace takes."""
+        return application.inputs
+
+    def value(self, result: Any) -> Any:
+        """Return a result in the form that the namespace takes."""
+        return result
 
     def apply(self, xp: Any, op: Op, inputs: list[Any], params: dict[str, Any]) -> Any:
         """Apply the forward of an operation."""
@@ -314,21 +305,23 @@ class OnTensors:
 class OnArrays(OnTensors):
     """Tangents of applications as arrays, which is faster."""
 
-    def general(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], results: Sequence[Any], arriving: list[Any]
-    ) -> Sequence[Any]:
+    def general(self, application: PushedApplication) -> Sequence[Any]:
         """Push tangents through an operation whose rule runs on tensors."""
-        as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in arriving]
+        as_tensors = [None if tangent is None else Tensor.of(tangent) for tangent in application.arriving]
         with mute_recorders() if recording.open else NO_BLOCK:
-            return _as_arrays(super().general(op, inputs, params, results, as_tensors))
+            return _as_arrays(super().general(application._replace(arriving=as_tensors)))
 
     def namespace(self, result: Any) -> Any:
         """Return the namespace for forwards and rules."""
         return namespace_of(result._data)
 
-    def values(self, inputs: Sequence[Any], data: Sequence[Any]) -> list[Any]:
-        """Return values that the program computed in the form that the namespace takes."""
-        return list(data)
+    def values(self, application: PushedApplication) -> list[Any]:
+        """Return the inputs of an application in the form that the namespace takes."""
+        return list(application.data)
+
+    def value(self, result: Any) -> Any:
+        """Return a result in the form that the namespace takes."""
+        return result._data
 
     def apply(self, xp: Any, op: Op, inputs: list[Any], params: dict[str, Any]) -> Any:
         """Apply the forward of an operation."""
@@ -340,7 +333,7 @@ class OnArrays(OnTensors):
 
 
 def _push_elementwise(
-    xp: Any, op: Op, inputs: list[Any], params: dict[str, Any], out: Any, arriving: list[Any]
+    xp: Any, op: Op, inputs: list[Any], params: dict[str, Any], out: Any, arriving: Sequence[Any]
 ) -> Any:
     """Return the sum of each input's tangent times its local derivative."""
     named = {**dict(zip(op.inputs, inputs, strict=True)), **params, "out": out, "xp": xp}

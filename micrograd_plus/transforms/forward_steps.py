@@ -15,16 +15,26 @@ from ..backends import devices
 from ..core.apply import Op
 from ..core.runtime.recorders import ForwardRule, OnStep, Push
 from ..core.variable import is_complex, namespace_of
+from ..tensor import Tensor
 
 
 class PushedApplication(NamedTuple):
-    """Application through which tangents are pushed, as arrays; `arriving` has the tangent of each input, or None."""
+    """Application through which tangents are pushed; `arriving` has the tangent of each input, or None."""
 
     op: Op
+    given: Sequence[Any]
+    """The inputs, as the objects that the operation got; `nodes` are theirs at that time, and `data` their arrays."""
+    nodes: Sequence[Any]
     data: Sequence[Any]
     params: dict[str, Any]
     results: Sequence[Any]
     arriving: Sequence[Any]
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The inputs as the operation got them, since `x += y` later makes the same object another result."""
+        at_call = zip(self.given, self.nodes, self.data, strict=True)
+        return [x if getattr(x, "node", None) is node else Tensor.of(array, node) for x, node, array in at_call]
 
     @property
     def node(self) -> Any:

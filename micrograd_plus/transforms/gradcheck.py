@@ -85,7 +85,8 @@ def _directions(point: np.ndarray, fast_mode: bool) -> Iterator[tuple[str, np.nd
     if fast_mode:
         rng = np.random.default_rng(2)
         for _ in range(3):
-            yield "along a random direction", sum(unit * rng.normal(size=point.shape) for unit in units)
+            parts = [unit * rng.normal(size=point.shape) for unit in units]
+            yield "along a random direction", np.sum(parts, axis=0)
         return
     for index in np.ndindex(*point.shape):
         for unit in units:

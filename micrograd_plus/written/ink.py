@@ -112,6 +112,8 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
             return Ink(r, Value("temporary", r, value_of(page, x).buffer), page, base)
     value = Value("temporary", r)
     value.is_whole = not is_shared and r.flags.writeable
+    if value.is_whole:
+        value.buffer.nbytes = r.nbytes
     return Ink(r, value, page)
 
 

@@ -52,7 +52,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Before:
-    """What a name of the loop held in the round before: its value `now` is another one at this place."""
+    """Value that a name of the loop held in the round before; at this place `now` has replaced it."""
 
     now: Value
 
@@ -60,8 +60,8 @@ class Before:
 class Loop:
     """Statements that run once for each round.
 
-    `rounds` holds the statements of all rounds, and `body` those of the last one, with a `Count`, an `Element` or a
-    `Before` in place of what changes. `start` says what a name holds before the first round.
+    `rounds` holds the statements of all rounds. `body` holds the statements of the last one, with a `Count`, an
+    `Element` or a `Before` for each part that changes. `start` holds the values of names before the first round.
     """
 
     form, function, has_effect, note, into, out = "loop", "", True, None, None, None
@@ -138,7 +138,7 @@ def list_what_is_read_later(page: Page) -> None:
 
 
 def _list_value(value: Value, reader: Any) -> None:
-    """Note that something outside of its loop reads a value. The name holds that of the last round anyway."""
+    """Note that something outside of its loop reads a value. The name itself holds the value of the last round."""
     if value.place is not None and value.place[0].loop is not reader and value is not value.place[0].values[-1]:
         value.place[0].is_listed = True
 
@@ -182,7 +182,7 @@ class Repeats:
         return comments if i in comments else [*comments, i]
 
     def end_of_run(self, i: int, period: int) -> int:
-        """Return the first place from `i` on whose statement has not the form of the one a period later."""
+        """Return the first place from `i` on whose statement differs in form from the one a period later."""
         if period not in self.ends:
             self.ends[period] = np.flatnonzero(self.keys[:-period] != self.keys[period:])
         ends = self.ends[period]

@@ -24,12 +24,12 @@ class Note(NamedTuple):
 
 class Buffer:
     """Memory that an array and all its views share. `kind` is "input", "constant" or "temporary". `is_fixed` says that
-    its entries are the same at every call."""
+    its entries are the same at every call, `nbytes` how long it is if it belongs to one array alone."""
 
-    __slots__ = ("is_fixed", "kind", "writes")
+    __slots__ = ("is_fixed", "kind", "nbytes", "writes")
 
     def __init__(self, kind: str):
-        self.kind, self.writes = kind, 0
+        self.kind, self.writes, self.nbytes = kind, 0, -1
         self.is_fixed: bool | None = None if kind == "temporary" else kind == "constant"
 
 
@@ -47,6 +47,7 @@ class Value:
         "is_number",
         "is_tensor",
         "is_whole",
+        "is_writable",
         "kind_of_number",
         "name",
         "place",
@@ -61,6 +62,7 @@ class Value:
         self.shape, self.dtype = getattr(x, "shape", ()), getattr(x, "dtype", None)
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
         self.source, self.hint, self.name = source, hint, ""
+        self.is_writable = self.is_array and 0 not in x.strides and x.flags.writeable
         self.constant = x if kind == "constant" else None
         self.is_dynamic = self.is_tensor = False
         self.place: Any = None
@@ -163,7 +165,7 @@ class Page:
         ]
 
     def each_statement(self) -> Iterator[Statement]:
-        """Yield all statements in the order in which they run, also those of loops."""
+        """Yield all statements in the order in which they run, with the statements of loops."""
         for item in self.statements:
             yield from getattr(item, "statements", (item,))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from .loops import roll_loops
 from .page import Page, Statement, Value, map_parts, map_values
+from .products import sum_products_at_once
 from .stacks import stack_in_place
 
 
@@ -123,7 +124,7 @@ def reuse_memory(page: Page) -> None:
         out = statement.out
         if not statement.is_elementwise:
             continue
-        x = next((x for x in statement.args if can_take_over(x, out, last, i)), None)
+        x = next((x for x in statement.args if can_take_over(x, statement, last, i)), None)
         if x is not None:
             statement.into = x
             last[x.buffer] = last[out.buffer]
@@ -132,11 +133,15 @@ def reuse_memory(page: Page) -> None:
                 made[x.buffer].append(value)
 
 
-def can_take_over(x: Any, out: Value, last: dict[Any, int], at: int) -> bool:
-    """Return True if `out` may be made in the memory of `x`."""
-    is_value = isinstance(x, Value) and x.is_array and x.kind == "temporary" and x.is_whole
-    if not is_value or x.is_dynamic or out.is_dynamic or last[x.buffer] != at:
+def can_take_over(x: Any, statement: Statement, last: dict[Any, int], at: int) -> bool:
+    """Return True if the result may be made in the memory of `x`: an array of its own, or a view of all of it."""
+    if not isinstance(x, Value) or not x.is_array or x.kind != "temporary" or last[x.buffer] != at:
         return False
+    out = statement.out
+    if x.is_dynamic or out.is_dynamic or not (x.is_whole or (x.is_writable and x.nbytes == x.buffer.nbytes)):
+        return False
+    if any(other.buffer is x.buffer and other is not x for other in statement.reads()):
+        return False  # NumPy would make a copy, since they may overlap
     return x.shape == out.shape and x.dtype == out.dtype and x.strides == out.strides  # sums round by layout
 
 
@@ -145,3 +150,5 @@ PASSES: dict[str, Callable[[Page], None]] = {
     "stacks": stack_in_place, "loops": roll_loops,
 }  # fmt: skip
 """The passes by name, in order."""
+ROUNDING_PASSES = {**PASSES, "sums of products": sum_products_at_once}
+"""The passes that `exact=False` may use as well."""

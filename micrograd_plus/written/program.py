@@ -17,8 +17,9 @@ from ..files import atomic_file, write_file
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
+from .number_page import watch_values
 from .page import Page, Value
-from .passes import PASSES
+from .passes import PASSES, ROUNDING_PASSES
 from .seams import OpenPage, heal, write_on
 from .text import Text
 
@@ -32,8 +33,9 @@ class Program:
     results and of everything that the call changes.
     """
 
-    def __init__(self, page: Page, structure: Any, name: str, argument_count: int = 0):
+    def __init__(self, page: Page, structure: Any, name: str, argument_count: int = 0, is_exact: bool = True):
         self.page, self.structure, self.argument_count = page, structure, argument_count
+        self.is_exact = is_exact
         self.text = Text(page, name)
         self.inputs = [(value.name, value) for value in page.inputs]
         self.source = (
@@ -60,6 +62,8 @@ class Program:
             '    """The step, written out by mg.compile.',
             "",
         ]
+        if not self.is_exact:
+            lines += ["    With exact=False: sums of products are computed at once, and may round differently.", ""]
         for value in self.page.inputs:
             lines.append(f"    {value.name}: {describe(value)}")
         for constant, x in self.text.constants.items():
@@ -126,7 +130,7 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
         i = next(given)
         return _argument(page, x, i, flat[i])
 
-    with write_on(page):
+    with watch_values(), write_on(page):
         args, kwargs = map_leaves((args, kwargs), as_ink)
         result = function(*args, **kwargs)
         _refuse_writes(page, args, kwargs)
@@ -137,7 +141,7 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
         heal(variable)
     result = map_leaves(result, _plain)
     for name in PASSES if passes is None else passes:
-        PASSES[name](page)
+        {**ROUNDING_PASSES, **PASSES}[name](page)
     return result, (page, structure)
 
 
@@ -257,25 +261,3 @@ def is_refusal(error: BaseException) -> bool:
     while error.__cause__ is not None:
         error = error.__cause__
     return str(error).startswith("mg.compile: ")
-
-
-def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Program:
-    """Return one call of a function as a NumPy program. The call happens, with all its effects.
-
-    Args:
-        function: any step: a loss, `backward()`, an update.
-        *args, **kwargs: what it is called with.
-    Returns: a `Program`; `print` shows it, and `save` makes a module of it.
-    Raises: TypeError, with the user's line, for a step that no program can repeat, such as one that asks for a number
-        of a tensor.
-    Example:
-        >>> x = mg.tensor([1.0, 2.0])
-        >>> program = mg.written_out(lambda x: mg.exp(x).sum(), x)
-        >>> "np.exp" in program.source
-        True
-
-    See: jax.make_jaxpr; torch.fx.symbolic_trace.
-    """
-    _, (page, structure) = trace(function, args, kwargs)
-    name = getattr(function, "__name__", "step")
-    return Program(page, structure, name if name.isidentifier() else "step")

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import builtins
 import functools
-import inspect
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -19,24 +18,35 @@ from ..core.operation import Definition
 from ..core.runtime.hooks import hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import replace_array
 from ..core.variable import Leaf, Variable
+from ..engine import Value
 from ..nn.module import Module
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
+from .guards import MISS, Cells, Guards, first_difference, variables_of
 from .ink import open_page, open_pages
-from .page import Update, Value
+from .number_program import NumberProgram
+from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
+from .page import Update, Value as ArrayValue
+from .passes import PASSES
 from .program import HOLE, Hole, Program, trace
 
 MOST_PROGRAMS, MOST_LINES = 8, 20_000
+ROUNDING_ORDER = ["dead statements", "constants", "sums of products", *list(PASSES)[2:]]
+"""The passes of `exact=False`, in order."""
 FAILED_CHECK = "a check of the program failed"
-MISS = object()
 
 
 class Entry:
     """A program and the call that it was written for: `verified` once a second trace gave the same text."""
 
-    def __init__(self, program: Program, guards: Guards):
+    def __init__(self, program: Program | NumberProgram, guards: Guards):
         self.program, self.guards, self.is_verified = program, guards, False
-        self.runner = Runner(program, guards)
+        self.runner = NumberRunner(program) if isinstance(program, NumberProgram) else Runner(program, guards)
+
+    def fill(self, results: Any) -> Any:
+        """Return the results of a call in their structure."""
+        fill_holes = fill_with_values if isinstance(self.program, NumberProgram) else fill
+        return fill_holes(self.program.structure, iter(results))
 
     @property
     def fast_call(self) -> Callable[..., Any] | None:
@@ -44,79 +54,6 @@ class Entry:
         program with checks and draws has none."""
         draws = any(value.source[0] == "object" for value in self.program.page.inputs)
         return None if self.program.has_checks and draws else self.runner.call
-
-
-class Guards:
-    """Everything around a step that its program depends on, besides its arguments."""
-
-    def __init__(self, function: Any, page: Any):
-        self.conditions = [(read, value) for read, value, _ in page.conditions]
-        self.variables = variables_of(function)
-        self.modules = module_attributes([value for _, _, value in self.variables])
-        self.attribute_writes = Module.attribute_writes[0]
-
-    def hold(self) -> bool:
-        """Return True if everything is as it was when the program was written."""
-        for holder, name, value in self.variables:
-            if holder.get(name, MISS) is not value:
-                return False
-        if self.attribute_writes != Module.attribute_writes[0] and not self.modules_hold():
-            return False
-        for read, value in self.conditions:
-            try:
-                if read() != value:
-                    return False
-            except (KeyError, IndexError, AttributeError):
-                return False
-        return True
-
-    def modules_hold(self) -> bool:
-        """Return True if all modules have the attributes that they had."""
-        if any(holder.get(name, MISS) is not value for holder, name, value in self.modules):
-            return False
-        self.attribute_writes = Module.attribute_writes[0]
-        return True
-
-
-class Cells(dict[str, Any]):
-    """The variables of a closure, read as a dictionary."""
-
-    def __init__(self, function: Any):
-        super().__init__()
-        self.cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a variable now."""
-        try:
-            return self.cells[name].cell_contents
-        except ValueError:
-            return default
-
-
-def variables_of(function: Any) -> list[tuple[Any, str, Any]]:
-    """Return the global and closure variables that a function names: where they are, their names and values."""
-    function = inspect.unwrap(function)
-    found: list[tuple[Any, str, Any]] = []
-    if inspect.ismethod(function):
-        found.append(({"self": function.__self__}, "self", function.__self__))
-        function = function.__func__
-    if not inspect.isfunction(function):
-        return found
-    variables = inspect.getclosurevars(function)
-    cells = Cells(function)
-    found += [(function.__globals__, name, value) for name, value in variables.globals.items()]
-    return found + [(cells, name, value) for name, value in variables.nonlocals.items()]
-
-
-def module_attributes(values: list[Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """Return the attributes of all modules among some values that a program depends on."""
-    modules = [module for value in leaves(values) if isinstance(value, Module) for module in value.modules()]
-    return [
-        (vars(module), name, x)
-        for module in modules
-        for name, x in vars(module).items()
-        if isinstance(x, (Tensor, Module, bool, int, float, str, type(None)))
-    ]
 
 
 class Runner:
@@ -137,7 +74,7 @@ class Runner:
             lines += self._read(i, value)
         outs, puts = [], []
         for i, update in enumerate(page.updates):
-            outs += [f"o{i}"] * isinstance(update.value, Value)
+            outs += [f"o{i}"] * isinstance(update.value, ArrayValue)
             puts += self._put(i, update).split("\n")
         results = [f"r{i}" for i in range(len(page.results))]
         names = "".join(f"{name}, " for name in (*results, *outs))
@@ -186,7 +123,7 @@ class Runner:
             lines.append(f"if c{i}() != w{i}: return _MISS")
         return lines
 
-    def _check_argument(self, value: Value) -> list[str]:
+    def _check_argument(self, value: ArrayValue) -> list[str]:
         """Return the lines that check the form of an argument."""
         i, x = value.source[1], f"x{value.source[1]}"
         if not value.is_array:
@@ -208,7 +145,7 @@ class Runner:
             f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS",
         ]
 
-    def _read(self, i: int, value: Value) -> list[str]:
+    def _read(self, i: int, value: ArrayValue) -> list[str]:
         """Return the lines that read one input."""
         kind, what = value.source[:2]
         self.space[f"s{i}"] = what
@@ -243,7 +180,7 @@ class Runner:
     def _put(self, i: int, update: Update) -> str:
         """Return the line that puts one result in place."""
         self.space[f"u{i}"] = update.target
-        what = f"o{i}" if isinstance(update.value, Value) else repr(update.value)
+        what = f"o{i}" if isinstance(update.value, ArrayValue) else repr(update.value)
         if update.kind == "tensor":
             return self._put_tensor(i, update, what)
         if update.kind == "gradient":
@@ -266,6 +203,8 @@ def fits(array: Any, expected: Any, seen: list[Any], i: int) -> bool:
 def key_of(x: Any) -> Any:
     """Return the part of the key for one argument: the form of a tensor or array, the value of anything else."""
     data = x._data if isinstance(x, Variable) else x
+    if isinstance(x, Value):
+        return Value
     if isinstance(data, (np.ndarray, np.generic)):
         return type(x), data.shape, data.dtype, data.strides
     return float if type(x) is float else (type(x), x)
@@ -274,8 +213,9 @@ def key_of(x: Any) -> Any:
 class Compiled:
     """A step that runs as a NumPy program. See `source`, `programs` and `counts`."""
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], exact: bool = True):
         functools.update_wrapper(self, function)
+        self.exact = exact
         self.name: str = getattr(function, "__name__", "step")
         self.function = function
         self.entries: dict[Any, list[Entry]] = {}
@@ -348,7 +288,7 @@ class Compiled:
     def _find(self, args: Any, kwargs: Any) -> Any:
         """Run the program for these arguments, or trace the call."""
         flat = leaves((args, kwargs))
-        if any(isinstance(x, Variable) and x.node is not None for x in flat):
+        if any(has_graph(x) for x in flat):
             return self._by_engine("an argument that requires a gradient", args, kwargs)
         try:
             key = (_structure(args, kwargs), *map(key_of, flat))
@@ -368,7 +308,7 @@ class Compiled:
             return self._write(key, args, kwargs)
         self._last = entry.fast_call
         self._written += 1
-        return fill(entry.program.structure, iter(results))
+        return entry.fill(results)
 
     def _run_with_checks(self, entry: Entry, flat: list[Any]) -> Any:
         """Run a program. If one of its checks fails, generators go back to where they were."""
@@ -415,11 +355,15 @@ class Compiled:
         return f"its argument number {places[0]} keeps changing, {forms}; bring it into one form before the call"
 
     def _trace(self, args: Any, kwargs: Any) -> tuple[Any, Entry]:
-        result, (page, structure) = trace(self.function, args, kwargs)
-        self._counts["traced"] += 1
         name = self.name if self.name.isidentifier() else "step"
+        if is_step_of_values(self.function, args, kwargs):
+            result, program = trace_numbers(self.function, args, kwargs, name)
+            self._counts["traced"] += 1
+            return result, Entry(program, Guards(self.function, program.page))
+        result, (page, structure) = trace(self.function, args, kwargs, None if self.exact else ROUNDING_ORDER)
+        self._counts["traced"] += 1
         return result, Entry(
-            Program(page, structure, name, len(args) if not kwargs else -1), Guards(self.function, page)
+            Program(page, structure, name, len(args) if not kwargs else -1, self.exact), Guards(self.function, page)
         )
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
@@ -436,6 +380,11 @@ class Compiled:
         return result
 
 
+def has_graph(x: Any) -> bool:
+    """Return True for an argument whose gradient leaves the step."""
+    return (isinstance(x, Variable) and x.node is not None) or (isinstance(x, Value) and x.made_by is not None)
+
+
 def tensors_in(value: Any) -> Any:
     """Return the parameters of a module or an optimiser; any other value itself."""
     if isinstance(value, Module):
@@ -446,38 +395,6 @@ def tensors_in(value: Any) -> Any:
 def has_hooks(node: Any) -> bool:
     """Return True if a node has hooks."""
     return bool(hooks_of(node, "hooks") or hooks_of(node, "after_accumulation"))
-
-
-def first_difference(first: Program, second: Program) -> str:
-    """Return an error message if two traces of a step differ; nothing if they are equal."""
-    lines = [p.source.splitlines() for p in (first, second)]
-    block = "the step"
-    for a, b in zip(*lines, strict=False):
-        if a != b:
-            return _difference(block, a.strip(), b.strip())
-        if a.strip().startswith("# "):
-            block = a.strip()[2:]
-    if len(lines[0]) != len(lines[1]):
-        return _difference(block, f"{len(lines[0])} lines", f"{len(lines[1])} lines")
-    for name, x in first.text.constants.items():
-        y = second.text.constants.get(name)
-        if y is None or x.shape != y.shape or x.tobytes() != y.tobytes():
-            return _difference(block, f"{name} = {_short(x)}", f"{name} = {_short(y)}")
-    if first.structure != second.structure:
-        return _difference("the result", repr(first.structure), repr(second.structure))
-    return ""
-
-
-def _short(x: Any) -> str:
-    return np.array2string(x, threshold=6) if x is not None else "nothing"
-
-
-def _difference(block: str, first: str, second: str) -> str:
-    return (
-        f"mg.compile: two calls of the step wrote different programs, at {block}: first `{first}`, then `{second}`. A "
-        f"number that changes from call to call must be an argument (floats and arrays are inputs) or a setting of an "
-        f"optimiser; a branch that changes must become mg.where"
-    )
 
 
 def _structure(args: Any, kwargs: Any) -> str:
@@ -504,14 +421,52 @@ def _count_change(_: Any) -> None:
 Definition.on_rules_changed.append(_count_change)
 
 
-def compile(function: Callable[..., Any]) -> Compiled:
+def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return one call of a function as a NumPy program. The call happens, with all its effects.
+
+    Args:
+        function: any step: a loss, `backward()`, an update.
+        *args, **kwargs: what it is called with.
+    Returns: a `Program`; `print` shows it, and `save` makes a module of it.
+    Raises: TypeError, with the user's line, for a step that no program can repeat, such as one that asks for a number
+        of a tensor.
+    Example:
+        >>> x = mg.tensor([1.0, 2.0])
+        >>> program = mg.written_out(lambda x: mg.exp(x).sum(), x)
+        >>> "np.exp" in program.source
+        True
+
+    See: jax.make_jaxpr; torch.fx.symbolic_trace.
+    """
+    name = getattr(function, "__name__", "step")
+    name = name if name.isidentifier() else "step"
+    if is_step_of_values(function, args, kwargs):
+        return trace_numbers(function, args, kwargs, name)[1]
+    _, (page, structure) = trace(function, args, kwargs)
+    return Program(page, structure, name)
+
+
+@overload
+def compile(function: Callable[..., Any], *, exact: bool = True) -> Compiled: ...
+@overload
+def compile(*, exact: bool) -> Callable[[Callable[..., Any]], Compiled]: ...
+@overload
+def compile(*, batch: Literal[True]) -> Callable[[Callable[..., Any]], Batch]: ...
+@overload
+def compile(function: Callable[..., Any], *, batch: Literal[True]) -> Batch: ...
+def compile(function: Any = None, *, batch: bool = False, exact: bool = True) -> Any:
     """Return a step that runs as a NumPy program from its third call on; also a decorator.
 
     The first two calls are traced: each is a valid step, and both must write the same program. Then the program runs in
     place of the engine, and gives the same numbers, bit for bit. `print(step.source)` shows it.
 
     Args:
-        function: any step: a loss, `backward()`, an update by an optimiser or by hand.
+        function: any step: a loss, `backward()`, an update by an optimiser or by hand. A step of micrograd's `Value`s
+            becomes a program of floats.
+        batch: True for a step of `Value`s that computes one example from numbers. The compiled step takes arrays whose
+            rows are examples, adds up the gradients of all of them, and returns arrays of results.
+        exact: False lets the program round differently where that is faster: a weight's gradient that a loop adds up
+            product by product becomes one product. True by default: the bits of the engine.
     Returns: the compiled step, called like `function`. Its results have no graph.
     Raises: TypeError, with the user's line, for a step that asks for a number of a tensor, or whose two first calls
         differ.
@@ -529,4 +484,6 @@ def compile(function: Callable[..., Any]) -> Compiled:
 
     See: torch.compile; jax.jit.
     """
-    return Compiled(function)
+    if function is None:
+        return functools.partial(compile, batch=batch, exact=exact)
+    return Batch(function) if batch else Compiled(function, exact)

@@ -121,7 +121,7 @@ class Text:
         fresh = [f"{v.name} = {v.name}.copy()" for v in dict.fromkeys(written)]
         results = ", ".join(self.say(value) for value in self.page.live())
         count = len(self.page.live())
-        lines = [line for line, next_line in zip(lines, [*lines[1:], "return"], strict=True) if line or next_line]
+        lines = [line for line, next_line in zip(lines, [*lines[1:], "return"], strict=False) if line or next_line]
         return [*fresh, *lines, f"return ({results}{',' if count == 1 else ''})"]
 
     def _find_deaths(self) -> dict[int, list[Any]]:
@@ -174,7 +174,7 @@ class Text:
 
     def _loop_body(self, loop: Loop, at: int) -> tuple[list[str], set[str]]:
         """Return the lines of a round, and the names that it deletes."""
-        for series in loop.series:  # names are needed by lines above those that make them
+        for series in loop.series:  # a line above may need the name
             value = series.values[-1]
             self._name(value, _hint(series))
             if value in loop.needs_before:
@@ -216,7 +216,7 @@ class Text:
         return deaths
 
     def _choose_counting(self, loop: Loop) -> None:
-        """Choose what the counter of a loop runs through, so that the first index of its text is the counter itself."""
+        """Choose the numbers of a loop's counter so that the first index in its text is the counter itself."""
         counts = [
             x.index if isinstance(x, Element) else x
             for statement in loop.body for x in parts_of(statement) if isinstance(x, (Element, Count))
@@ -292,7 +292,7 @@ class Text:
         return f"{new} = {called}({', '.join([*said, f'out={old}'])})"
 
     def _say_call(self, statement: Statement) -> str:
-        """Return the text of what a statement computes or does."""
+        """Return the text of a statement without its target."""
         args = [self.say(x) for x in statement.args]
         named = [f"{name}={self.say(x)}" for name, x in statement.kwargs.items()]
         form, function = statement.form, statement.function

@@ -820,6 +820,7 @@ m.func
 
 LISTED = """
 out = m.median(x)
+out = m.sort(x)[0]
 out = m.norm(x, 1)
 out = m.nonzero(x > 1)[0]
 out = m.equal(x, x)

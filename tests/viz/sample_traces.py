@@ -224,7 +224,8 @@ def one_of_several() -> dict:
     p = Program()
     x = p.leaf("x", np.array([0.5, -2.0]))
     trace = p.walk(p.apply("sum", p.apply("tanh", p.apply("exp", x))))
-    output = {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "name": "exp[0]", "lines": []}
+    output = {"kind": "output", "op": None, "summary": None, "label": "exp[0]", "name": "exp[0]", "lines": [],
+              "title": "exp[0]"}
     trace["nodes"][2] |= output
     trace["steps"] = [step for step in trace["steps"] if step["node"] != 2]
     for index, step in enumerate(trace["steps"]):

@@ -218,7 +218,7 @@ class Program:
                         self._step(node, edge["name"], edge["node"])
         leaves = [(node["id"], self.places[node["id"]]) for node in self.nodes
                   if node["kind"] == "leaf" and node["id"] in self.places]
-        nodes = [node | {"name": name} for node, name in zip(self.nodes, self._names(), strict=True)]
+        nodes = [node | {"name": name, "title": name} for node, name in zip(self.nodes, self._names(), strict=True)]
         walk = {
             "direction": "backward", "root": root, "seed": seed_place, "first": 0, "steps": len(self.steps),
             "lines": [], "error": None,
@@ -239,7 +239,7 @@ class Program:
 
     def _add_node(self, fields: dict, x: np.ndarray) -> int:
         """Add a node with some fields; the others are empty."""
-        empty = dict.fromkeys(("op", "called", "summary", "label", "group", "inside"))
+        empty = dict.fromkeys(("op", "called", "summary", "label", "expression", "cut", "group", "inside"))
         empty |= {"inputs": [], "params": {}, "lines": [], "failed": False, "opens": False}
         self.arrays.append(x)
         self.nodes.append({"id": len(self.nodes)} | empty | fields | {"value": self.keep(x)})

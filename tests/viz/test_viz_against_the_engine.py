@@ -132,7 +132,7 @@ def check(shown, trace, leaves):
 
 def check_sentence(said, trace, step, word):
     """Check the receiver, whether it is the first arrival, and the new value."""
-    assert f" to {trace.nodes[step.target].name}" in said
+    assert f" to {trace.nodes[step.target].title}" in said
     first = f"the first {word} to arrive there" in said
     assert first == (step.before is None), said
     if np.size(step.after) == 1 and not first:
@@ -222,7 +222,7 @@ def check_first_odd(shown, trace, _):
     entry = [int(at) for at in np.argwhere(odd[first])[0]]
     tip = button.get_attribute("data-tip").partition("Step ")[2]
     assert tip.startswith(f"{first + 1} sends ")
-    assert tip.endswith(f"to {trace.nodes[trace.steps[first].target].name}, first at {entry}.")
+    assert tip.endswith(f"to {trace.nodes[trace.steps[first].target].title}, first at {entry}.")
     for go in (button.click, lambda: shown.keyboard.press("!")):
         shown.keyboard.press("Home")
         go()
@@ -361,7 +361,7 @@ def test_a_failing_walk_ends_at_the_failing_node(open_player):
     shown = open_player(trace)
     shown.keyboard.press("End")
     assert "failed" in shown.locator(".sentence").get_attribute("class")
-    assert "The program ends here at matmul" in shown.locator(".sentence").text_content()
+    assert "The program ends here at (a * 2) @ b" in shown.locator(".sentence").text_content()
     assert shown.locator(".node.failed").count() == 1
     assert shown.locator(".source-row mark").text_content() == "(a * 2) @ b"
 
@@ -487,7 +487,8 @@ def test_the_first_nan_is_one_press_away(open_player):
     shown = open_player(trace)
     first = next(k for k, step in enumerate(trace.steps) if not np.isfinite(np.asarray(step.contribution)).all())
     assert shown.locator(".first-odd").get_attribute("data-tip") == (
-        "First result that is not finite: log (1 inf, first at [1]). Step 2 sends 1 inf to multiply, first at [1].")
+        "First result that is not finite: mg.log(x) (1 inf, first at [1]). "
+        "Step 2 sends 1 inf to mg.log(x) * x, first at [1].")
     shown.locator(".first-odd").click()
     assert shown.locator(".counter").text_content().startswith(f"{first + 1} / ")
     assert shown.locator(".edge.odd").count() >= 1

@@ -59,7 +59,7 @@ def network(rounds, rows=4, width=3):
 def test_each_moment_of_each_round_shows_the_engines_numbers(page, tmp_path):
     trace, seen = train(7)
     film = timeline.load_film(trace)
-    w = next(node["id"] for node in film["nodes"] if node["name"] == "w")
+    w = next(node["id"] for node in film["nodes"] if node["title"] == "w")
     page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
     page.set_viewport_size({"width": 1280, "height": 720})
     for round_number in range(7):
@@ -105,6 +105,29 @@ def test_arrows_lead_through_a_round_and_into_the_next(page, tmp_path):
     page.keyboard.press("Home")
     expect(slider).to_have_attribute("aria-valuenow", "1")
     expect(slider).to_be_focused()
+
+
+@pytest.mark.browser
+def test_the_camera_the_panel_and_the_focus_stay_from_moment_to_moment(page, tmp_path):
+    trace, _ = train(3)
+    page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
+    page.locator(".player").evaluate("(player) => { player.dataset.first = 'yes'; }")
+    page.keyboard.press("d")
+    page.locator(".icon.menu").click()
+    page.locator(".icon.larger").click()
+    page.keyboard.press("Escape")
+    world = page.locator(".drawing > g").first
+    scale = world.get_attribute("transform").partition(" scale")[2]
+    assert scale != "(1)"
+    for word in ("zero_grad", "forward", "backward", "step"):
+        button = page.get_by_label(f"Round 2: {word}", exact=True)
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_label(f"Round 2: {word}", exact=True)).to_be_focused()
+        expect(page.locator(".player[data-first=yes] .panel")).to_be_visible()
+        assert world.get_attribute("transform").endswith(scale)
+    page.locator(".program-line:enabled").first.click()
+    expect(page.get_by_label("Round 2: backward", exact=True)).to_have_attribute("aria-current", "step")
 
 
 @pytest.mark.browser
@@ -171,7 +194,7 @@ def test_walks_over_one_graph_and_rounds_that_differ_make_no_film():
 def test_every_round_of_the_payload_equals_its_own_part():
     film = timeline.load_film(network(5))
     data = payload(film)
-    names = {node["name"]: node["id"] for node in film["nodes"]}
+    names = {node["title"]: node["id"] for node in film["nodes"]}
     assert "mse_loss (loss)" in names
     assert not any("#2" in name for name in names)
     for at_round, each in enumerate(film["film"]):

@@ -72,8 +72,8 @@ def test_leaves_applications_and_outputs_differ_in_shape_not_only_in_colour():
 
 def test_a_node_tells_its_value_and_the_gradient_it_ends_with():
     labels = {label.name: label for label in dot.labels(normalize(sample_traces.perceptron()))}
-    assert labels["X"] == ("X", "(5, 4) float64", None)
-    assert labels["add (loss)"] == ("add (loss)", "1.162", "grad 1")
+    assert labels["X"] == ("X", "(5, 4) float64", None, None)
+    assert labels["add (loss)"] == ("add (loss)", "1.162", "grad 1", None)
     assert labels["W1"].gradient == "|grad| 0.4574"
     assert labels["0.01"].lines() == ["0.01"]
 

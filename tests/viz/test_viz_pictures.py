@@ -148,7 +148,7 @@ def test_a_walk_that_fails_ends_with_its_error_in_pictures_too():
     with pytest.raises(ValueError, match="not aligned"), mg.record() as trace:
         odd(mg.tanh(x)).sum().backward()
     drawing = viz.draw(trace, index=len(trace.steps) + 1)
-    assert re.match(r"The walk ends here at odd\. ValueError: .*not aligned", drawing.alt)
+    assert re.match(r"The walk ends here at odd\(mg\.tanh\(x\)\)\. ValueError: .*not aligned", drawing.alt)
     assert re.search(r'class="node application failed"', drawing.svg)
 
 

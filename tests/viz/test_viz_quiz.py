@@ -13,7 +13,10 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus import exercises
 from micrograd_plus.checks import museum
-from micrograd_plus_viz.quizzes import payload_parts, sealed_answers
+from micrograd_plus.formulas import notation, symbols
+from micrograd_plus.formulas.symbols import Symbol
+from micrograd_plus_viz.formula import sanitize
+from micrograd_plus_viz.quizzes import formula_choices, payload_parts, sealed_answers
 from micrograd_plus_viz.quizzes.questions import KINDS
 from micrograd_plus_viz.quizzes.step_choice import MIX, Chooser
 from micrograd_plus_viz.window import load_window
@@ -257,6 +260,32 @@ def test_a_formula_stands_among_others_that_say_something_else():
         assert right == step.formula.text.replace(" ", "").replace("²", "^2")
 
 
+def test_formulas_that_mean_the_same_are_no_choices():
+    x, b = leaf(0.7), leaf(0.4)
+    with mg.record() as trace:
+        (mg.exp(x) * mg.cos(x) + b).backward()
+    data = load_window(trace)[0]
+
+    def known_formulas(op):
+        step = next(step for step in data["steps"] if step["rule"].startswith(op))
+        inputs = data["nodes"][step["node"]]["inputs"]
+        return formula_choices.KnownFormulas(data, step, {each["name"]: f"#{each['node']}" for each in inputs})
+
+    def tree(right_side):
+        return sanitize(notation.equation("contribution", right_side).mathml)
+
+    upstream, out, a, of_x = Symbol("upstream"), Symbol("out"), Symbol("a"), Symbol("x")
+    for op, one, same, other in [
+        ("exp", upstream * out, upstream * symbols.exp(of_x), upstream * of_x),
+        ("exp", upstream * out, out * upstream, out),
+        ("cos", -upstream * symbols.sin(of_x), upstream * (-symbols.sin(of_x)), upstream * symbols.sin(of_x)),
+        ("multiply", upstream * Symbol("b"), upstream * symbols.cos(symbols.log(a)), upstream * a),
+        ("multiply", upstream * (a + out), upstream * a + upstream * out, upstream * a + out),
+    ]:
+        known = known_formulas(op)
+        assert [known.add(tree(each)) for each in (one, same, other)] == [True, False, True], (op, same)
+
+
 def test_pictures_differ_and_contain_only_shades():
     trace = layer()
     asked = question(trace, len(trace.steps), "picture")
@@ -346,7 +375,7 @@ def test_the_bundle_is_one_line_with_a_picture_of_the_walk_so_far():
     bundle = viz.quiz(curve(), 5, "gradient")._repr_mimebundle_()
     assert list(bundle) == ["text/plain", "text/html"]
     assert "\n" not in bundle["text/html"]
-    assert bundle["text/plain"].endswith("Step 5 of 9: tanh (d) sends to add. What is the gradient of add then?")
+    assert bundle["text/plain"].endswith("Step 5 of 9: tanh (d) sends to c + a. What is the gradient of c + a then?")
     assert "Trust this notebook to answer" in bundle["text/html"]
     assert '<img alt="Graph of a program with 2 leaves' in bundle["text/html"]
 

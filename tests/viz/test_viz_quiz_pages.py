@@ -5,10 +5,12 @@ import json
 from pathlib import Path
 
 import axe_playwright_python
+import numpy as np
 import pytest
 from playwright.sync_api import expect
-from quizzed import curve, layer, twice
+from quizzed import curve, layer, leaf, twice
 
+import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus_viz.page import document
 from micrograd_plus_viz.player import player_source
@@ -52,7 +54,7 @@ def test_wrong_numbers_get_a_hint(open_quiz):
     box, feedback = page.locator(".answer"), page.locator(".quiz-feedback")
     expect(box).to_be_focused()
     expect(page.locator(".sentence")).to_have_text(
-        "Step 5 of 9. tanh (d) sends to add. What is the gradient of add then?"
+        "Step 5 of 9. tanh (d) sends to c + a. What is the gradient of c + a then?"
     )
     expect(page.locator(".counter")).to_have_text("5 / 9")
     for typed, said in [
@@ -65,7 +67,7 @@ def test_wrong_numbers_get_a_hint(open_quiz):
         expect(feedback).to_have_text(said)
     box.fill(f"{right * 1.015:.7f}".replace(".", ","))
     page.keyboard.press("Enter")
-    expect(feedback).to_contain_text("✓ Right. The gradient of add is ")
+    expect(feedback).to_contain_text("✓ Right. The gradient of c + a is ")
     expect(page.locator(".sentence")).to_contain_text("Step 5 of 9. tanh (d) sends ")
     expect(page.locator(".quiz-score")).to_have_text("1 right later, of 1")
     expect(page.locator(".quiz-at")).to_have_text("The quiz is over.")
@@ -147,6 +149,12 @@ def test_students_type_shapes_and_counts(open_quiz):
     expect(asked.locator("text.value")).to_have_text("shape?")
     expect(asked.locator(".tile")).to_have_count(0)
     assert "(4,)" not in page.locator(".known").text_content()
+    results = page.locator(".drawing .node:not(.leaf)").all_text_contents()
+    assert not [text for text in results if "(6, 4)" in text], "the shape before the sum is that of other results"
+    assert "its shape is asked for" in page.locator(".known").text_content()
+    page.locator(f"#n{trace.steps[at - 1].node}").click()
+    expect(page.locator(".panel")).to_contain_text("Its shape is asked for.")
+    page.keyboard.press("Escape")
     page.locator(".answer").fill("(4,)")
     page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("That is the shape after the sum.")
@@ -155,10 +163,24 @@ def test_students_type_shapes_and_counts(open_quiz):
     expect(page.locator(".quiz-feedback")).to_have_text("✓ Right. Its shape is (6, 4).")
 
 
+def test_known_arrays_have_their_true_rows_and_columns(open_quiz):
+    w, x = leaf(np.arange(12.0).reshape(4, 3) + 0.5), leaf([0.5, 1.0, -1.0])
+    with mg.record() as trace:
+        (w * x).sum().backward()
+    page = open_quiz(viz.quiz(trace, 3, "gradient"))
+    boxes = page.locator(".known table.numbers td").evaluate_all(
+        "cells => cells.map((cell) => [cell.getBoundingClientRect().x, cell.getBoundingClientRect().y])")
+    assert len({y for _, y in boxes[:12]}) == 4
+    assert len({x for x, _ in boxes[:12]}) == 3
+    line = page.locator(".known .line span").evaluate_all("cells => cells.map((c) => c.getBoundingClientRect().y)")
+    assert len(line) == 3
+    assert len(set(line)) == 1
+
+
 def test_show_me_reveals_the_answer_by_default(open_quiz, page):
     open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.get_by_role("button", name="Show me").click()
-    expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of add is ")
+    expect(page.locator(".quiz-feedback")).to_contain_text("Shown. The gradient of c + a is ")
     expect(page.locator(".quiz-score")).to_have_text("1 shown, of 1")
     quiz = viz.quiz(curve(), 5, "gradient", show_me=False)
     assert quiz.data["quiz"]["question"]["shows"] is None

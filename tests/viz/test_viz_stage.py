@@ -124,6 +124,33 @@ def test_tiles_have_the_shape_of_their_arrays_and_a_scale(open_player):
     assert re.fullmatch(r"grad ±[\d.e−]+", captions[2])
 
 
+OUTSIDE = """() => {
+    const root = document.querySelector("#walk").shadowRoot, slider = root.querySelector(".slider");
+    const found = [];
+    for (let k = 0; k <= Number(slider.max); k += 1) {
+        slider.value = String(k);
+        slider.dispatchEvent(new Event("input"));
+        for (const tile of root.querySelectorAll(".drawing .node .tile")) {
+            const box = tile.getBoundingClientRect();
+            const body = tile.closest(".node").querySelector(".body").getBoundingClientRect();
+            if (box.x < body.x - 1 || box.right > body.right + 1) found.push([k, tile.getAttribute("class")]);
+        }
+    }
+    return found;
+}"""
+
+
+def test_tiles_stay_inside_their_nodes(open_player, page):
+    s = mg.tensor([2.0, 1.0, 0.0], requires_grad=True)
+    with mg.record() as trace:
+        e = mg.exp(s)
+        p = e / mg.sum(e)
+        loss = -mg.log(p[1])
+        loss.backward()
+    open_player(trace)
+    assert page.evaluate(OUTSIDE) == []
+
+
 def test_the_event_shows_the_rule_with_its_factors_and_its_sum(open_player):
     trace = broadcast_sum()
     page = open_player(trace, details=False)

@@ -42,9 +42,11 @@ SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".
 class WalkPlayer:
     """Notebook output that shows a walk as a player."""
 
-    def __init__(self, trace: Any, start: int = 0, index: int = 0) -> None:
+    def __init__(self, trace: Any, start: int = 0, index: int = 0, program: Any = None) -> None:
         loop = timeline.load_film(trace) if start == 0 else None
         (self.trace, self.note), self.index = (loop, None) if loop else window.load_window(trace, start), index
+        if program is not None:
+            self.trace = self.trace | {"written": str(getattr(program, "source", program))}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return notebook.mimebundle(self.trace, self.note, self.index)
@@ -75,12 +77,13 @@ class Drawing:
         return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
 
 
-def show(trace: Any, start: int = 0, index: int = 0) -> WalkPlayer:
+def show(trace: Any, start: int = 0, index: int = 0, *, program: Any = None) -> WalkPlayer:
     """Return the player for a notebook, opened after `index` steps.
 
-    If the walk has more than 1000 steps, the player starts at step `start`.
+    If the walk has more than 1000 steps, the player starts at step `start`. `program` is the same step as
+    `mg.written_out` or `mg.compile` has written it. The player shows its text, and lights the lines of each step.
     """
-    return WalkPlayer(trace, start, index)
+    return WalkPlayer(trace, start, index, program)
 
 
 def draw(trace: Any, index: int | None = None, dark: bool = False) -> Drawing:
@@ -262,8 +265,8 @@ def save(
     if suffix == ".json":
         return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
-        if start == 0 and (loop := timeline.load_film(trace)):
-            return _write(path, page.document(loop, title, None, index or 0))
+        if start == 0 and (whole := timeline.load_film(trace)):
+            return _write(path, page.document(whole, title, None, index or 0))
         (visible, note), *more = window.load_parts(trace, start, length)
         return _write(path, page.document(visible, title, note, index or 0, more))
     looks = {"width": width, "dark": dark}

@@ -29,8 +29,8 @@ class WalkComparison:
         from micrograd_plus.tracing import compare
 
         result = compare(one, other)
-        loops = [load_film(each) for each in (one, other)]
-        both = loops if all(loops) else [load_window(each)[0] for each in (one, other)]
+        films: list[Any] = [load_film(each) for each in (one, other)]
+        both = films if all(films) else [load_window(each)[0] for each in (one, other)]
         self.joined = join_walks(both[0], both[1])
         self.walks = [] if self.joined else [load_window(each) for each in (one, other)]
         self.index = 0 if result.difference is None else result.steps + 1

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import graphviz
 
+from .flow import words_of_cut
 from .journal import walk_states
 from .trace_input import Trace
 from .walks import IN_A_NODE, Change, NodeValue, changes, held_values, start_nodes
@@ -37,6 +38,8 @@ class Label(NamedTuple):
     name: str
     value: str | None
     gradient: str | None
+    cut: str | None = None
+    """Why no gradient leaves the node to its inputs."""
 
     def lines(self) -> list[str]:
         """Return the lines that are present, from top to bottom."""
@@ -57,7 +60,8 @@ def labels(
     for node, name in zip(trace["nodes"], names(trace), strict=True):
         i, value = node["id"], value_line(trace, node["value"])
         gradient = gradient_line(trace, shown[i]) if i in shown else "" if i in ever else None
-        written.append(Label(truncate(single_line(name), LONGEST), value if value != name else None, gradient))
+        shown_value = value if value != name else None
+        written.append(Label(truncate(single_line(name), LONGEST), shown_value, gradient, words_of_cut(node)))
     return written
 
 

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
+from math import hypot
 from typing import NamedTuple
 
 from . import letters
 from .colours import resolve_styles
 from .dot import Label, labels
+from .flow import edges_with_cuts, is_faint
 from .trace_input import Trace
 from .walks import start_nodes
 from .words import edges
@@ -72,9 +74,13 @@ def body(
     `prefix` starts their ids, for documents with several pictures. With `next_started`, the following step has begun.
     """
     markup = []
-    for j, (start, _, _) in enumerate(edges(trace)):
-        carries = trace["nodes"][start]["requires_grad"]
+    links = edges(trace)
+    cuts = edges_with_cuts(trace, links)
+    for j, (start, end, _) in enumerate(links):
+        carries = not is_faint(trace, start, end)
         markup.append(_edge(f"{prefix}e{j}", carries, placement.curves[j], placement.heads[j], look.edges.get(j)))
+        if j in cuts:
+            markup.append(_cut_mark(placement.curves[j]))
     starts = start_nodes(trace)
     for data, box, label in zip(trace["nodes"], placement.boxes, labels(trace, steps, next_started), strict=True):
         markup.append(node(data, box, label, data["id"] in starts, look.nodes.get(data["id"], ""), prefix))
@@ -118,6 +124,19 @@ def _edge(
     done, thick = state or ("", 0.0)
     style = f' style="stroke-width:{thick:.1f}"' if thick else ""
     return f'<g id="{name}" class="{f"{kind} {done}".strip()}"><path d="{curve}"{style}/>{_arrow(head)}</g>'
+
+
+def _cut_mark(curve: str) -> str:
+    """Return two strokes across an edge, before its arrow."""
+    (x, y), (a, b), (c, d) = (point_along(curve, part) for part in (0.8, 0.75, 0.85))
+    far = hypot(c - a, d - b) or 1.0
+    along, across = ((c - a) / far, (d - b) / far), (-(d - b) / far, (c - a) / far)
+    strokes = ""
+    for shift in (-2.0, 2.0):
+        ends = [(x + shift * along[0] + by * (across[0] + 0.3 * along[0]),
+                 y + shift * along[1] + by * (across[1] + 0.3 * along[1])) for by in (-6.0, 6.0)]  # fmt: skip
+        strokes += "M" + "L".join(f"{coord(a)},{coord(b)}" for a, b in ends)
+    return f'<path class="cut" d="{strokes}"/>'
 
 
 def _arrow(head: tuple[float, float, float, float]) -> str:
@@ -165,8 +184,8 @@ def node(data: Trace, box: Box, label: Label, root: bool = False, state: str = "
         if text:
             shapes += line(kind, text, box.x, y)
             y += LINE
-    kinds = [data["kind"], *(["constant"] * (not data["requires_grad"])), *([state] if state else [])]
-    return f'<g id="{prefix}n{data["id"]}" class="node {" ".join(kinds)}">{shapes}</g>'
+    kinds = [data["kind"], "" if data["requires_grad"] else "constant", "dead" if data["dead"] else "", state]
+    return f'<g id="{prefix}n{data["id"]}" class="node {" ".join(filter(None, kinds))}">{shapes}</g>'
 
 
 def line(kind: str, text: str, x: float, y: float) -> str:

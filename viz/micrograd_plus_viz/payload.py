@@ -10,12 +10,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import cells, formula, graph_picture, pairs, timeline, trace_input, walks, words
+from . import cells, flow, formula, graph_picture, pairs, timeline, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import walk_states
 from .program import program_lines
 from .trace_input import Trace
+from .written_lines import written_lines
 
 NODE = ("kind", "op", "summary", "params", "value", "site", "requires_grad")
 STEP = ("node", "input", "rule", "local", "raw", "summed_axes", "contribution", "before", "after", "accumulates")
@@ -68,11 +69,12 @@ def _payload(
         "alt": graph_picture.alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
-        "labels": [[*label, round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
+        "terms": words.program_terms(trace),
+        "labels": [[*label[:3], round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
         "nodes": [_node(node, page_place) for node in trace["nodes"]],
         "edges": [list(edge) for edge in words.edges(trace)],
         "groups": build_groups(trace),
-        "program": program_lines(trace),
+        "program": [*program_lines(trace), *written_lines(trace)],
         "steps": _steps(trace, page_place, formulas, with_numbers),
         "formulas": formulas.texts,
         "rules": {name: _rule(rule) for name, rule in trace["rules"].items()},
@@ -135,6 +137,10 @@ def _node(node: Trace, page_place: Callable[[int | None], int | None]) -> dict[s
     data_of_node = {k: node[k] for k in NODE} | {"value": page_place(node["value"])}
     if calls := [{"file": site["file"], "line": site["line"]} for site in node["lines"][1:4]]:
         data_of_node["calls"] = calls
+    if node["dead"]:
+        data_of_node |= {"dead": True}
+    if node["cut"] is not None:
+        data_of_node |= {"cut": flow.words_of_cut(node)}
     return data_of_node | ({"failed": True} if node["failed"] else {})
 
 

@@ -72,7 +72,7 @@ def _film(trace: Trace) -> Trace | None:
     ranges = graph.find_rounds()
     if ranges is None:
         return None
-    orders = graph.match_nodes(ranges)
+    orders = graph.match_nodes(ranges) or graph.match_nodes(ranges, with_dead=False)
     if orders is None or len(orders) > MOST_ROUNDS:
         return None
     rounds = [*_rounds(trace, ranges, orders, _shown_rounds(len(ranges)))]
@@ -117,14 +117,18 @@ class _Graph:
                 return [(self.ranges[at][0], self.ranges[at + period - 1][1]) for at in walks]
         return None
 
-    def match_nodes(self, ranges: list[tuple[int, int]]) -> list[list[int]] | None:
+    def match_nodes(self, ranges: list[tuple[int, int]], *, with_dead: bool = True) -> list[list[int]] | None:
         """Return the nodes of each round, in the order of the first one's; None if the graphs differ, or if rounds
-        share what they computed."""
-        base = self._used_nodes(*ranges[0])
+        share what they computed.
+
+        Nodes that no gradient reaches may be shared, as a state that the round before has computed and the program
+        has detached. `with_dead=False` leaves out what is behind them.
+        """
+        base = self._used_nodes(*ranges[0], with_dead)
         orders = [base]
         computed = {node for node in base if self.trace["nodes"][node]["kind"] != "leaf"}
         for begin, _ in ranges[1:]:
-            match = self._match(ranges[0], begin)
+            match = self._match(ranges[0], begin, with_dead)
             if match is None or match.keys() != set(base):
                 return None
             order = [match[node] for node in base]
@@ -135,16 +139,24 @@ class _Graph:
             orders.append(order)
         return orders
 
-    def _used_nodes(self, begin: int, stop: int) -> list[int]:
+    def _used_nodes(self, begin: int, stop: int, with_dead: bool) -> list[int]:
         used: set[int] = set()
         for step in self.trace["steps"][begin:stop]:
             used |= {step["node"], step["target"], *self.inputs[step["node"]].values()}
-        for node in [*used]:
-            if self.trace["nodes"][node]["kind"] == "output":
-                used |= {*self.inputs[node].values()}
+        todo = [*used]
+        for node in todo:  # the list grows while it is read
+            if self._shows_inputs(node, with_dead):
+                more = {*self.inputs[node].values()} - used
+                used |= more
+                todo += more
         return sorted(used)
 
-    def _match(self, first: tuple[int, int], begin: int) -> dict[int, int] | None:
+    def _shows_inputs(self, node: int, with_dead: bool) -> bool:
+        """Return whether the inputs of a node are drawn although no rule was applied to it."""
+        data = self.trace["nodes"][node]
+        return data["kind"] == "output" or (with_dead and data["dead"])
+
+    def _match(self, first: tuple[int, int], begin: int, with_dead: bool) -> dict[int, int] | None:
         """Return which node corresponds to each node of the first round in the round that begins at a step."""
         match: dict[int, int] = {}
         nodes = self.trace["nodes"]
@@ -159,9 +171,12 @@ class _Graph:
             if of_one.keys() != of_other.keys():
                 return None
             pairs += [(of_one[name], of_other[name]) for name in of_one]
-            for a, b in [*pairs]:
-                if nodes[a]["kind"] == "output" == nodes[b]["kind"]:
-                    pairs += zip(self.inputs[a].values(), self.inputs[b].values(), strict=False)
+            seen = {*pairs}
+            for a, b in pairs:  # the list grows while it is read
+                if self._shows_inputs(a, with_dead) and nodes[a]["kind"] == nodes[b]["kind"]:
+                    more = {*zip(self.inputs[a].values(), self.inputs[b].values(), strict=False)} - seen
+                    seen |= more
+                    pairs += more
             if not all(pair(*each) for each in pairs):
                 return None
         return match if len({*match.values()}) == len(match) else None
@@ -337,8 +352,11 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
             pairs.join_moments(mine, _moment_data(other, each, others))
             for mine, each in zip(moments, other["film"], strict=True)
         ]
+    labels_of_nodes = zip(*(page["labels"] for page in payloads), strict=True)
+    widest = [max(label[3] for label in labels) for labels in labels_of_nodes]
     for page in payloads:
         page["insides"] = payloads[0]["insides"]
+        page["labels"] = [[*label[:3], width] for label, width in zip(page["labels"], widest, strict=True)]
     film = {
         "columns": [[[*path], column] for path, column in columns(payloads)],
         "moments": moments,
@@ -437,7 +455,7 @@ def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | N
     for leaf in leaves:
         sizes = [_size(trace, each.part["nodes"][leaf]["value"]) for each in rounds]
         is_number = words.scalar(trace, part["nodes"][leaf]["value"]) is not None
-        name = part["nodes"][leaf]["name"]
+        name = part["nodes"][leaf]["title"]
         found.append((name if is_number else f"|{name}|", sizes))
     return found
 

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .flow import mark_dead_nodes
+
 Trace = dict[str, Any]
 FORMAT = "micrograd_plus/trace"
 VERSION = 3
@@ -120,7 +122,7 @@ def normalize(trace: Trace) -> Trace:
     part = trace["part"]
     first = part["first"] if part else 0
     first_walk = walks[steps[0]["walk"] if steps else 0] if walks else _no_walk()
-    return trace | {
+    shown = trace | {
         "shown": True,
         "walk": first_walk,
         "walks": walks,
@@ -146,6 +148,8 @@ def normalize(trace: Trace) -> Trace:
         "gradients": [g | {"node": number[g["node"]]} for g in trace["gradients"] if g["node"] in number],
         "values": [_restore_entries(value) for value in trace["values"]],
     }
+    mark_dead_nodes(shown)
+    return shown
 
 
 def _error(error: Trace | None, number: dict[int, int]) -> Trace | None:

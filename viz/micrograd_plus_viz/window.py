@@ -165,10 +165,10 @@ def _renumber(
     nodes = []
     for (old, new), name in zip(numbers.items(), node_names, strict=True):
         node = trace["nodes"][old]
-        read = node["inputs"] if old in applied or node["kind"] == "output" else []
-        inputs = [{"name": e["name"], "node": numbers[e["node"]]} for e in read]
+        read = node["inputs"] if old in applied or node["kind"] == "output" or node["dead"] else []
+        inputs = [{"name": e["name"], "node": numbers[e["node"]]} for e in read if e["node"] in numbers]
         value = values.new(held.get(old, node["value"]))
-        nodes.append(node | {"id": new, "name": name, "inputs": inputs, "value": value})
+        nodes.append(node | {"id": new, "title": name, "inputs": inputs, "value": value})
     for i, step in enumerate(steps):
         renumbered = {"node": numbers[step["node"]], "target": numbers[step["target"]]}
         reads = {name: values.new(place) for name, place in step["reads"].items()}
@@ -211,7 +211,7 @@ def _journal_of_part(
         if entry["kind"] == "arrive" and entry["first"] >= begin + count:
             break
         if entry["node"] is None or entry["node"] in numbers:
-            renumbered = {"node": numbers.get(entry["node"])}
+            renumbered = {"node": numbers[entry["node"]] if entry["node"] is not None else None}
             kept.append(entry | renumbered | {word: values.new(entry[word]) for word in ("before", "after")})
         if entry["kind"] == "arrive" and entry["first"] + entry["count"] > begin + count:
             break

@@ -34,7 +34,7 @@ def _breadth(c: str) -> float:
 
 def names(trace: Trace) -> list[str]:
     """Return a name for every node. A constant without a name is called by its value."""
-    return [_constant(trace, node) or single_line(node["name"]) for node in trace["nodes"]]
+    return [_constant(trace, node) or single_line(node["title"]) for node in trace["nodes"]]
 
 
 def _constant(trace: Trace, node: Trace) -> str | None:
@@ -45,6 +45,28 @@ def _constant(trace: Trace, node: Trace) -> str | None:
 def program_names(trace: Trace) -> list[str | None]:
     """Return the name that the program gives to each node's value, or None."""
     return [node["label"] and single_line(node["label"]) for node in trace["nodes"]]
+
+
+def program_terms(trace: Trace) -> list[str | None]:
+    """Return what the program writes for each node's value: its name, or the expression that computes it, or None.
+
+    An operation has parentheses, so that a formula can use it.
+    """
+    return [
+        label or (None if node["expression"] is None else factor(single_line(node["expression"])))
+        for label, node in zip(program_names(trace), trace["nodes"], strict=True)
+    ]
+
+
+def factor(expression: str) -> str:
+    """Return an expression with parentheses if it is an operation: `(x @ w)`, `(-x)`, but `mg.sin(x * y)`."""
+    depth = 0
+    for at, letter in enumerate(expression):
+        depth += (letter in "([{") - (letter in ")]}")
+        is_sign = letter in "+-*/@%<>=&|^~" and (letter, expression[at - 1 : at]) not in (("-", "e"), ("+", "e"))
+        if depth == 0 and is_sign:
+            return f"({expression})"
+    return expression
 
 
 def scalar(trace: Trace, place: int | None) -> str | None:

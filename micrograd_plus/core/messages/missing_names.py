@@ -37,7 +37,7 @@ class MissingModules:
     @staticmethod
     def find_spec(fullname: str, *_: Any) -> None:
         """Return None, or raise ModuleNotFoundError if there is a hint for the name."""
-        parent, _, name = fullname.rpartition(".")
+        parent, name = fullname.rpartition(".")[::2]
         owner = parent.removeprefix(f"{PACKAGE}.").replace(PACKAGE, "mg")
         if parent.partition(".")[0] == PACKAGE and name in FOREIGN_NAMES.get(owner, ()):
             raise ModuleNotFoundError(str(missing_name(parent, name)), name=fullname)

@@ -7,9 +7,10 @@ from typing import Any
 
 from ..modes import Block, recording
 from ..rule import Contribution, Rule
-from ..variable import Gradient, Node, Variable
+from ..variable import Gradient, Leaf, Node, Variable
 from .guards import keep_parameter
-from .listening import MUTED, WALKING, behind_last
+from .hooks import nodes_with_hooks
+from .listening import MUTED, WALKING, listeners
 
 OnStep = Callable[..., None]
 """Called with each step: the node, the contribution, the upstream, and the gradient before and after adding."""
@@ -42,13 +43,11 @@ class Recorder:
     ) -> None:
         """Note that an operation was applied to `inputs`, whose arrays were `data`."""
 
-    def begin_walk(
-        self, root: Any, upstream: Gradient, can_replay: bool, held: dict[Any, Any] | None = None
-    ) -> OnStep | None:
+    def begin_walk(self, root: Any, upstream: Gradient, can_replay: bool, held: dict[Any, Any]) -> OnStep | None:
         """Note that a walk begins. Return a function to be called with each step, or None.
 
-        `can_replay` says that the same walk can be repeated later from the saved values. `held` maps the ends of
-        the walk to the gradients they had before, if the walk hides them.
+        `can_replay` says that the same walk can be repeated later from the saved values. `held` maps leaves to the
+        gradients that they had before.
         """
         return None
 
@@ -95,52 +94,49 @@ def mute_for_walk() -> Block:
     return Block(recording, WALKING)
 
 
-def recorders() -> list[Recorder]:
-    """Return the recorders that listen here: those inside the innermost block that mutes, the outermost first."""
-    return behind_last(recording.all(), (MUTED, WALKING))
-
-
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
     """Notify the recorders of an application."""
     kept = {name: keep_parameter(value) for name, value in params.items()} if params else params
-    for recorder in recorders():
+    for recorder in listeners():
         recorder.on_apply(op, inputs, data, kept, result)
 
 
 def notify_failure(error: Exception) -> Exception:
     """Notify the recorders that an operation failed, and return its error to be raised."""
-    for recorder in recorders():
+    for recorder in listeners():
         recorder.on_failure(error)
     return error
 
 
 def notify_free(order: Sequence[Node]) -> None:
     """Notify the recorders that what these nodes saved is about to be freed."""
-    for recorder in recorders():
+    for recorder in listeners():
         recorder.will_free(order)
 
 
 def observe_walk(root: Variable, upstream: Gradient, order: Sequence[Node], must_watch: bool) -> OnStep | None:
     """Notify the recorders that a walk begins. Return a function for its steps if one wants to see them now."""
-    is_repeatable = all(node.op is None or node.op.is_deterministic for node in order)
-    can_replay = is_repeatable and not must_watch and not any(hasattr(node, "hooks") for node in order)
-    return _call_all([recorder.begin_walk(root, upstream, can_replay) for recorder in recorders()])
+    held = {leaf: leaf.grad for node in order for leaf in node.parents if type(leaf) is Leaf and leaf.grad is not None}
+    ops = [getattr(vjp, "op", None) for vjp in {node.vjp for node in order}]
+    has_hooks = nodes_with_hooks and any(hasattr(node, "hooks") for node in order)
+    can_replay = not (must_watch or has_hooks) and all(op is None or op.is_deterministic for op in ops)
+    return _call_all([recorder.begin_walk(root, upstream, can_replay, held) for recorder in listeners()])
 
 
 def observe_push(result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
     """Notify the recorders that forward mode begins. Return a function for its steps if one wants to see them."""
-    return _call_all([recorder.begin_push(result, starts) for recorder in recorders()])
+    return _call_all([recorder.begin_push(result, starts) for recorder in listeners()])
 
 
 def notify_walk_failure(root: Any, at: Any = None) -> None:
     """Notify the recorders, from an except block, that its error ended a walk."""
-    for recorder in recorders():
+    for recorder in listeners():
         recorder.on_walk_failure(root, at)
 
 
 def notify_walk_rejection(root: Any) -> None:
     """Notify the recorders, from an except block, that its error kept a walk from beginning."""
-    for recorder in recorders():
+    for recorder in listeners():
         recorder.on_walk_rejection(root)
 
 

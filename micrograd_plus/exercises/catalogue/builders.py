@@ -8,6 +8,7 @@ A program is a function of named tensors that returns everything it computes by 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 from ... import ops
@@ -18,10 +19,12 @@ from ...tracing import Trace
 from ..from_functions import function_exercise
 from ..from_rules import rule_exercise
 from ..mistakes import mistake, wrong_answers
-from ..question import to_array
+from ..prompts import join_names
+from ..question import Question, to_array
 from ..rule_answers import takes_all_values
 from ..spec import PLAIN, Exercise, Mistake, Part
 from ..student_key import own_walk_number
+from ..walk_mistakes import walk_mistakes
 from .number_walks import by_hand, one_step
 from .planted_walks import PlantedWalks, Program, draw_inputs, record_walk
 
@@ -70,6 +73,8 @@ def gradients_by_hand(id: str, group: str, code: str, inputs: Draws, *, title: s
     trial = program({name: tensor(draw(np.random.default_rng(0))) for name, draw in inputs.items()})
     names = [*reversed(list(trial)[:-1]), *inputs]
     reads = [*inputs, *trial]
+    shapes = {name: np.shape(draw(np.random.default_rng(0))) for name, draw in inputs.items()}
+    shapes |= {name: value.shape for name, value in trial.items()}
 
     def draw_values(rng: Any) -> dict[str, Any]:
         arrays = {name: draw(rng) for name, draw in inputs.items()}
@@ -90,12 +95,35 @@ def gradients_by_hand(id: str, group: str, code: str, inputs: Draws, *, title: s
         prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. "
                f"Find the gradients by hand, from the last to the first. Return a dictionary with one for "
                f"each of these names, in this order: {', '.join(names)}.\n"
-               f"Your function can use any of these parameters, by name: {', '.join(reads)}.",
+               f"Your function can use any of these parameters, by name: {write_shapes(reads, shapes)}.",
     )  # fmt: skip
     blanks = f"return {{{', '.join(f'{name!r}: None' for name in names)}}}"
     exercise.starter = exercise.starter.replace("raise NotImplementedError", blanks)
     exercise.walk_program = by_hand(code, list(inputs))
+    add_walk_mistakes(exercise, program, inputs, lambda trace, _: {name: read_gradient(trace, name) for name in names})
     return exercise
+
+
+def read_gradient(trace: Trace, name: str) -> Any:
+    """Return what a named value received in a walk; zeros if nothing arrived."""
+    try:
+        return Question(trace, name).right
+    except KeyError:
+        return np.zeros_like(Question(trace, (name, "value")).right)
+
+
+def add_walk_mistakes(exercise: Exercise, program: Program, inputs: Draws, read: Callable[..., Any]) -> None:
+    """Add walks with a mistake at each step to the variants of an exercise."""
+    others = exercise.make_variants
+    trial = draw_inputs(inputs, np.random.default_rng(0))
+    exercise.make_variants = lambda: chain(
+        walk_mistakes(lambda values: record_walk(program, values), trial, read), others()
+    )
+
+
+def write_shapes(names: Sequence[str], shapes: dict[str, tuple[int, ...]]) -> str:
+    """Return names with the shapes of those that are no single numbers."""
+    return ", ".join(f"{name} of shape {shapes[name]}" if shapes[name] else name for name in names)
 
 
 def names_of(code: str) -> list[str]:
@@ -159,10 +187,18 @@ def predict_step(
     exercise = function_exercise(
         id, right, kind="predict", group=group, title=title, inputs=inputs, reads=tuple(inputs),
         mistakes=[("M6", without_upstream)] + ([("M1", overwrite)] if word == "after" else []),
-        prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt}",
+        prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt} "
+               f"Write a function of {join_names(list(inputs))} that returns it.",
     )  # fmt: skip
     exercise.formula = formula
     exercise.walk_program = one_step(code, list(inputs), step, name)
+
+    def read(trace: Trace, right: Trace) -> Any:
+        asked = right.steps[step]
+        same = next(each for each in trace.steps if (each.node, each.rule) == (asked.node, asked.rule))
+        return to_array(getattr(same, word))
+
+    add_walk_mistakes(exercise, program, inputs, read)
     exercise.show = lambda seed=0: record_walk(program, draw_inputs(inputs, np.random.default_rng(seed)))
     return exercise
 

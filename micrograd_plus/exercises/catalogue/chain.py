@@ -29,9 +29,10 @@ def quotients(inputs):
 
 EXERCISES = [
     *rules(GROUP, "subtract.b", "multiply.a", "divide.b", "power.base", "exp.x", "log.x", "sqrt.x", "tanh.x",
-           "sigmoid.x", "absolute.x", "maximum.a+b", "leaky_relu.x", "clip.x"),
-    *second_order(GROUP, "multiply.a", "tanh.x"),
+           "sigmoid.x", "absolute.x", "maximum.a+b", "clip.x"),
+    *second_order(GROUP, "multiply.a+b", "tanh.x"),
     whole_rule(GROUP, "relu.x", "the backward pass of relu: upstream and the gate"),
+    whole_rule(GROUP, "leaky_relu.x", "the backward pass of leaky relu: upstream and two slopes"),
     gradients_by_hand(
         "diamond.gradients", GROUP, "s = a + b\np = a * b\ny = s * p", {"a": real(), "b": real()},
         title="every gradient of a diamond",

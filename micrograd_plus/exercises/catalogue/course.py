@@ -20,7 +20,8 @@ SUFFIXES = {".twice": 4, ".whole": 4}
 """Minutes that a longer form of an exercise adds."""
 NEEDS = {
     "divide.b": "multiply.a", "power.base": "multiply.a", "log.x": "exp.x", "tanh.x": "exp.x", "sigmoid.x": "exp.x",
-    "leaky_relu.x": "maximum.a+b", "clip.x": "maximum.a+b", "tanh.x.twice": "tanh.x", "multiply.a.twice": "multiply.a",
+    "leaky_relu.x.whole": "relu.x.whole", "clip.x": "maximum.a+b", "tanh.x.twice": "tanh.x",
+    "multiply.a+b.twice": "multiply.a",
     "relu.x.whole": "maximum.a+b", "diamond.gradients": "multiply.a", "neuron.predict": "tanh.x multiply.a",
     "twice.predict": "diamond.gradients", "curves.find": "tanh.x subtract.b", "exponential.find": "exp.x divide.b",
     "tanh.x.gaps": "exp.x", "multiply.b.whole": "add.b.whole", "broadcast_to.x.whole": "add.b.whole",
@@ -49,9 +50,14 @@ NEEDS = {
     "engine.unbroadcast": "engine.unbroadcast.gaps", "engine.training": "engine.training.lines",
     "engine.momentum": "engine.momentum.lines", "engine.momentum.lines": "engine.training",
     "engine.adam": "engine.momentum", "engine.neuron": "engine.value", "engine.saved": "multiply.a",
-    "engine.compare": "engine.differences", "engine.segments": "engine.accumulate",
+    "engine.compare": "engine.compare.lines",
+    "engine.compare.lines": "engine.differences", "engine.differences": "engine.differences.gaps",
+    "engine.segments": "engine.accumulate",
     "sums.patient": "engine.training", "uphill.patient": "engine.training", "hot.patient": "engine.training",
     "zeros.patient": "tanh.x engine.training", "columns.patient": "engine.unbroadcast",
+    "overflow.patient": "softmax.x engine.training", "branch.patient": "sqrt.x engine.training",
+    "dead.patient": "zeros.patient", "sigmoids.patient": "sigmoid.x zeros.patient", "frozen.patient": "engine.training",
+    "gain.patient": "sigmoids.patient",
 }  # fmt: skip
 """The exercises that help with an exercise."""
 FADED = ("gaps", "lines")

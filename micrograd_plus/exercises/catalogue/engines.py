@@ -81,7 +81,7 @@ ORDER = function_exercise(
            "`root` and all nodes from which it was computed, in an order in which each can pass on its gradient. Any "
            "such order is right. One graph is a chain of 3,000 nodes, which is more than Python allows a function to "
            "call itself. If your answer calls itself, only that edge case is lost.",
-    inputs=draw_graph, judge=judge_order,
+    inputs=draw_graph, judge=judge_order, result=int,
     edges={"one node is used by all others": {"parents": [[], [0], [0, 1], [0, 2], [0, 3]], "root": 4},
            "the root is a leaf": {"parents": [[], [0]], "root": 0},
            "the graph is a chain of 3,000 nodes": {"parents": [[], *([i] for i in range(2999))], "root": 2999}},
@@ -278,6 +278,7 @@ VALUE = function_exercise(
            "`backward` adds to the `grad` of every value from which the number was computed what it contributes. If it "
            "is called a second time, it adds the same again to values that were not cleared, and the inner gradients "
            "of the first call have no effect.",
+    example="a, b = Value(2.0), Value(3.0)\nc = a * b + a\nc.backward()\nc.data  # 8.0\na.grad  # 4.0\nb.grad  # 2.0",
     inputs=draw_program,
     edges={"backward is called twice, and leaves are cleared between": {"times": 2, "cleared": True, "wanted": [0, 1]},
            "backward is called twice": {"times": 2, "wanted": [0, 1, 2]},
@@ -300,6 +301,8 @@ SAVED = function_exercise(
     driver="forward_then_back", answers=["out", "a", "b"],
     prompt="Return the product of the arrays `a` and `b`, and a function that takes upstream and returns what a and b "
            "receive. The caller may overwrite a and b before it calls that function.",
+    example="a, b = np.array([2.0]), np.array([3.0])\nout, receive = engine_saved(a, b)\na[:], b[:] = 0, 0\n"
+            "out[0]  # 6.0\nreceive(np.array([1.0]))  # ([3.0], [2.0])",
     inputs={"a": real(2, 3), "b": real(2, 3), "upstream": real(2, 3)},
     summary="Return the product and the backward function.",
 )  # fmt: skip
@@ -343,6 +346,8 @@ MOMENTUM = function_exercise(
     prompt="velocity = momentum · velocity + gradient; parameter = parameter − rate · velocity. Return the new "
            "parameter and a dictionary. The next step receives that dictionary as `state`; the first step receives an "
            "empty one.",
+    example="weight, state = engine_momentum(1.0, 0.5, {}, rate=0.1, momentum=0.9)\nweight  # 0.95\n"
+            "weight, state = engine_momentum(weight, 0.5, state, rate=0.1, momentum=0.9)\nweight  # 0.855",
     inputs={**STEPS, "momentum": 0.9},
     edges={"the gradients are huge": {"gradients": lambda rng: draw_gradients(rng, 1e8)},
            "the gradients are 0 from the second on": {"gradients": lambda rng: [real(3)(rng), *[np.zeros(3)] * 3]}},
@@ -363,6 +368,9 @@ ADAM = function_exercise(
     prompt="Keep running means of the gradient and of its square. Correct both for starting at 0. Step by the rate "
            "times the first over the root of the second (plus eps, outside the root). Return the new parameter and a "
            "dictionary. The next step receives that dictionary as `state`; `step` counts from 1.",
+    example="rates = {'rate': 0.1, 'beta1': 0.9, 'beta2': 0.99, 'eps': 0.001}\n"
+            "weight, state = engine_adam(1.0, 0.5, {}, step=1, **rates)\nweight  # 0.9002\n"
+            "weight, state = engine_adam(weight, -1.0, state, step=2, **rates)\nweight  # 0.9367",
     inputs={**STEPS, "beta1": 0.9, "beta2": 0.99, "eps": 1e-3},
     edges={"the gradients are tiny": {"gradients": lambda rng: draw_gradients(rng, 1e-5)},
            "the gradients are 0": {"gradients": [np.zeros(3)] * 3}},
@@ -381,6 +389,8 @@ TRAINING = function_exercise(
     prompt="`backward(weight, gradient)` adds the gradient of the loss at `weight` to the array `gradient`, and "
            "returns it. Take `steps` steps of gradient descent with the given rate, starting from `weight`, and return "
            "the weight.",
+    example="def backward(weight, gradient):\n    gradient += 2 * (weight - 3)\n    return gradient\n\n"
+            "engine_training(np.array([1.0]), backward, rate=0.25, steps=2)  # [2.5]",
     inputs={"weight": real(3), "x": real(5, 3), "y": real(5), "rate": 0.05, "steps": 4},
     edges={"there is no step": {"steps": 0}, "there is one step": {"steps": 1}},
     summary="Run gradient descent.",
@@ -405,6 +415,8 @@ DIFFERENCES = function_exercise(
     driver="with_function",
     prompt="Return the gradient of (upstream * f(x)).sum() with respect to x, by differences with a step h to both "
            "sides, one entry of x after the other.",
+    example="x, upstream = np.array([1.0, 3.0]), np.array([1.0, 10.0])\n"
+            "engine_differences(lambda x: x * x, x, upstream, h=0.001)  # [2.0, 60.0]",
     inputs=lambda rng: {"f": ["cube", "wave", "bend"][rng.integers(3)], "x": real(2, 3)(rng), "h": 1e-3,
                         "upstream": real(2, 3)(rng)},
     edges={"f has fewer outputs than inputs": {"f": "rows", "upstream": real(2)},
@@ -466,7 +478,7 @@ COMPARE = function_exercise(
     prompt="`left` and `right` are the slopes of differences to either side. Return whether `gradient` is right: it "
            "has the same shape, and every entry is between the two slopes, give or take 1e-4 times the largest slope.",
     inputs=lambda rng: GRADIENTS[["there is a kink", "one entry is wrong"][rng.integers(2)]](real(4)(rng)),
-    judge=judge_verdict, count=12, edges={about: draw_gradient(about) for about in GRADIENTS},
+    judge=judge_verdict, count=12, result=bool, edges={about: draw_gradient(about) for about in GRADIENTS},
 )  # fmt: skip
 
 WALKS = {

@@ -35,7 +35,10 @@ def record_walk(program: Program, inputs: dict[str, Any]) -> Trace:
     for name, leaf in leaves.items():
         leaf.label = name
     with record() as trace:
-        result = list(program(leaves).values())[-1]
+        computed = program(leaves)
+        for name, value in computed.items():
+            value.label = name
+        result = list(computed.values())[-1]
         result.backward(np.ones(result.shape))
     len(trace.steps)  # build the steps now, while a planted rule is still in its place
     return trace

@@ -62,6 +62,12 @@ share = upstream * ...
 total = xp.sum(share, axis=axis, keepdims=...)
 return out * (upstream - ...)""", "the rule of softmax, with three gaps",
     ),
+    with_gaps(
+        engines.MOMENTUM, """\
+velocity = momentum * state.get("velocity", 0.0) + ...
+parameter = parameter - rate * ...
+return parameter, {"velocity": ...}""", "a step with momentum, with three gaps",
+    ),
     in_lines(rule_exercise("max.x", group=GROUPS[1]), [
         "return share * wins / winners",
         "wins = x == largest",
@@ -95,6 +101,22 @@ return out * (upstream - ...)""", "the rule of softmax, with three gaps",
         "for node in todo:",
         "    new = [parent for parent in parents[node] if parent not in visited]",
     ], "the order of the walk, from shuffled lines"),
+    with_gaps(
+        engines.DIFFERENCES, """\
+slope = np.zeros_like(x)
+for place in np.ndindex(x.shape):
+    step = np.zeros_like(x)
+    step[place] = ...
+    slope[place] = np.sum(... * (f(x + step) - f(...))) / (...)
+return slope""", "a gradient by differences, with four gaps",
+    ),
+    in_lines(engines.COMPARE, [
+        "return bool(np.all((gradient >= low - slack) & (gradient <= high + slack)))",
+        "low, high = np.minimum(left, right), np.maximum(left, right)",
+        "return not np.any((gradient < low - slack) | (gradient > high + slack))",
+        "slack = 1e-4 * max(np.max(np.abs(left)), np.max(np.abs(right)))",
+        "if gradient.shape != left.shape: return False",
+    ], "a verdict on a gradient, from shuffled lines"),
     in_lines(engines.TRAINING, [
         "    weight = weight - rate * gradient",
         "return weight",

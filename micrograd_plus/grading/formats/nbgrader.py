@@ -39,6 +39,8 @@ def add_solution_region(starter: str) -> str:
 def write_back(all_marks: Iterable[dict[str, Any]], assignment: str, database: str) -> list[str]:
     """Write marks into nbgrader's gradebook as manual scores, and return the students that it does not know.
 
+    Points that are taken off a late submission become nbgrader's penalty.
+
     `database` is an address such as `sqlite:///gradebook.db`.
     """
     from nbgrader.api import Gradebook, MissingEntry
@@ -52,8 +54,8 @@ def write_back(all_marks: Iterable[dict[str, Any]], assignment: str, database: s
                 unknown.append(marks["student"])
                 continue
             points = {cell_id(each["exercise"]): each["points"] for each in marks["exercises"]}
-            for notebook in submission.notebooks[:1] if marks.get("late") else ():
-                notebook.late_submission_penalty = marks["late"]["points"]
+            for notebook in submission.notebooks[:1]:
+                notebook.late_submission_penalty = marks["late"]["points"] if marks.get("late") else None
             for notebook in submission.notebooks:
                 for grade in notebook.grades:
                     if grade.name in points:

@@ -22,6 +22,7 @@ GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦ
 _WORDS = {"inf": r"\infty", "−inf": r"-\infty", "nan": r"\mathrm{nan}"}
 _ESCAPES = str.maketrans({character: rf"\{character}" for character in "#$%&_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\xa0": " ", "−": "-",
+    "…": r"\ldots{}",
 })  # fmt: skip
 _HAT = "\u0302"
 _MARKS = {"⁻¹": "^{-1}", "′": "'", "ᵀ": r"^{\top}", "ᴴ": r"^{\mathrm{H}}", "Ā": r"\bar{A}"} | {

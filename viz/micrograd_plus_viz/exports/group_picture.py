@@ -79,10 +79,10 @@ def _part(groups: dict[str, Any], i: int) -> tuple[str, int]:
 def _node(trace: Trace, groups: dict[str, Any], node_names: list[str], part: tuple[str, int], at: int) -> Trace:
     kind, i = part
     if kind == "node":
-        return trace["nodes"][i] | {"id": at, "label": node_names[i], "name": node_names[i]}
+        return trace["nodes"][i] | {"id": at, "label": node_names[i], "title": node_names[i]}
     own = re.sub(r"[. ]?\d+ nodes$", "", words.single_line(groups["names"][i])) or "a group"
     name = f"{words.truncate(own, 20)}: {words.pluralize(groups['counts'][i], 'node')}"
     return trace["nodes"][0] | {
-        "id": at, "kind": "application", "op": None, "label": name, "name": name, "value": None, "site": None,
-        "requires_grad": True,
+        "id": at, "kind": "application", "op": None, "label": name, "title": name, "value": None, "site": None,
+        "requires_grad": True, "cut": None, "dead": False,
     }  # fmt: skip

@@ -24,7 +24,7 @@ class StepDetails:
 
     def __init__(self, trace: Trace) -> None:
         self.trace, self.links, self.node_names = trace, words.edges(trace), words.names(trace)
-        self.program_names = words.program_names(trace)
+        self.program_names, self.terms = words.program_names(trace), words.program_terms(trace)
 
     def line(self, node: int, room: float) -> Block | None:
         """Return the student's source line with the step's expression highlighted."""
@@ -107,7 +107,7 @@ class StepDetails:
             return {}
         result = {}
         for start, end, name in self.links:
-            node_names = self.program_names[start] or (self.node_names[start] if name in self.program_names else None)
+            node_names = self.terms[start] or (self.node_names[start] if name in self.program_names else None)
             if end == step["node"] and node_names and node_names != name:
                 result[name] = node_names
         return result
@@ -156,7 +156,7 @@ class StepDetails:
             value = self._value(place)
             weighs = name in inputs or name == "out" or value is None or not value_cards.is_scalar(value)
             if weighs and not name.startswith("upstream["):
-                node_names = self.program_names[inputs[name]] if name in inputs else None
+                node_names = self.terms[inputs[name]] if name in inputs else None
                 title = f"{node_names} ({name})" if node_names else "out, the result" if name == "out" else name
                 cards.append(value_cards.card(title, value, value_cards.largest_of([value])))
         return cards

@@ -12,11 +12,16 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
+import numpy as np
+
+from .. import words
 from ..formula import sanitize
 from ..formula_lines import lines
 from ..trace_input import Trace
-from ..words import program_names
+from ..words import program_terms
+from . import formula_values
 
 MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
 """Rules that only move or repeat entries; they all look alike for single numbers."""
@@ -31,9 +36,11 @@ HANDED_ON = "That passes the upstream gradient on unchanged."
 
 @dataclass
 class Choices:
-    """Formulas in random order, as HTML and as text, with the index of the right one and hints for the others."""
+    """Formulas in random order, as trees, and as HTML and text, with the index of the right one and hints for the
+    others."""
 
     right: int
+    trees: list[ET.Element]
     shown: list[tuple[str, str]]
     hints: dict[int, str]
     note: str
@@ -48,7 +55,8 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     if MOVES.search(text_of(tree)) or NOTHING.search(text_of(tree)):
         return None
     places = {each["name"]: f"#{each['node']}" for each in trace["nodes"][step["node"]]["inputs"]}
-    used = {_canonical(tree, places)}
+    known = KnownFormulas(trace, step, places)
+    known.add(tree)
     wrong: list[tuple[ET.Element, str]] = []
     names = _names(trace, step)
     if {each.get("data-name") for each in tree.iter()} - {None, "contribution", "upstream", *names}:
@@ -56,8 +64,7 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     slips, others = list(_slips(tree, names)), list(_of_others(trace, step, names))
     rng.shuffle(others)
     for other, text in [*slips[:1], *others[:2], *slips[1:], *others[2:]]:
-        if _canonical(other, places) not in used and len(wrong) < MOST_WRONG:
-            used.add(_canonical(other, places))
+        if len(wrong) < MOST_WRONG and known.add(other):
             wrong.append((other, text))
     if len(wrong) < 2:
         return None
@@ -66,7 +73,8 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     right = next(k for k, (each, _) in enumerate(shown) if each is tree)
     hints = {k: text for k, (_, text) in enumerate(shown) if k != right}
     note = "upstream is the gradient of the sending node, out is its result; other letters are its inputs."
-    return Choices(right, [(lines(deepcopy(each)), text_of(each)) for each, _ in shown], hints, note)
+    trees = [each for each, _ in shown]
+    return Choices(right, trees, [(lines(deepcopy(each)), text_of(each)) for each in trees], hints, note)
 
 
 def text_of(tree: ET.Element) -> str:
@@ -78,6 +86,72 @@ def text_of(tree: ET.Element) -> str:
     if tree.tag == "msqrt":
         return f"√({''.join(map(text_of, tree))})"
     return (tree.text or "") + "".join(map(text_of, tree))
+
+
+class KnownFormulas:
+    """Formulas of one step that mean different things.
+
+    Two formulas mean the same if they have the same parts, or the same value for random inputs. Values that the program
+    computes from each other, such as an input and its cosine, have numbers that fit together.
+    """
+
+    def __init__(self, trace: Trace, step: Trace, places: dict[str, str]):
+        self.places, self._texts, self._results = places, set[str](), list[Any]()
+        self._values = _random_values(trace, step)
+
+    def add(self, tree: ET.Element) -> bool:
+        """Add a formula, and return True, if no known one means the same."""
+        text, result = _canonical(tree, self.places), self._result(tree)
+        if text in self._texts or (result is not None and any(_is_close(result, other) for other in self._results)):
+            return False
+        self._texts.add(text)
+        if result is not None:
+            self._results.append(result)
+        return True
+
+    def _result(self, tree: ET.Element) -> Any:
+        """Return the value of a formula; None if it cannot be computed."""
+        try:
+            return formula_values.value_of(tree, self._values)
+        except formula_values.UnknownFormulaError:
+            return None
+
+
+def _is_close(one: Any, other: Any) -> bool:
+    """Return whether two results are equal up to rounding; a single number stands for all entries."""
+    try:
+        one, other = np.broadcast_arrays(one, other)
+    except ValueError:
+        return False
+    return bool(np.allclose(one, other, rtol=1e-9, atol=0, equal_nan=True))
+
+
+DEPTH = 3
+"""How many applications behind a step have random values that fit together."""
+
+
+def _random_values(trace: Trace, step: Trace) -> dict[str, Any]:
+    """Return random matrices by the rule's names; a constant number is itself."""
+    rng = np.random.default_rng(7)
+    values: dict[int, Any] = {}
+
+    def value(at: int, depth: int) -> Any:
+        if at not in values:
+            node = trace["nodes"][at]
+            function = formula_values.FUNCTIONS.get(node["op"]) or formula_values.OPERATIONS.get(node["op"])
+            number = None if node["requires_grad"] else words.scalar(trace, node["value"])
+            if node["kind"] == "leaf" and number is not None:
+                values[at] = float(trace["values"][node["value"]]["data"][0])
+            elif function is None or not depth:
+                values[at] = rng.uniform(0.3, 0.9, (3, 3))
+            else:
+                values[at] = function(*(value(each["node"], depth - 1) for each in node["inputs"]))
+        return values[at]
+
+    with np.errstate(all="ignore"):
+        out = value(step["node"], DEPTH)
+        inputs = {each["name"]: value(each["node"], 0) for each in trace["nodes"][step["node"]]["inputs"]}
+    return inputs | {"out": out, "upstream": rng.uniform(0.3, 0.9, (3, 3))}
 
 
 def _canonical(tree: ET.Element, places: dict[str, str]) -> str:
@@ -94,7 +168,7 @@ def _canonical(tree: ET.Element, places: dict[str, str]) -> str:
 
 def _names(trace: Trace, step: Trace) -> dict[str, str]:
     """Return the program's names of the inputs and the result, or the rule's letters."""
-    node_names = program_names(trace)
+    node_names = program_terms(trace)
     node = trace["nodes"][step["node"]]
     result = {each["name"]: node_names[each["node"]] or each["name"] for each in node["inputs"]}
     return result | {"out": node_names[step["node"]] or "out"}

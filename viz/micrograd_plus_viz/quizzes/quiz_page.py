@@ -203,7 +203,7 @@ def _question_data(trace: Trace, question: Question, secret: str, k: int, key: b
         "kind": question.kind, "form": question.form,
         "say": question.say if question.is_authors else f"{_step_title(trace, question)}. {question.say}",
         "choices": [_choice(each) for each in question.choices], "note": question.note, "plain": question.plain,
-        "width": question.width, "lit": lit if question.lit else None, "salt": salt,
+        "hides": question.hides, "width": question.width, "lit": lit if question.lit else None, "salt": salt,
         "right": {name_of(salt, answer): wrap_key(salt, answer, key) for answer in question.right},
         "shows": wrap_key(salt, GIVEN_UP, key) if show_me else None,
         **_hints(salt, secret, k, question.hints),

@@ -75,6 +75,8 @@ function legendOf(data, graph, states, step, word) {
     entry("group", "closed group"), entry("stub", "drawn again where used"), entry("leaf", "input"),
     entry("application", "result"), entry("output", "one of several outputs"), entry("constant",
       `no ${word} asked for`),
+    entry("dead", `no ${word} flows here`), states.has("is-cut") ? make("li", "", make("b", "cut-sign", "//"),
+      `cut: no ${word} flows back`) : null,
     entry("opens", "opens", Object.keys(data.insides).length > 0 || states.has("group")),
     entry("ring", "start", data.rings.length > 0 && data.steps.length > 0),
     data.labels.some(([, , held]) => held?.startsWith("|")) ? make("li", "", gloss(`|${SHORT[word]}|`, WORDS.norm))

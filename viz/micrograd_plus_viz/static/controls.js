@@ -14,7 +14,8 @@ const STEP_MS = 1600;
 const QUIET_SPEED = 4;
 const SIZE_STEP = 1.15;
 
-function controls(data, count, act) {
+function controls(data, reach, act) {
+  let count = reach;
   const buttons = Object.fromEntries([["first", "To the start (Home)"], ["back", "One step back (left arrow)"],
     ["play", "Play (space)"], ["next", "One step on (right arrow)"], ["last", "To the end (End)"]]
     .map(([name, label]) => [name, iconButton(name, label, act[name])]));
@@ -53,9 +54,14 @@ function controls(data, count, act) {
     values.setAttribute("aria-pressed", String(least < 0));
   }
 
+  function reachTo(last) {
+    count = last;
+    slider.max = String(last);
+  }
+
   const bar = make("div", "bar", buttons.play, buttons.back, buttons.next, slider, counter);
   const tools = make("div", "tools", buttons.first, buttons.last, goTo, search, values, speed);
-  return { bar, tools, slider, speed, goTo, search, show, fromValues, stepTime: () => STEP_MS / speed.value,
+  return { bar, tools, slider, speed, goTo, search, show, fromValues, reachTo, stepTime: () => STEP_MS / speed.value,
     isFast: () => speed.value >= QUIET_SPEED };
 }
 

@@ -11,7 +11,7 @@ function drawGraph(data, act) {
   const world = svg.appendChild(svgElement("g", {}));
   const overview = svgElement("svg", { class: "overview", "aria-hidden": "true" });
   const frame = make("div", "graph", svg, overview);
-  const thickness = thicknessOf(data);
+  let thickness = thicknessOf(data);
   const laidOut = new Map();
   const placer = makePlacer(data);
   let open = new Set(groups ? groups.open : [0]);
@@ -188,7 +188,8 @@ function drawGraph(data, act) {
     const node = kind === "g" ? null : data.nodes[i];
     const shape = kind === "g" ? "group" : node.kind;
     Object.assign(item, { kind, i, shape, inOwn: placer.inOwnFrame(item.part) });
-    const names = ["node", shape, kind === "s" && "stub", node && !node.requires_grad && "constant"];
+    const names = ["node", shape, kind === "s" && "stub", node && !node.requires_grad && "constant",
+      node?.dead && "dead", node?.cut && "is-cut"];
     item.element = svgElement("g", { class: names.filter(Boolean).join(" "), role: "button", tabindex: "-1" });
     if (kind !== "s") item.element.id = item.part;
     item.element.append(outline(shape, item.box, "body"));
@@ -255,17 +256,17 @@ function drawGraph(data, act) {
     if (item.form.named) item.lines[1] = item.lines[2] = null;
     else if (tiles.value) {
       item.lines[1] = valueCaption(data, place);
-      item.lines[2] = tiles.gradient ? gradientCaption(data, holds) : null;
+      item.lines[2] = lastLine(data, i, tiles.gradient ? gradientCaption(data, holds) : null);
       if (item.shownValue !== place) fillSlot(item, "value", tileOf(valueAt(data, place), tileSize), tiles.value);
       item.shownValue = place;
       if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {
-        fillSlot(item, "gradient", valueAt(data, holds.place) && tileOf(valueAt(data, holds.place), tileSize),
-          tiles.gradient);
+        const gradient = valueAt(data, holds.place);
+        fillSlot(item, "gradient", gradient && tileWithin(gradient, tileSize, item.form.room), tiles.gradient);
         item.shownHolds = holds.place;
       }
     } else {
       item.lines[1] = data.labels[i][1];
-      item.lines[2] = data.labels[i][2] === null ? null : held;
+      item.lines[2] = lastLine(data, i, data.labels[i][2] === null ? null : held);
     }
     item.texts[2].classList.toggle("odd", /(nan|inf)$/.test(held));
   }
@@ -274,7 +275,7 @@ function drawGraph(data, act) {
     .filter((note) => note !== `${groups.counts[i]} nodes`).join(", ");
 
   const labelOf = ({ kind, i }, held) => [data.names[i], data.nodes[i].kind,
-    kind === "s" ? "drawn again at its use" : "", held,
+    kind === "s" ? "drawn again at its use" : "", held, flowText(data.nodes[i]),
     data.insides[i] === undefined ? "" : "has a walk inside"].filter(Boolean).join(", ");
 
   // The width of a line shows the size of its gradient.
@@ -326,6 +327,17 @@ function drawGraph(data, act) {
     // The node where the walk or the program failed.
     failed({ node }, on) { if (node !== null) { now.failed = on ? node : null; change(node); } },
   };
+
+  // The same graph with the numbers of another moment, at which nothing has happened yet.
+  function renew() {
+    thickness = thicknessOf(data);
+    Object.assign(now, { sent: data.edges.map(() => []), step: null, failed: null, computing: null });
+    now.finished.clear();
+    now.unborn.clear();
+    data.nodes.forEach((_, i) => change(i));
+    for (const link of links) changedLinks.add(link);
+    light();
+  }
 
   // Groups -----------------
 
@@ -503,7 +515,8 @@ function drawGraph(data, act) {
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
   return { frame, svg, ...happen, paint, show, compute, point, fit, follow, besides, at, camera, openTo, toggle, partOf,
-    thickness, drawn, select: (i) => mark("selected", i), whole: () => camera.whole(), zoom: camera.zoom,
+    renew, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+    whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },
     isOpen: (g) => open.has(g), grouped: groups !== null };

@@ -32,12 +32,33 @@ function thicknessOf(data) {
 
 // A link between two parts, faint if no gradient can pass. Links of closed groups have norms.
 function drawLink(data, link) {
-  const faint = link.edges.every((j) => !data.nodes[data.edges[j][0]].requires_grad);
+  const ends = link.edges.map((j) => data.edges[j].slice(0, 2).map((i) => data.nodes[i]));
+  const faint = ends.every(([from, to]) => !from.requires_grad || from.dead || to.dead);
   link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
   link.path = svgElement("path", { d: link.curve });
   link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
+  const cut = ends.find(([from, to]) => to.cut && from.requires_grad)?.[1];
+  if (cut) link.element.append(cutMark(link.curve, cut));
   link.hasNorm = [link.a, link.b].some((part) => part[0] === "g");
   return link.element;
+}
+
+const BEFORE_ARROW = 10;
+
+// Why no gradient goes through a node, in words.
+const flowText = ({ cut, dead }) => (cut ? `${cut}: no gradient flows back` : dead ? "no gradient flows here" : "");
+
+// Two strokes across a line before its arrow, where no gradient passes.
+function cutMark(curve, node) {
+  const { length, at } = alongCurve(curve);
+  const part = Math.max(0.5, 1 - BEFORE_ARROW / length);
+  const [x, y] = at(part);
+  const [[fromX, fromY], [toX, toY]] = [at(part - 2 / length), at(part + 2 / length)];
+  const turn = Math.atan2(toY - fromY, toX - fromX) * 180 / Math.PI;
+  const mark = svgElement("path", { class: "cut-mark", d: "M-4,6L0,-6M0,6L4,-6",
+    transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${turn.toFixed(0)})` });
+  mark.dataset.tip = flowText(node);
+  return mark;
 }
 
 // The lit way of a gradient along a link, with a large arrow in its direction.

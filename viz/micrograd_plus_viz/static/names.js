@@ -33,7 +33,9 @@ function formsOf(line, k, inOwn = false) {
   if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
   const [, operation, rest] = /^(\w+)( #\d+)?$/.exec(line) ?? [];
   if (SIGNS[operation]) return [line, SIGNS[operation] + (rest ?? "")];
-  const given = /^(.+) \(([^()]+)\)( #\d+)?$/.exec(line);
+  const given = /^([\w.]+) \(([^()]+)\)( #\d+)?$/.exec(line);
+  // An expression of the program, without the module of its first call.
+  if (!given && /[()]| [^#]/.test(line)) return [...new Set([line, line.replace(/^\w+\.(?=\w+\()/, "")])];
   if (given && inOwn) return [line, given[1] + (given[3] ?? ""), given[1]];
   const parts = (given ? given[2] : line).split(".");
   const ends = parts.map((part, k) => (k && /^[^\d]/.test(part) ? `\u2026${parts.slice(k).join(".")}` : null));

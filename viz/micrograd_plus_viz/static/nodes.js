@@ -61,6 +61,9 @@ function ownValueCaption(data, place) {
   return `${shapeText(value.shape)} ${scaleText(value)}`.trim();
 }
 
+// What a result says below its value: its gradient, or why none can leave it.
+const lastLine = (data, i, held) => data.nodes[i].cut ?? held;
+
 // The size of a node, and the places of its tiles relative to its centre. Numbers are texts without a tile.
 function nodeForm(data, i, detail, head) {
   const { tiles: size, beside } = DETAILS[detail];
@@ -68,25 +71,29 @@ function nodeForm(data, i, detail, head) {
   const value = valueAt(data, data.nodes[i].value);
   const takes = label[2] !== null;
   const slant = data.nodes[i].kind === "output" ? 1.6 : 1;
+  const cut = data.nodes[i].cut !== undefined;
   if (detail === "named" || detail === "short") return { tiles: {}, named: true };
   if (!size || !value || isScalar(value)) {
-    const lines = [label[0], ...value && label[1] !== null ? [label[1]] : [], ...takes ? [label[2]] : []].length;
+    const lines = 1 + (value && label[1] !== null) + (takes || cut);
     return { width: (Math.max(6.6 * label[3], head) + 20) * slant, height: LINE * lines + 12, tiles: {} };
   }
   const tile = tileOf(value, size);
   const caption = Math.max(breadthOf(valueCaption(data, data.nodes[i].value), 1, 11),
-    takes ? breadthOf(`grad \u00b10.00000${data.other ? " | \u00b10.00000" : ""}`, 2, 11) : 0);
+    takes ? breadthOf(`grad \u00b10.00000${data.other ? " | \u00b10.00000" : ""}`, 2, 11) : 0,
+    cut ? breadthOf(data.nodes[i].cut, 2, 11) : 0);
   const each = Math.max(tile.width, caption);
   const [across, down] = beside && takes ? [2 * each + BETWEEN_TILES, 1] : [each, takes ? 2 : 1];
   const width = Math.max(head, across) + 2 * PAD;
-  const height = HEAD + down * (tile.height + CAPTION) + (down - 1) * 2 + 7;
+  const height = HEAD + down * (tile.height + CAPTION) + (down - 1) * 2 + 7 + (cut ? CAPTION : 0);
   const top = -height / 2 + HEAD + 2;
   const places = { value: [beside && takes ? -(each + BETWEEN_TILES) / 2 : 0, top + tile.height / 2] };
   if (takes) {
     places.gradient = beside ? [(each + BETWEEN_TILES) / 2, top + tile.height / 2]
       : [0, top + tile.height + CAPTION + 2 + tile.height / 2];
   }
-  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width };
+  const room = beside && takes ? each : Math.max(head, across) + PAD;
+  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width, room,
+    last: cut ? [0, height / 2 - 7] : null };
 }
 
 // The shape of a node: a box, a rounded box or a hexagon; a group has a second outline behind it.
@@ -160,6 +167,7 @@ function writeTiled(item, scale, tiles, tall, breadth) {
   const roomFor = [HEAD, CAPTION, CAPTION].map((room) => (room + 1) * scale >= SMALLEST_TEXT);
   const places = [[0, -height / 2 + 14], ...["value", "gradient"].map((kind) => tiles[kind]
     && [tiles[kind][0], tiles[kind][1] + tall / 2 + 11])];
+  places[2] ??= item.form.last;
   item.texts.forEach((text, k) => {
     const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
     const across = k && tiles.gradient && tiles.value[0] !== tiles.gradient[0] ? breadth / 2 : breadth;

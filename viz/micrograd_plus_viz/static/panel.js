@@ -33,7 +33,7 @@ function namesOf(data, step) {
   if (own.length) return Object.fromEntries(own.map(([, name, text]) => [name, text.replaceAll("&amp;", "&")]));
   const inputs = data.edges.filter(([, to]) => to === step.node);
   return Object.fromEntries(inputs.flatMap(([from, , name]) => {
-    const called = data.called[from] ?? (data.called.includes(name) ? data.names[from] : null);
+    const called = data.terms[from] ?? (data.called.includes(name) ? data.names[from] : null);
     return called && called !== name ? [[name, called]] : [];
   }));
 }
@@ -319,6 +319,10 @@ function nodePanel(data, i, holds, word, enter, leave) {
   shown.firstChild.append(make("span", "", about), makeButton("close", leave, "Back to the step"));
   const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");
   if (given) shown.append(make("p", "reason", `with ${given}`));
+  if (node.asked) {
+    shown.append(make("p", "reason", "Its shape is asked for."));
+    return shown;
+  }
   const outputs = outputsOf(data, i);
   if (outputs.length) {
     shown.append(make("p", "reason", `It has several outputs. Its values and ${word}s are shown at `
@@ -326,7 +330,7 @@ function nodePanel(data, i, holds, word, enter, leave) {
     return shown;
   }
   const [value, held] = [valueAt(data, node.value), valueAt(data, holds.place)];
-  const nothing = node.requires_grad ? "nothing has arrived yet" : `no ${word} is needed here`;
+  const nothing = flowText(node) || (node.requires_grad ? "nothing has arrived yet" : `no ${word} is needed here`);
   shown.append(make("div", "cards full", fullCard("value", value, largestOf(value)),
     held ? fullCard(holds.word, held, largestOf(held)) : cardFrame(make("b", "", word), null, missing(nothing))));
   if (data.insides[i] !== undefined) shown.append(insideButton(data, i, () => enter(i)));

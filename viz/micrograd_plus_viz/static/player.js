@@ -7,10 +7,11 @@ export function mount(host, data, opts = {}) {
   const root = ownRoot(host);
   const forgetTheme = followTheme(host);
   keepKeys(host);
-  const walk = walkOf(data);
+  let walk = walkOf(data);
   // A question may replace the next step.
   const { ask } = opts;
-  const count = data.steps.length + (data.error || ask ? 1 : 0);
+  const reach = () => data.steps.length + (data.error || ask ? 1 : 0);
+  let count = reach();
   const born = data.nodes.flatMap((node, i) => (node.kind === "leaf" ? [] : [i]));
 
   let index = 0;
@@ -19,10 +20,12 @@ export function mount(host, data, opts = {}) {
   let selected = null;
   let child = null;
   let wantsDetails = opts.details ?? false;
+  let { moment = {} } = opts;
   const needed = new Map();
 
   const act = {
     go: (wanted) => { setPlay(false); seek(wanted); }, more: opts.more,
+    toStep: (wanted) => (opts.toStep ?? act.go)(wanted),
     first: () => act.go(opts.beyond && least === 0 ? -data.first : least), back: () => act.go(index - 1),
     next: () => { setPlay(false); stepOn(); }, last: () => act.go(opts.beyond ? data.total + 1 : count),
     play: () => { if (!playing && clock.isMoving()) clock.stop(); else setPlay(!playing); }, onNode, search,
@@ -134,7 +137,7 @@ export function mount(host, data, opts = {}) {
     sentence.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     const failed = index > data.steps.length ? data.error : null;
     sentence.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
-      : opts.say ? opts.say : index < 0 ? sayValue()
+      : moment.say ? moment.say : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}${data.note ? ` ${data.note}` : ""}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
     sentence.classList.toggle("failed", Boolean(failed));
@@ -143,6 +146,7 @@ export function mount(host, data, opts = {}) {
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
     program.light(at);
+    program.lightStep(index);
     program.showVariables(index < 0 ? computed ?? -1 : program.reachAt(index));
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
@@ -185,7 +189,7 @@ export function mount(host, data, opts = {}) {
         wordAt(data, index), enter, letGo), visits(data, walk.arrivals[selected], walk.departures[selected],
         (i) => act.go(i + 1))));
     } else if (isAsked()) panel.replaceChildren(...ask.panel);
-    else if (opts.panel) panel.replaceChildren(opts.panel());
+    else if (moment.panel) panel.replaceChildren(moment.panel());
     else if (failed) panel.replaceChildren(...errorPanel(data, failed));
     else if (step) {
       const end = () => (index === count && !opts.outside ? endSection(data) : null);
@@ -351,18 +355,38 @@ export function mount(host, data, opts = {}) {
   });
   sizes.observe(graph.frame);
   menu.onOpen = () => tellLegend(data.steps[index - 1]);
-  data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
-  showValues(0);
-  if (data.unborn) for (const i of born) graph.unborn(i, true);
+  begin();
   fit();
-  const odd = data.steps.findIndex(oddOne);
-  if (odd >= 0) {
+  seek(opts.index ?? data.index ?? 0);
+
+  // What the graph shows before the first step.
+  function begin() {
+    data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
+    showValues(0);
+    if (data.unborn) for (const i of born) graph.unborn(i, true);
+    controlled.bar.querySelector(".first-odd")?.remove();
+    const odd = data.steps.findIndex(oddOne);
+    if (odd < 0) return;
     const button = makeButton("tool first-odd", () => act.go(odd + 1),
       `First nan or inf: step ${data.first + odd + 1}`);
     if (data.odd) button.dataset.tip = data.odd;
     controlled.bar.insertBefore(button, menu.button);
   }
-  seek(opts.index ?? data.index ?? 0);
+
+  // Shows the same program at another moment. The graph, its camera, open groups and the focus stay.
+  function become(next, at) {
+    playing = false;
+    clock.end();
+    event.clear();
+    Object.assign(data, next);
+    [walk, count, moment, index, least] = [walkOf(data), reach(), at, 0, 0];
+    controlled.reachTo(count);
+    controlled.fromValues(least);
+    needed.clear();
+    program.renew();
+    graph.renew();
+    begin();
+  }
 
   function destroy() {
     setPlay(false);
@@ -374,6 +398,6 @@ export function mount(host, data, opts = {}) {
   }
 
   return { seek: (wanted) => seek(wanted), setPlay, focus: () => player.focus({ preventScroll: true }), destroy,
-    valuesFirst, isOpen: graph.isOpen, showDetails,
+    become, valuesFirst, isOpen: graph.isOpen, showDetails,
     state: () => ({ index, least, first: data.first, drawn: graph.drawn() }) };
 }

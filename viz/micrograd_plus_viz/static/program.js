@@ -13,8 +13,16 @@ function makeProgram(data, act, inFilm = false) {
     const keys = [site, ...calls ?? []].filter(Boolean).map(({ file, line }) => keyOf(file, line));
     for (const key of new Set(keys)) steps.set(key, [...steps.get(key) ?? [], i + 1]);
   });
+  const linesOf = (file, range) => (range ? [...Array(range[1] - range[0] + 1).keys()]
+    .map((k) => keyOf(file, range[0] + k)) : []);
+  for (const { file, steps: ranges } of files) {
+    ranges?.forEach((range, i) => {
+      for (const key of linesOf(file, range)) steps.set(key, [...steps.get(key) ?? [], i + 1]);
+    });
+  }
   let lit = [];
   let chosen = null;
+  let written = [];
 
   const sections = files.map(({ file, lines }) => {
     const indent = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
@@ -30,15 +38,18 @@ function makeProgram(data, act, inFilm = false) {
     });
     return make("section", "program-file", make("p", "title", make("span", "", file)), ...elements);
   });
-  const list = scroller("program-lines", "Your program", ...sections);
+  const ofProgram = (isWritten) => sections.filter((_, i) => Boolean(files[i].steps) === isWritten);
+  const list = scroller("program-lines", "Your program", ...ofProgram(false));
+  const writtenList = scroller("program-lines written", "The step as a program", ...ofProgram(true));
   const variables = make("dl", "variables");
-  const element = files.length ? make("div", "program", list, variables) : null;
+  const element = files.length ? make("div", "program", list, ...(ofProgram(true).length ? [writtenList] : []),
+    variables) : null;
 
   // The next step of a line, from the first again after the last.
   function goTo(key) {
     const at = act.now();
     const [first, ...others] = steps.get(key);
-    act.go([first, ...others].find((step) => step > at) ?? first);
+    act.toStep([first, ...others].find((step) => step > at) ?? first);
   }
 
   const siteOf = (node) => (node === undefined || node === null ? {} : data.nodes[node]);
@@ -64,10 +75,21 @@ function makeProgram(data, act, inFilm = false) {
     if (!here) return;
     here.row.setAttribute("aria-current", "step");
     here.row.lastChild.replaceWith(markedLine(here, site));
-    if (here === was) return;
-    const [top, height] = [here.row.offsetTop - list.offsetTop, here.row.offsetHeight];
-    if (top < list.scrollTop || top + height > list.scrollTop + list.clientHeight) {
-      list.scrollTop = top - list.clientHeight / 2;
+    if (here !== was) reveal(list, here.row);
+  }
+
+  // Lights the lines of the written program that compute a step.
+  function lightStep(index) {
+    for (const { row } of written) row.classList.remove("current");
+    written = files.flatMap(({ file, steps: ranges }) => linesOf(file, ranges?.[index - 1])).map((key) => rows.get(key));
+    for (const { row } of written) row.classList.add("current");
+    if (written.length) reveal(writtenList, written[0].row);
+  }
+
+  function reveal(shown, row) {
+    const [top, height] = [row.offsetTop - shown.offsetTop, row.offsetHeight];
+    if (top < shown.scrollTop || top + height > shown.scrollTop + shown.clientHeight) {
+      shown.scrollTop = top - shown.clientHeight / 2;
     }
   }
 
@@ -106,5 +128,7 @@ function makeProgram(data, act, inFilm = false) {
     .reduce((most, { node }) => Math.max(most, node), -1));
   const reachAt = (index) => reach[Math.max(0, data.walks.findLastIndex(({ at }) => at < Math.max(1, index)))];
 
-  return { element, light, choose, showVariables, reachAt };
+  const renew = () => { shownUpTo = null; };
+
+  return { element, light, lightStep, choose, showVariables, reachAt, renew };
 }

@@ -139,12 +139,11 @@ function scoreText({ at_once, later, shown, of }) {
   return of > 1 || counts.length ? `${counts.join(", ") || "none answered"}, of ${of}` : "";
 }
 
-// While a shape is asked for, its node does not show it.
+// While a shape is asked for, no node that has it shows it.
 function withoutAnswer(data, question) {
-  if (question?.kind !== "shape") return data;
-  const { to } = question.lit;
-  const except = (list, change) => list.map((each, i) => (i === to ? change(each) : each));
-  return { ...data, nodes: except(data.nodes, (node) => ({ ...node, value: null })),
+  if (!question?.hides?.length) return data;
+  const except = (list, change) => list.map((each, i) => (question.hides.includes(i) ? change(each) : each));
+  return { ...data, nodes: except(data.nodes, (node) => ({ ...node, value: null, asked: true })),
     labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]) };
 }
 
@@ -250,23 +249,25 @@ function answerForm(question, names, answer) {
 }
 
 // The known values: the sender's gradient, its inputs, and the receiver's value.
-function knownColumn(data, { knows, lit, kind }) {
+function knownColumn(data, { knows, lit, hides }) {
   if (!knows) return null;
+  const isAsked = (i) => hides.includes(i);
   const arrived = Object.entries(knows.arrived).map(([name, place]) => [name, valueAt(data, place)]);
   const before = valueAt(data, knows.before);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
-  const shown = [...new Set(ends)].filter((i) => kind !== "shape" || i !== lit.to);
+  const shown = [...new Set(ends)].filter((i) => !isAsked(i));
   const values = shown.map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
   const largest = largestOf(...arrived.map(([, value]) => value), before);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
+  const held = (i, word, value) => (isAsked(i) && value ? cardFrame(named(word), null, missing("its shape is asked for"))
+    : value ? card(named(word), value, largest, room) : cardFrame(named(word), null, missing("nothing yet")));
   return make("div", "column scroller known", section("numbers", "Known values",
     make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
       largestOf(value), room))),
     make("p", "title small", `The ${lit.back ? "gradient" : "tangent"} that has arrived`), make("div", "cards",
-      ...arrived.map(([name, value]) => card(named(arrived.length > 1 ? name : data.names[lit.from]), value,
-        largest, room)), before ? card(named(data.names[lit.to]), before, largest, room)
-        : cardFrame(named(data.names[lit.to]), null, missing("nothing yet")))));
+      ...arrived.map(([name, value]) => held(lit.from, arrived.length > 1 ? name : data.names[lit.from], value)),
+      held(lit.to, data.names[lit.to], before))));
 }
 
 function choiceButton(choice, k, press) {

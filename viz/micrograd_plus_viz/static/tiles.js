@@ -18,6 +18,7 @@ const TILE_SIZES = {
   node: { room: [76, 50], side: 9, digits: 6, columns: 3 },
   small: { room: [52, 34], side: 7, digits: 4, columns: 2 },
 };
+for (const size of ["node", "small"]) TILE_SIZES[`${size} cells`] = { ...TILE_SIZES[size], digits: 0 };
 const DIGIT_HEIGHT = 15;
 const LEAST_CELL = 2;
 const GAP_OF_SLICES = 4;
@@ -65,6 +66,12 @@ const tileOf = (value, size, transposed = false) => {
   if (!value.tiles.has(key)) value.tiles.set(key, layTile(value, TILE_SIZES[size], transposed));
   return value.tiles.get(key);
 };
+
+// The same within a width: cells in place of digits that need more.
+function tileWithin(value, size, most) {
+  const tile = tileOf(value, size);
+  return tile.kind === "digits" && tile.width > most ? tileOf(value, `${size} cells`) : tile;
+}
 
 function layTile(value, { room, side: largestSide, digits, columns: mostColumns }, transposed) {
   if (isScalar(value)) {

@@ -15,7 +15,6 @@ function mountFilm(host, data, opts = {}) {
   let player = null;
   let mounted = null;
   let at = { round: 0, moment: -1 };
-  let wasShown = false;
   let onStep = null;
 
   // The moments of a round: the changes before its forward, its values, other changes, its walk, and the changes after.
@@ -53,7 +52,7 @@ function mountFilm(host, data, opts = {}) {
     const first = whole.first + (film.moments[round].before.includes(change) ? 0 : length);
     const other = whole.other && { ...whole.other, steps: [], walks: [{ starts: withoutMissing(change.others
       ?? heldAfterWalk(round, true).gradients), ends: {} }] };
-    return { ...whole, other, nodes, labels, walks: [walk], steps: [], rings: [], first, gradients: [],
+    return { ...whole, other, nodes, labels, walks: [walk], steps: [], first, gradients: [],
       insides: {}, error: null, unborn: Boolean(early) };
   }
 
@@ -97,19 +96,21 @@ function mountFilm(host, data, opts = {}) {
   }
 
   function show(round, found, isWalk, playing) {
-    const focused = line.element.getRootNode().activeElement;
-    player?.destroy();
-    mounted = isWalk ? dataOf(round) : dataAt(round, found);
-    player = mount(host, mounted, { ...opts, inFilm: true, beyond,
-      onIndex, say: isWalk ? null : found.change.say, panel: isWalk ? null : () => changePanel(data, changesAt(round,
-        found.change)), timeline: line.element, index: 0, more: true,
-      keys: { ...opts.keys, "[": () => line.jump(-1), "]": () => line.jump(1) } });
+    mounted = isWalk ? { ...dataOf(round), unborn: false } : dataAt(round, found);
+    const moment = isWalk ? {} : { say: found.change.say, panel: () => changePanel(data, changesAt(round,
+      found.change)) };
+    if (player) player.become(mounted, moment);
+    else {
+      player = mount(host, { ...mounted }, { ...opts, inFilm: true, beyond, toStep, onIndex, moment,
+        timeline: line.element, index: 0, more: true,
+        keys: { ...opts.keys, "[": () => line.jump(-1), "]": () => line.jump(1) } });
+      line.fit();
+    }
+    if (!isWalk) player.seek(0);
     player.setPlay(playing, true);
-    if (line.element.contains(focused)) focused.focus();
-    else if (wasShown) player.focus();
-    wasShown = true;
-    line.fit();
   }
+
+  const toStep = (step) => go(at.round, placeOf(at.round, "backward"), step);
 
   function onIndex(index) {
     if (at.isWalk && player) {
@@ -341,7 +342,7 @@ function timeline(film, { go }) {
     const wanted = roundAt(event);
     if (wanted !== round) go(wanted, sameMoment(wanted));
   };
-  // The element moves into each player that is mounted, which would end a captured drag: the window follows it.
+  // The pointer may leave the curves while it is held down: the window follows it.
   svg.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     svg.focus({ preventScroll: true });

@@ -1,0 +1,123 @@
+"""Expressions of the user's program: the source text of a value that has no name, and of an argument of a call."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import linecache
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+from .sites import site_at
+
+LONGEST_EXPRESSION = 32
+"""The longest expression that serves as a name."""
+OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare)
+"""Expressions that need parentheses inside another one."""
+VALUES = (*OPERATIONS, ast.Call, ast.Subscript, ast.Attribute)
+"""Expressions that can be the value of an operation. A name or a list never is."""
+TAKES_PARTS = ("FOR_ITER", "GET_ITER", "UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "CALL_FUNCTION_EX")
+"""Instructions that take the entries of a value: the source text there is that of the whole value."""
+
+OBJECT = "__object__"
+"""Stands for the object of a method that is called on a later line, which is not part of the call's location."""
+
+
+class Expression(NamedTuple):
+    """The text of an expression, with `…` for parts if it is long, and whether it needs parentheses."""
+
+    text: str
+    is_operation: bool
+
+    @property
+    def in_formula(self) -> str:
+        """The text as a factor of a formula."""
+        return f"({self.text})" if self.is_operation else self.text
+
+
+def expression_at(code: CodeType, names: dict[str, Any], instruction: int) -> Expression | None:
+    """Return the expression that an instruction computes; None if it computes no value, or its text is unknown."""
+    if instruction < 0 or dis.opname[code.co_code[instruction]] in TAKES_PARTS:
+        return None
+    return _expression(_source_text(code, names, instruction))
+
+
+def argument_at(code: CodeType, names: dict[str, Any], instruction: int, index: int, name: str) -> str | None:
+    """Return the expression of an argument of a call or an operator, by its index or its name, as the program has it.
+
+    Only calls, subscripts and attributes have one: `mg.tensor(target[:8])`, `batch["mask"]`. A name or a number needs
+    none.
+    """
+    call = _parse(_source_text(code, names, instruction))
+    if isinstance(call, ast.BinOp):
+        arguments, by_name = [call.left, call.right], {}
+    elif isinstance(call, ast.Call):
+        arguments, by_name = call.args, {each.arg: each.value for each in call.keywords}
+    else:
+        return None
+    found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
+    return ast.unparse(found) if isinstance(found, (ast.Call, ast.Subscript, ast.Attribute)) else None
+
+
+def _source_text(code: CodeType, names: dict[str, Any], instruction: int) -> str:
+    """Return the source text of an instruction on one line; empty if it is unknown."""
+    site = site_at(code, names, instruction)
+    if site.text is None or site.column is None or site.end_line is None:
+        return ""
+    rows = range(site.line, site.end_line + 1)
+    lines = [linecache.getline(code.co_filename, row, names).rstrip("\n") for row in rows]
+    lines[-1] = lines[-1][: site.end_column]
+    before, lines[0] = lines[0][: site.column], lines[0][site.column :]
+    text = " ".join(map(str.strip, lines))
+    return f"{OBJECT}.{text}" if before.endswith(".") else text
+
+
+@lru_cache(maxsize=4096)
+def _expression(text: str) -> Expression | None:
+    tree = _parse(text)
+    if not isinstance(tree, VALUES):
+        return None
+    text = text.replace(OBJECT, "…", 1)
+    short = text if len(text) <= LONGEST_EXPRESSION else _shorten(tree)
+    return None if short is None else Expression(short, isinstance(tree, OPERATIONS))
+
+
+def _parse(text: str) -> ast.expr | None:
+    """Return the tree of an expression; None for any other text, such as an assignment `x += y`."""
+    try:
+        return ast.parse(f"({text})", mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def _shorten(tree: ast.expr) -> str | None:
+    """Return the text of an expression with `…` for its innermost parts, as many as it takes to be short."""
+    for depth in range(_depth(tree), 0, -1):
+        abbreviated = _Abbreviator(depth).visit(ast.parse(ast.unparse(tree), mode="eval"))
+        text = ast.unparse(abbreviated).replace(OBJECT, "…")
+        if len(text) <= LONGEST_EXPRESSION:
+            return text
+    return None
+
+
+def _depth(tree: ast.AST) -> int:
+    """Return how deeply the operations, calls and subscripts of an expression are nested."""
+    inner = max(map(_depth, ast.iter_child_nodes(tree)), default=0)
+    return inner + (isinstance(tree, VALUES) and not isinstance(tree, ast.Attribute))
+
+
+class _Abbreviator(ast.NodeTransformer):
+    """Replaces the operations, calls and subscripts below a depth by `…`."""
+
+    def __init__(self, depth: int):
+        self.depth, self.level = depth, 0
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        counts = isinstance(node, VALUES) and not isinstance(node, ast.Attribute)
+        if counts and self.level == self.depth:
+            return ast.Name("…", ast.Load())
+        self.level += counts
+        super().generic_visit(node)
+        self.level -= counts
+        return node

@@ -1,0 +1,242 @@
+"""Steps of Values: how they are traced and run, also on a batch of examples at once."""
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import functools
+import gc
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..core.variable import clock
+from ..engine import Value
+from ..nn import scalars
+from ..pytrees import leaves, map_leaves
+from .guards import first_difference, variables_of
+from .number_page import Number, Numbers, real, write_numbers
+from .number_program import NumberProgram
+from .program import Hole, names_of_arguments
+from .seams import OpenPage, write_on
+
+VALUE, NUMBER = Hole(), Hole()
+"""Places of a Value and of a number in the structure of a result."""
+MIXED = (
+    "mg.compile: the step computes with Values and with tensors; a program does one of them, so compile each part alone"
+)
+
+
+def find_values(x: Any, depth: int = 0) -> list[tuple[str, Value]]:
+    """Return the Values in a network, and in nested lists and dictionaries, with their names."""
+    if isinstance(x, Value):
+        return [("", x)]
+    if isinstance(x, scalars.Module):
+        return list(x.named_parameters())
+    parts: Iterable[tuple[Any, Any]] = ()
+    if depth < 3 and isinstance(x, dict):
+        parts = x.items()
+    elif depth < 3 and isinstance(x, (list, tuple)):
+        parts = enumerate(x)
+    return [(f"{key}_{name}", value) for key, part in parts for name, value in find_values(part, depth + 1)]
+
+
+def find_holders(function: Any) -> list[tuple[str, Any]]:
+    """Return the variables of a function and the attributes of its object, with their names."""
+    found = [(name, value) for _, name, value in variables_of(function)]
+    owner = getattr(function, "__self__", None)
+    return found + (list(vars(owner).items()) if hasattr(owner, "__dict__") else [])
+
+
+def is_step_of_values(function: Any, args: Any, kwargs: Any) -> bool:
+    """Return True for a function that takes or names Values, a network of them, or one of their classes."""
+    if any(isinstance(x, Value) for x in leaves((args, kwargs))):
+        return True
+    return any(
+        (isinstance(x, type) and issubclass(x, (Value, scalars.Module))) or find_values(x)
+        for _, x in find_holders(function)
+    )
+
+
+def trace_numbers(
+    function: Callable[..., Any], args: Any, kwargs: Any, name: str, is_batch: bool = False
+) -> tuple[Any, NumberProgram]:
+    """Call a step of Values and write the call out. Return its result and the program."""
+    holders = [(name, x, find_values(x)) for name, x in find_holders(function)]
+    is_one = len({id(v) for _, _, found in holders for _, v in found}) == max([len(x[2]) for x in holders], default=0)
+    named = {
+        id(v): inner if is_one and inner else f"{holder}_{inner}"
+        for holder, _, found in reversed(holders) for inner, v in found
+    }  # fmt: skip
+    page = Numbers(named, is_batch)
+    for holder, x, found in holders:
+        if found:
+            known = _ids_of_values(x)
+            page.conditions.append((functools.partial(_ids_of_values, x), known, f"the Values in {holder}"))
+    names = iter(enumerate(names_of_arguments(function, args, kwargs)))
+    tensors = OpenPage({})
+
+    def as_number(x: Any) -> Any:
+        i, hint = next(names)
+        if isinstance(x, Value):
+            page.arguments[id(x)] = i
+            page.named[id(x)] = hint
+        return page.add_input(x, ("argument", i), hint) if type(x) is float else x
+
+    with write_numbers(page), without_collections():
+        args, kwargs = map_leaves((args, kwargs), as_number)
+        with write_on(tensors):
+            result = function(*args, **kwargs)
+        structure = map_leaves(result, lambda x: _find_result(page, x))
+    if tensors.statements or tensors.tensors or tensors.gradients or tensors.hosts:
+        raise TypeError(MIXED)
+    result = map_leaves(result, lambda x: Value(x._data) if isinstance(x, Value) else real(x))
+    return result, NumberProgram(page, structure, name, is_batch)
+
+
+@contextmanager
+def without_collections() -> Generator[None]:
+    """Keep the garbage collector from looking through hundreds of thousands of new numbers in a block."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _ids_of_values(x: Any, depth: int = 0) -> list[int]:
+    """Return what tells the Values of `find_values` apart, at every call."""
+    if isinstance(x, Value):
+        return [id(x)]
+    if isinstance(x, scalars.Module):
+        return list(map(id, x.parameters()))
+    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ()
+    return [each for part in parts for each in _ids_of_values(part, depth + 1)] if depth < 3 else []
+
+
+def _find_result(page: Numbers, x: Any) -> Any:
+    """Add a result to the page, and return its place in the structure."""
+    if not isinstance(x, (Value, Number)):
+        return x
+    page.results.append(x._data if isinstance(x, Value) else x)
+    return VALUE if isinstance(x, Value) else NUMBER
+
+
+def fill(structure: Any, found: Any) -> Any:
+    """Return a result: its structure with Values and numbers in place of its holes."""
+    makers = {id(VALUE): lambda: Value(next(found)), id(NUMBER): lambda: next(found)}
+    return map_leaves(structure, lambda x: makers[id(x)]() if type(x) is Hole else x)
+
+
+class NumberRunner:
+    """Caller of a program of numbers: reads its inputs, runs it, and sets numbers and gradients. It is compiled text,
+    since these lines run at every call."""
+
+    call = None
+
+    def __init__(self, program: NumberProgram):
+        self.program = program
+        self._run: Callable[[list[Any]], Any] | None = None
+
+    def run(self, flat: list[Any]) -> Any:
+        """Run the program for the arguments."""
+        if self._run is None:
+            self._run = self._compile()
+        return self._run(flat)
+
+    def _compile(self) -> Callable[[list[Any]], Any]:
+        page, space = self.program.page, {"_program": self.program.function, "_clock": clock}
+
+        def place(what: Any) -> str:
+            if type(what) is int:
+                return f"leaves[{what}]"
+            return space.setdefault(f"v{id(what)}", what) is what and f"v{id(what)}"
+
+        attributes = {"data": "._data", "grad": ".grad"}
+        arguments = [x for x in page.inputs if x.source[0] == "argument" and type(x.source[1]) is int]
+        reads = [
+            f"_number_of(leaves[{x.source[1]}])" if x in arguments else place(x.source[1]) + attributes[x.source[0]]
+            for x in page.inputs
+        ]  # fmt: skip
+        space["_number_of"] = _number_of
+        results = [f"r{i}" for i in range(len(page.results))]
+        targets = [*results, *(place(what) + attributes[kind] for kind, what, _ in page.updates)]
+        call = f"_program({', '.join(reads)})"
+        lines = [f"({', '.join(targets)},) = {call}" if targets else call]
+        changed = [place(what) for kind, what, _ in page.updates if kind == "data"]
+        if changed:
+            lines.append(f"{' = '.join(f'{each}.created' for each in changed)} = _clock()")
+        lines.append(f"return ({''.join(f'{each}, ' for each in results)})")
+        exec(compile("def run(leaves):\n    " + "\n    ".join(lines), "<around a program of Values>", "exec"), space)
+        return space["run"]
+
+
+def _number_of(x: Any) -> Any:
+    """Return the number of an argument."""
+    return x._data if isinstance(x, Value) else x
+
+
+class Batch:
+    """A step for one example that runs on a batch at once, as arrays. The gradients of all examples add up.
+
+    Call it with arrays, or nested lists, whose rows are the examples. It returns an array for each result of the step.
+    """
+
+    def __init__(self, function: Callable[..., Any]):
+        functools.update_wrapper(self, function)
+        name = getattr(function, "__name__", "step")
+        self.function, self.name = function, name if name.isidentifier() else "step"
+        self.programs: list[NumberProgram] = []
+        self._by_key: dict[Any, NumberProgram] = {}
+
+    @property
+    def source(self) -> str:
+        """The text of the last program."""
+        if not self.programs:
+            raise RuntimeError("mg.compile: nothing is written out before the first call of the step")
+        return self.programs[-1].source
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the step for each row of the arguments."""
+        arrays = [np.asarray(x, float) for x in args]
+        counts = {x.shape[:1] for x in arrays}
+        if len(counts) != 1 or () in counts or (0,) in counts:
+            raise ValueError(
+                f"mg.compile: with batch=True each argument must be an array whose rows are the examples, all of "
+                f"one length; got the shapes {[x.shape for x in arrays]}"
+            )
+        (count,) = counts
+        program = self._find(arrays)
+        columns = iter([column for x in arrays for column in np.ascontiguousarray(x.reshape(*count, -1).T)])
+        inputs = [
+            next(columns) if x.source[0] == "argument" else x.source[1]._data for x in program.page.inputs
+        ]  # fmt: skip
+        with np.errstate(all="ignore"):
+            found = program.function(*inputs, count)
+        for (_, value, _), x in zip(program.page.updates, found[len(program.page.results) :], strict=True):
+            value.grad = value.grad + float(x)
+        results = iter(found[: len(program.page.results)])
+        return map_leaves(program.structure, lambda x: next(results) if type(x) is Hole else x)
+
+    def _find(self, arrays: list[Any]) -> NumberProgram:
+        """Return the program for arguments of these shapes. It is written from two examples, which must agree."""
+        key = tuple(x.shape[1:] for x in arrays)
+        program = self._by_key.get(key)
+        if program is not None and all(read() == known for read, known, _ in program.page.conditions):
+            return program
+        first, last = (self._write([x[i].tolist() for x in arrays]) for i in (0, -1))
+        if difference := first_difference(first, last):
+            raise TypeError(difference)
+        self._by_key[key] = last
+        self.programs.append(last)
+        return last
+
+    def _write(self, example: list[Any]) -> NumberProgram:
+        """Write out one example. It leaves all gradients as they were."""
+        return trace_numbers(self.function, tuple(example), {}, self.name, is_batch=True)[1]
