@@ -96,7 +96,8 @@ def test_eight_right_rules_read_the_digits_and_one_wrong_rule_does_not(week, mon
     exec(plan.wrong["rule"], names)  # noqa: S102 - the rule that the assignment proposes to watch
     wrong = names[get_exercise(plan.wrong["exercise"]).function_name]
     watched = exercises.plugged({plan.wrong["exercise"]: wrong}).train()
-    assert watched.mine.epochs[-1].accuracy < 0.8 < 0.95 <= watched.right.epochs[-1].accuracy
+    assert watched.mine.epochs[-1].accuracy < 0.8
+    assert watched.right.epochs[-1].accuracy >= 0.95
 
 
 def test_the_release_for_nbgrader_gives_full_points(week, monkeypatch):
