@@ -1,6 +1,5 @@
 """Ready weeks: each is written into an empty folder, answered, marked, and its rules train a network on digits."""
 
-import ast
 import io
 import json
 import zipfile
@@ -104,16 +103,15 @@ def test_the_release_for_nbgrader_gives_full_points(week, monkeypatch):
     plan, folder = week
     monkeypatch.setattr(notebook, "_replies", {})
     book = answer(json.loads((folder / "handout" / "nbgrader" / plan.name / f"{plan.name}.ipynb").read_text("utf-8")))
-    scores = [cell for cell in book["cells"] if cell["metadata"].get("nbgrader", {}).get("grade")]
-    names = {}
+    scores, names = [], {}
     for cell in book["cells"]:
-        if cell["cell_type"] == "code":
-            result = ast.parse(cell["source"])
-            is_score = cell in scores
-            exec(compile(ast.Module(result.body[: -1 if is_score else None], []), "cell", "exec"), names)  # noqa: S102
-            if is_score:
-                points = eval(compile(ast.Expression(result.body[-1].value), "cell", "eval"), names)  # noqa: S307
-                assert points == cell["metadata"]["nbgrader"]["points"], cell["source"]
+        meta = cell["metadata"].get("nbgrader", {})
+        if meta.get("grade"):
+            points = eval(cell["source"], names)  # noqa: S307 - a notebook of this package
+            assert points == meta["points"], cell["source"]
+            scores.append(points)
+        elif cell["cell_type"] == "code":
+            exec(cell["source"], names)  # noqa: S102 - as above
     assert len(scores) == 8
 
 
