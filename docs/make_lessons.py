@@ -20,6 +20,7 @@ from typing import Any
 import jupytext
 import nbformat
 
+from micrograd_plus.files import write_file
 from micrograd_plus_viz.quizzes.folded_texts import fold
 
 LESSONS = Path(__file__).parent / "lessons"
@@ -164,7 +165,7 @@ def main() -> None:
     """Write all notebooks, or those of the texts that are named on the command line."""
     for text in [Path(name) for name in sys.argv[1:]] or lesson_files():
         notebook = NOTEBOOKS / f"{text.stem}.ipynb"
-        notebook.write_text(nbformat.writes(read_lesson(text.read_text("utf-8")), indent=1) + "\n", "utf-8")
+        write_file(notebook, nbformat.writes(read_lesson(text.read_text("utf-8")), indent=1) + "\n")
         sys.stdout.write(f"{notebook.relative_to(NOTEBOOKS.parent)}\n")
 
 

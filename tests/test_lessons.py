@@ -60,6 +60,7 @@ NONSENSE = ("word", "nan", "...", "(1, 2, 3, 4, 5, 6)", "")
 WIDTHS = (360, 768, 1280, 1440)
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 LESSON_NUMBER = re.compile(r"\b0\d\b")
+HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 RECALL = re.compile(r"Recall\b|From (lesson \d\d|school)")
 TERM = re.compile(r"(?<![*\w])\*([^*\s][^*]*)\*(?![*\w])")
 
@@ -241,9 +242,9 @@ def test_new_terms_are_few_and_defined_where_they_first_appear(lesson):
         new = [" ".join(term.split()) for term in TERM.findall(prose) if not term.endswith("?")]
         assert len(new) <= MOST_NEW_TERMS, new
         for term in new:
-            earlier = " ".join((before + prose.partition(f"*{term}*")[0]).lower().split())
+            earlier = " ".join(HEADING.sub("", before + prose.partition(f"*{term}*")[0]).lower().split())
             assert not pages.says(earlier, term.lower()), f"{term!r} is used before it is defined"
-        before += prose
+        before += prose + "\n"
 
 
 def test_the_lesson_asks_often_in_many_kinds_and_recalls(lesson):
