@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -341,3 +342,27 @@ def test_values_are_themselves_again_after_a_trace():
     mg.written_out(lambda x: w * x, 1.5)
     assert dict(vars(Value)) == before
     assert sys.modules["micrograd_plus.engine"].floats is mg.backends.floats
+
+
+def test_values_of_other_threads_stay_plain_while_a_step_is_traced():
+    found, is_over = [], threading.Event()
+
+    def compute():
+        while not is_over.is_set():
+            a = Value(0.5)
+            out = (a * 3.0).tanh() ** 2
+            out.backward()
+            found.append((type(out.data), type(a.grad), out.data, a.grad))
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    try:
+        model = network()
+        for _ in range(5):
+            mg.written_out(train(model), 0.5, -0.5, 1.0)
+    finally:
+        is_over.set()
+        thread.join()
+    assert len(found) > 5
+    assert len(set(found)) == 1
+    assert found[0][:2] == (float, float)
