@@ -12,7 +12,7 @@ from .harness import in_fresh_process, sample
 from .peers import ByHand, with_program
 
 
-def time_alone(module_name: str, kind: str) -> float:
+def measure_step(module_name: str, kind: str) -> float:
     """Return the CPU time in ms of one step in this process: the median of several rounds."""
     module = importlib.import_module(f"benchmarks.{module_name}")
     kinds = [x for x in vars(module).values() if isinstance(x, type) and issubclass(x, ByHand) and x is not ByHand]
@@ -22,7 +22,7 @@ def time_alone(module_name: str, kind: str) -> float:
     return 1e3 * statistics.median(sample(contender, 10) for _ in range(9))
 
 
-def compare_alone(module_name: str) -> float:
+def compare_processes(module_name: str) -> float:
     """Return the time of a program over NumPy by hand, each in fresh processes: the median of five ratios."""
     ratios = []
     for _ in range(5):
@@ -32,4 +32,4 @@ def compare_alone(module_name: str) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(time_alone(*sys.argv[1:3])))
+    print(json.dumps(measure_step(*sys.argv[1:3])))
