@@ -386,7 +386,7 @@ def test_a_patient_without_a_test_gets_a_sentence():
     ("penalty.w", lambda w, upstream: upstream + w, ("the first wrong one is the answer[0, 0]", "by hand, step by step",
                                                      "It should be about 0.46; you have -2.6")),
     ("leaky_relu.x", lambda xp, x, slope: xp.where(x > slope, 1.0, slope),
-     ("the call when entries are exactly at the bounds", "a print in each line", "smallest possible call")),
+     ("what happens when entries are exactly at the bounds", "a print in each line", "smallest possible call")),
 ])  # fmt: skip
 def test_hints_without_a_name_work_out_one_entry_by_hand(name, answer, texts):
     reply = exercises.check(name, answer, seed=4)
