@@ -46,7 +46,8 @@ def find_mistake(
         return listed
     if is_constant_factor(differences):
         return recognize(differences)
-    if set(telling) <= set(ordinary) and exercise.judge is None:  # a yes or a no is no evidence for an edit
+    may_be_edit = any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling)
+    if set(telling) <= set(ordinary) and exercise.judge is None and may_be_edit:  # a yes or no is no evidence
         fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
         if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
             fitting = []  # the same error has several explanations
