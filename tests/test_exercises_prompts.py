@@ -155,6 +155,7 @@ def test_a_piece_of_an_engine_has_a_call_with_its_result():
     assert "# the result: [" in prompt
     assert "# the result: [9, 8, 7, " in BY_ID["engine.order"].prompt
     assert "# the result: False" in BY_ID["engine.compare"].prompt
+    assert "engine_momentum_lines(1.0, 0.5, {}, rate=0.1" in BY_ID["engine.momentum.lines"].prompt
 
 
 def test_gradients_by_hand_and_predictions_say_what_they_read():
