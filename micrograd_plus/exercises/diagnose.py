@@ -7,13 +7,16 @@ shape.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from ..backends import devices
+from ..core.define import operations
 from .compare import TANGENT_TOLERANCE, TOLERANCE, Wrong, received_by_input
 from .mistakes import mistake
+from .sandboxed import FUNCTIONS
 from .spec import EDGES, SECOND_ORDER, Case, Exercise, Mistake
 
 np = devices.device("cpu").library
@@ -52,11 +55,18 @@ def find_mistake(
         if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
             fitting = []  # the same error has several explanations
         rest = [i for i in wrong_cases if i not in compared] if names is None else compared
-        if fitting:  # the edge cases decide, or the gradients after the first wrong one
-            return max(fitting, key=lambda known: sum(
-                agrees(exercise, known, cases[i], outcomes[i]) for i in rest
-            ))  # fmt: skip
+        if fitting:  # the edge cases decide, or the gradients after the first wrong one; then words that students know
+            return max(fitting, key=lambda known: (
+                sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
+                has_known_words(exercise, known.title),
+            ))
     return recognize(differences)
+
+
+def has_known_words(exercise: Exercise, title: str) -> bool:
+    """Return whether a student can read every name of the code in a title: values, functions and rules, no locals."""
+    names = {name for code in re.findall(r"`(.*?)`", title) for name in re.findall(r"[A-Za-z_]\w*", code)}
+    return names <= {*exercise.reads, *FUNCTIONS, *operations, "xp", "np", "axis", "keepdims", "T"}
 
 
 MOST_VARIANTS = 6
