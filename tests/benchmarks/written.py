@@ -18,6 +18,7 @@ from . import (
     w8_broadcasting,
     w9_second_order,
 )
+from .alone import compare_processes
 from .harness import Effort, race
 from .peers import ByHand, OnOurs, OnTorch, with_program
 from .report import Outcome, Row
@@ -135,6 +136,9 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
             Row(name, "torch, time over by hand", times.ratio(OnTorch.name, ByHand.name)),
             Row(name, "writing the program", time_to_write(module.Ours), "ms", at_most=MOST_TO_WRITE.get(name)),
         ]
+        if name in ("W5", "W6", "W8"):
+            ratio = compare_processes(module.__name__.rpartition(".")[2])
+            rows.append(Row(name, "in fresh processes, over by hand", ratio, at_most=0.8))
         if name == "W7":
             rows.append(Row(name, "exact=False, over by hand", times.ratio(Rounding.name, ByHand.name), at_most=0.95))
         if name == "W8":
