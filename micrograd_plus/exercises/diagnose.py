@@ -55,20 +55,25 @@ def find_mistake(
         if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
             fitting = []  # the same error has several explanations
         rest = [i for i in wrong_cases if i not in compared] if names is None else compared
-        if fitting:  # the edge cases decide, or the gradients after the first wrong one; then words that students know
-            return max(fitting, key=lambda known: (
-                sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
-                has_known_words(exercise, known.title),
-            ))
+        if fitting:  # the edge cases decide, or the gradients after the first wrong one
+            best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
+            return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
     return recognize(differences)
 
 
 def has_known_words(exercise: Exercise, title: str) -> bool:
-    """Return whether a student can read every name of the code in a title: values, functions and rules, no locals."""
-    names = {name for code in re.findall(r"`(.*?)`", title) for name in re.findall(r"[A-Za-z_]\w*", code)}
+    """Return whether a student can read every name of the code in a title: values, functions, rules, single letters."""
+    names = {name for code in CODE.findall(title) for name in re.findall(r"[A-Za-z_]\w+", code)}
     return names <= {*exercise.reads, *FUNCTIONS, *operations, "xp", "np", "axis", "keepdims", "T"}
 
 
+def is_plainer(exercise: Exercise, title: str, other: str) -> bool:
+    """Return whether a title says the same about code as another, with names that a student can read."""
+    is_alike = CODE.sub("", title) == CODE.sub("", other)
+    return is_alike and has_known_words(exercise, title) and not has_known_words(exercise, other)
+
+
+CODE = re.compile(r"`(.*?)`")
 MOST_VARIANTS = 6
 """The number of variants that fit the ordinary cases, among which the edge cases decide."""
 

@@ -61,8 +61,8 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
     for title, code in textbook_forms()["mistakes"].get(known_as, []):
         wrong, _ = form_function(code, readable, {"np": np})
         yield variant(title, combine(op, served, [(served, wrong)], whole=whole))
-    yield from read_other_values(op, answer, used, reads)
     yield from results(op, answer, served, reads, whole)
+    yield from read_other_values(op, answer, used, reads)
     forms = [form_function(code, readable, {"np": np}) for code in textbook_forms().get(known_as, [])]
     edits: list[tuple[str, Any]] = []
     for inputs, function, tree in [*rule_trees(right), *((served, *form) for form in forms)]:

@@ -75,7 +75,7 @@ class ForwardOrder(KeepsInner):
             node.push()
 
 
-def conv_assigned(upstream, weight, x_shape, stride, padding, dilation, groups):
+def assign_windows(upstream, weight, x_shape, stride, padding, dilation, groups):
     """Overlapping windows are written, not added."""
     n, ch, h, w = x_shape
     p, q = padding
@@ -97,7 +97,7 @@ def conv_assigned(upstream, weight, x_shape, stride, padding, dilation, groups):
     return dx[:, :, p : p + h, q : q + w]
 
 
-def conv_no_padding(upstream, weight, x_shape, stride, padding, dilation, groups):
+def crop_end(upstream, weight, x_shape, stride, padding, dilation, groups):
     """The padding is forgotten: the border is kept at the wrong end."""
     n, ch, h, w = x_shape
     p, q = padding
@@ -119,7 +119,7 @@ def conv_no_padding(upstream, weight, x_shape, stride, padding, dilation, groups
     return dx[:, :, :h, :w]
 
 
-def avg_assigned(upstream, x_shape, kernel_size, stride, padding, count_include_pad):
+def assign_means(upstream, x_shape, kernel_size, stride, padding, count_include_pad):
     n, ch, h, w = x_shape
     p, q = padding
     dx = np.zeros((n, ch, h + 2 * p, w + 2 * q))
@@ -134,7 +134,7 @@ def avg_assigned(upstream, x_shape, kernel_size, stride, padding, count_include_
     return dx[:, :, p : p + h, q : q + w]
 
 
-def avg_not_divided(upstream, x_shape, kernel_size, stride, padding):
+def sum_windows(upstream, x_shape, kernel_size, stride, padding):
     n, ch, h, w = x_shape
     p, q = padding
     dx = np.zeros((n, ch, h + 2 * p, w + 2 * q))
@@ -145,29 +145,29 @@ def avg_not_divided(upstream, x_shape, kernel_size, stride, padding):
     return dx[:, :, p : p + h, q : q + w]
 
 
-def diamond_replaced(a, b, s, p, y):
+def replace_paths(a, b, s, p, y):
     return {"p": s, "s": p, "a": s * b, "b": s * a}
 
 
-def diamond_no_upstream(a, b, s, p, y):
+def forget_upstream(a, b, s, p, y):
     return {"p": s, "s": p, "a": 1 + b, "b": 1 + a}
 
 
-def tied_one_use(x, w, h, t, o):
+def count_one_use(x, w, h, t, o):
     go = 2 * o
     gt = go @ w
     gh = gt * (1 - t * t)
     return {"o": go, "t": gt, "h": gh, "x": gh @ w.T, "w": x.T @ gh}
 
 
-def tied_no_twos(x, w, h, t, o):
+def skip_twos(x, w, h, t, o):
     go = o
     gt = go @ w
     gh = gt * (1 - t * t)
     return {"o": go, "t": gt, "h": gh, "x": gh @ w.T, "w": x.T @ gh + go.T @ t}
 
 
-def stages_no_path(x, t, e, s, p, lp):
+def skip_path(x, t, e, s, p, lp):
     glp = -t
     gp = glp / p
     gs = -(gp * e / s**2).sum(axis=1, keepdims=True)
@@ -175,7 +175,7 @@ def stages_no_path(x, t, e, s, p, lp):
     return {"lp": glp, "p": gp, "s": gs, "e": ge, "x": ge * e, "t": -lp}
 
 
-def accumulate_replaced(parents, slopes):
+def replace_gradient(parents, slopes):
     g = [0.0] * len(parents)
     g[-1] = 1.0
     for node in reversed(range(len(parents))):
@@ -184,18 +184,18 @@ def accumulate_replaced(parents, slopes):
     return g
 
 
-def momentum_mixed(parameter, gradient, state, rate, momentum):
+def mix_momentum(parameter, gradient, state, rate, momentum):
     v = momentum * state.get("v", 0.0) + (1 - momentum) * gradient
     return parameter - rate * v, {"v": v}
 
 
-def adam_no_correction(parameter, gradient, state, step, rate, beta1, beta2, eps):
+def skip_correction(parameter, gradient, state, step, rate, beta1, beta2, eps):
     m = beta1 * state.get("m", 0) + (1 - beta1) * gradient
     v = beta2 * state.get("v", 0) + (1 - beta2) * gradient**2
     return parameter - rate * m / (np.sqrt(v) + eps), {"m": m, "v": v}
 
 
-def adam_step_zero(parameter, gradient, state, step, rate, beta1, beta2, eps):
+def count_from_two(parameter, gradient, state, step, rate, beta1, beta2, eps):
     m = beta1 * state.get("m", 0) + (1 - beta1) * gradient
     v = beta2 * state.get("v", 0) + (1 - beta2) * gradient**2
     return parameter - rate * (m / (1 - beta1 ** (step + 1))) / (np.sqrt(v / (1 - beta2 ** (step + 1))) + eps), {
@@ -204,7 +204,7 @@ def adam_step_zero(parameter, gradient, state, step, rate, beta1, beta2, eps):
     }
 
 
-def training_not_zeroed(weight, backward, rate, steps):
+def train_without_zeros(weight, backward, rate, steps):
     g = np.zeros_like(weight)
     for _ in range(steps):
         g = backward(weight, g)
@@ -212,31 +212,31 @@ def training_not_zeroed(weight, backward, rate, steps):
     return weight
 
 
-def neuron_own_derivative(w, x, b):
+def skip_square(w, x, b):
     return (1 - np.tanh(w * x + b)) * x
 
 
-def neuron_no_x(w, x, b):
+def skip_input(w, x, b):
     return 1 - np.tanh(w * x + b) ** 2
 
 
 MISTAKES = [
     ("engine.value", KeepsInner, "inner|kept|again|second", "inner gradients are kept"),
     ("engine.value", ForwardOrder, "order|leaves|direction|first|inputs before", "walked forwards"),
-    ("conv2d.x", conv_assigned, "overlap|add|replac|written|last", "overlapping windows counted once"),
-    ("conv2d.x", conv_no_padding, "padding|border|cut", "padding not cut off at the front"),
-    ("avg_pool2d.x", avg_assigned, "overlap|add|replac|written|last", "overlapping windows counted once"),
-    ("avg_pool2d.x", avg_not_divided, "divid|mean|number|count|factor|size", "not divided"),
-    ("diamond.gradients", diamond_replaced, "replac|path|last|forgot|add|overwr", "the last path only"),
-    ("diamond.gradients", diamond_no_upstream, "upstream|local|slope", "upstream forgotten"),
-    ("tied.gradients", tied_one_use, "use|path|add|once|both", "one use of w forgotten"),
-    ("tied.gradients", tied_no_twos, "2|square|factor|power", "the two of the square"),
-    ("stages.gradients", stages_no_path, "path|use|add|sum|s_grad", "a path to e forgotten"),
-    ("engine.accumulate", accumulate_replaced, "replac|overwr|last|add", "replaced, not added"),
-    ("engine.momentum", momentum_mixed, "1 - |mean|factor|momentum", "a running mean"),
-    ("engine.adam", adam_no_correction, "correct|bias|start", "no correction"),
-    ("engine.adam", adam_step_zero, "step|count|1", "step counted from 2"),
-    ("engine.training", training_not_zeroed, "zero|clear|kept|add|reset", "not zeroed"),
-    ("neuron.predict", neuron_own_derivative, "square|tanh|slope|power", "the square forgotten"),
-    ("neuron.predict", neuron_no_x, "x|factor|input|local slope", "x forgotten"),
+    ("conv2d.x", assign_windows, "overlap|add|replac|written|last", "overlapping windows counted once"),
+    ("conv2d.x", crop_end, "padding|border|cut", "padding not cut off at the front"),
+    ("avg_pool2d.x", assign_means, "overlap|add|replac|written|last", "overlapping windows counted once"),
+    ("avg_pool2d.x", sum_windows, "divid|mean|number|count|factor|size", "not divided"),
+    ("diamond.gradients", replace_paths, "replac|path|last|forgot|add|overwr", "the last path only"),
+    ("diamond.gradients", forget_upstream, "upstream|local|slope", "upstream forgotten"),
+    ("tied.gradients", count_one_use, "use|path|add|once|both", "one use of w forgotten"),
+    ("tied.gradients", skip_twos, "2|square|factor|power", "the two of the square"),
+    ("stages.gradients", skip_path, "path|use|add|sum|s_grad", "a path to e forgotten"),
+    ("engine.accumulate", replace_gradient, "replac|overwr|last|add", "replaced, not added"),
+    ("engine.momentum", mix_momentum, "1 - |mean|factor|momentum", "a running mean"),
+    ("engine.adam", skip_correction, "correct|bias|start", "no correction"),
+    ("engine.adam", count_from_two, "step|count|1", "step counted from 2"),
+    ("engine.training", train_without_zeros, "zero|clear|kept|add|reset", "not zeroed"),
+    ("neuron.predict", skip_square, "square|tanh|slope|power", "the square forgotten"),
+    ("neuron.predict", skip_input, "x|factor|input|local slope", "x forgotten"),
 ]
