@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import micrograd_plus_viz as viz
 from micrograd_plus_viz.payload import compress, payload
 from micrograd_plus_viz.player import compressed_player, in_script
-from micrograd_plus_viz.window import load_window
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "gallery.ipynb"
 PLACE = "<!-- walks -->"
@@ -46,7 +46,8 @@ def walks() -> str:
     """Every program with its question and its player, then the player's code."""
     parts = [STYLE]
     for question, program, trace in record_walk():
-        data, _ = compress(payload(*load_window(trace)))
+        shown = viz.show(trace)
+        data, _ = compress(payload(shown.trace, shown.note))
         place = f'<div class="walk"><script type="application/octet-stream">{data}</script></div>'
         parts += [question, f"```python\n{program}\n```", place]
     parts.append(f'<script type="application/octet-stream" id="player-code">{compressed_player()}</script>')

@@ -267,6 +267,8 @@ def test_quantile_rejects_numbers_outside_0_to_1():
         mg.quantile(mg.tensor([1.0, 2.0]), 25)
     with pytest.raises(ValueError, match=r"quantile.*: q must be between 0 and 1, got -1"):
         mg.quantile(mg.tensor([1.0, 2.0]), [0.5, -1])
+    with pytest.raises(TypeError, match=r"quantile: no gradient reaches q; write q\.detach\(\)"):
+        mg.quantile([1.0, 2.0], mg.tensor(0.5, requires_grad=True))
     with pytest.raises(ValueError, match=r"quantile: q must be one number or a row of numbers, got shape \(1, 2\)"):
         mg.quantile(mg.tensor([1.0, 2.0]), [[0.5, 1.0]])
     with pytest.raises(ValueError, match=r"quantile.*: method must be one of 'linear', 'lower', .*, got 'middle'"):

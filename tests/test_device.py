@@ -197,6 +197,20 @@ def test_a_walk_on_the_device_is_recorded_with_its_device():
     assert stored["values"][trace.to_dict()["gradients"][0]["value"]]["data"] == [2.0, 4.0]
 
 
+@pytest.mark.parametrize("join", [mg.concatenate, mg.stack])
+def test_a_forward_walk_through_a_join_is_recorded_on_the_device(join):
+    parts = tuple(mg.tensor([number, number + 1.0], device=DEVICE) for number in range(3))
+    stand_in.copies.clear()
+    with mg.record() as trace:
+        mg.jvp(lambda *parts: join(parts, axis=-1), parts, parts)
+    assert not stand_in.copies
+    after = np.stack([np.arange(3.0), np.arange(3.0) + 1])
+    after = after if join is mg.stack else after.T.ravel()
+    assert len(trace.steps) == 3
+    np.testing.assert_array_equal(trace.steps[-1].after.get(), after)
+    assert all(np.count_nonzero(step.contribution.get()) <= 2 for step in trace.steps)
+
+
 def test_an_unknown_device_is_an_error_with_the_known_ones():
     with pytest.raises(ValueError, match=r"there is no device 'gpu'; the devices are cpu, cuda, stand-in"):
         mg.tensor([1.0], device="gpu")

@@ -268,12 +268,13 @@ def test_the_example_of_an_operation_prints_what_it_shows(op):
     assert outcome.failed == 0
 
 
-def test_the_session_of_the_page_about_writing_prints_as_shown():
-    blocks = re.findall(r"```pycon\n(.*?)```", (DOCS / "writing.md").read_text(encoding="utf-8"), re.DOTALL)
-    session = doctest.DocTestParser().get_doctest("\n".join(blocks), {"mg": mg, "np": np}, "writing.md", None, 0)
+@pytest.mark.parametrize(("name", "least"), [("writing.md", 30), ("differences.md", 6)])
+def test_the_session_of_a_page_prints_as_shown(name, least):
+    blocks = re.findall(r"```pycon\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
+    session = doctest.DocTestParser().get_doctest("\n".join(blocks), {"mg": mg, "np": np}, name, None, 0)
     with np.printoptions(precision=8, suppress=False, linewidth=75, threshold=1000):
         outcome = doctest.DocTestRunner().run(session)
-    assert outcome.attempted > 30
+    assert outcome.attempted > least
     assert outcome.failed == 0
 
 
@@ -337,8 +338,9 @@ def headings(path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(HOUSE).as_posix())
 def test_the_links_of_a_page_lead_somewhere(page):
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    folder = HOUSE / "notebooks" if page.parent.name == "lessons" else page.parent     # a lesson is read as a notebook
     for target, anchor in LINK.findall(prose):
-        path = (page.parent / target).resolve()
+        path = (folder / target).resolve()
         assert path.exists(), f"{page.name} links to {target}"
         if anchor:
             assert anchor in headings(path), f"{page.name} links to {target}#{anchor}"

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -243,6 +244,12 @@ def test_dots_in_a_method_of_a_class_are_named_with_the_method():
     assert "dots" not in exercises.check("engine.value", Filled).text
 
 
+def test_the_walk_of_an_answer_shows_its_program_and_not_who_asked_for_it():
+    trace = exercises.check("engine.value", exercises.wrong_answer("engine.value", "M1")).walk()
+    files = {site.file for each in (*trace.nodes, *trace.walks, *trace.journal) for site in each.lines}
+    assert files == {"<the program of engine.value>"}
+
+
 def test_a_wrong_answer_makes_its_mistake_and_others_are_listed():
     overwrites, right = exercises.wrong_answer("engine.value", "M1"), BY_ID["engine.value"].right
     for number, gradient in ((overwrites, 3.0), (right, 7.0)):
@@ -287,20 +294,55 @@ def test_the_line_that_is_too_many_gives_a_named_mistake():
 # Patients ---------------------------------------------------------------------------------------------------
 
 
+def first_gradients(training, x, y):
+    """Return the gradients of the first step of a training: those that it lists, or the change of its weights."""
+    found = {}
+
+    def watch(frame, event, _):
+        if event == "return" and frame.f_code is training.__code__:
+            found.update(frame.f_locals)
+
+    def weights_after(steps):
+        found.clear()
+        sys.setprofile(watch)
+        try:
+            training(x.copy(), y.copy(), 1.0, steps)
+        finally:
+            sys.setprofile(None)
+        return {f"{name} {i}": np.array(part) for name in ("w", "b", "w1", "b1", "w2", "b2", "weights") if name in found
+                for i, part in enumerate(found[name] if name == "weights" else [found[name]])}  # fmt: skip
+
+    with np.errstate(all="ignore"):
+        before, after = weights_after(0), weights_after(1)
+        return found.get("gradients") or [before[name] - after[name] for name in before]
+
+
 @pytest.mark.parametrize("exercise", of_kind("patient"), ids=lambda each: each.id)
 def test_a_patient_fails_at_its_own_test_and_passes_those_before(exercise):
     arguments = exercise.cases(3)[0].request["arguments"]
-    ill, x, y, rate = exercise.mistakes[0].wrong_answer, *(arguments[name] for name in ("x", "y", "rate"))
-    number, _ = ill(x, y, rate, 0)
+    x, y, rate = (arguments[name] for name in ("x", "y", "rate"))
+    for training in (exercise.mistakes[0].wrong_answer, exercise.right):
+        number, _ = training(x, y, rate, 0)
+        gradients = first_gradients(training, x, y)
+        norms = [float(np.linalg.norm(each)) for each in gradients if np.ndim(each) == 2]
 
-    def loss(rate, steps):
-        with np.errstate(all="ignore"):
-            return float(np.mean((ill(x, y, rate, steps)[1](x) - y) ** 2))
+        def loss(rate, steps, training=training):
+            with np.errstate(all="ignore"):
+                return float(np.mean((training(x, y, rate, steps)[1](x) - y) ** 2))
 
-    passes = {4: loss(rate / 100, 1) < loss(rate, 0), 5: loss(rate, 30) < loss(rate, 0) < np.inf}
-    assert all(passed for test, passed in passes.items() if test < number)
-    assert passes.get(number, False) is False or number < 4
-    assert loss(rate, arguments["steps"]) > patients.LEARNED * np.var(y) or not np.isfinite(loss(rate, 200))
+        passes = {
+            2: all(np.isfinite(each).all() for each in gradients), 3: all(np.any(each) for each in gradients),
+            4: not norms or max(norms) < 1000 * min(norms), 6: loss(rate / 100, 1) < loss(rate, 0),
+            7: loss(rate, 30) < loss(rate, 0) < np.inf,
+        }  # fmt: skip
+        assert len(patients.TESTS) == max(passes)
+        if training is exercise.right:
+            assert all(passes.values()), passes
+        else:
+            assert all(passed for test, passed in passes.items() if test < number), passes
+            assert passes.get(number, False) is False
+            last = loss(rate, arguments["steps"])
+            assert last > patients.LEARNED * np.var(y) or not np.isfinite(last)
 
 
 def test_a_patient_marks_the_test_and_the_cure():
@@ -315,7 +357,7 @@ def test_a_patient_marks_the_test_and_the_cure():
 
 def test_a_cure_of_more_than_three_lines_is_not_accepted():
     def uphill_patient(x, y, rate, steps):
-        test = 4
+        test = 6
         a = np.c_[x, np.ones(len(x))]
         c = np.linalg.lstsq(a, y)[0]
         b = c[-1]
@@ -344,7 +386,7 @@ def test_a_patient_without_a_test_gets_a_sentence():
     ("penalty.w", lambda w, upstream: upstream + w, ("the first wrong one is the answer[0, 0]", "by hand, step by step",
                                                      "It should be about 0.46; you have -2.6")),
     ("leaky_relu.x", lambda xp, x, slope: xp.where(x > slope, 1.0, slope),
-     ("the call when entries are exactly at the bounds", "a print in each line", "smallest possible call")),
+     ("what happens when entries are exactly at the bounds", "a print in each line", "smallest possible call")),
 ])  # fmt: skip
 def test_hints_without_a_name_work_out_one_entry_by_hand(name, answer, texts):
     reply = exercises.check(name, answer, seed=4)

@@ -1,4 +1,4 @@
-"""Both notebooks in a real JupyterLab: run, every player stepped by mouse and keyboard, and reopened.
+"""A notebook of walks and a lesson in a real JupyterLab: run, stepped and answered by mouse and keyboard, reopened.
 
 The servers keep all that they remember in temporary folders, and the browser resolves no name: what asks for
 anything outside this machine fails, and is written down.
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import nbformat
 import psutil
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -31,12 +32,35 @@ from staged import staged_notebooks
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("JupyterLab")]
 
-WALKS = {"01_first_walk.ipynb": 8, "02_train_a_network.ipynb": 2}
-"""How many walks each notebook shows."""
-DRAWN = {"01_first_walk.ipynb": 7, "02_train_a_network.ipynb": 1}
-"""How many of them are small enough for a picture where no script may run; the others have a sentence there."""
-PLOTS = {"01_first_walk.ipynb": 0, "02_train_a_network.ipynb": 7}
-"""How many pictures of numbers."""
+CELLS = [
+    """import matplotlib.pyplot as plt
+import micrograd_plus as mg
+import micrograd_plus_viz as viz""",
+    """a, b = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+with mg.record() as trace:
+    y = (a + b) * (a * b)
+    y.backward()
+trace""",
+    """x = mg.tensor([2.0, 1.0, 0.0], requires_grad=True)
+with mg.record() as trace:
+    weights = mg.softmax(x)
+    loss = -mg.log(weights[0])
+    loss.backward()
+trace""",
+    """x = y = mg.tensor(0.5, requires_grad=True)
+with mg.record() as trace:
+    for _ in range(25):
+        y = mg.tanh(y) + x
+    y.backward()
+trace""",
+    """figure, place = plt.subplots()
+place.plot([1, 2, 3])
+viz.describe(figure, "A line that rises from 1 to 3.")""",
+]
+"""A notebook of walks: small, with a composite, large, and a picture of numbers."""
+WALKS, DRAWN = 3, 2
+"""How many walks it shows, and how many are small enough for a picture where no script may run."""
+NAME, LESSON = "walks.ipynb", "01_first_walk.ipynb"
 PATIENCE = 90_000
 """Milliseconds that a notebook may take to open on a machine that does other things besides."""
 
@@ -52,7 +76,7 @@ READY = """async () => {
     await app.shell.currentWidget.sessionContext.ready;
 }"""
 COMMAND = "([name, values]) => window.jupyterapp.commands.execute(name, values).then((done) => done ?? null)"
-CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
+CELLS_COUNT = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
 STATE = """(player) => JSON.stringify([
     [...player.querySelectorAll(".node, .edge")].map(
         (mark) => [mark.id, mark.getAttribute("class").replace(" pointed", ""),
@@ -172,11 +196,13 @@ def outside(url: str) -> bool:
 
 @pytest.fixture(scope="module")
 def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Return one JupyterLab for both notebooks, because it takes longer to start than they take to run."""
+    """Return one JupyterLab for all notebooks, because it takes longer to start than they take to run."""
     folder = tmp_path_factory.mktemp("course") / "notebooks"
     folder.mkdir()
-    for name in WALKS:
-        (folder / name).write_text(staged_notebooks()[name], encoding="utf-8")
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS], metadata=kernel)
+    (folder / NAME).write_text(nbformat.writes(made), encoding="utf-8")
+    (folder / LESSON).write_text(staged_notebooks()[LESSON], encoding="utf-8")
     with jupyterlab(folder, tmp_path_factory.mktemp("home")) as lab:
         yield lab
 
@@ -188,12 +214,12 @@ def context(chromium: Any) -> Iterator[BrowserContext]:  # noqa: F811 - pytest h
         yield context
 
 
-@pytest.fixture(scope="module", params=WALKS)
-def ran(request: pytest.FixtureRequest, lab_server: Lab, context: BrowserContext) -> Iterator[Opened]:
-    """Return each notebook, run to its last cell, saved, and still open."""
-    with open_notebook(context, lab_server, request.param) as notebook:
+@pytest.fixture(scope="module")
+def ran(lab_server: Lab, context: BrowserContext) -> Iterator[Opened]:
+    """Return the notebook of walks, run to its last cell, saved, and still open."""
+    with open_notebook(context, lab_server, NAME) as notebook:
         assert notebook.command("notebook:run-all-cells"), notebook.errors()
-        expect(notebook.players()).to_have_count(WALKS[request.param], timeout=PATIENCE)
+        expect(notebook.players()).to_have_count(WALKS, timeout=PATIENCE)
         notebook.command("docmanager:save")
         yield notebook
 
@@ -237,16 +263,16 @@ def test_every_player_steps_forward_and_back_by_keyboard(ran):
 
 
 def test_letters_typed_into_a_player_do_not_reach_the_notebook(ran):
-    before = ran.page.evaluate(CELLS)
+    before = ran.page.evaluate(CELLS_COUNT)
     ran.players().first.focus()
     for key in ("b", "a", "d", "d", "x", "m"):
         ran.page.keyboard.press(key)
-    assert ran.page.evaluate(CELLS) == before
+    assert ran.page.evaluate(CELLS_COUNT) == before
 
 
 def test_player_follows_the_theme_and_figures_stay_light(ran):
     host, plots = ran.page.locator("[data-mgp]").first, ran.page.locator(".jp-OutputArea img[src^='data:image/png']")
-    expect(plots).to_have_count(PLOTS[ran.file.name])
+    expect(plots).to_have_count(1)
     for theme, scheme in (("JupyterLab Dark", "dark"), ("JupyterLab Light", "light")):
         ran.command("apputils:change-theme", theme=theme)
         expect(host).to_have_css("color-scheme", scheme)
@@ -257,7 +283,7 @@ def test_player_follows_the_theme_and_figures_stay_light(ran):
 
 def test_every_plot_has_alternative_text(ran):
     plots = ran.page.locator(".jp-OutputArea img[src^='data:image/png']")
-    expect(plots).to_have_count(PLOTS[ran.file.name])
+    expect(plots).to_have_count(1)
     for plot in each(plots):
         expect(plot).to_have_attribute("alt", re.compile(r"\w+ \w+"))
 
@@ -277,22 +303,42 @@ def test_a_composite_is_opened_stepped_and_left(ran):
 
 
 def test_untrusted_notebooks_show_pictures_trusted_ones_players(ran, context):
-    name, walks = ran.file.name, WALKS[ran.file.name]
+    name = ran.file.name
     from_elsewhere = json.loads(ran.file.read_text(encoding="utf-8"))
     from_elsewhere["metadata"]["written_by"] = "somebody else"  # so that the signature is not one that was made here
     (ran.lab.folder / f"other_{name}").write_text(json.dumps(from_elsewhere), encoding="utf-8")
     with open_notebook(context, ran.lab, f"other_{name}") as again:
-        expect(again.pictures()).to_have_count(DRAWN[name], timeout=PATIENCE)
+        expect(again.pictures()).to_have_count(DRAWN, timeout=PATIENCE)
         for picture in each(again.pictures()):
             assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
         expect(again.players()).to_have_count(0)
         again.page.evaluate("() => void window.jupyterapp.commands.execute('notebook:trust')")
         again.page.get_by_role("dialog").get_by_role("button", name="Trust").click()
-        expect(again.players()).to_have_count(walks, timeout=PATIENCE)
+        expect(again.players()).to_have_count(WALKS, timeout=PATIENCE)
         for player in each(again.players()):
             player.focus()
             player.press("ArrowRight")
             expect(player.locator(".sentence")).to_contain_text("Step 1 of")
+
+
+def test_a_lesson_hides_its_answers_and_is_answered(lab_server, context):
+    with open_notebook(context, lab_server, LESSON) as lesson:
+        page = lesson.page
+        hidden = page.locator(".jp-Placeholder")
+        expect(hidden.first).to_be_visible(timeout=PATIENCE)
+        lesson.command("notebook:run-all-cells")
+        expect(page.get_by_text("questions answered")).to_contain_text(re.compile("^0 of"), timeout=PATIENCE)
+        assert lesson.errors() == []
+        cells = page.evaluate(CELLS_COUNT)
+        first = page.locator("[data-mgp]").first
+        first.get_by_role("gridcell").first.click()
+        expect(first.locator(".card-feedback")).to_contain_text("Not right")
+        box = page.locator("[data-mgp] .answer").first
+        box.click()
+        page.keyboard.type("1")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("questions answered")).to_contain_text("1 right at once")
+        assert page.evaluate(CELLS_COUNT) == cells
 
 
 def test_no_jupyter_news_covers_the_cells(ran):

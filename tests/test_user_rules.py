@@ -72,8 +72,9 @@ def test_a_rule_that_returns_a_result_keeps_it_for_the_second_walk():
     half_square = one_rule(lambda upstream, out: out)
     x = leaf([1.0, 2.0])
     h = 3 * x
-    y = half_square(h)
-    loss = y.sum() + (h * h).sum()
+    square = h * h
+    y = half_square(h)  # later than `square`, so its contribution to h arrives first, and the other is added to it
+    loss = y.sum() + square.sum()
     loss.backward()
     once = x.grad.numpy()
     loss.backward()

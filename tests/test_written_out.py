@@ -700,6 +700,55 @@ def test_a_recurrent_network_is_written_as_two_loops():
     assert lengths[0] == lengths[1] < 110
 
 
+def test_without_exact_bits_a_loop_of_products_becomes_one_product():
+    def make(**options):
+        rng = np.random.default_rng(0)
+        w, u = (mg.tensor(rng.normal(size=(5, 5)), requires_grad=True) for _ in range(2))
+
+        def step(x):
+            w.grad = u.grad = None
+            state = mg.zeros((3, 5))
+            for drive in functional.linear(x, w).unstack():
+                state = mg.tanh(functional.linear(state, u, drive))
+            loss = (state * state).mean()
+            loss.backward()
+            return loss
+
+        return [w, u], mg.compile(step, **options)
+
+    (ours, exact), (theirs, rounding) = make(), make(exact=False)
+    for seed in range(4):
+        x = mg.tensor(np.random.default_rng(seed).normal(size=(12, 3, 5)))
+        assert same(exact(x), rounding(x))
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-12)
+    assert rounding.counts["written"] == 2
+    assert "exact=False" in rounding.source
+    assert "exact=False" not in exact.source
+    assert "to_u += " in exact.source
+    assert "to_u += " not in rounding.source
+    assert rounding.source.count(".dot(") < exact.source.count(".dot(")
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_sums_of_products_that_are_read_in_between_stay(is_read):
+    def step(x):
+        a = x.detach().data
+        total, seen = a.T.dot(a), []
+        for i in range(1, 7):
+            total += (a * float(i)).T.dot(a)
+            if is_read:
+                seen.append(total * 1.0)
+        return [mg.tensor(each) for each in (*seen, total * 1.0)]
+
+    x = mg.tensor(np.random.default_rng(0).normal(size=(3, 4)))
+    compiled = mg.compile(step, exact=False)
+    for _ in range(4):
+        for a, b in zip(step(x), compiled(x), strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
+    assert ("np.empty((7, 3, 4)" in compiled.source or "np.stack(" in compiled.source) is not is_read
+
+
 # The text -------------------------------------------------
 
 

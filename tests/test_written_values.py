@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from micrograd_plus.written.number_step import trace_numbers
 
 def state_of(values):
     """Return the numbers and gradients of some Values, in every bit."""
-    return repr([(value.data, value.grad) for value in values])
+    return repr([(value.data, float(value.grad)) for value in values])
 
 
 def network(sizes=(2, 4, 3, 1)):
@@ -102,7 +103,7 @@ def random_step(seed):
 
 def test_steps_of_random_operations_have_the_engines_bits():
     assert Value is not None
-    for seed in range(150):
+    for seed in [*range(150), 1158, 2365, 2790]:
         (ours, engine), (theirs, step) = random_step(seed), random_step(seed)
         assert len(ours) == 2
         step, rng = mg.compile(step), random.Random(seed)  # noqa: S311 - nothing is secret
@@ -114,8 +115,8 @@ def test_steps_of_random_operations_have_the_engines_bits():
 
 
 def plain(results):
-    """Return numbers in place of Values."""
-    return [getattr(each, "data", each) for each in results]
+    """Return floats in place of Values."""
+    return [float(getattr(each, "data", each)) for each in results]
 
 
 def test_a_zero_is_dropped_only_where_its_sign_is_hidden(monkeypatch):
@@ -341,3 +342,27 @@ def test_values_are_themselves_again_after_a_trace():
     mg.written_out(lambda x: w * x, 1.5)
     assert dict(vars(Value)) == before
     assert sys.modules["micrograd_plus.engine"].floats is mg.backends.floats
+
+
+def test_values_of_other_threads_stay_plain_while_a_step_is_traced():
+    found, is_over = [], threading.Event()
+
+    def compute():
+        while not is_over.is_set():
+            a = Value(0.5)
+            out = (a * 3.0).tanh() ** 2
+            out.backward()
+            found.append((type(out.data), type(a.grad), out.data, a.grad))
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    try:
+        model = network()
+        for _ in range(5):
+            mg.written_out(train(model), 0.5, -0.5, 1.0)
+    finally:
+        is_over.set()
+        thread.join()
+    assert len(found) > 5
+    assert len(set(found)) == 1
+    assert found[0][:2] == (float, float)

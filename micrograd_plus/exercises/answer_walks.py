@@ -98,8 +98,8 @@ def run_program(source: str, names: dict[str, Any], title: str) -> Trace:
         exec(code, {"mg": ops, **names})  # noqa: S102 - a program written below, with the student's rule in it
     trace.marks = {}
     len(trace.steps)  # run the rules now, while nothing that they print is shown
-    for node in trace.nodes:
-        node.lines = node.lines[: next((i for i, site in enumerate(node.lines, start=1) if site.file == file), None)]
+    for each in (*trace.nodes, *trace.walks, *trace.journal):  # the lines that called this function are no part of it
+        each.lines = each.lines[: next((i for i, site in enumerate(each.lines, start=1) if site.file == file), None)]
     return trace
 
 

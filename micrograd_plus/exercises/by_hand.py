@@ -15,7 +15,7 @@ from .mistakes import LAST_HINT
 from .prompts import example_inputs, example_sample, write_value
 from .rule_cases import RuleCases
 from .sandboxed import carry_out
-from .spec import Case, Exercise, Mistake
+from .spec import ORDINARY, Case, Exercise, Mistake
 
 np = devices.device("cpu").library
 
@@ -84,8 +84,9 @@ def shown_arguments(case: Case) -> list[tuple[str, Any]]:
     if case.expects.get("upstream") is not None:
         arguments["upstream"] = case.expects["upstream"]
     hidden = {"out", "unit", "scale", "weights", "chosen", "log_weights", "order"}
+    hidden |= {f"{name}_shape" for name in arguments}
     return [(name, value) for name, value in arguments.items()
-            if name not in hidden and not name.endswith("_shape") and value is not None
+            if name not in hidden and not (value is None or value is False)
             and getattr(value, "size", 0) <= MOST_ENTRIES]  # fmt: skip
 
 
@@ -102,12 +103,15 @@ GENERAL = (
 
 def general_hints(exercise: Exercise, wrong: Wrong | None) -> tuple[str, str, str]:
     """Return hints about the call that failed, if the small call is right or there is none."""
-    about = "the first wrong call" if wrong is None else f"the call when {wrong.case.about}"
+    is_special = wrong is not None and wrong.case.about != ORDINARY
+    look = f"Look at what happens when {wrong.case.about}" if wrong is not None and is_special else (
+        "Look at the first wrong call")  # fmt: skip
+    question = "What is special about them?" if is_special else "What should come out, by hand?"
     if exercise.walk_program is not None and wrong is not None and wrong.answer and exercise.kind == "gradients":
         return (f"Call exercises.walk(): which steps send to {wrong.answer}, and how much does each send?",
                 f"{wrong.answer} receives the sum of upstream times local slope, over all steps that send to it.",
                 LAST_HINT)  # fmt: skip
-    return (f"Look at {about}: exercises.inputs() returns its inputs. What is special about them?",
+    return (f"{look}: exercises.inputs() returns its inputs. {question}",
             "Call your answer on these inputs with a print in each line. Which line has the first wrong number?",
             LAST_HINT)  # fmt: skip
 

@@ -7,6 +7,7 @@ right, if the tied entries together send as much as arrived. A tie that counts t
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any
 
@@ -166,17 +167,24 @@ def received_by_input(case: Case, name: str, value: Any, finite: int | None = No
             try:
                 value = upstream * value
             except ValueError:
-                return Wrong("shape", f"the shape is {value.shape}, but the output has shape {upstream.shape}", name)
+                return wrong_shape(case, name, value.shape, upstream.shape, "the output")
         if shape is None or value.shape == shape:
             return value
         if case.expects.get("unbroadcast") and can_unbroadcast(value.shape, shape):
             return devices.device("cpu").namespace.sum_to_shape(value, shape)
-    return wrong_shape(name, value.shape, shape)
+    return wrong_shape(case, name, value.shape, shape, name)
 
 
-def wrong_shape(name: str, shape: tuple[int, ...], want: tuple[int, ...]) -> Wrong:
-    """Return the difference between two shapes."""
-    return Wrong("shape", f"the shape is {shape}, but {name} has shape {want}", name, (shape, want))
+def wrong_shape(case: Case, name: str, shape: tuple[int, ...], want: tuple[int, ...], what: str) -> Wrong:
+    """Return the difference between the shape of an answer and that of `what`.
+
+    A length that occurs in no argument is not shown, since it could tell a hidden number.
+    """
+    shapes = [want, *(np.shape(value) for value in case.request["arguments"].values() if hasattr(value, "shape"))]
+    lengths = {0, 1, *(length for each in shapes for length in each), *(int(np.prod(each)) for each in shapes)}
+    is_shown = len(shape) <= len(want) + 2 and lengths.issuperset(shape)
+    got = f"the shape is {shape}, but" if is_shown else "the shape does not fit:"
+    return Wrong("shape", f"{got} {what} has shape {want}", name, (shape, want))
 
 
 def nudge(request: dict[str, Any], rng: Any, bits: int = 1) -> dict[str, Any]:
@@ -236,8 +244,13 @@ def describe_failure(error: dict[str, Any]) -> Wrong:
     if error["kind"] == "InvalidAnswer":
         return Wrong("refused", error["message"])
     line = f" (line {error['line']})" if error["line"] else ""
-    message = f": {error['message']}" if error["message"] else ""
+    message = f": {CORE_DIMENSION.sub(INNER_LENGTHS, error['message'])}" if error["message"] else ""
     return Wrong("raised", f"it stopped with {error['kind']}{message}{line}")
+
+
+CORE_DIMENSION = re.compile(r"(\w+): Input operand .*\(size (\d+) is different from (\d+)\)")
+INNER_LENGTHS = r"\1: shapes do not fit: the inner lengths \3 and \2 differ"
+"""NumPy's message about the shapes of a product of matrices, and the same in plain words."""
 
 
 def is_close(expected: Expected, name: str, value: Any) -> bool:
@@ -252,7 +265,7 @@ def is_close(expected: Expected, name: str, value: Any) -> bool:
 def compare_arrays(expected: Expected, name: str, right: Any, value: Any) -> Wrong | None:
     """Return the difference between one answer and the right one, entry by entry."""
     if value.shape != right.shape:
-        return wrong_shape(name, value.shape, right.shape)
+        return wrong_shape(expected.case, name, value.shape, right.shape, name)
     if value.dtype.kind == "c" and right.dtype.kind != "c":
         return Wrong("complex", f"{name} must have real numbers, got complex ones", name)
     with np.errstate(all="ignore"):

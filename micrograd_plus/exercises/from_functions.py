@@ -12,7 +12,7 @@ from .mistakes import mistake, wrong_answers
 from .prompts import is_float, show_call
 from .sandboxed import FUNCTIONS, carry_out
 from .sandboxed.values import parameter_names
-from .spec import EDGES, PLAIN, Case, Exercise, Mistake, Part
+from .spec import EDGES, ORDINARY, PLAIN, Case, Exercise, Mistake, Part
 from .variants import function_variants
 
 np = devices.device("cpu").library
@@ -88,7 +88,7 @@ def function_exercise(
     judge: Any = None,
     parts: Sequence[Part] | None = None,
     count: int = 4,
-    about: str = "the inputs are ordinary",
+    about: str = ORDINARY,
     example: str | None = None,
     result: type = float,
     without: Sequence[str] = (),

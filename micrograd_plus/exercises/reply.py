@@ -19,7 +19,7 @@ from .by_hand import hints_by_hand
 from .compare import Wrong
 from .mark import Result
 from .sandboxed.values import copy_data
-from .spec import Case, Exercise, Mistake
+from .spec import ORDINARY, Case, Exercise, Mistake
 from .texts import Text, escape, format_points, wrap_line
 from .variants import VARIANT
 
@@ -95,7 +95,9 @@ class Reply:
             is_repeated = any(result.first_wrong.sentence in part["reason"] for part in result.parts)
             step = f"when {result.first_wrong.case.about}." if is_repeated else self.step
             gradient = result.first_wrong.answer if self.exercise.kind == "gradients" else None
-            lines += wrap_line(f"First wrong {f'gradient: {gradient}.' if gradient else f'step: {escape(step)}'}", 2)
+            if gradient or step != f"when {ORDINARY}.":
+                first = f"gradient: {gradient}." if gradient else f"step: {escape(step)}"
+                lines += wrap_line(f"First wrong {first}", 2)
         if result.mistake is not None:
             lines += wrap_line(f"This looks like a known mistake: {result.mistake.title}. For a hint, call "
                                f"exercises.hint()")  # fmt: skip

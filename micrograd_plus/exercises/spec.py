@@ -40,6 +40,8 @@ GROUPS = (
 
 PLAIN, EDGES, SECOND_ORDER = "plain values", "edges", "second order"
 """The names of parts: ordinary inputs, edge cases, and the gradient of the gradient (see `sandboxed.dual`)."""
+ORDINARY = "the inputs are ordinary"
+"""What a case is about if there is nothing to say about it."""
 
 
 class Part:

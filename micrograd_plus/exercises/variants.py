@@ -30,7 +30,7 @@ np = devices.device("cpu").library
 ENGINE = devices.device("cpu").namespace
 
 QUESTION = "Which line of your answer would you check first, if one name, sign, factor or axis were wrong?"
-EXPLANATION = "Your numbers are those of the right answer with one change: {title}."
+EXPLANATION = "This mistake gives exactly your numbers: {title}."
 SHAPES = "_shape"
 
 
@@ -251,14 +251,19 @@ def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], 
     local = op.kind == "elementwise" and not whole
     for name in array_names(op, reads):
         yield variant(value_title(name, local), replace_result(answer, lambda v, n=name: v[n]))
-        if not local and name != "upstream":
-            yield from products_with_upstream(answer, name)
+        if name == "upstream":  # a division by it leaves it out, which has its own name
+            continue
+        if not local:
+            yield from products_with_upstream(answer, name, is_left=served == op.inputs[:1])
         yield variant(f"a factor too many: `{name}`", change_result(answer, lambda r, v, n=name: r * v[n]))
         yield variant(f"divided by `{name}`, which the rule does not do",
                       change_result(answer, lambda r, v, n=name: r / v[n]))  # fmt: skip
     if local:
         yield from plain_slopes(op, answer, served, reads)
     else:
+        if len(served) == 1:
+            yield variant("1 everywhere: upstream is left out",
+                          replace_result(answer, lambda v: np.ones(v[f"{served[0]}{SHAPES}"])))  # fmt: skip
         yield variant("upstream passes only where it is positive",
                       with_values(answer, lambda v: {"upstream": np.maximum(v["upstream"], 0)}))  # fmt: skip
     for title, change in CHANGES.items():
@@ -275,18 +280,22 @@ def replace_result(answer: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
     return other
 
 
-def products_with_upstream(answer: Any, name: str) -> Iterator[Mistake]:
-    """Yield the products of upstream and a value that students try: entry by entry, and of matrices."""
+def products_with_upstream(answer: Any, name: str, *, is_left: bool) -> Iterator[Mistake]:
+    """Yield the products of upstream and a value that students try: entry by entry, and of matrices.
+
+    For the left factor of a product (`is_left`), the transpose belongs on the right.
+    """
     wrong_order = "the matrices are multiplied in the wrong order: the transpose on the"
     all_axes = "all axes are exchanged by `.T`, not the last two"
+    both = f"{wrong_order} {'left' if is_left else 'right'}; and {all_axes}"
     products: dict[tuple[str, int], Callable[[Any, Any], Any]] = {
         (f"upstream times the value `{name}`", 0): lambda up, x: up * x,
         (f"a transpose is missing: upstream @ `{name}`", 0): lambda up, x: up @ x,
         (f"a transpose is missing: `{name}` @ upstream", 0): lambda up, x: x @ up,
         (f"{wrong_order} left", 0): lambda up, x: np.swapaxes(x, -1, -2) @ up,
         (f"{wrong_order} right", 0): lambda up, x: up @ np.swapaxes(x, -1, -2),
-        (all_axes, 0): lambda up, x: up @ x.T,
-        (all_axes, 1): lambda up, x: x.T @ up,
+        (all_axes if is_left else both, 0): lambda up, x: up @ x.T,
+        (both if is_left else all_axes, 0): lambda up, x: x.T @ up,
         (f"only upstream and the sign of `{name}`", 0): lambda up, x: up * np.sign(x),
     }
     for (title, _), product in products.items():

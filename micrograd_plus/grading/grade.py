@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..exercises.answer_walks import right_walk, walk_with_answer
+from ..exercises.spec import ORDINARY
 from .assignment import Assignment
 from .budget import SPARE, Budget
 from .cells import answers_to_run, cells_to_run, exercises_of, is_starter, required_cells
@@ -374,7 +375,8 @@ def reason_for_marks(marks: dict[str, Any]) -> str:
         return reason("right")
     wrong, mistake = marks["first_wrong"], marks["mistake"]
     flaws = dict.fromkeys(part["reason"].removeprefix("right; ") for part in marks["parts"])
-    first = f"{wrong['part']}, {wrong['case']}: {wrong['sentence']}" if wrong else "; ".join(
+    case = f", {wrong['case']}" if wrong and wrong["case"] != ORDINARY else ""
+    first = f"{wrong['part']}{case}: {wrong['sentence']}" if wrong else "; ".join(
         each for each in flaws if each != "right")  # fmt: skip
     return clean(f"{first}. {mistake['hints'][0]}" if mistake else first)
 

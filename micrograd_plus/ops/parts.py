@@ -337,7 +337,7 @@ def diff(x, n=1, axis=-1, prepend=None, append=None):
     Shapes: x (..., m) -> (..., m - n).
     Args:
         x: numbers, with at least one axis.
-        n: how often to take differences, default 1; 0 returns x.
+        n: how often to take differences, default 1; 0 returns x, without what is attached.
         prepend, append: values to attach before and after x first; a single number fills one slice. Default None.
     Raises: ValueError if n is negative, or x is a single number; IndexError if the axis is out of range.
     >>> mg.diff([1.0, 4.0, 9.0]).tolist(), mg.diff([1.0, 4.0, 9.0], 2).tolist()
@@ -346,13 +346,15 @@ def diff(x, n=1, axis=-1, prepend=None, append=None):
     _wants_axes("diff", x, 1)
     if n < 0:
         raise ValueError(f"n must not be negative, got n={n}")
+    if n == 0:
+        return reshape(x, shape(x))
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
         one = tuple(1 if i == axis % ndim(x) else length for i, length in enumerate(shape(x)))
         x = concatenate([multiply(part, _ones(x, one)) if not ndim(part) else part for part in parts], axis=axis)
     for _ in range(n.__index__()):
         x = subtract(_slice(x, axis, 1, None), _slice(x, axis, None, -1))
-    return x if n else reshape(x, shape(x))
+    return x
 
 
 def _ones(x, lengths):

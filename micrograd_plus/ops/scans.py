@@ -275,10 +275,12 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
             names: "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf",
             "inverted_cdf", "averaged_inverted_cdf", "closest_observation".
     Raises: ValueError if q is outside 0 to 1 or has several axes, method is unknown, or x is empty; TypeError if x is
-        complex; IndexError if the axis is out of range.
+        complex or q requires a gradient; IndexError if the axis is out of range.
     >>> mg.quantile([1.0, 2.0, 4.0, 8.0, 16.0], [0.25, 0.9])
     tensor([ 2. , 12.8])
     See: numpy.quantile, torch.quantile; R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", 1996."""
+    if getattr(q, "requires_grad", False):
+        raise TypeError("quantile: no gradient reaches q; write q.detach()")
     shares = q.tolist() if hasattr(q, "tolist") else q
     if ndim(shares) > 1:
         raise ValueError(f"quantile: q must be one number or a row of numbers, got shape {shape(shares)}")

@@ -15,6 +15,7 @@ from ..core.runtime import recorders
 from ..core.runtime.recorders import record_to
 from ..core.variable import Node
 from .builder import build
+from .changes import Change
 from .recorder import RecordedWalk, Recorder, frame_at
 from .trace import Trace
 
@@ -56,7 +57,8 @@ class LastWalkRecorder(Recorder):
         self._failed_walks = {error: walk for error, walk in self._failed_walks.items() if walk in walks}
         for walk in walks:
             walk.position = bisect_left(kept, walk.position)
-        self._changes[:] = [change._replace(position=bisect_left(kept, change.position)) for change in self.changes]
+        noted = map(Change._make, self._changes)
+        self._changes[:] = [change._replace(position=bisect_left(kept, change.position)) for change in noted]
         self._forget_calls({self._notes[number][CALL] for number in kept} | {walk.call for walk in walks}, kept)
         self._step_begins = bisect_left(kept, first)
         self._notes[:] = [self._notes[number] for number in kept]
@@ -67,7 +69,8 @@ class LastWalkRecorder(Recorder):
     def _forget_changes(self, walks: int) -> None:
         """Forget the changes before the first walk that is kept, which notes itself what they left."""
         self.forgotten += walks
-        self._changes[:] = [change._replace(walk=change.walk - walks) for change in self.changes if change.walk > walks]
+        noted = map(Change._make, self._changes)
+        self._changes[:] = [change._replace(walk=change.walk - walks) for change in noted if change.walk > walks]
 
     def _forget_calls(self, used: set[int], kept: list[int]) -> None:
         """Forget calls that have returned and that no kept note belongs to, and with them their frames."""

@@ -39,6 +39,7 @@ class Site:
 
 
 _HERE = f"{Path(__file__).absolute().parent.parent}{os.sep}"
+_PLAYER = f"{os.sep}{_PACKAGE}_viz{os.sep}"
 _LIBRARY = f"{Path(os.__file__).absolute().parent}{os.sep}"
 _ARRAYS = f"{Path(np.__file__).absolute().parent}{os.sep}"
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -53,16 +54,16 @@ user_code: set[int] = set()
 
 
 def kind_of(code: CodeType) -> str:
-    """Return the kind of some code. NumPy's counts as the engine's, and the engine's examples as a user's."""
+    """Return the kind of some code. NumPy's and the player's count as the engine's, its examples as a user's."""
     known = _kinds.get(id(code))
     if known is not None:
         return known[0]
     path = code.co_filename
-    is_in_package = path.startswith(_HERE) and not path.startswith(f"{_HERE}examples{os.sep}")
+    is_in_package = is_package_code(code) or _PLAYER in path
     is_in_library = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
     if code in module_calls:
         kind = ENTERS
-    elif is_in_package or is_in_library or path.startswith((_ARRAYS, "<compiled:", "<frozen")):
+    elif is_in_package or is_in_library or path.startswith((_ARRAYS, "<frozen")):
         kind = ENGINE
     else:
         kind = USER

@@ -65,12 +65,16 @@ def find_hidden_signs(numbers: list[Number], outputs: list[Any]) -> None:
 
 
 def _other_is_positive(reader: Number, x: Number) -> bool:
-    """Return True if x is added to something that is never -0.0."""
+    """Return True if x is added to something that is never -0.0: to 0, or on the right of a sum that begins with 0.
+
+    Two sums hide each other's sign, but only if one of them keeps its 0: the left one.
+    """
     if reader.function != "+" or len(reader.args) != 2:
         return False
     a, b = reader.args
-    other = b if a is x else a
-    return other is not x and (other.is_positive if type(other) is Number else is_zero(other))
+    if x is a:
+        return is_zero(b)
+    return a.is_positive if type(a) is Number else is_zero(a)
 
 
 def _read(x: Any) -> Any:

@@ -156,10 +156,10 @@ class NumberRunner:
             return space.setdefault(f"v{id(what)}", what) is what and f"v{id(what)}"
 
         attributes = {"data": "._data", "grad": ".grad"}
-        arguments = [x for x in page.inputs if x.source[0] == "argument" and type(x.source[1]) is int]
+        sources = [x.source for x in page.inputs]
         reads = [
-            f"_number_of(leaves[{x.source[1]}])" if x in arguments else place(x.source[1]) + attributes[x.source[0]]
-            for x in page.inputs
+            f"_number_of(leaves[{what}])" if kind == "argument" else place(what) + attributes[kind]
+            for kind, what in sources
         ]  # fmt: skip
         space["_number_of"] = _number_of
         results = [f"r{i}" for i in range(len(page.results))]
@@ -208,8 +208,8 @@ class Batch:
         counts = {x.shape[:1] for x in arrays}
         if len(counts) != 1 or () in counts or (0,) in counts:
             raise ValueError(
-                f"mg.compile: with batch=True each argument must be an array whose rows are the examples, as many rows "
-                f"in each; got the shapes {[x.shape for x in arrays]}"
+                f"mg.compile: with batch=True each argument must be an array whose rows are the examples, all of "
+                f"one length; got the shapes {[x.shape for x in arrays]}"
             )
         (count,) = counts
         program = self._find(arrays)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .loops import roll_loops
 from .page import Page, Statement, Value, map_parts, map_values
+from .products import sum_products_at_once
 from .stacks import stack_in_place
 
 
@@ -149,3 +150,5 @@ PASSES: dict[str, Callable[[Page], None]] = {
     "stacks": stack_in_place, "loops": roll_loops,
 }  # fmt: skip
 """The passes by name, in order."""
+ROUNDING_PASSES = {**PASSES, "sums of products": sum_products_at_once}
+"""The passes that `exact=False` may use as well."""

@@ -19,7 +19,7 @@ from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
 from .number_page import watch_values
 from .page import Page, Value
-from .passes import PASSES
+from .passes import PASSES, ROUNDING_PASSES
 from .seams import OpenPage, heal, write_on
 from .text import Text
 
@@ -33,8 +33,9 @@ class Program:
     results and of everything that the call changes.
     """
 
-    def __init__(self, page: Page, structure: Any, name: str, argument_count: int = 0):
+    def __init__(self, page: Page, structure: Any, name: str, argument_count: int = 0, is_exact: bool = True):
         self.page, self.structure, self.argument_count = page, structure, argument_count
+        self.is_exact = is_exact
         self.text = Text(page, name)
         self.inputs = [(value.name, value) for value in page.inputs]
         self.source = (
@@ -61,6 +62,8 @@ class Program:
             '    """The step, written out by mg.compile.',
             "",
         ]
+        if not self.is_exact:
+            lines += ["    With exact=False: sums of products are computed at once, and may round differently.", ""]
         for value in self.page.inputs:
             lines.append(f"    {value.name}: {describe(value)}")
         for constant, x in self.text.constants.items():
@@ -138,7 +141,7 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
         heal(variable)
     result = map_leaves(result, _plain)
     for name in PASSES if passes is None else passes:
-        PASSES[name](page)
+        {**ROUNDING_PASSES, **PASSES}[name](page)
     return result, (page, structure)
 
 

@@ -27,9 +27,12 @@ from .ink import open_page, open_pages
 from .number_program import NumberProgram
 from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
 from .page import Update, Value as ArrayValue
+from .passes import PASSES
 from .program import HOLE, Hole, Program, trace
 
 MOST_PROGRAMS, MOST_LINES = 8, 20_000
+ROUNDING_ORDER = ["dead statements", "constants", "sums of products", *list(PASSES)[2:]]
+"""The passes of `exact=False`, in order."""
 FAILED_CHECK = "a check of the program failed"
 
 
@@ -210,8 +213,9 @@ def key_of(x: Any) -> Any:
 class Compiled:
     """A step that runs as a NumPy program. See `source`, `programs` and `counts`."""
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], exact: bool = True):
         functools.update_wrapper(self, function)
+        self.exact = exact
         self.name: str = getattr(function, "__name__", "step")
         self.function = function
         self.entries: dict[Any, list[Entry]] = {}
@@ -356,10 +360,10 @@ class Compiled:
             result, program = trace_numbers(self.function, args, kwargs, name)
             self._counts["traced"] += 1
             return result, Entry(program, Guards(self.function, program.page))
-        result, (page, structure) = trace(self.function, args, kwargs)
+        result, (page, structure) = trace(self.function, args, kwargs, None if self.exact else ROUNDING_ORDER)
         self._counts["traced"] += 1
         return result, Entry(
-            Program(page, structure, name, len(args) if not kwargs else -1), Guards(self.function, page)
+            Program(page, structure, name, len(args) if not kwargs else -1, self.exact), Guards(self.function, page)
         )
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
@@ -443,12 +447,14 @@ def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 @overload
-def compile(function: Callable[..., Any]) -> Compiled: ...
+def compile(function: Callable[..., Any], *, exact: bool = True) -> Compiled: ...
+@overload
+def compile(*, exact: bool) -> Callable[[Callable[..., Any]], Compiled]: ...
 @overload
 def compile(*, batch: Literal[True]) -> Callable[[Callable[..., Any]], Batch]: ...
 @overload
 def compile(function: Callable[..., Any], *, batch: Literal[True]) -> Batch: ...
-def compile(function: Any = None, *, batch: bool = False) -> Any:
+def compile(function: Any = None, *, batch: bool = False, exact: bool = True) -> Any:
     """Return a step that runs as a NumPy program from its third call on; also a decorator.
 
     The first two calls are traced: each is a valid step, and both must write the same program. Then the program runs in
@@ -459,6 +465,8 @@ def compile(function: Any = None, *, batch: bool = False) -> Any:
             becomes a program of floats.
         batch: True for a step of `Value`s that computes one example from numbers. The compiled step takes arrays whose
             rows are examples, adds up the gradients of all of them, and returns arrays of results.
+        exact: False lets the program round differently where that is faster: a weight's gradient that a loop adds up
+            product by product becomes one product. True by default: the bits of the engine.
     Returns: the compiled step, called like `function`. Its results have no graph.
     Raises: TypeError, with the user's line, for a step that asks for a number of a tensor, or whose two first calls
         differ.
@@ -477,5 +485,5 @@ def compile(function: Any = None, *, batch: bool = False) -> Any:
     See: torch.compile; jax.jit.
     """
     if function is None:
-        return functools.partial(compile, batch=batch)
-    return Batch(function) if batch else Compiled(function)
+        return functools.partial(compile, batch=batch, exact=exact)
+    return Batch(function) if batch else Compiled(function, exact)

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from .ink import special
-from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series, parts_of
+from .loop_text import SMALL, LoopText, comment_of, word_of
+from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series
 from .page import Page, Statement, Value
 
-SMALL = 2**14
-"""Arrays of fewer bytes are not deleted at their last reading: the statement would take longer than it saves."""
 ALIVE = 2**62
 """The place of a reading after the call."""
 UFUNC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
@@ -25,26 +24,24 @@ class Text:
     """Text of a page. `lines` are the body of the function, `constants` the arrays that it needs by name."""
 
     def __init__(self, page: Page, name: str):
-        self.page, self.name = page, name
+        self.page = page
         self.taken: Counter[str] = Counter({"np": 1, "math": 1, name: 1})
         self.taken.update(dict.fromkeys(dir(builtins), 1))
         self.constants: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
         self.targets: dict[str, tuple[Value, str]] = {}
         self.loops = [item for item in page.statements if isinstance(item, Loop)]
-        self.counter = ""
-        self.counts_from = Count(0, 1)
         self._name_targets()
-        self.parameters = [self._name(value, value.hint) for value in page.inputs]
+        self.parameters = [self.name(value, value.hint) for value in page.inputs]
         self.last_reads = self._last_reads()
-        self.befores: dict[Value, str] = {}
+        self.loop_text = LoopText(self)
         self.deleted = set[str]()
         self.preamble = [self.line(statement) for statement in page.preamble]
         self.lines = self._body()
 
     # Names ----------------------------------
 
-    def _name(self, value: Value, wanted: str) -> str:
+    def name(self, value: Value, wanted: str) -> str:
         """Give a value a name that no other has."""
         if not value.name:
             wanted = re.sub(r"\W", "_", wanted).strip("_") or "v"
@@ -111,13 +108,13 @@ class Text:
         note = None
         for i, item in enumerate(self.page.statements):
             if isinstance(item, Loop):
-                lines += self._loop(item, i, note)
+                lines += self.loop_text.lines(item, i, note)
                 note = item.body[-1].note
             else:
-                lines += _comment(item.note) if item.note != note else []
+                lines += comment_of(item.note) if item.note != note else []
                 lines.append(self.line(item))
                 note = item.note
-            lines += self._del(self.deaths.get(i, []))
+            lines += self.say_del(self.deaths.get(i, []))
         fresh = [f"{v.name} = {v.name}.copy()" for v in dict.fromkeys(written)]
         results = ", ".join(self.say(value) for value in self.page.live())
         count = len(self.page.live())
@@ -147,111 +144,12 @@ class Text:
                 deaths.setdefault(at, []).append(series)
         return deaths
 
-    def _del(self, dead: list[Any]) -> list[str]:
+    def say_del(self, dead: list[Any]) -> list[str]:
+        """Return the line that deletes names, if there are any."""
         names = sorted({x.name for x in dead if x.name.isidentifier()} - self.deleted)
         return [f"del {', '.join(names)}"] if names else []
 
-    # Loops ----------------------------------
-
-    def _loop(self, loop: Loop, at: int, note: Any) -> list[str]:
-        """Return the lines of a loop."""
-        self.counter = self.counter or self._find_free("i")
-        self._choose_counting(loop)
-        for series in loop.series:
-            if series.is_listed:
-                series.name = self._find_free(re.sub(r"\W", "_", _hint(series)) + "s")
-        head = f"for {self.counter} in {self._range(loop)}"
-        if (comprehension := self._comprehension(loop, head)) is not None:
-            return [*(_comment(loop.body[0].note) if loop.body[0].note != note else []), comprehension]
-        body, dying = self._loop_body(loop, at)
-        lines = [f"{series.name} = []" for series in loop.series if series.is_listed]
-        for now, initial in loop.start.items():
-            name = self.befores[now] if now in loop.needs_before else now.name
-            lines.append(f"{name} = {self.say(initial)}")
-        body += [f"{self.befores[now]} = {now.name}" for now in loop.start if now in loop.needs_before]
-        self.deleted.update(name for name in dying)
-        return ["", *lines, f"{head}:", *(f"    {line}" if line else "" for line in body), ""]
-
-    def _loop_body(self, loop: Loop, at: int) -> tuple[list[str], set[str]]:
-        """Return the lines of a round, and the names that it deletes."""
-        for series in loop.series:  # a line above may need the name
-            value = series.values[-1]
-            self._name(value, _hint(series))
-            if value in loop.needs_before:
-                self.befores[value] = self._find_free(f"{value.name}_before")
-        deaths = self._find_deaths_in(loop, at)
-        lines: list[str] = []
-        note = None
-        for k, statement in enumerate(loop.body):
-            if statement.note != note:
-                note = statement.note
-                lines += _comment(note)[0 if lines else 1 :]
-            lines.append(self.line(statement))
-            for series in loop.series:
-                if series.is_listed and series.values[-1] in statement.outs():
-                    lines.append(f"{series.name}.append({series.values[-1].name})")
-            lines += self._del(deaths.get(k, []))
-        return lines, {value.name for values in deaths.values() for value in values}
-
-    def _find_deaths_in(self, loop: Loop, at: int) -> dict[int, list[Value]]:
-        """Return the values of a round whose memory nothing reads after each of its statements."""
-        last: dict[Value, int] = {}
-        for k, statement in enumerate(loop.rounds[-1]):
-            for value in (*statement.reads(), *statement.outs(), *statement.writes):
-                last[value] = k
-        inside = {series.values[-1]: series for series in loop.series}
-        groups: dict[Any, list[Value]] = {}
-        for value in self.last_reads:
-            if value in inside or value.buffer in groups or value.place is None or value.place[0].loop is not loop:
-                groups.setdefault(value.buffer, []).append(value)
-        deaths: dict[int, list[Value]] = {}
-        for values in groups.values():
-            if all(
-                value in inside and not inside[value].is_listed and value not in loop.start
-                and self.last_reads.get(value) == at for value in values
-            ) and max(value.nbytes for value in values) >= SMALL:  # fmt: skip
-                deaths.setdefault(max(last[value] for value in values), []).extend(
-                    value for value in values if value.kind == "temporary" and value.is_array
-                )
-        return deaths
-
-    def _choose_counting(self, loop: Loop) -> None:
-        """Choose the numbers of a loop's counter so that the first index in its text is the counter itself."""
-        counts = [
-            x.index if isinstance(x, Element) else x
-            for statement in loop.body for x in parts_of(statement) if isinstance(x, (Element, Count))
-        ]  # fmt: skip
-        self.counts_from = next((count for count in counts if abs(count.step) == 1), Count(0, 1))
-
-    def _range(self, loop: Loop) -> str:
-        """Return the text of the numbers that a counter runs through."""
-        first, step = self.counts_from.first, self.counts_from.step
-        last = self.counts_from.at(loop.count - 1)
-        if step == 1:
-            return f"range({f'{first}, ' if first else ''}{last + 1})"
-        return f"reversed(range({f'{last}, ' if last else ''}{first + 1}))"
-
-    def _say_count(self, count: Count) -> str:
-        """Return the text of a number that grows with the counter."""
-        first, step = self.counts_from.first, self.counts_from.step
-        slope = count.step * step
-        rest = count.first - slope * first
-        scaled = {1: self.counter, -1: f"-{self.counter}"}.get(slope, f"{slope} * {self.counter}")
-        if slope == -1 and rest:
-            return f"{rest} - {self.counter}"
-        return f"{scaled} {'+' if rest > 0 else '-'} {abs(rest)}" if rest else scaled
-
-    def _comprehension(self, loop: Loop, head: str) -> str | None:
-        """Return a loop over one expression as a list; None for any other loop."""
-        statement, series = loop.body[0], loop.series
-        if len(loop.body) > 1 or len(series) != 1 or not series[0].is_listed or loop.start or statement.writes:
-            return None
-        if statement.into is not None or statement.has_effect or not isinstance(statement.out, Value):
-            return None
-        series[0].values[-1].name = f"{series[0].name}[{loop.count - 1}]"
-        return f"{series[0].name} = [{self._say_call(statement)} {head}]"
-
-    def _find_free(self, wanted: str) -> str:
+    def find_free(self, wanted: str) -> str:
         """Return a name that nothing else has."""
         name, number = wanted, 1
         while self.taken[name] or keyword.iskeyword(name):
@@ -268,13 +166,13 @@ class Text:
             self.objects["special"] = special
         outs = statement.outs()
         for value in outs:
-            self._name(value, value.hint or _word(statement))
+            self.name(value, value.hint or word_of(statement))
         if statement.form == "check":
             condition, answer = statement.args
             return f"assert {'' if answer else 'not '}{self.say(condition)}, {statement.note.line or 'a check'!r}"
         if statement.into is not None:
             return self._line_into(statement)
-        said = self._say_call(statement)
+        said = self.say_call(statement)
         return f"{self.target(statement.out)} = {said}" if outs else said
 
     def _line_into(self, statement: Statement) -> str:
@@ -291,7 +189,7 @@ class Text:
         called = f"np.{UFUNC[function]}" if statement.form == "binop" else function
         return f"{new} = {called}({', '.join([*said, f'out={old}'])})"
 
-    def _say_call(self, statement: Statement) -> str:
+    def say_call(self, statement: Statement) -> str:
         """Return the text of a statement without its target."""
         args = [self.say(x) for x in statement.args]
         named = [f"{name}={self.say(x)}" for name, x in statement.kwargs.items()]
@@ -329,12 +227,8 @@ class Text:
         """Return the text of an argument."""
         if isinstance(x, Value):
             return self.say_value(x)
-        if isinstance(x, Element):
-            return f"{x.series.name}[{self._say_count(x.index)}]"
-        if isinstance(x, Count):
-            return self._say_count(x)
-        if isinstance(x, Before):
-            return self.befores[x.now]
+        if isinstance(x, (Element, Count, Before)):
+            return self.loop_text.say(x)
         if isinstance(x, tuple):
             return f"({', '.join(self.say_parts(x))}{',' if len(x) == 1 else ''})"
         if isinstance(x, list):
@@ -381,7 +275,7 @@ class Text:
         if not isinstance(x, np.ndarray):
             return _literal(x) or self.bind(x)
         if not value.name:
-            self._name(value, value.hint or "constant")
+            self.name(value, value.hint or "constant")
             self.constants[value.name] = x
         return value.name
 
@@ -408,27 +302,6 @@ def _target(line: str) -> str:
     """Return the name that a line assigns to, or nothing."""
     target = re.match(r"([A-Za-z_]\w*)\s*=[^=]", line)
     return target[1] if target else ""
-
-
-def _word(statement: Statement) -> str:
-    """Return a name for a result by what makes it."""
-    words = {"+": "sum", "-": "difference", "*": "product", "/": "quotient", "@": "product", "**": "power"}
-    if statement.form in ("binop", "unop"):
-        return words.get(statement.function, "v")
-    return {"getitem": "part"}.get(statement.form, statement.function.rpartition(".")[2] or "v")
-
-
-def _hint(series: Series) -> str:
-    """Return a name for the values of a loop."""
-    value = series.values[-1]
-    return value.hint or next(_word(each) for each in series.loop.rounds[-1] if value in each.outs())
-
-
-def _comment(note: Any) -> list[str]:
-    """Return the lines of a comment above a block."""
-    if note.rule:
-        return ["", f"# {note.rule}  {note.site}".rstrip()]
-    return ["", f"# {note.line}  {note.site}".rstrip()] if note.line else []
 
 
 def _literal(x: Any) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import ALL, CASES, HEAD, OTHER, RIGHT, notebook
+from newer import NEWER
 from unlisted import UNLISTED
 
 from micrograd_plus.grading import grade, submissions
@@ -99,7 +100,7 @@ def case_id(case) -> str:
     return f"{case.number:02d}-{case.title.replace(' ', '-')[:40]}"
 
 
-@pytest.mark.parametrize("case", [*CASES, *UNLISTED], ids=case_id)
+@pytest.mark.parametrize("case", [*CASES, *UNLISTED, *NEWER], ids=case_id)
 def test_an_attack_gets_its_points_and_a_reason_and_leaves_nothing(
     case, sandbox, small_limits, marks_before, tmp_path, canary
 ):

@@ -820,6 +820,7 @@ m.func
 
 LISTED = """
 out = m.median(x)
+out = m.sort(x)[0]
 out = m.norm(x, 1)
 out = m.nonzero(x > 1)[0]
 out = m.equal(x, x)
@@ -834,6 +835,7 @@ out = m.var_mean(x)[0]
 out = x.sum(0).repeat(2)
 out = m.cross(s, s.T)
 out = m.split(x, 1)[1]
+out = m.linalg.solve(m.stack([s, s, s]), s)
 out = x.squeeze(1)
 x.grad = None; (x * y).sum().backward(); out = x.grad; (x * y).sum().backward()
 row = p[0]; p[0] = 9.0; out = row

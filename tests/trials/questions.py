@@ -98,7 +98,8 @@ def check_question(trace, data, question) -> str:
     texts = [str(choice.get("text", choice)) + str(choice.get("formula", "")) for choice in question.choices]
     if len(set(texts)) != len(texts):
         return f"{question.kind}: two choices are equal: {texts}"
-    checks = {"gradient": check_gradient, "shape": check_shape, "formula": check_formula, "picture": check_picture}
+    checks = {"gradient": check_gradient, "shape": check_shape, "formula": check_formula, "picture": check_picture,
+              "cell": check_cell}  # fmt: skip
     return checks.get(question.kind, lambda *_: "")(trace, data, question)
 
 
@@ -164,6 +165,13 @@ def same(one, other) -> bool:
     """Return whether two results have the same entries. A formula leaves out which axes of length 1 are kept."""
     return one is not None and other is not None and np.size(one) == np.size(other) and np.allclose(
         np.ravel(one), np.ravel(other), rtol=1e-6, equal_nan=True)  # fmt: skip
+
+
+def check_cell(trace, data, question) -> str:
+    """Check that the entry to press is the one that gets the most."""
+    sizes = np.abs(np.asarray(trace.steps[question.at].contribution))
+    place = tuple(int(each) for each in question.right[0].split(","))
+    return "" if sizes[place] == sizes.max() and np.sum(sizes == sizes.max()) == 1 else f"{place} does not get the most"
 
 
 def check_picture(trace, data, question) -> str:

@@ -186,9 +186,13 @@ def walk_of_squares():
 def test_a_recorded_slider_needs_no_kernel(page, tmp_path):
     walks = viz.explore(lambda x, a: (a * x) ** 2, places=5, x=(0.0, 4.0), a=2.0)
     assert repr(walks) == "5 walks, for x from 0 to 4."
+    assert not any("sliders.py" in str(walk) for walk in walks.data["walks"])
+    page.set_content(f"<!doctype html><body>{walks._repr_mimebundle_()['text/html']}</body>")
+    expect(page.locator("output")).to_be_visible()
+    expect(page.get_by_text("Trust this notebook")).to_have_count(0)
     page.goto(viz.save(walks, tmp_path / "walks.html").as_uri())
     expect(page.locator("output")).to_have_text("2")
-    expect(page.locator(".counter")).to_have_text("0 / 3")
+    expect(page.locator(".counter")).to_have_text("3 / 3")
     page.get_by_role("slider", name="x", exact=False).first.press("ArrowRight")
     expect(page.locator("output")).to_have_text("3")
     expect(page.locator(".title, h1").first).to_be_visible()

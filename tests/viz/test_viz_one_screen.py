@@ -1,7 +1,10 @@
 """Tests that every step fits on one 1280 by 720 screen: graph, sentence, formula and numbers."""
 
+import re
+
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
@@ -121,3 +124,54 @@ def test_pictures_of_high_arrays_continue_in_columns(page, tmp_path):
         return wrong.slice(0, 3).concat(new Set(said).size < 600 ? [[new Set(said).size]] : []);
     }""")
     assert wrong == []
+
+
+IN_A_NOTEBOOK = """<!DOCTYPE html><body style="margin: 0"><div style="height: 120px">menus</div>
+<div class="jp-WindowedPanel-outer" style="height: 590px; width: {width}px; overflow: auto">{cell}</div></body>"""
+"""A notebook in JupyterLab at 1280 by 720: its menus and bars leave 590 pixels."""
+CONTROLS = "button:visible:not(.program-line, .choice, .gloss), input:visible, select:visible"
+
+
+@pytest.mark.parametrize("kind", ["gradient", "formula", "order", "shape", "picture"])
+def test_a_question_in_jupyterlab_is_on_one_screen(page, tmp_path, kind):
+    rng = np.random.default_rng(0)
+    x, w = mg.tensor(rng.normal(size=(4, 3))), mg.tensor(rng.normal(size=3), requires_grad=True)
+    with mg.record() as trace:
+        (mg.tanh(x * w).sum(axis=1) ** 2).mean().backward()
+    cell = viz.quiz(trace, 4 if kind == "picture" else 5, kind)._repr_mimebundle_()["text/html"]
+    (tmp_path / "cell.html").write_text(IN_A_NOTEBOOK.format(width=1130, cell=cell), encoding="utf-8")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto((tmp_path / "cell.html").as_uri())
+    player = page.locator(".player")
+    expect(player).to_have_attribute("style", re.compile("--view: 590px"))
+    boxes = {part: page.locator(part).first.bounding_box() for part in (".quiz", ".stage", ".sentence", ".panel")}
+    assert player.bounding_box()["height"] <= 590
+    assert boxes[".stage"]["height"] >= 150
+    assert boxes[".panel"]["y"] + boxes[".panel"]["height"] <= 120 + 590
+    assert page.locator(CONTROLS).count() <= 6
+
+
+def test_in_a_narrow_column_the_sentence_is_above_the_fold(page, tmp_path):
+    page.set_viewport_size({"width": 800, "height": 720})
+    page.goto(viz.save(programs.attention(), tmp_path / "walk.html").as_uri())
+    page.locator(".player").press("ArrowRight")
+    sentence, stage, program = (page.locator(part).bounding_box() for part in (".sentence", ".stage", ".program"))
+    assert stage["height"] >= 300
+    assert sentence["y"] + sentence["height"] <= 720
+    assert program["y"] > sentence["y"], "the program is below the sentence"
+
+
+def test_a_film_on_a_phone_shows_its_sentence_without_scrolling(page, tmp_path):
+    w, x = mg.tensor(2.0, requires_grad=True), mg.tensor([1.0, 2.0, 3.0])
+    optimizer = mg.optim.SGD([w], lr=0.01)
+    with mg.record() as trace:
+        for _ in range(5):
+            optimizer.zero_grad()
+            ((w * x - 1.0) ** 2).mean().backward()
+            optimizer.step()
+    page.set_viewport_size({"width": 420, "height": 860})
+    page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
+    page.locator(".player").press("ArrowRight")
+    sentence, line = (page.locator(part).bounding_box() for part in (".sentence", ".timeline"))
+    assert line["y"] + line["height"] <= 860
+    assert sentence["y"] + sentence["height"] <= 860

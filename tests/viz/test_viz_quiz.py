@@ -333,7 +333,7 @@ def test_a_step_of_a_long_walk_keeps_its_number():
     ("options", "message"),
     [
         ({"step": 99}, "there is no step 99 to ask about: the steps are 1 to 9"),
-        ({"kind": "colour"}, "kind must be one of gradient, shape, sign, order, adds, formula, picture"),
+        ({"kind": "colour"}, "kind must be one of gradient, shape, sign, order, adds, formula, cell, picture"),
         ({"find": "treasure"}, "find must be 'wrong rule', got 'treasure'"),
         ({"find": "wrong rule", "step": 3}, "with find='wrong rule' the whole walk is shown, so step and kind"),
         ({"rule": "replace"}, "rule needs find='wrong rule'"),

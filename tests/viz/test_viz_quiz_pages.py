@@ -177,6 +177,28 @@ def test_known_arrays_have_their_true_rows_and_columns(open_quiz):
     assert len(set(line)) == 1
 
 
+def test_students_press_the_entry_that_gets_the_most(open_quiz):
+    w, x = leaf([[1.0, 2.0, 9.0], [4.0, 5.0, 6.0]], "w"), mg.tensor([[1.0, -3.0, 0.5], [2.0, 0.1, -7.0]])
+    with mg.record() as trace:
+        (w * x).sum().backward()
+    page = open_quiz(viz.quiz(trace, "w", "cell"))
+    expect(page.locator(".sentence")).to_contain_text("Press the entry that gets the largest gradient")
+    cells = page.locator(".quiz-panel .cell")
+    assert cells.all_text_contents() == ["1", "2", "9", "4", "5", "6"]
+    cells.nth(2).click()
+    expect(page.locator(".quiz-feedback")).to_contain_text("That entry of w is the largest itself.")
+    cells.nth(3).click()
+    expect(page.locator(".quiz-feedback")).to_contain_text("That is the largest with its sign.")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right. It is [1, 2], which gets −7.")
+    page = open_quiz(viz.quiz(trace, "w", "cell", entry=(0, 1), say="Which entry is multiplied by -3?"))
+    expect(page.locator(".sentence")).to_have_text("Which entry is multiplied by -3?")
+    page.locator(".quiz-panel .cell").nth(1).click()
+    expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right.")
+
+
 def test_show_me_reveals_the_answer_by_default(open_quiz, page):
     open_quiz(viz.quiz(curve(), 5, "gradient"))
     page.get_by_role("button", name="Show me").click()

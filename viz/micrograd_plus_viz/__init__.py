@@ -141,9 +141,11 @@ def quiz(
     `("matmul", "w")` the last one from a product. Without it, the quiz chooses up to `questions`
     instructive steps. `kind` is the kind of question, or several kinds to choose from: "gradient" (the receiver's
     gradient after the step, or one entry of it), "shape", "sign", "order" (which rule is applied next), "adds" (is the
-    value added to an earlier one), "formula", and "picture" (one of four). A number is right if its relative error is
-    at most `tolerance`. `candidates` are wrong answers with hints: `{"answer": 3.0, "hint": "What was there before?"}`.
-    If there are several steps, each candidate also needs its "step". The quiz has hints for common mistakes. Without
+    value added to an earlier one), "formula", "picture" (one of four), and "cell" (press the entry that gets the most).
+    A number is right if its relative error is at most `tolerance`.
+
+    `candidates` are wrong answers with hints: `{"answer": 3.0, "hint": "What was there before?"}`. If there
+    are several steps, each candidate also needs its "step". The quiz has hints for common mistakes. Without
     `show_me`, students must find the answer themselves. With one step, `say` words the question, `why` is shown after
     the right answer, and `entry` chooses the entry of an array that is asked for.
 

@@ -15,8 +15,8 @@ MODULES = (
     "links.js", "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js",
     "around.js", "timeline.js", "player.js", "unpack.js", "entry.js",
 )  # fmt: skip
-QUIZ = ("sealed_answers.js", "quiz.js")
-CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "ask.js")
+QUIZ = ("sealed_answers.js", "cells.js", "quiz.js")
+CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "cells.js", "ask.js")
 """The modules of question cards, which have no graph."""
 
 

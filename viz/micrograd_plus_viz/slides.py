@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from .quizzes.cards import Card
 from .quizzes.output import SealedOutput
 from .static_files import text
 
@@ -82,7 +83,8 @@ def render_cell(cell: Any) -> Iterator[str]:
         if output.output_type == "stream":
             yield f"<pre>{escape(output.text)}</pre>"
         elif "text/html" in output.get("data", {}):
-            yield output.data["text/html"]
+            page = output.data["text/html"]
+            yield f'<div class="question">{page}</div>' if f"{Card.mount}(" in page else page
         elif "image/png" in output.get("data", {}):
             yield f'<img alt="" src="data:image/png;base64,{output.data["image/png"].strip()}">'
         elif "text/plain" in output.get("data", {}):

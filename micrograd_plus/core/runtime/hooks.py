@@ -51,7 +51,9 @@ def add_hook(node: Node, kind: str, hook: Callable[..., Any], *, runs_last: bool
 
 def hooks_of(node: Node, kind: str = "hooks") -> list[Callable[..., Any]]:
     """Return the hooks of a node in the order in which they run, which is that of registration."""
-    hooks: dict[Handle, Callable[..., Any]] = getattr(node, kind, {})
+    hooks: dict[Handle, Callable[..., Any]] | None = getattr(node, kind, None)
+    if not hooks:  # as for nearly all leaves of a walk
+        return []
     return [hooks[handle] for handle in sorted(hooks, key=lambda handle: handle.runs_last)]
 
 

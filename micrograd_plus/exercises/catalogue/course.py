@@ -57,6 +57,9 @@ NEEDS = {
     "engine.segments": "engine.accumulate",
     "sums.patient": "engine.training", "uphill.patient": "engine.training", "hot.patient": "engine.training",
     "zeros.patient": "tanh.x engine.training", "columns.patient": "engine.unbroadcast",
+    "overflow.patient": "softmax.x engine.training", "branch.patient": "sqrt.x engine.training",
+    "dead.patient": "zeros.patient", "sigmoids.patient": "sigmoid.x zeros.patient", "frozen.patient": "engine.training",
+    "gain.patient": "sigmoids.patient",
 }  # fmt: skip
 """The exercises that help with an exercise."""
 FADED = ("gaps", "lines")

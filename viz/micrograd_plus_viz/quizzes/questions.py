@@ -171,6 +171,47 @@ def gradient(context: StepContext) -> Question | None:
     return question
 
 
+MOST_PRESSED, CLEARLY = 64, 1.05
+"""An array whose entries can be pressed has at most so many, and the largest is by so much larger than the next."""
+
+
+def cell(context: StepContext) -> Question | None:
+    """Ask for the entry of the receiver that gets the most in this step, or for the entry that an author chose."""
+    value = context.at_place(context.trace["nodes"][context.step_edges[context.at][2]]["value"])
+    sent = context.value("contribution")
+    if value is None or sent is None or not _can_be_pressed(value, sent):
+        return None
+    sizes, dims = [abs(x) for x in sent["data"]], value["shape"]
+    order = sorted(range(len(sizes)), key=lambda k: -sizes[k])
+    if context.entry is not None:
+        right, what = flat_place(dims, context.entry), f"the entry {place_name(dims, flat_place(dims, context.entry))}"
+    elif sizes[order[0]] > CLEARLY * sizes[order[1]]:
+        right, what = order[0], f"the entry that gets the largest {context.word}, whatever its sign"
+    else:
+        return None
+    texts = [place_name(dims, k)[1:-1].replace(" ", "") for k in range(len(sizes))]
+    question = Question(
+        context.at, "cell", f"{context.sender} sends to {context.receiver}. Press {what}.", "cell", [texts[right]],
+        f"It is {place_name(dims, right)}, which gets {number(sent['data'][right])}.",
+        f"The rule of {context.sender} gives each entry of {context.receiver} its own number.",
+    )
+    if context.entry is None:
+        question.hint([texts[order[-1]]], "That entry gets the smallest.")
+        by_value = max(range(len(sizes)), key=lambda k: value["data"][k])
+        question.hint([texts[by_value]], f"That entry of {context.receiver} is the largest itself. What arrives there?")
+        signed = max(range(len(sizes)), key=lambda k: sent["data"][k])
+        question.hint([texts[signed]], "That is the largest with its sign. Which is the largest in size?")
+    return question
+
+
+def _can_be_pressed(value: Trace, sent: Trace) -> bool:
+    """Return whether a value is a vector or a matrix of a few finite numbers, and what is sent has its shape."""
+    entries_of_both = [*(value["data"] or ()), *(sent["data"] or ())]
+    are_numbers = all(isinstance(x, (int, float)) and math.isfinite(x) for x in entries_of_both)
+    is_small = len(value["shape"]) in (1, 2) and 2 <= len(value["data"] or ()) <= MOST_PRESSED
+    return is_small and are_numbers and value["shape"] == sent["shape"]
+
+
 def _before_hook(context: StepContext) -> str:
     """Return a phrase that says that a hook changes the asked gradient later."""
     target = context.step["target"]
@@ -552,7 +593,7 @@ def _same_shape(context: StepContext, after: Trace) -> list[Trace]:
 
 
 KINDS: dict[str, Callable[[StepContext], Question | None]] = {
-    "gradient": gradient, "shape": shape, "sign": sign, "order": order, "adds": adds, "formula": formula,
+    "gradient": gradient, "shape": shape, "sign": sign, "order": order, "adds": adds, "formula": formula, "cell": cell,
     "picture": picture,
 }  # fmt: skip
 """Kinds of question by name."""

@@ -29,7 +29,7 @@ TOLERANCE = 0.02
 WRONG_RULE = "wrong rule"
 GIVEN_UP = "show me"
 CHOICES_OF_A_POLL = 5
-TO_WORK_OUT = ("gradient", "shape", "sign", "formula", "picture")
+TO_WORK_OUT = ("gradient", "shape", "sign", "formula", "picture", "cell")
 """Kinds of question that show the known numbers beside them."""
 
 

@@ -103,6 +103,7 @@ def why_not(kinds: Sequence[str]) -> str:
         "order": "it belongs to the rule of the step before, or the walk has another order",
         "formula": "its rule has no formula with plausible alternatives",
         "picture": "it is not an array of 6 to 1,024 different cells",
+        "cell": "its receiver is not a small vector or matrix with one clearly largest entry",
     }  # fmt: skip
     return needs[kinds[0]] if len(kinds) == 1 else "no numbers were recorded"
 
@@ -156,5 +157,5 @@ def _picture(chooser: Chooser, at: int, step: Trace) -> float:
 
 WORTH: dict[str, Callable[[Chooser, int, Trace], float]] = {
     "gradient": _gradient, "shape": _shape, "sign": _sign, "adds": _adds, "order": _order, "formula": _formula,
-    "picture": _picture,
+    "picture": _picture, "cell": lambda *_: 1.0,
 }  # fmt: skip

@@ -37,6 +37,15 @@ function takeTheme(host) {
   host.style.colorScheme = known ? (dark ? "dark" : "light") : "";
 }
 
+// JupyterLab shows a notebook in a part of the window: the player takes the height of that part, as `--view`.
+function followRoom(host, player) {
+  const around = host.closest(".jp-WindowedPanel-outer");
+  if (!around) return () => {};
+  const watch = new ResizeObserver(() => player.style.setProperty("--view", `${around.clientHeight}px`));
+  watch.observe(around);
+  return () => watch.disconnect();
+}
+
 // The page outlives an output whose cell runs again, so observers of the page must not reference the player.
 function followTheme(host) {
   const shown = new WeakRef(host);

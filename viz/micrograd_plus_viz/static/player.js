@@ -65,6 +65,7 @@ export function mount(host, data, opts = {}) {
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
   if (window === top && opts.tall !== false) player.classList.add("tall");
   if (!opts.strip && hasOnlyScalars(data)) player.classList.add("scalars");
+  const forgetRoom = followRoom(host, player);
   const nested = make("div", "nested");
   root.replaceChildren(player, nested);
   showTips(player, tip);
@@ -393,6 +394,7 @@ export function mount(host, data, opts = {}) {
     clock.end();
     sizes.disconnect();
     forgetTheme();
+    forgetRoom();
     child?.destroy();
     root.replaceChildren();
   }

@@ -50,7 +50,7 @@ export function mountQuiz(host, given, opts = {}) {
     if (player && data.groups) data.groups.open = data.groups.names.map((_, g) => g).filter(player.isOpen);
     player?.destroy();
     player = null;
-    form = asks() ? answerForm(question, data.names, answer) : null;
+    form = asks() ? answerForm(question, data, answer) : null;
     const known = form && knownColumn(data, question);
     const ask = form && { say: question.say, lit: question.lit, panel: [form.panel, known].filter(Boolean),
       onNode: form.onNode };
@@ -198,7 +198,8 @@ function quizStrip() {
 }
 
 // The form of an answer: a text box, buttons, or a node of the graph.
-function answerForm(question, names, answer) {
+function answerForm(question, data, answer) {
+  const { names } = data;
   const { form, choices, note, width } = question;
   const types = ["number", "whole", "shape"].includes(form);
   const read = { number: (text) => { const x = readNumber(text); return x === null ? null : binOf(x, width); },
@@ -227,7 +228,11 @@ function answerForm(question, names, answer) {
     return true;
   }
 
+  const value = form === "cell" ? valueAt(data, data.nodes[question.lit.to].value) : null;
+  const grid = value && cardPicture({ shape: value.shape, data: entriesOf(value) }, "cell", answer);
+
   function tried(given) {
+    grid?.tried(given);
     buttons.forEach((button, k) => {
       if (text(k) !== given || button.getAttribute("aria-disabled")) return;
       button.setAttribute("aria-disabled", "true");
@@ -240,12 +245,14 @@ function answerForm(question, names, answer) {
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", "Answers");
   const panel = make("div", `column scroller quiz-panel ${question.knows ? "" : "wide"}`,
-    make("p", "title", types ? "Your answer" : "Choose one",
-      make("span", "", types ? "Enter to submit, Escape to return to the walk" : "click, or press its number")),
-    types ? make("div", "typed", box, makeButton("tool", send, "Answer")) : list, form === "node" ? chosen : null,
+    make("p", "title", types ? "Your answer" : grid ? `Press an entry of ${names[question.lit.to]}` : "Choose one",
+      make("span", "", types ? "Enter to submit, Escape to return to the walk"
+        : grid ? "or move with the arrow keys" : "click, or press its number")),
+    types ? make("div", "typed", box, makeButton("tool", send, "Answer")) : grid ? grid.element : list,
+    form === "node" ? chosen : null,
     note && make("p", "reason", note));
   return { panel, types, press, tried, onNode: form === "node" ? onNode : null,
-    focus: () => (types ? box : buttons[0]).focus({ preventScroll: true }) };
+    focus: () => (types ? box : grid ? grid.first : buttons[0]).focus({ preventScroll: true }) };
 }
 
 // The known values: the sender's gradient, its inputs, and the receiver's value.
@@ -260,8 +267,10 @@ function knownColumn(data, { knows, lit, hides }) {
   const largest = largestOf(...arrived.map(([, value]) => value), before);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
-  const held = (i, word, value) => (isAsked(i) && value ? cardFrame(named(word), null, missing("its shape is asked for"))
-    : value ? card(named(word), value, largest, room) : cardFrame(named(word), null, missing("nothing yet")));
+  const secret = (word) => cardFrame(named(word), null, missing("its shape is asked for"));
+  const nothing = (word) => cardFrame(named(word), null, missing("nothing yet"));
+  const held = (i, word, value) => (!value ? nothing(word) : isAsked(i) ? secret(word)
+    : card(named(word), value, largest, room));
   return make("div", "column scroller known", section("numbers", "Known values",
     make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
       largestOf(value), room))),

@@ -12,6 +12,7 @@ export function mountSlider(host, { name, positions, walks }) {
   Object.assign(label.style, { display: "flex", gap: "10px", alignItems: "center", maxWidth: "640px", padding: "4px 12px",
     font: "15px/1.5 system-ui, sans-serif" });
   keepKeys(label);
+  host.querySelector("p")?.remove();
   host.append(label, place);
   let player = null;
 
@@ -23,6 +24,6 @@ export function mountSlider(host, { name, positions, walks }) {
   }
 
   slider.addEventListener("input", () => show(Number(slider.value), player.state().index));
-  show(middle, 0);
+  show(middle, walks[middle].steps.length);
   return { focus: () => slider.focus({ preventScroll: true }), destroy: () => player.destroy() };
 }

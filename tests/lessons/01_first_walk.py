@@ -1,0 +1,35 @@
+"""The right contents of the cells that a student completes in lesson 01, as a student would write them."""
+
+CELLS = {
+    "tanh.x.gaps": """\
+print(len(b1), "hidden units")
+
+
+@exercises.answer("tanh.x.gaps")
+def tanh_x_gaps(xp, x, out):
+    return 1 - out * out
+""",
+    "subtract.b": """\
+@exercises.answer("subtract.b")
+def subtract_b(a, b):
+    return -1.0
+""",
+    "neuron.predict": """\
+@exercises.answer("neuron.predict")
+def neuron_predict(w, x, b):
+    y = np.tanh(w * x + b)
+    return (1 - y * y) * x
+""",
+    "# Your walk": """\
+# Your walk
+five = images[288] / 16
+canvas = mg.tensor(five, requires_grad=True)
+scores = mg.tanh(canvas.reshape(64) @ w1 + b1) @ w2 + b2
+lead = scores[9] - scores[5]
+lead.backward()
+viz.picture(canvas.grad)
+""",
+    "# How does a program find out which pixel matters?": """\
+sentence = "It goes back from the result, and each rule multiplies what arrived by its own slope."
+""",
+}
