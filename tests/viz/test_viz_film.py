@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 import micrograd_plus as mg
@@ -206,3 +207,42 @@ def test_every_round_of_the_payload_equals_its_own_part():
             assert shown["shape"] == truth["shape"]
             if "delta" not in shown:
                 assert shown["data"] == pytest.approx(truth["data"], rel=1e-3)
+
+
+@pytest.mark.browser
+def test_a_widget_of_a_loop_is_the_same_film(page):
+    trace, _ = train(3)
+    widget = viz.widget(trace, index=4)
+    page.set_content("<div id=place></div>")
+    page.evaluate("""async ([code, state]) => {
+        window.model = { get: (name) => state[name], set: (name, value) => { state[name] = value; },
+            save_changes: () => { window.saved = state.index; }, off: () => {},
+            on: (event, heard) => { window[event] = heard; } };
+        window.move = (i) => { state.index = i; window["change:index"](); };
+        const module = await import(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+        await module.default.render({ model: window.model, el: document.querySelector("#place") });
+    }""", [str(widget._esm), {"payload": widget.payload, "index": 4, "synced": True}])  # fmt: skip
+    length = len(trace.steps) // 3
+    expect(page.locator(".readout")).to_contain_text(f"Round {(4 - 1) // length + 1} of 3")
+    page.evaluate(f"window.move({2 * length + 1})")
+    expect(page.locator(".readout")).to_contain_text("Round 3 of 3")
+    page.get_by_label("Round 2: backward", exact=True).click()
+    assert page.evaluate("window.saved") == length
+
+
+@pytest.mark.browser
+def test_axe_finds_nothing_to_mend_in_a_film(chromium, tmp_path):
+    trace, _ = train(4)
+    worse = mg.tracing.what_if(trace, without="zero_grad")
+    for path in (viz.save(trace, tmp_path / "film.html"), viz.save(viz.compare(trace, worse), tmp_path / "two.html")):
+        with chromium.new_context(bypass_csp=True, viewport={"width": 1000, "height": 800}) as context:
+            page = context.new_page()
+            page.goto(path.as_uri())
+            page.locator(".player").focus()
+            for word, scheme in (("step", "light"), ("zero_grad", "dark"), ("backward", "light")):
+                page.emulate_media(color_scheme=scheme)
+                page.get_by_label(f"Round 2: {word}", exact=True).click()
+                page.keyboard.press("d")
+                page.wait_for_timeout(250)
+                found = Axe().run(page)
+                assert found.violations_count == 0, found.response["violations"]

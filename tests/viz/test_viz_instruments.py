@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from micrograd_plus_viz import pairs
 
 
 def square():
@@ -138,3 +139,31 @@ def test_a_player_whose_walk_is_replaced_stays_at_its_step(page):
     page.evaluate("(payload) => window.model.set('payload', payload)", box.walk.payload)
     expect(page.locator("#n0 .value")).to_have_text("1.5")
     expect(page.locator(".counter")).to_contain_text("2 / ")
+
+
+def test_a_comparison_shows_the_lines_of_both_programs_where_they_differ(page, tmp_path):
+    w = mg.tensor(2.0, requires_grad=True)
+    optimizer = mg.optim.SGD([w], lr=0.01)
+    with mg.record() as trace:
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = w * w
+            loss.backward()
+            optimizer.step()
+    both = viz.compare(trace, mg.tracing.what_if(trace, without="zero_grad"))
+    page.goto(viz.save(both, tmp_path / "both.html").as_uri())
+    other = page.locator(".program-other")
+    expect(other).to_have_text("not in the other program")
+    assert "zero_grad" in other.evaluate("(row) => row.previousElementSibling.textContent")
+
+
+def test_lines_of_two_programs_correspond_by_their_text():
+    mine = [{"file": "a.py", "lines": [[1, "x = f(2)"], [2, "y = x * x"], [3, "y.backward()"]]}]
+    theirs = [{"file": "b.py", "lines": [[5, "x = f(2)"], [6, "y = x ** 2"], [7, "y = 1 * y"], [8, "y.backward()"]]}]
+    assert pairs.join_programs(mine, mine) == mine
+    (joined,) = pairs.join_programs(mine, theirs)
+    assert joined["lines"] == [[1, "x = f(2)"], [2, "y = x * x", ["y = x ** 2", "y = 1 * y"]], [3, "y.backward()"]]
+    (joined,) = pairs.join_programs(theirs, mine)
+    assert joined["lines"][1:3] == [[6, "y = x ** 2", ["y = x * x"]], [7, "y = 1 * y", []]]
+    (added,) = pairs.join_programs(mine, [{"file": "c.py", "lines": [*mine[0]["lines"], [4, "step()"]]}])
+    assert added["lines"][-1] == [3, "y.backward()", ["y.backward()", "step()"]]

@@ -6,6 +6,7 @@ from typing import Any
 
 from .payload import compress, payload
 from .player import player_source
+from .timeline import load_film
 from .window import load_window
 
 
@@ -25,7 +26,8 @@ def widget(trace: Any, index: int = 0, synced: bool = True) -> Any:
         index = traitlets.Int(0).tag(sync=True)
         synced = traitlets.Bool(True).tag(sync=True)
 
-    data, note = load_window(trace)
+    loop = load_film(trace)
+    data, note = (loop, None) if loop else load_window(trace)
     return WalkWidget(payload=compress(payload(data, note))[0], index=index, synced=synced)
 
 

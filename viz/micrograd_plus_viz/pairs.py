@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any
 
 from .trace_input import Trace
@@ -48,13 +50,34 @@ def with_other(page: Payload, other: Payload) -> Payload:
     ]
     values = [(mine["value"], theirs["value"]) for mine, theirs in zip(page["nodes"], other["nodes"], strict=True)]
     return page | {
-        "labels": labels, "walks": walks,
+        "labels": labels, "walks": walks, "program": join_programs(page["program"], other["program"]),
         "other": {
             "walks": [{"starts": walk["starts"], "ends": walk["ends"]} for walk in other["walks"]],
             "steps": [{"before": step["before"], "after": step["after"]} for step in other["steps"]],
             "values": {mine: theirs for mine, theirs in values if mine != theirs and mine is not None},
         },
     }  # fmt: skip
+
+
+def join_programs(mine: list[Payload], theirs: list[Payload]) -> list[Payload]:
+    """Return the files of a program; each line that differs has the lines that the other program has there.
+
+    A line that only this program has, as `zero_grad` in a replay without it, has an empty list. Files correspond in
+    their order, and lines by their text.
+    """
+    files = []
+    for file, other in zip_longest(mine, theirs[: len(mine)]):
+        lines, others = file["lines"], [text.rstrip() for _, text in other["lines"]] if other else []
+        matcher = SequenceMatcher(None, [text.rstrip() for _, text in lines], others, autojunk=False)
+        joined = []
+        for kind, start, stop, first, last in matcher.get_opcodes():
+            for at in range(start, stop):
+                end = last if at == stop - 1 else first + at - start + 1
+                joined.append(lines[at] if kind == "equal" else [*lines[at], others[first + at - start : end]])
+            if kind == "insert" and joined:
+                joined[-1] = [*joined[-1][:2], [joined[-1][1], *others[first:last]]]
+        files.append(file | {"lines": joined})
+    return files
 
 
 def places_of_other(page: Payload) -> set[int | None]:

@@ -1,4 +1,5 @@
-// An array as cells. If entries are asked for, each cell is a button: arrow keys move between them, and one is a tab stop.
+// An array as cells. If entries are asked for, each cell is a button: arrow keys move between them, and one is a tab
+// stop.
 function cardPicture({ shape, data }, form, answer) {
   const several = form === "cells";
   const press = several || form === "cell";

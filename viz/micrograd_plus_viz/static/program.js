@@ -3,6 +3,13 @@
 
 const MOST_VARIABLES = 12;
 
+// In a comparison, what the other program has in place of a line: other lines, or nothing.
+function otherLines(lines, indent) {
+  if (!lines) return [];
+  if (!lines.length) return [make("div", "program-other", "not in the other program")];
+  return lines.map((text) => make("div", "program-other", make("span", "", "other:"), codeLine(0, text.slice(indent))));
+}
+
 function makeProgram(data, act, inFilm = false) {
   const files = data.program ?? [];
   const rows = new Map();
@@ -26,7 +33,7 @@ function makeProgram(data, act, inFilm = false) {
 
   const sections = files.map(({ file, lines }) => {
     const indent = Math.min(...lines.map(([, text]) => text.search(/\S|$/)));
-    const elements = lines.flatMap(([number, text], k) => {
+    const elements = lines.flatMap(([number, text, inOther], k) => {
       const key = keyOf(file, number);
       const row = makeButton("program-line", () => goTo(key), make("span", "number", String(number)),
         codeLine(text.search(/\S|$/) - indent, text.slice(indent)));
@@ -34,7 +41,7 @@ function makeProgram(data, act, inFilm = false) {
       row.setAttribute("aria-label", `Line ${number}: ${text.trim()}`);
       rows.set(key, { row, text, indent });
       const gap = k && number > lines[k - 1][0] + 1 ? [make("div", "program-gap", "\u22ee")] : [];
-      return [...gap, row];
+      return [...gap, row, ...otherLines(inOther, indent)];
     });
     return make("section", "program-file", make("p", "title", make("span", "", file)), ...elements);
   });
@@ -81,7 +88,8 @@ function makeProgram(data, act, inFilm = false) {
   // Lights the lines of the written program that compute a step.
   function lightStep(index) {
     for (const { row } of written) row.classList.remove("current");
-    written = files.flatMap(({ file, steps: ranges }) => linesOf(file, ranges?.[index - 1])).map((key) => rows.get(key));
+    written = files.flatMap(({ file, steps: ranges }) => linesOf(file, ranges?.[index - 1]))
+      .map((key) => rows.get(key));
     for (const { row } of written) row.classList.add("current");
     if (written.length) reveal(writtenList, written[0].row);
   }

@@ -248,7 +248,8 @@ function answerForm(question, data, answer) {
     make("p", "title", types ? "Your answer" : grid ? `Press an entry of ${names[question.lit.to]}` : "Choose one",
       make("span", "", types ? "Enter to submit, Escape to return to the walk"
         : grid ? "or move with the arrow keys" : "click, or press its number")),
-    types ? make("div", "typed", box, makeButton("tool", send, "Answer")) : grid ? grid.element : list, form === "node" ? chosen : null,
+    types ? make("div", "typed", box, makeButton("tool", send, "Answer")) : grid ? grid.element : list,
+    form === "node" ? chosen : null,
     note && make("p", "reason", note));
   return { panel, types, press, tried, onNode: form === "node" ? onNode : null,
     focus: () => (types ? box : grid ? grid.first : buttons[0]).focus({ preventScroll: true }) };
@@ -266,8 +267,10 @@ function knownColumn(data, { knows, lit, hides }) {
   const largest = largestOf(...arrived.map(([, value]) => value), before);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
-  const held = (i, word, value) => (isAsked(i) && value ? cardFrame(named(word), null, missing("its shape is asked for"))
-    : value ? card(named(word), value, largest, room) : cardFrame(named(word), null, missing("nothing yet")));
+  const secret = (word) => cardFrame(named(word), null, missing("its shape is asked for"));
+  const nothing = (word) => cardFrame(named(word), null, missing("nothing yet"));
+  const held = (i, word, value) => (!value ? nothing(word) : isAsked(i) ? secret(word)
+    : card(named(word), value, largest, room));
   return make("div", "column scroller known", section("numbers", "Known values",
     make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
       largestOf(value), room))),
