@@ -257,6 +257,8 @@ def test_a_wrong_answer_makes_its_mistake_and_others_are_listed():
         a = number(3.0)
         (a * a + a).backward()
         assert a.grad == gradient
+    first = next(each.wrong_answer for each in BY_ID["engine.value"].mistakes if each.id == "M5")
+    assert exercises.wrong_answer("engine.value", "M5") is first
     with pytest.raises(KeyError, match="has no wrong answer with the mistake 'M90'; choose from M1, M2"):
         exercises.wrong_answer("engine.value", "M90")
 
