@@ -1,5 +1,7 @@
 """Write the notebooks of the lessons: docs/lessons/NN_name.md becomes notebooks/NN_name.ipynb, without outputs.
 
+The cells for the lecturer of all lessons become one page, docs/lecturers-notes.md.
+
 A lesson is one MyST text: Markdown, with `+++` between two text cells and ```{code-cell} around code. A cell may carry
 tags of `TAGS`, in its `:tags:` or, for a text cell, after `+++`. Run as `make lessons`; the same text always gives
 the same bytes, because the id of a cell follows from its text.
@@ -24,6 +26,7 @@ from micrograd_plus.files import write_file
 from micrograd_plus_viz.quizzes.folded_texts import fold
 
 LESSONS = Path(__file__).parent / "lessons"
+NOTES = Path(__file__).with_name("lecturers-notes.md")
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 TAGS = ("setup", "ask", "write", "exercise", "plants", "slide", "notes")
 """What a cell is for: it prepares, asks, has code to complete, belongs to an exercise, plants a mistake on purpose, is
@@ -68,6 +71,19 @@ def cell_id(source: str, seen: Counter[str]) -> str:
     name = hashlib.sha256(source.encode()).hexdigest()[:8]
     seen[name] += 1
     return name if seen[name] == 1 else f"{name}-{seen[name]}"
+
+
+def lecturers_notes() -> str:
+    """Return the page of notes for lecturers, from the cells of the lessons that have the tag `notes`."""
+    parts = ["# Lecturer's notes", """\
+One section for each lesson: minutes, usual wrong answers and what they mean, and what to cut. `make lessons` writes
+this page from the lessons' own texts. See also [how to teach with the lessons](teaching.md)."""]
+    for text in lesson_files():
+        cells = jupytext.reads(text.read_text("utf-8"), fmt="md:myst").cells
+        title = next(line for cell in cells for line in cell.source.splitlines() if line.startswith("# "))[2:]
+        parts += [f"## {text.stem[:2]} {title}"]
+        parts += [cell.source.strip() for cell in cells if "notes" in cell.metadata.get("tags", [])]
+    return "\n\n".join(parts) + "\n"
 
 
 # Answers that a reader must not see -----------------------------------------------------------------------------------
@@ -163,6 +179,7 @@ def lesson_files() -> list[Path]:
 
 def main() -> None:
     """Write all notebooks, or those of the texts that are named on the command line."""
+    write_file(NOTES, lecturers_notes())
     for text in [Path(name) for name in sys.argv[1:]] or lesson_files():
         notebook = NOTEBOOKS / f"{text.stem}.ipynb"
         write_file(notebook, nbformat.writes(read_lesson(text.read_text("utf-8")), indent=1) + "\n")

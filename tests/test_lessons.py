@@ -466,11 +466,12 @@ def test_the_page_is_accessible_and_answered_by_keyboard_alone(lesson, page):  #
     page.set_viewport_size({"width": WIDTHS[turn % len(WIDTHS)], "height": 720})
     page.emulate_media(color_scheme="dark" if turn % 2 else "light", reduced_motion="reduce")
     page.goto(lesson.page.as_uri())
-    spoken = [cell.aria_snapshot() for cell in page.locator("main .jp-Cell").all()]
-    assert len(spoken) == len(lesson.cells)
+    cells = page.locator("main .jp-Cell").all()
+    assert len(cells) == len(lesson.cells)
     cards = {index for index, _, _ in lesson.cards}
-    silent = {i for i, cell in enumerate(lesson.cells) if cell.cell_type == "markdown"} | cards
-    assert list(leaks_of(lesson, [[] if i in silent else [text] for i, text in enumerate(spoken)])) == []
+    spoken = [[cells[i].aria_snapshot()] if outputs_of(cell) and i not in cards else []
+              for i, cell in enumerate(lesson.cells)]  # fmt: skip
+    assert list(leaks_of(lesson, spoken)) == []
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run({ include: [['[data-mgp]']] }, { resultTypes: ['violations'] })")["violations"]
     assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
@@ -536,3 +537,101 @@ FOCUSED = """() => {
     while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
     return at.tabIndex;
 }"""
+
+
+def test_the_lecturers_notes_are_those_of_the_lessons():
+    assert make_lessons["NOTES"].read_text("utf-8") == make_lessons["lecturers_notes"](), "run make lessons"
+
+
+# A lesson that nobody has written yet, and what the tests say to a wrong one ------------------------------------------
+
+
+TINY = (ROOT / "tests" / "data" / "tiny_lesson.md").read_text("utf-8")
+TINY_ANSWERS = '''CELLS = {
+    "multiply.a": """@exercises.answer("multiply.a")
+def multiply_a(a, b):
+    return b
+""",
+    "# What does a half do to a gradient?": 'sentence = "It halves it."',
+}
+'''
+
+
+def tiny_lesson(folder: Path, text: str = TINY) -> Lesson:
+    """Write a thirteenth lesson as docs/teaching.md says: one text, and the answers to its cells."""
+    (folder / "13_halves.md").write_text(text, encoding="utf-8")
+    (folder / "13_halves.py").write_text(TINY_ANSWERS, encoding="utf-8")
+    return Lesson(folder / "13_halves.md", folder)
+
+
+@pytest.fixture(scope="module")
+def thirteenth(tmp_path_factory: pytest.TempPathFactory) -> Lesson:
+    return tiny_lesson(tmp_path_factory.mktemp("thirteenth"))
+
+
+CHECKS = {name: each for name, each in globals().items()
+          if name.startswith("test_") and each.__code__.co_varnames[: each.__code__.co_argcount] == ("lesson",)
+          and name != "test_the_notebook_is_what_the_text_makes"}  # fmt: skip
+
+
+@pytest.mark.xdist_group("lesson 13")
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_thirteenth_lesson_needs_one_text_alone(thirteenth, check):
+    CHECKS[check](thirteenth)
+
+
+@pytest.mark.browser
+@pytest.mark.xdist_group("lesson 13")
+def test_the_thirteenth_lesson_is_answered_in_a_browser(thirteenth, page):  # noqa: F811 - as above
+    test_cards_accept_right_answers_and_name_wrong_ones(thirteenth, page)
+    test_the_page_is_accessible_and_answered_by_keyboard_alone(thirteenth, page)
+
+
+FAULTS = [
+    ("known_tags", "Here is a number", "Many words. " * 500 + "Here is a number"),
+    ("known_tags", "tags: [plants]", "tags: [setup]"),
+    ("known_tags", "*What does a half do to a gradient?*", "What does a half do to a gradient?"),
+    ("something_to_do", "Here is a number", "So many words. " * 30 + "Here is a number"),
+    ("something_to_do", "Without the half", "So many words. " * 41 + "Without the half"),
+    ("new_terms", "Here is a number", "A rate, a number"),
+    ("new_terms", "A *rate* says", "A *rate*, a *pace* and a *speed* say"),
+]
+"""Faults of the form, which are found without a run: the check, and what is written instead of what."""
+FAULTS_OF_A_RUN = [
+    ("every_number", "Here is a number", "Here are 97 numbers"),
+    ("claims", "would receive 8", "would receive 2"),
+    ("gives_no_answer", 'print("x receives", wrong.gradients[0])', 'print("x receives 8.0", 1 / 2, 1 / 4)'),
+    ("gives_no_answer", "A *rate* says", "The number one starts it: the number one. A *rate* says"),
+    ("plain_text", "A *rate* says", "It sends one half of that. A *rate* says"),
+    ("no_solution", "## You can now", "```{code-cell}\ndef other(a, b):\n    return b\n```\n\n## You can now"),
+]
+
+
+def check_named(part: str) -> Any:
+    """Return the check whose name has a part."""
+    (found,) = [each for name, each in CHECKS.items() if part in name]
+    return found
+
+
+@pytest.mark.parametrize(("part", "right", "wrong"), FAULTS)
+def test_a_fault_of_the_form_is_found(tmp_path, part, right, wrong):
+    assert right in TINY
+    with pytest.raises(AssertionError):
+        check_named(part)(tiny_lesson(tmp_path, TINY.replace(right, wrong, 1)))
+
+
+@pytest.mark.xdist_group("lesson 13")
+def test_faults_of_a_run_are_found(tmp_path):
+    text = TINY
+    for _, right, wrong in FAULTS_OF_A_RUN:
+        assert right in text
+        text = text.replace(right, wrong, 1)
+    faulty = tiny_lesson(tmp_path, text)
+    for part in {part for part, _, _ in FAULTS_OF_A_RUN}:
+        with pytest.raises(AssertionError):
+            check_named(part)(faulty)
+    assert len(list(leaks_of(faulty, [texts_of(cell) for cell in faulty.cells]))) == LEAKS
+
+
+LEAKS = 2
+"""Of the faults above, those that give an answer away."""

@@ -363,9 +363,9 @@ class TransposedVjp:
         self.results, self.upstreams = results, [zeros(part) for part in results]
         for upstream, part in zip(self.upstreams, results, strict=True):
             upstream.requires_grad = part.node is not None
-        upstream: Any = self.upstreams if op.outputs else self.upstreams[0]
         with enable_grad():
-            found = contributions(tensors, upstream, node_of(op, results))
+            given = [each if each.node is None else _as_result(each) for each in self.upstreams]
+            found = contributions(tensors, given if op.outputs else given[0], node_of(op, results))
             self.contributions = {each.index: each.value for each in found}
 
     def push(self, tangents: dict[int, Any]) -> Sequence[Any]:
@@ -382,6 +382,13 @@ class TransposedVjp:
                 None if part.node is None else in_dtype(found.get(upstream.node, zeros(upstream)), upstream.node)
                 for upstream, part in zip(self.upstreams, self.results, strict=True)
             ]
+
+
+def _as_result(leaf: Tensor) -> Tensor:
+    """Return a leaf's entries as a result of its own, since a rule may write into the upstream that it is given."""
+    result = ops.reshape(leaf, leaf.shape)
+    result.origin = None
+    return result
 
 
 def _inner(a: Any, b: Any) -> Any:

@@ -2,10 +2,12 @@
 
 Their rules return one array twice, views, `upstream`, inputs, saved values, parameters, constants and remembered
 arrays, and write into `upstream`. Each program walks back twice on arrays. The gradients must equal those of the walk
-on tensors, and finite differences where the rules are derivatives. No leaf, result, parameter or constant may change.
+on tensors, and where the rules are derivatives, finite differences and forward mode. No leaf, result, parameter or
+constant may change.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -153,7 +155,11 @@ def elementwise_words() -> dict[str, Word]:
     def own_total(xp: Any, parts: Any) -> Any:
         return parts[0] + parts[1]
 
+    def own_squares(xp: Any, parts: Any) -> Any:
+        return sum(part * part for part in parts) / 2 + 1
+
     total = mg.variadic(parts=lambda upstream, parts: (upstream, upstream))(own_total)
+    squares = mg.variadic(parts=lambda upstream, parts: [upstream * part for part in parts])(own_squares)
 
     @mg.custom_jvp
     def with_tangent(x: Any, y: Any) -> Any:
@@ -166,7 +172,8 @@ def elementwise_words() -> dict[str, Word]:
     return {
         "half square": Word(half_square, 1), "own exp": Word(lambda x: own_exp(mg.tanh(x)), 1),
         "own product": Word(own_product, 2), "own sum": Word(own_sum, 2), "tangent": Word(with_tangent, 2),
-        "variadic": Word(lambda x, y: total([x, y]), 2),
+        "variadic": Word(lambda x, y: total([x, y]), 2), "squares": Word(lambda x, y: squares([x, y]), 2),
+        "stack": Word(lambda x, y: mg.stack([x, y])[1] * mg.concatenate([y, x])[:SIZE], 2),
     }  # fmt: skip
 
 
@@ -252,18 +259,41 @@ def run(case: int) -> str:
         outcome = "what a rule remembers has changed"
     elif not all(same(walks[0], other) for other in walks[1:]):
         outcome = f"gradients differ between walks: {walks}"
-    elif all(words()[name].is_exact for name, _ in lines) and not equals_differences(arrays, lines, weights, walks[0]):
-        outcome = "gradients differ from finite differences"
+    elif all(words()[name].is_exact for name, _ in lines):
+        slope = sum(float(g @ d) for g, d in zip(walks[0], directions(arrays), strict=True))
+        if not is_close(slope, slope_of_differences(arrays, lines, weights), 1e-6):
+            outcome = "gradients differ from finite differences"
+        elif not any(words()[name].may_refuse for name, _ in lines):
+            pushes = [slope_of_push(arrays, lines, weights, block) for block in (nullcontext(), mg.record())]
+            if not all(is_close(slope, pushed, 1e-9) for pushed in pushes):
+                outcome = f"forward mode gives {pushes} for {slope}"
     return outcome if outcome is SAME else f"{outcome}, in {lines}"
 
 
-def equals_differences(arrays: list[np.ndarray], lines: list[Line], weights: np.ndarray, found: list[Any]) -> bool:
-    """Return True if the gradients, along one direction, equal central differences."""
+def directions(arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the direction in which each leaf is moved."""
+    return [np.cos(np.arange(SIZE) + i) for i in range(len(arrays))]
+
+
+def is_close(a: float, b: float, tolerance: float) -> bool:
+    """Return True for two slopes that agree."""
+    return abs(a - b) <= tolerance * (1 + abs(a))
+
+
+def slope_of_differences(arrays: list[np.ndarray], lines: list[Line], weights: np.ndarray) -> float:
+    """Return the slope of a program's loss by central differences."""
     step = 1e-5
     ends = []
     with mg.no_grad():
         for sign in (1, -1):
-            moved = [mg.tensor(a + sign * step * np.cos(np.arange(SIZE) + i)) for i, a in enumerate(arrays)]
+            moved = [mg.tensor(a + sign * step * d) for a, d in zip(arrays, directions(arrays), strict=True)]
             ends.append(loss_of(run_lines(moved, lines), weights).item())
-    slope = sum(float(g @ np.cos(np.arange(SIZE) + i)) for i, g in enumerate(found))
-    return abs((ends[0] - ends[1]) / (2 * step) - slope) <= 1e-6 * (1 + abs(slope))
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def slope_of_push(arrays: list[np.ndarray], lines: list[Line], weights: np.ndarray, block: Any) -> float:
+    """Return the slope of a program's loss by forward mode, in a block; in a recorded one, from its last step."""
+    loss = lambda *leaves: loss_of(run_lines(list(leaves), lines), weights)
+    with block as trace:
+        _, moved = mg.jvp(loss, tuple(arrays), tuple(directions(arrays)))
+    return moved.item() if trace is None else float(trace.steps[-1].after)
