@@ -211,7 +211,7 @@ def stage_share(pages: Pages) -> float:
 
 
 def share_of_two_places(pages: Pages) -> float:
-    """Print the percentage of steps that show sender and receiver as two places, and return that of the worst program."""
+    """Print the percentage of steps that show sender and receiver as two places; return that of the worst program."""
     names = ("RNN of 60", "MLP of 984", "digits", *lecture_programs.PROGRAMS)
     walks = {name: pages.at_steps(name, APART, 60, of_walks=True) for name in names}
     shares = {name: 100 * sum(seen) / len(seen) for name, seen in walks.items()}
