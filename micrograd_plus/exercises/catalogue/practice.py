@@ -28,8 +28,8 @@ def with_starter(base: Exercise, name: str, kind: str, title: str, body: str, ta
     """Return an exercise with another starter: its cases, marks and mistakes are those of `base`."""
     exercise = copy.copy(base)
     exercise.id, exercise.kind, exercise.title = name, kind, title
-    exercise.prompt = lambda: f"{task}\n\n{base.prompt}"
     called = exercise.function_name
+    exercise.prompt = lambda: f"{task}\n\n{base.prompt.replace(f'{base.function_name}(', f'{called}(')}"
     head = base.starter.replace(f'"{base.id}"', f'"{name}"').replace(f"def {base.function_name}(", f"def {called}(")
     definition = head.partition("    # After a try")[0]
     imports = "import numpy as np\n\n\n" if "np." in body.replace("xp.", "") else ""
