@@ -579,7 +579,8 @@ def test_readers_answer_most_questions_at_the_first_try(part):
 def accepts(question: dict[str, Any], answer: str) -> bool:
     """Return whether a card takes an answer that a reader wrote down."""
     if question["form"] in pages.CHOICES:
-        chosen = [question["choices"].index(each) for each in answer.split(" and ")]
+        parts = [answer] if question["form"] != "several" else answer.split(" and ")
+        chosen = [question["choices"].index(each) for each in parts]
         return ",".join(map(str, sorted(chosen))) in question["right"]
     return has_answer(question, answer)
 
