@@ -92,6 +92,25 @@ return parameter, {"velocity": ...}""", "a step with momentum, with three gaps",
         "return upstream * (p - y)",
         "p = e / xp.sum(e, axis=-1, keepdims=True)",
     ], "the rule of cross-entropy, from shuffled lines"),
+    with_gaps(
+        rule_exercise("layer_norm.x", group=GROUPS[4]), """\
+over = xp.last_axes(axes)
+mean = lambda values: xp.mean(values, axis=over, keepdims=True)
+centred = x - mean(x)
+scale = 1 / xp.sqrt(mean(centred * centred) + eps)
+unit = centred * scale
+arrived = upstream if weight is None else upstream * weight
+return scale * (arrived - ... - unit * ...)""", "the rule of layer normalisation, with two gaps",
+    ),
+    in_lines(rule_exercise("rms_norm.x", group=GROUPS[4]), [
+        "arrived = arrived - xp.mean(arrived, axis=over, keepdims=True)",
+        "over = xp.last_axes(axes)",
+        "return scale * (arrived - unit * along)",
+        "along = xp.mean(arrived * unit, axis=over, keepdims=True)",
+        "scale = 1 / xp.sqrt(xp.mean(x * x, axis=over, keepdims=True) + eps)",
+        "arrived = upstream if weight is None else upstream * weight",
+        "unit = x * scale",
+    ], "the rule of RMS normalisation, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",
