@@ -155,6 +155,7 @@ def test_a_piece_of_an_engine_has_a_call_with_its_result():
     assert "# the result: [" in prompt
     assert "# the result: [9, 8, 7, " in BY_ID["engine.order"].prompt
     assert "# the result: False" in BY_ID["engine.compare"].prompt
+    assert "engine_momentum_lines(1.0, 0.5, {}, rate=0.1" in BY_ID["engine.momentum.lines"].prompt
 
 
 def test_gradients_by_hand_and_predictions_say_what_they_read():
@@ -256,6 +257,8 @@ def test_a_wrong_answer_makes_its_mistake_and_others_are_listed():
         a = number(3.0)
         (a * a + a).backward()
         assert a.grad == gradient
+    first = next(each.wrong_answer for each in BY_ID["engine.value"].mistakes if each.id == "M5")
+    assert exercises.wrong_answer("engine.value", "M5") is first
     with pytest.raises(KeyError, match="has no wrong answer with the mistake 'M90'; choose from M1, M2"):
         exercises.wrong_answer("engine.value", "M90")
 
@@ -383,7 +386,7 @@ def test_a_patient_without_a_test_gets_a_sentence():
 @pytest.mark.parametrize(("name", "answer", "texts"), [
     ("sigmoid.x", lambda out, x: out - x, ("Try few numbers: x = [[0.9, -0.9, 1.7]", "Move x[0, 0] from 0.9 to 0.91",
                                            "So x[0, 0] should receive about -0.21; you send 0.19")),
-    ("penalty.w", lambda w, upstream: upstream + w, ("the first wrong one is the answer[0, 0]", "by hand, step by step",
+    ("penalty.w", lambda w, upstream: upstream + w, ("the answer[0, 0] is wrong", "by hand, step by step",
                                                      "It should be about 0.46; you have -2.6")),
     ("leaky_relu.x", lambda xp, x, slope: xp.where(x > slope, 1.0, slope),
      ("what happens when entries are exactly at the bounds", "a print in each line", "smallest possible call")),
@@ -402,10 +405,12 @@ def test_the_numbers_of_a_hint_by_hand_are_right():
     exercise = BY_ID["softmax.x"]
     reply = exercises.check(exercise, lambda upstream, out: upstream * out + 0.1, seed=4)
     case = by_hand.small_case(exercise)
-    right = float(exercise.run(exercise.right, case.request)["values"]["x"][0, 0])
-    assert f"x[0, 0] should receive about {right:.2g}" in reply.mistake_with_hints.hints[2]
+    values = exercise.run(exercise.right, case.request)["values"]["x"]
+    row, column = np.unravel_index(np.argmax(np.abs(values)), values.shape)
+    right = float(values[row, column])
+    assert f"x[{row}, {column}] should receive about {right:.2g}" in reply.mistake_with_hints.hints[2]
     x, moved = case.request["arguments"]["x"], case.request["arguments"]["x"].copy()
-    moved[0, 0] += by_hand.MOVE
+    moved[row, column] += by_hand.MOVE
     change = ((mg.softmax(moved) - mg.softmax(x)).numpy() * case.request["arguments"]["upstream"]).sum()
     assert abs(change / by_hand.MOVE - right) < 0.02
 

@@ -118,6 +118,14 @@ def test_a_wrong_rule_can_read_all_inputs_and_parameters():
     assert gradients_by_name(wrong)["x"][0][0] == pytest.approx(float(mg.softmax(x)[0, 0]))
 
 
+def test_a_wrong_rule_reads_none_for_an_absent_input():
+    x = leaf([1.0, 2.0, 6.0])
+    with mg.record() as trace:
+        mg.layer_norm(x)[0].backward()
+    wrong = tracing.replay(trace, {"layer_norm.x": lambda upstream, weight: upstream * (weight is None)})
+    assert gradients_by_name(wrong)["x"] == [1.0, 0.0, 0.0]
+
+
 def test_a_replay_goes_through_outputs_and_lists():
     x, y = leaf([3.0, 1.0, 2.0]), leaf([5.0])
     with mg.record() as trace:

@@ -1,4 +1,4 @@
-"""Hints for a mistake without a name: the first wrong entry of a call on few numbers, worked out by hand.
+"""Hints for a mistake without a name: one wrong entry of a call on few numbers, worked out by hand.
 
 The numbers are those of the example in the prompt, never those of a try. The last hint has two digits of what is due.
 """
@@ -48,7 +48,7 @@ def small_case(exercise: Exercise) -> Case | None:
 
 
 def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str, str] | None:
-    """Return hints about the first entry of a small call that is wrong; None if the call is right."""
+    """Return hints about a wrong entry of a small call, the one that should be largest; None if the call is right."""
     expected, outcome = Expected(exercise, case), carry_out(answer, case.request)
     wrong = compare(exercise, case, expected, outcome)
     sizes = [getattr(value, "size", 0) for value in case.request["arguments"].values()]
@@ -59,11 +59,13 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
         return (f"Try few numbers: {call}. There, {wrong.sentence}.", *GENERAL)
     name = wrong.answer or next(iter(expected.right))
     received, right = received_by_input(case, name, outcome["values"][name]), expected.right[name]
-    place = tuple(np.argwhere(~close_entries(received, right, expected.slack[name]))[0].tolist())
+    is_wrong = ~close_entries(received, right, expected.slack[name])
+    largest = np.argmax(np.where(is_wrong, np.abs(right), -1.0))
+    place = tuple(int(each) for each in np.unravel_index(largest, right.shape))
     entry = f"{name}[{', '.join(map(str, place))}]" if place else name
     yours, due = two_digits(received[place]), two_digits(right[place])
     sent = write_value(np.round(received, 3))
-    first = f"Try few numbers: {call}. Your answer sends {sent}; the first wrong one is {entry}."
+    first = f"Try few numbers: {call}. Your answer sends {sent}; {entry} is wrong."
     moved = case.request["arguments"].get(name)
     if exercise.op is None or not hasattr(moved, "shape") or moved.shape != right.shape:
         return (first, f"Work out {entry} by hand, step by step. Where does your code first have another number?",
@@ -92,7 +94,7 @@ def shown_arguments(case: Case) -> list[tuple[str, Any]]:
 
 def two_digits(number: Any) -> str:
     """Return a number with two digits, which is no right answer yet."""
-    return f"{float(np.real(number)):.2g}"
+    return f"{float(np.real(number)) + 0.0:.2g}"
 
 
 GENERAL = (

@@ -7,13 +7,16 @@ shape.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from ..backends import devices
+from ..core.define import operations
 from .compare import TANGENT_TOLERANCE, TOLERANCE, Wrong, received_by_input
 from .mistakes import mistake
+from .sandboxed import FUNCTIONS
 from .spec import EDGES, SECOND_ORDER, Case, Exercise, Mistake
 
 np = devices.device("cpu").library
@@ -46,18 +49,31 @@ def find_mistake(
         return listed
     if is_constant_factor(differences):
         return recognize(differences)
-    if set(telling) <= set(ordinary) and exercise.judge is None:  # a yes or a no is no evidence for an edit
+    may_be_edit = any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling)
+    if set(telling) <= set(ordinary) and exercise.judge is None and may_be_edit:  # a yes or no is no evidence
         fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
         if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
             fitting = []  # the same error has several explanations
         rest = [i for i in wrong_cases if i not in compared] if names is None else compared
         if fitting:  # the edge cases decide, or the gradients after the first wrong one
-            return max(fitting, key=lambda known: sum(
-                agrees(exercise, known, cases[i], outcomes[i]) for i in rest
-            ))  # fmt: skip
+            best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
+            return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
     return recognize(differences)
 
 
+def has_known_words(exercise: Exercise, title: str) -> bool:
+    """Return whether a student can read every name of the code in a title: values, functions, rules, single letters."""
+    names = {name for code in CODE.findall(title) for name in re.findall(r"[A-Za-z_]\w+", code)}
+    return names <= {*exercise.reads, *FUNCTIONS, *operations, "xp", "np", "axis", "keepdims", "T"}
+
+
+def is_plainer(exercise: Exercise, title: str, other: str) -> bool:
+    """Return whether a title says the same about code as another, with names that a student can read."""
+    is_alike = CODE.sub("", title) == CODE.sub("", other)
+    return is_alike and has_known_words(exercise, title) and not has_known_words(exercise, other)
+
+
+CODE = re.compile(r"`(.*?)`")
 MOST_VARIANTS = 6
 """The number of variants that fit the ordinary cases, among which the edge cases decide."""
 

@@ -34,6 +34,7 @@ EXAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "multiply.whole": (((2, 3), (3,)), {}),
     "broadcast_to": (((3, 1),), {"shape": (3, 2)}),
     "getitem": (((2, 3),), {"index": ([0, 1, 1], [2, 0, 0])}),
+    "prod": (((2, 3),), {}),
     "pad": (((2, 3),), {"pad_width": ((1, 0), (0, 1))}),
     "mse": (((2, 3), (2, 3)), {}),
     "binary_cross_entropy_with_logits": (((2, 3), [[1.0, 0.0, 1.0], [0.0, 1.0, 0.5]]), {}),

@@ -64,6 +64,8 @@ def _exercise_of_rule(id: str) -> Exercise:
 def wrong_answer(id: str, mistake: str) -> Any:
     """Return a wrong answer to an exercise, with a known mistake in it, to show what the mistake does.
 
+    If the exercise knows several wrong answers with that mistake, it is the first of them.
+
     Args:
         id: the exercise.
         mistake: the id of one of its mistakes, as in `Exercise.mistakes`.
@@ -79,9 +81,10 @@ def wrong_answer(id: str, mistake: str) -> Any:
 
     See: `plugged`, which trains with a wrong rule; `mg.checks.museum`.
     """
-    known = {each.id: each.wrong_answer for each in get_exercise(id).mistakes if each.wrong_answer is not None}
+    mistakes = [each for each in get_exercise(id).mistakes if each.wrong_answer is not None]
+    known = {each.id: each.wrong_answer for each in reversed(mistakes)}
     if mistake not in known:
-        raise KeyError(f"{id} has no wrong answer with the mistake {mistake!r}; choose from {', '.join(known)}")
+        raise KeyError(f"{id} has no wrong answer with the mistake {mistake!r}; choose from {', '.join(sorted(known))}")
     return known[mistake]
 
 

@@ -22,6 +22,7 @@ from ..core.backward import (
     unbroadcast_to,
     upstreams_or_zeros,
 )
+from ..core.define import operations
 from ..core.rule import Rule as CoreRule
 from ..core.variable import namespace_of
 from .builder import Builder
@@ -300,8 +301,9 @@ class _Replay:
     def _apply_wrong_rule(self, step: Step, upstream: Any) -> Any:
         """Return the result of the wrong rule for an application."""
         function = self.rules[step.rule]
-        reads: dict[str, Any] = {"upstream": upstream}
         node = self.trace.nodes[step.node]
+        optional = operations[node.op].optional if node.op in operations else ()
+        reads: dict[str, Any] = {**dict.fromkeys(optional), "upstream": upstream}
         for name, parent in node.inputs:
             reads[name] = _full_value(self.trace.nodes[parent].value)
             reads[f"{name}_shape"] = np.shape(reads[name])

@@ -109,9 +109,12 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
             return x
         if isinstance(x.array, np.ndarray) and root(x.array) is whole:
             base = x if x.base is None else x.base
-            return Ink(r, Value("temporary", r, value_of(page, x).buffer), page, base)
+            whole_value = value_of(page, x)
+            view = Value("temporary", r, whole_value.buffer)
+            view.is_writable = whole_value.is_writable and not is_shared and r.flags.writeable
+            return Ink(r, view, page, base)
     value = Value("temporary", r)
-    value.is_whole = not is_shared and r.flags.writeable
+    value.is_whole = value.is_writable = not is_shared and r.flags.writeable
     if value.is_whole:
         value.buffer.nbytes = r.nbytes
     return Ink(r, value, page)

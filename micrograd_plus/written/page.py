@@ -62,9 +62,8 @@ class Value:
         self.shape, self.dtype = getattr(x, "shape", ()), getattr(x, "dtype", None)
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
         self.source, self.hint, self.name = source, hint, ""
-        self.is_writable = self.is_array and 0 not in x.strides and x.flags.writeable
         self.constant = x if kind == "constant" else None
-        self.is_dynamic = self.is_tensor = False
+        self.is_dynamic = self.is_tensor = self.is_writable = False
         self.place: Any = None
 
     @property

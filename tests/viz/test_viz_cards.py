@@ -24,7 +24,7 @@ CARDS = {
     ),
     "numbers": (
         viz.ask("What arrives?", np.array([[5.0], [7.125], [9.5]]), wrong={(1, 2, 3): "Those are inputs."}, why=WHY),
-        [("1 2 3", "Those are inputs."), ("5, 7", "At least one"), ("5, x", "Numbers in order")],
+        [("1 2 3", "Those are inputs."), ("5, 7, 9", "At least one"), ("5, x", "3 numbers in"), ("5, 7", "3 numbers")],
         ["[[5], [7.125], [9.5]]", "5 7.13 19/2"],
     ),
     "shape": (

@@ -28,8 +28,8 @@ def with_starter(base: Exercise, name: str, kind: str, title: str, body: str, ta
     """Return an exercise with another starter: its cases, marks and mistakes are those of `base`."""
     exercise = copy.copy(base)
     exercise.id, exercise.kind, exercise.title = name, kind, title
-    exercise.prompt = lambda: f"{task}\n\n{base.prompt}"
     called = exercise.function_name
+    exercise.prompt = lambda: f"{task}\n\n{base.prompt.replace(f'{base.function_name}(', f'{called}(')}"
     head = base.starter.replace(f'"{base.id}"', f'"{name}"').replace(f"def {base.function_name}(", f"def {called}(")
     definition = head.partition("    # After a try")[0]
     imports = "import numpy as np\n\n\n" if "np." in body.replace("xp.", "") else ""
@@ -92,6 +92,46 @@ return parameter, {"velocity": ...}""", "a step with momentum, with three gaps",
         "return upstream * (p - y)",
         "p = e / xp.sum(e, axis=-1, keepdims=True)",
     ], "the rule of cross-entropy, from shuffled lines"),
+    with_gaps(
+        rule_exercise("layer_norm.x", group=GROUPS[4]), """\
+over = xp.last_axes(axes)
+mean = lambda values: xp.mean(values, axis=over, keepdims=True)
+centred = x - mean(x)
+scale = 1 / xp.sqrt(mean(centred * centred) + eps)
+unit = centred * scale
+arrived = upstream if weight is None else upstream * weight
+return scale * (arrived - ... - unit * ...)""", "the rule of layer normalisation, with two gaps",
+    ),
+    in_lines(rule_exercise("rms_norm.x", group=GROUPS[4]), [
+        "arrived = arrived - xp.mean(arrived, axis=over, keepdims=True)",
+        "over = xp.last_axes(axes)",
+        "return scale * (arrived - unit * along)",
+        "along = xp.mean(arrived * unit, axis=over, keepdims=True)",
+        "scale = 1 / xp.sqrt(xp.mean(x * x, axis=over, keepdims=True) + eps)",
+        "arrived = upstream if weight is None else upstream * weight",
+        "unit = x * scale",
+    ], "the rule of RMS normalisation, from shuffled lines"),
+    with_gaps(
+        rule_exercise("scaled_dot_product_attention.query+key+value+bias", group=GROUPS[4]), """\
+scale = query.shape[-1] ** -0.5 if scale is None else scale
+scores = xp.matmul(query, xp.mT(key)) * scale + (0.0 if bias is None else bias)
+top = xp.max(scores, axis=-1, keepdims=True)
+e = xp.exp(scores - xp.where(xp.isfinite(top), top, 0.0))
+total = xp.sum(e, axis=-1, keepdims=True)
+weights = e / xp.where(total == 0, 1.0, total)
+arrived = xp.matmul(..., xp.mT(value))
+sent = weights * (arrived - xp.sum(weights * arrived, axis=-1, keepdims=True))
+to_query, to_key = xp.matmul(sent, ...) * scale, xp.matmul(xp.mT(sent), ...) * scale
+contributions = to_query, to_key, xp.matmul(xp.mT(...), upstream), sent
+return contributions[:3] if bias is None else contributions""", "the rule of attention, with four gaps",
+    ),
+    in_lines(rule_exercise("masked_softmax.x", group=GROUPS[4]), [
+        "return out * beyond",
+        "total = xp.sum(share, axis=axis, keepdims=True)",
+        "return out * upstream",
+        "share = out * upstream",
+        "beyond = upstream - total",
+    ], "the rule of a masked softmax, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",

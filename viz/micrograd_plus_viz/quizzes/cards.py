@@ -27,7 +27,7 @@ MOST_CHOICES = 8
 DIGITS_OF_MANY = 3
 NOTES = {
     "number": "A number, or a fraction such as 1/3. Within {tolerance} % is right.",
-    "numbers": "Numbers in order, such as 1, 2.5, 3. Three digits are enough.",
+    "numbers": "{count} in order, with spaces or commas between them. Three digits are enough.",
     "shape": "A shape such as (2, 3), (3,) or () for a single number.",
     "one": "Choose one.",
     "several": "Choose all that fit, then press Answer.",
@@ -171,6 +171,11 @@ class NumbersAnswers(Answers):
     def word(self, answer: Any) -> str:
         """Return an answer in words."""
         return words.join_words([number(as_number(each)) for each in flatten(answer)])
+
+    def parts(self) -> dict[str, Any]:
+        """Return what else the page needs."""
+        count = len(flatten(self.right))
+        return {"count": count, "note": NOTES["numbers"].format(count=words.pluralize(count, "number"))}
 
 
 class ShapeAnswers(Answers):

@@ -87,11 +87,11 @@ function typedForm(data, answer) {
     close: () => { box.disabled = true; button.hidden = true; } };
 }
 
-function readCard({ form, width }, text) {
+function readCard({ form, width, count }, text) {
   if (form === "shape") return readShape(text);
   if (form === "number") { const x = readNumber(text); return x === null ? null : binOf(x, width); }
   const numbers = text.replace(/[[\](){}]/g, " ").trim().split(/[\s,;]+/).map(readNumber);
-  return numbers.length && numbers.every((x) => x !== null) ? numbers.map(threeDigits).join(" ") : null;
+  return numbers.length === count && numbers.every((x) => x !== null) ? numbers.map(threeDigits).join(" ") : null;
 }
 
 const threeDigits = (x) => (x === 0 ? "0" : Number.isFinite(x) ? x.toExponential(2)
