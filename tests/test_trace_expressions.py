@@ -56,6 +56,24 @@ def test_a_long_expression_keeps_its_outer_operations():
     assert all(len(title) <= LONGEST_EXPRESSION + len(" #1") for title in titles(trace))
 
 
+def test_long_calls_keep_their_names_without_their_arguments():
+    x, y = leaf([[1.0, 2.0]]), leaf([[3.0, 4.0]])
+    with mg.record() as trace:
+        ratio = x.sum(axis=1, keepdims=True) / (y.sum(axis=1, keepdims=True) + x.mean(axis=1, keepdims=True))
+        (ratio - ratio.max(axis=0, keepdims=True).detach()).sum().backward()
+    assert titles(trace)[:3] == ["x.sum(axis=1, keepdims=True)", "y.sum(axis=1, keepdims=True)",
+                                 "x.mean(axis=1, keepdims=True)"]  # fmt: skip
+    assert titles(trace)[3] == "y.sum(…) + x.mean(…)"
+    assert "ratio.max(…).detach()" in titles(trace)
+
+
+def test_a_part_of_a_parameter_by_an_array_has_the_programs_expression():
+    table, letters = leaf([[1.0, 2.0], [3.0, 4.0]]), mg.tensor([0, 1, 1])
+    with mg.record() as trace:
+        (table[letters] * table[0]).sum().backward()
+    assert titles(trace)[:2] == ["table[letters]", "getitem (table[0])"]
+
+
 def test_an_expression_over_several_lines_is_on_one():
     x = leaf([1.0, 2.0])
     with mg.record() as trace:

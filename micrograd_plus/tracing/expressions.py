@@ -92,12 +92,16 @@ def _parse(text: str) -> ast.expr | None:
 
 
 def _shorten(tree: ast.expr) -> str | None:
-    """Return the text of an expression with `…` for its innermost parts, as many as it takes to be short."""
-    for depth in range(_depth(tree), 0, -1):
-        abbreviated = _Abbreviator(depth).visit(ast.parse(ast.unparse(tree), mode="eval"))
-        text = ast.unparse(abbreviated).replace(OBJECT, "…")
-        if len(text) <= LONGEST_EXPRESSION:
-            return text
+    """Return the text of an expression with `…` for its innermost parts, as many as it takes to be short.
+
+    The arguments of calls are left out before whole calls: `x.sum(…) / y.sum(…)`.
+    """
+    for depth in range(_depth(tree), -1, -1):
+        for keeps_names in (True, False):
+            abbreviator = _Abbreviator(depth, keeps_names=keeps_names)
+            text = ast.unparse(abbreviator.visit(ast.parse(ast.unparse(tree), mode="eval"))).replace(OBJECT, "…")
+            if len(text) <= LONGEST_EXPRESSION:
+                return None if text == "…" else text
     return None
 
 
@@ -108,15 +112,18 @@ def _depth(tree: ast.AST) -> int:
 
 
 class _Abbreviator(ast.NodeTransformer):
-    """Replaces the operations, calls and subscripts below a depth by `…`."""
+    """Replaces the operations, calls and subscripts below a depth by `…`. With `keeps_names`, a call of a name keeps
+    it: `x.sum(…)`."""
 
-    def __init__(self, depth: int):
-        self.depth, self.level = depth, 0
+    def __init__(self, depth: int, *, keeps_names: bool):
+        self.depth, self.keeps_names, self.level = depth, keeps_names, 0
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         counts = isinstance(node, VALUES) and not isinstance(node, ast.Attribute)
         if counts and self.level == self.depth:
-            return ast.Name("…", ast.Load())
+            rest = ast.Name("…", ast.Load())
+            has_name = self.keeps_names and isinstance(node, ast.Call) and _depth(node.func) == 0
+            return ast.Call(node.func, [rest], []) if has_name and (node.args or node.keywords) else rest
         self.level += counts
         super().generic_visit(node)
         self.level -= counts

@@ -206,8 +206,9 @@ class Labels:
                 return name
         if name := self._variables.get(id(key)) or self._returned.get(position):
             return name
-        if application.op.name == "getitem" and (whole := self._sliced_parameter(position)):
-            return f"{whole}[{index_text(application.params.get('index'))}]"
+        index = application.params.get("index")
+        if application.op.name == "getitem" and not _has_arrays(index) and (whole := self._sliced_parameter(position)):
+            return f"{whole}[{index_text(index)}]"
         return None
 
     def _assigned_name(self, number: int, instruction: int) -> str | None:
@@ -256,6 +257,12 @@ def output_name(part: Part) -> str:
     application: Any = part.parents[0]
     names = application.op.outputs
     return f"{application.op.name}.{names[part.index]}" if len(names) > 1 else f"{application.op.name}[{part.index}]"
+
+
+def _has_arrays(index: Any) -> bool:
+    """Return whether an index has arrays, which have no short text: the program's own expression says more."""
+    parts: Any = index if isinstance(index, tuple) else (index,)
+    return any(getattr(part, "shape", ()) != () for part in parts)
 
 
 def index_text(index: Any) -> str:

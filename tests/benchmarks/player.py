@@ -24,7 +24,7 @@ from micrograd_plus import nn
 from micrograd_plus.engine import Value
 from micrograd_plus_viz import graphviz_run
 
-from . import player_programs as programs
+from . import lecture_programs, player_programs as programs
 
 GALLERY = Path(__file__).parents[2] / "docs" / "make_gallery.py"
 ROOT = 'const root = document.querySelector("#walk").shadowRoot;'
@@ -128,7 +128,7 @@ class Pages:
     def trace(self, name: str) -> Any:
         """Return a program's record."""
         if name not in self.made:
-            self.made[name] = programs.PROGRAMS[name]()
+            self.made[name] = (programs.PROGRAMS | lecture_programs.PROGRAMS)[name]()
         return self.made[name]
 
     def open(self, trace: Any, width: int = 1280, height: int = 720, moves: bool = False) -> Any:
@@ -140,14 +140,19 @@ class Pages:
         page.locator(".player").focus()
         return page
 
-    def at_steps(self, name: str, look: str, most: int = 40, details: bool = False, **size: int) -> list[Any]:
-        """Return the view at some evenly spread steps of a program's walk, with or without the panel of numbers."""
+    def at_steps(
+        self, name: str, look: str, most: int = 40, details: bool = False, of_walks: bool = False, **size: int
+    ) -> list[Any]:
+        """Return the view at some evenly spread steps of a program's walk, with or without the panel of numbers.
+
+        `of_walks` leaves out the beginning, at which nothing is sent.
+        """
         page = self.open(self.trace(name), **size)
         if details:
             page.keyboard.press("d")
         count = int(page.locator(".slider").get_attribute("max"))
         seen = []
-        for i in sorted({round(k * count / most) for k in range(most + 1)}):
+        for i in sorted({round(k * count / most) for k in range(most + 1)} - ({0} if of_walks else set())):
             page.locator(".slider").fill(str(i))
             seen.append(page.evaluate(f"() => {{ {look} }}"))
         page.close()
@@ -206,10 +211,12 @@ def stage_share(pages: Pages) -> float:
 
 
 def share_of_two_places(pages: Pages) -> float:
-    """Return in how many of 100 steps sender and receiver are two places in view, for the worst program."""
-    walks = {name: pages.at_steps(name, APART, 60)[1:] for name in ("GPT", "RNN of 60", "MLP of 984",
-             "transformer layer", "attention", "digits", "neuron")}  # fmt: skip
-    return min(100 * sum(seen) / len(seen) for seen in walks.values())
+    """Print the percentage of steps that show sender and receiver as two places; return that of the worst program."""
+    names = ("RNN of 60", "MLP of 984", "digits", *lecture_programs.PROGRAMS)
+    walks = {name: pages.at_steps(name, APART, 60, of_walks=True) for name in names}
+    shares = {name: 100 * sum(seen) / len(seen) for name, seen in walks.items()}
+    print("  ".join(f"{name} {share:.0f}" for name, share in shares.items()))
+    return min(shares.values())
 
 
 def slowest_frame(pages: Pages) -> float:

@@ -240,6 +240,17 @@ def test_shape_sign_order_and_adds_are_those_of_the_record():
     ]
 
 
+def test_a_wrong_sign_of_zeros_asks_for_the_factor():
+    with mg.record() as trace:
+        w, hidden = leaf([1.0, 2.0], "w"), leaf([0.0, 0.0], "hidden")
+        mg.sum(w * hidden).backward()
+    asked = question(trace, 2, "sign")
+    right = asked.choices[int(asked.right[0])]["text"]
+    assert right == "all 0"
+    others = [str(k) for k, choice in enumerate(asked.choices) if choice["text"] != right]
+    assert all("multiplies it by something. By what, here?" in says(asked, each) for each in others)
+
+
 def test_a_wrong_node_is_told_why_it_is_not_the_one():
     trace = curve()
     asked = question(trace, 5, "order")

@@ -111,6 +111,27 @@ return scale * (arrived - ... - unit * ...)""", "the rule of layer normalisation
         "arrived = upstream if weight is None else upstream * weight",
         "unit = x * scale",
     ], "the rule of RMS normalisation, from shuffled lines"),
+    with_gaps(
+        rule_exercise("scaled_dot_product_attention.query+key+value+bias", group=GROUPS[4]), """\
+scale = query.shape[-1] ** -0.5 if scale is None else scale
+scores = xp.matmul(query, xp.mT(key)) * scale + (0.0 if bias is None else bias)
+top = xp.max(scores, axis=-1, keepdims=True)
+e = xp.exp(scores - xp.where(xp.isfinite(top), top, 0.0))
+total = xp.sum(e, axis=-1, keepdims=True)
+weights = e / xp.where(total == 0, 1.0, total)
+arrived = xp.matmul(..., xp.mT(value))
+sent = weights * (arrived - xp.sum(weights * arrived, axis=-1, keepdims=True))
+to_query, to_key = xp.matmul(sent, ...) * scale, xp.matmul(xp.mT(sent), ...) * scale
+contributions = to_query, to_key, xp.matmul(xp.mT(...), upstream), sent
+return contributions[:3] if bias is None else contributions""", "the rule of attention, with four gaps",
+    ),
+    in_lines(rule_exercise("masked_softmax.x", group=GROUPS[4]), [
+        "return out * beyond",
+        "total = xp.sum(share, axis=axis, keepdims=True)",
+        "return out * upstream",
+        "share = out * upstream",
+        "beyond = upstream - total",
+    ], "the rule of a masked softmax, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",

@@ -419,7 +419,10 @@ def sign(context: StepContext) -> Question | None:
         choices=[{"text": text} for text in truths.values()],
     )
     upstream = sign_of(context.value("upstream"))
-    if upstream in truths and upstream != found:
+    if found == "0" and upstream != "0":
+        factor = f"Something arrived at {context.sender}, and its rule multiplies it by something. By what, here?"
+        question.hint([str(k) for k in range(len(signs))], factor)
+    elif upstream in truths and upstream != found:
         question.hint([str(signs.index(upstream))], f"That is the sign of what arrived at {context.sender}. "
                       "Does its rule change it?")  # fmt: skip
     return question

@@ -328,6 +328,15 @@ function makeEvent(data, graph) {
   return { open, clear, place, at };
 }
 
+// Shows a formula in the largest size at which all its lines fit.
+function fitFormula(place) {
+  const shown = place.firstChild;
+  for (const size of ["large", "medium", "small"]) {
+    place.dataset.size = size;
+    if (!shown || shown.scrollHeight <= shown.clientHeight + 1) return;
+  }
+}
+
 // The formula of a step, at the edge of the stage.
 function edgeFormula(data, step) {
   const general = data.formulas[step.formula];

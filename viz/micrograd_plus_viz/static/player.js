@@ -183,6 +183,7 @@ export function mount(host, data, opts = {}) {
     }
     const atEdge = panel.hidden && step && !failed && !isAsked() ? edgeFormula(data, step) : null;
     rule.replaceChildren(...[atEdge].filter(Boolean));
+    fitFormula(rule);
     if (panel.hidden) { settle(player); return; }
     panel.className = "panel";
     if (selected !== null) {
