@@ -1168,7 +1168,7 @@ def by_names(exercise, wrong_answer):
 
 WITHOUT_WALK = {f"engine.{name}{form}" for form in ("", ".lines", ".gaps")
                 for name in ("momentum", "adam", "differences", "compare", "order")}  # fmt: skip
-"""Exercises whose answers are no gradients of a program, or in which a wrong order of 3,000 nodes is too long to show."""
+"""Exercises whose answers are no gradients of a program, or in which a wrong order is too long to show."""
 WITHOUT_WALK |= {each.id for each in ALL if each.kind == "patient"}
 
 
