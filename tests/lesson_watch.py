@@ -66,8 +66,8 @@ def watch_searches(build):
         later = [named[name] for name in question["hints"] if name in named][:2]
         wrong = [[[each], each, "That step is wrong, but an earlier step is wrong too."] for each in later]
         questions.append({"salt": question["salt"], "kind": "wrong rule", "form": "step", "say": question["say"],
-                          "why": "", "right": right, "exact": None, "wrong": wrong, "width": None, "choices": [],
-                          "shape": None})  # fmt: skip
+                          "why": "", "rule": args[1] if isinstance(args[1], str) else "", "right": right,
+                          "exact": None, "wrong": wrong, "width": None, "choices": [], "shape": None})  # fmt: skip
         return quiz
 
     return build_search

@@ -13,6 +13,7 @@ import math
 import re
 import runpy
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, cached_property
@@ -24,6 +25,7 @@ import axe_playwright_python
 import matplotlib.font_manager  # noqa: F401 - what a machine's first import says is no notebook's
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError
 
 import lesson_pages as pages
 from browser import chromium, page  # noqa: F401 - fixtures
@@ -72,6 +74,7 @@ class Lesson:
         self.name, self.text, self.answers = text.stem, text, answers
         self.number = self.name[:2]
         self.book = make_lessons["read_lesson"](text.read_text("utf-8"))
+        self.failure: CellExecutionError | None = None
         self.folder = Path(tempfile.mkdtemp(prefix=self.name))
 
     @cached_property
@@ -119,7 +122,13 @@ class Lesson:
         watched = nbformat.from_dict(json.loads(json.dumps(book)))
         first, last = nbformat.v4.new_code_cell(WATCH), nbformat.v4.new_code_cell(f"tell({str(run / 'told')!r})")
         watched.cells = [first, *watched.cells, last]
-        cells = run_notebook(watched, run / "empty").cells[1:-1]
+        if self.failure:
+            raise self.failure
+        try:
+            cells = run_notebook(watched, run / "empty").cells[1:-1]
+        except CellExecutionError as failure:
+            self.failure = failure                # so that each test need not run the notebook again to fail
+            raise
         return cells, json.loads((run / "told").read_text("utf-8"))
 
     @property
@@ -365,6 +374,7 @@ def test_no_page_holds_a_reason_or_a_hint_in_plain_text(lesson):
     notebook = " ".join(nbformat.writes(lesson.book).split())
     for question in lesson.questions:
         secret = [question["why"], *(hint for _, _, hint in question["wrong"] if question["form"] in pages.CARD_FORMS)]
+        assert not question.get("rule") or question["rule"] not in held + notebook, "a hunt names its wrong rule"
         for sentence in [each for text in secret for each in re.split(r"(?<=[.!?])\s+", text)]:
             if len(sentence.split()) > pages.SHORT and sentence not in question["say"]:
                 assert sentence not in held, question["say"]
@@ -541,6 +551,39 @@ FOCUSED = """() => {
 
 def test_the_lecturers_notes_are_those_of_the_lessons():
     assert make_lessons["NOTES"].read_text("utf-8") == make_lessons["lecturers_notes"](), "run make lessons"
+
+
+# What readers answered ------------------------------------------------------------------------------------------------
+
+
+TRIALS = tomllib.loads((ANSWERS / "trials.toml").read_text("utf-8"))["answers"]
+"""First answers of readers who had a lesson's text without its answers: to its last questions, and to recalled ones."""
+LEAST_RIGHT = {"end": 0.85, "recall": 0.7}
+
+
+@pytest.mark.parametrize("name", sorted({each["lesson"] for each in TRIALS}))
+def test_first_answers_of_readers_are_judged_as_in_the_trial(name):
+    lesson = lesson_of(name)
+    asked = {question["say"]: question for question in lesson.questions}
+    trials = [each for each in TRIALS if each["lesson"] == name and each["say"] in asked]
+    assert trials, "each question of the trial was reworded since: try the lesson again"
+    for trial in trials:
+        assert accepts(asked[trial["say"]], trial["answer"]) == trial["right"], trial
+
+
+@pytest.mark.parametrize("part", LEAST_RIGHT)
+def test_readers_answer_most_questions_at_the_first_try(part):
+    first = [each["right"] for each in TRIALS if each["part"] == part]
+    assert sum(first) >= LEAST_RIGHT[part] * len(first)
+
+
+def accepts(question: dict[str, Any], answer: str) -> bool:
+    """Return whether a card takes an answer that a reader wrote down."""
+    if question["form"] in pages.CHOICES:
+        parts = [answer] if question["form"] != "several" else answer.split(" and ")
+        chosen = [question["choices"].index(each) for each in parts]
+        return ",".join(map(str, sorted(chosen))) in question["right"]
+    return has_answer(question, answer)
 
 
 # A lesson that nobody has written yet, and what the tests say to a wrong one ------------------------------------------

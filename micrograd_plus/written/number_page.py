@@ -25,7 +25,8 @@ from .ink import SIGNS, open_page
 from .notes import place_of, refusal
 
 _here, _lock = local(), RLock()
-DATA, GRAD = Value._data, Value.grad  # type: ignore[attr-defined] - the slots themselves
+DATA: Any = vars(Value)["_data"]
+GRAD: Any = vars(Value)["grad"]
 CONSTANTS = frozenset((int, float, bool))
 
 

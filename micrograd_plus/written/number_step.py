@@ -153,7 +153,8 @@ class NumberRunner:
         def place(what: Any) -> str:
             if type(what) is int:
                 return f"leaves[{what}]"
-            return space.setdefault(f"v{id(what)}", what) is what and f"v{id(what)}"
+            space[f"v{id(what)}"] = what
+            return f"v{id(what)}"
 
         attributes = {"data": "._data", "grad": ".grad"}
         sources = [x.source for x in page.inputs]

@@ -55,7 +55,7 @@ class SumOfProducts:
     def __init__(self, page: Page, uses: Uses, value: Value, additions: list[Statement]):
         self.page, self.uses, self.value, self.additions = page, uses, value, additions
         self.last = additions[-1]
-        self.products = [self.find_product(x) for x in (value, *(each.args[1] for each in additions))]
+        self.products: list[Any] = [self.find_product(x) for x in (value, *(each.args[1] for each in additions))]
 
     def find_product(self, x: Any) -> tuple[Statement, Statement] | None:
         """Return the statements that make a product, and the transpose in it."""
@@ -63,10 +63,9 @@ class SumOfProducts:
         if product is None or product.form != "method" or product.function != "dot" or product.kwargs:
             return None
         transpose = self.uses.makers.get(product.args[0]) if isinstance(product.args[0], Value) else None
-        is_transpose = transpose is not None and transpose.form == "attr" and transpose.function == "T"
-        if not is_transpose or not isinstance(product.args[1], Value):
+        if transpose is None or (transpose.form, transpose.function) != ("attr", "T"):
             return None
-        return product, transpose
+        return (product, transpose) if isinstance(product.args[1], Value) else None
 
     def is_possible(self) -> bool:
         """Return True if all products have the same shape, and their factors are still there at the end."""
@@ -106,7 +105,8 @@ class SumOfProducts:
             return statement.out
 
         def stack(parts: list[Value]) -> Value:
-            (rows, width), dtype = parts[0].shape, parts[0].dtype
+            form: Any = parts[0].shape
+            (rows, width), dtype = form, parts[0].dtype
             stacked = add("call", "np.stack", (tuple(parts),), (len(parts), rows, width), dtype)
             shape = len(parts) * rows, width
             return add("method", "reshape", (stacked, *shape), shape, dtype, stacked)

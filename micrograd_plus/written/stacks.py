@@ -82,7 +82,7 @@ class Stack:
             return False
         maker = self.statements[self.makers[part.buffer]]
         whole = maker.out
-        takes_memory = part.shape and part.is_array and (maker.is_elementwise or _is_dot(maker))
+        takes_memory = part.is_array and bool(part.shape) and (maker.is_elementwise or _is_dot(maker))
         return (
             takes_memory and maker.into is None and part.kind == "temporary" and self.last[part.buffer] == at
             and len([x for x in self.parts if isinstance(x, Value) and x.buffer is part.buffer]) == 1
@@ -98,7 +98,7 @@ def _is_dot(statement: Statement) -> bool:
     return statement.form == "method" and statement.function == "dot" and not statement.kwargs
 
 
-def _is_contiguous(value: Value) -> bool:
+def _is_contiguous(value: Any) -> bool:
     """Return True for an array whose entries follow each other in C order."""
     step = value.dtype.itemsize
     for length, stride in zip(reversed(value.shape), reversed(value.strides), strict=True):

@@ -231,7 +231,7 @@ class Compiled:
         return {**self._counts, **({"written": self._written} if self._written else {})}
 
     @property
-    def programs(self) -> list[Program]:
+    def programs(self) -> list[Any]:
         """The programs, one for each form of the arguments and each state of variables, modules and optimisers."""
         return [entry.program for entries in self.entries.values() for entry in entries]
 
@@ -485,5 +485,10 @@ def compile(function: Any = None, *, batch: bool = False, exact: bool = True) ->
     See: torch.compile; jax.jit.
     """
     if function is None:
-        return functools.partial(compile, batch=batch, exact=exact)
+        return lambda function: compile_step(function, batch, exact)
+    return compile_step(function, batch, exact)
+
+
+def compile_step(function: Callable[..., Any], batch: bool, exact: bool) -> Any:
+    """Return the compiled step of a function."""
     return Batch(function) if batch else Compiled(function, exact)

@@ -6,7 +6,8 @@ CELLS = {
 def masked_softmax_x_lines(xp, upstream, x, out, axis):
     share = out * upstream
     total = xp.sum(share, axis=axis, keepdims=True)
-    return out * (upstream - total)
+    beyond = upstream - total
+    return out * beyond
 """,
     "scaled_dot_product_attention.query+key+value+bias.gaps": """\
 @exercises.answer("scaled_dot_product_attention.query+key+value+bias.gaps")

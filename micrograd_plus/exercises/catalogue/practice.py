@@ -126,10 +126,11 @@ contributions = to_query, to_key, xp.matmul(xp.mT(...), upstream), sent
 return contributions[:3] if bias is None else contributions""", "the rule of attention, with four gaps",
     ),
     in_lines(rule_exercise("masked_softmax.x", group=GROUPS[4]), [
-        "return out * (upstream - total)",
+        "return out * beyond",
         "total = xp.sum(share, axis=axis, keepdims=True)",
         "return out * upstream",
         "share = out * upstream",
+        "beyond = upstream - total",
     ], "the rule of a masked softmax, from shuffled lines"),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
