@@ -122,8 +122,9 @@ class _Abbreviator(ast.NodeTransformer):
         counts = isinstance(node, VALUES) and not isinstance(node, ast.Attribute)
         if counts and self.level == self.depth:
             rest = ast.Name("…", ast.Load())
-            has_name = self.keeps_names and isinstance(node, ast.Call) and _depth(node.func) == 0
-            return ast.Call(node.func, [rest], []) if has_name and (node.args or node.keywords) else rest
+            if self.keeps_names and isinstance(node, ast.Call) and (node.args or node.keywords):
+                return ast.Call(node.func, [rest], []) if _depth(node.func) == 0 else rest
+            return rest
         self.level += counts
         super().generic_visit(node)
         self.level -= counts

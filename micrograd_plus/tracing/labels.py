@@ -261,8 +261,8 @@ def output_name(part: Part) -> str:
 
 def _has_arrays(index: Any) -> bool:
     """Return whether an index has arrays, which have no short text: the program's own expression says more."""
-    parts: Any = index if isinstance(index, tuple) else (index,)
-    return any(getattr(part, "shape", ()) != () for part in parts)
+    parts: Any = index
+    return any(getattr(part, "shape", ()) != () for part in (parts if isinstance(index, tuple) else (parts,)))
 
 
 def index_text(index: Any) -> str:
