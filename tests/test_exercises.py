@@ -1166,9 +1166,9 @@ def by_names(exercise, wrong_answer):
     return made["student"]
 
 
-WITHOUT_WALK = {"engine.momentum", "engine.momentum.lines", "engine.adam", "engine.differences"}
-WITHOUT_WALK |= {"engine.differences.gaps", "engine.compare", "engine.compare.lines"}
-WITHOUT_WALK |= {"engine.order", "engine.order.lines"}  # a wrong order of a chain of 3,000 nodes
+WITHOUT_WALK = {f"engine.{name}{form}" for form in ("", ".lines", ".gaps")
+                for name in ("momentum", "adam", "differences", "compare", "order")}  # fmt: skip
+"""Exercises whose answers are no gradients of a program, or in which a wrong order is too long to show."""
 WITHOUT_WALK |= {each.id for each in ALL if each.kind == "patient"}
 
 

@@ -263,6 +263,11 @@ def test_a_wrong_answer_makes_its_mistake_and_others_are_listed():
         exercises.wrong_answer("engine.value", "M90")
 
 
+def test_a_starter_describes_itself_in_a_sentence_or_a_question():
+    assert '"""Is this gradient right?"""' in BY_ID["engine.compare"].starter
+    assert '"""A gradient by differences."""' in BY_ID["engine.differences"].starter
+
+
 def test_dots_in_an_index_are_no_gap():
     reply = exercises.check("softmax.x", lambda upstream: upstream[..., None] + upstream.nothing)
     assert "dots" not in reply.text

@@ -48,7 +48,7 @@ class Program:
     """One random training program. `run` records it and returns the trace and the witness."""
 
     def __init__(self, seed):
-        self.random = np.random.default_rng(seed)
+        self.seed, self.random = seed, np.random.default_rng(seed)
         shapes = [SHAPES[self.random.integers(4)] for _ in range(self.random.integers(2, 5))]
         self.leaves = {f"p{i}": mg.tensor(self.random.normal(size=shape), requires_grad=True)
                        for i, shape in enumerate(shapes)}
@@ -175,6 +175,14 @@ class Program:
             clips[self.random.integers(2)]()
         elif leaf.grad is not None and leaf.grad.is_leaf:
             GRADIENT_CHANGES[self.random.integers(len(GRADIENT_CHANGES))](leaf, number)
+
+
+class Loop(Program):
+    """A random training loop: each round does the same, with the numbers that the round before has left."""
+
+    def round(self):
+        self.random = np.random.default_rng([self.seed, 1])
+        super().round()
 
 
 def scale_gradient(leaf, number):

@@ -182,4 +182,4 @@ def first_sentence(exercise: Exercise) -> str:
     """Return the title as a sentence, or the first line of the prompt if there is no title."""
     text = exercise.title if exercise.title != exercise.id else exercise.prompt.strip().partition("\n")[0]
     text = text.replace("\\", "").replace('"', "'").rstrip(".")
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('?') else '.'}"

@@ -61,7 +61,8 @@ class Nodes:
         )
         if kind == "application" and op is not None:
             trace_node.op = op.name
-            trace_node.expression = self.names.expressions[node] and self.names.expressions[node].text
+            expression = self.names.expressions[node]
+            trace_node.expression = None if expression is None else expression.text
             trace_node.cut = self._cut(key, op)
             trace_node.called = self.names.called_function(node)
             trace_node.summary = (op.forward.__doc__ or "").strip().partition("\n")[0] or None

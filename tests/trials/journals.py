@@ -7,8 +7,9 @@ import numpy as np
 
 import micrograd_plus as mg
 from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import Program, differences, same, states_of
+from training_programs import Loop, Program, differences, same, states_of
 
 from .harness import SAME
 
@@ -16,13 +17,13 @@ from .harness import SAME
 def run(case: int) -> str:
     """Run a program and return whether the journal and the page say what its leaves held."""
     mg.random.seed(case)
-    program = Program(case)
+    program = Loop(case) if case % 2 else Program(case)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         trace, witness = program.run()
         ids = trace.source.outline.ids
         nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
-        found = differences(trace, witness, nodes) or page_differences(trace)
+        found = differences(trace, witness, nodes) or page_differences(trace) or film_differences(trace)
     return SAME if not found else f"another state: {found[0]}"
 
 
@@ -45,6 +46,46 @@ def page_differences(trace: Any) -> list[tuple[Any, ...]]:
             if node in after and trace.walks[number].error is None:
                 wanted = returned.get((number, node), ended[1].get(node))
                 found += compare(page, "end", number, node, after[node], wanted)
+    return found
+
+
+def film_differences(trace: Any) -> list[tuple[Any, ...]]:
+    """Return where a moment of the trace's film shows another value or gradient of a leaf than the journal.
+
+    A moment is one or several entries of the journal between walks, so its state is that after one of the entries, and
+    the moments follow the journal. The last one before a walk has the state with which the walk begins.
+    """
+    film = load_film(trace)
+    if film is None:
+        return []
+    page, states, at = payload(film), list(states_of(trace)), 0
+    ids = {node.title: node.id for node in trace.nodes if node.kind == "leaf" and node.requires_grad}
+    nodes = {str(place): ids[name] for place, name in enumerate(page["names"]) if name in ids}
+    begins = [place + 1 for place, entry in enumerate(trace.journal) if entry.kind == "begin"]
+    each_begins = begins[:: len(begins) // film["film_rounds"]]
+    for number, moments in enumerate(page["film"]["moments"]):
+        for word in ("before", "after"):
+            for moment in moments[word]:
+                found = [k for k in range(at, len(states)) if not moment_differences(page, moment, nodes, states[k])]
+                if not found:
+                    return [("moment", number, moment["word"], moment["say"])]
+                at = found[0]
+            if word == "before" and moments[word]:
+                begun = states[each_begins[number]]
+                wrong = moment_differences(page, moments[word][-1], nodes, begun)
+                if wrong:
+                    return [("begin of a walk", number, *wrong[0])]
+    return []
+
+
+def moment_differences(page: Any, moment: Any, nodes: dict[str, int], state: Any) -> list[tuple[Any, ...]]:
+    """Return where a moment of the page differs from the values and gradients of leaves at one place of a journal."""
+    found = []
+    for kind, truth in zip(("values", "gradients"), state, strict=True):
+        for place, shown in moment[kind].items():
+            if (node := nodes.get(str(place))) in truth:
+                index = shown[0] if kind == "values" else shown
+                found += compare(page, kind, 0, node, index, truth[node])
     return found
 
 

@@ -192,6 +192,18 @@ def test_walks_over_one_graph_and_rounds_that_differ_make_no_film():
     assert timeline.load_film(twice) is timeline.load_film(growing) is None
 
 
+def test_rounds_that_swap_their_parameters_make_no_film():
+    one, other = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+    traces = []
+    for swaps in (False, True):
+        with mg.record() as trace:
+            for k in range(3):
+                a, b = (other, one) if swaps and k % 2 else (one, other)
+                (mg.sin(a) * b).backward()
+        traces.append(trace)
+    assert [timeline.load_film(trace) is None for trace in traces] == [False, True]
+
+
 def test_every_round_of_the_payload_equals_its_own_part():
     film = timeline.load_film(network(5))
     data = payload(film)

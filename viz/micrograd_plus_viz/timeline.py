@@ -129,7 +129,7 @@ class _Graph:
         computed = {node for node in base if self.trace["nodes"][node]["kind"] != "leaf"}
         for begin, _ in ranges[1:]:
             match = self._match(ranges[0], begin, with_dead)
-            if match is None or match.keys() != set(base):
+            if match is None or match.keys() != set(base) or self._swaps_leaves(match):
                 return None
             order = [match[node] for node in base]
             made = {match[node] for node in base if self.trace["nodes"][node]["kind"] != "leaf"}
@@ -138,6 +138,13 @@ class _Graph:
             computed |= made
             orders.append(order)
         return orders
+
+    def _swaps_leaves(self, match: dict[int, int]) -> bool:
+        """Return whether a round uses a leaf of the first round in the place of another one."""
+        used = {*match.values()}
+        return any(
+            one != other and one in used for one, other in match.items() if self.trace["nodes"][one]["kind"] == "leaf"
+        )
 
     def _used_nodes(self, begin: int, stop: int, with_dead: bool) -> list[int]:
         used: set[int] = set()
