@@ -38,7 +38,7 @@ async (plans) => {
       if (!["waiting", ""].includes(feedback.textContent)) return feedback.textContent;
       await pause(turn < 50 ? 0 : 5);
     }
-    return "";
+    throw new Error(`a card says nothing to ${JSON.stringify({ type, press, toggle, cell, mark })}`);
   }
 
   for (const { id, mount, tries } of plans) {

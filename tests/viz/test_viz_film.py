@@ -193,15 +193,14 @@ def test_walks_over_one_graph_and_rounds_that_differ_make_no_film():
 
 
 def test_rounds_that_swap_their_parameters_make_no_film():
-    one, other = mg.tensor(2.0, requires_grad=True), mg.tensor(3.0, requires_grad=True)
+    one, other, third = (mg.tensor(x, requires_grad=True) for x in (2.0, 3.0, 4.0))
     traces = []
-    for swaps in (False, True):
+    for pairs in ([(one, other)] * 3, [(one, other), (other, one)] * 2, [(one, other), (one, third), (one, third)]):
         with mg.record() as trace:
-            for k in range(3):
-                a, b = (other, one) if swaps and k % 2 else (one, other)
-                (mg.sin(a) * b).backward()
+            for pair in pairs:
+                (mg.sin(pair[0]) * pair[1]).backward()
         traces.append(trace)
-    assert [timeline.load_film(trace) is None for trace in traces] == [False, True]
+    assert [timeline.load_film(trace) is None for trace in traces] == [False, True, True]
 
 
 def test_every_round_of_the_payload_equals_its_own_part():

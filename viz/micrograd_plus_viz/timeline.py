@@ -129,7 +129,7 @@ class _Graph:
         computed = {node for node in base if self.trace["nodes"][node]["kind"] != "leaf"}
         for begin, _ in ranges[1:]:
             match = self._match(ranges[0], begin, with_dead)
-            if match is None or match.keys() != set(base) or self._swaps_leaves(match):
+            if match is None or match.keys() != set(base) or self._has_other_parameters(match):
                 return None
             order = [match[node] for node in base]
             made = {match[node] for node in base if self.trace["nodes"][node]["kind"] != "leaf"}
@@ -139,12 +139,14 @@ class _Graph:
             orders.append(order)
         return orders
 
-    def _swaps_leaves(self, match: dict[int, int]) -> bool:
-        """Return whether a round uses a leaf of the first round in the place of another one."""
-        used = {*match.values()}
+    def _has_other_parameters(self, match: dict[int, int]) -> bool:
+        """Return whether a round uses a leaf of the first round in the place of another one, or a parameter with
+        another name."""
+        nodes, used = self.trace["nodes"], {*match.values()}
         return any(
-            one != other and one in used for one, other in match.items() if self.trace["nodes"][one]["kind"] == "leaf"
-        )
+            one in used or (nodes[one]["requires_grad"] and nodes[one]["label"] != nodes[other]["label"])
+            for one, other in match.items() if one != other and nodes[one]["kind"] == "leaf"
+        )  # fmt: skip
 
     def _used_nodes(self, begin: int, stop: int, with_dead: bool) -> list[int]:
         used: set[int] = set()
