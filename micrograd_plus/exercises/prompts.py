@@ -76,7 +76,8 @@ def write_prompt(
     if convention:
         parts.append(f"At kinks and ties: {convention}.")
     elif has_corners:
-        parts.append("At a kink, at a tie and at the edge of the domain, any convention is right.")
+        parts.append("At a kink and at the edge of the domain, any convention is right. Entries that tie share what "
+                     "arrives, in any way.")  # fmt: skip
     return "\n\n".join(filter(None, parts)).strip()
 
 
@@ -315,7 +316,8 @@ def describe_functions(functions: Sequence[str], is_local: bool) -> str:
     own = ", ".join(f"`{write_signature(each)}`" for each in offered if not is_local or each.__name__ == "sigmoid")
     missing = ", ".join(sorted(FUNCTIONS.keys() - set(functions)))
     one = offered[-1].__name__
-    return (f"`xp` has NumPy's functions{f' (except {missing})' if missing else ''} and {own}. "
+    return (f"`xp` has the functions of NumPy that rules need{f' (except {missing})' if missing else ''}, and {own}. "
+            "For others, `import numpy as np`. "
             f"`exercises.xp.{one}?` explains one of them, and the Tab key completes `exercises.xp.`.")  # fmt: skip
 
 
