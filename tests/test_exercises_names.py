@@ -156,6 +156,20 @@ def test_a_reader_of_prompts_and_hints_reaches_the_right_rule(capsys):
     assert in_three >= 0.95 * len(trials)
 
 
+def test_other_readers_reach_the_right_rule_from_hints(capsys):
+    trials = tomllib.loads((FOLDER / "readers.toml").read_text(encoding="utf-8"))["trial"]
+    right = at_first = 0
+    for trial in trials:
+        assert not exercises.check(trial["exercise"], compile_answer(trial["wrong"]), seed=11), trial["wrong"]
+        replies = [exercises.check(trial["exercise"], compile_answer(code), seed=12) for code in trial["tries"][:3]]
+        right += any(replies)
+        at_first += any(replies) and "before" not in trial
+    with capsys.disabled():
+        print(f"\n{at_first} of {len(trials)} readers' trials ended right, {right} with the mended prompt")  # noqa: T201 - the share is the result
+    assert len(trials) == 40
+    assert right >= 0.95 * len(trials)
+
+
 def test_the_number_of_variants_is_limited():
     sizes = {each.id: len(each.variants) for each in exercises.list_exercises()[::3]}
     assert max(sizes.values()) <= 1000, max(sizes, key=sizes.get)
