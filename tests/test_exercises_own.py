@@ -87,6 +87,7 @@ def test_a_starter_notebook_is_a_valid_notebook():
     nbformat.validate(nbformat.from_dict(notebook))
     grade_ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert len(set(grade_ids)) == len(grade_ids)
+    assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
     assert not any(cell.get("outputs") for cell in notebook["cells"])
 
 

@@ -7,6 +7,7 @@ return a plain number and give feedback only, since students can change whatever
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -102,8 +103,9 @@ def code_cell(
 
 
 def cell_id(name: str) -> str:
-    """Return a valid id for a cell: at most 64 letters, digits, - and _."""
-    return "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:64]
+    """Return a valid id for a cell: at most 64 letters, digits, - and _. A long name ends in a hash of all of it."""
+    valid = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)
+    return valid if len(valid) <= 64 else f"{valid[:55]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 # An assignment --------------

@@ -455,7 +455,7 @@ def function_variants(id: str, right: Any, reads: Sequence[str]) -> Iterator[Mis
         yield from shift_counts(function)
     if not getattr(right, "takes_all_values", False) and id not in textbook_forms() and id not in MAY_NOT_END:
         for _, _, tree in rule_trees([((), right)]):
-            for title, edited in edit_function(tree, names, vars(sys.modules[right.__module__]), names):
+            for title, edited in edit_function(tree, names, right.__globals__, names):
                 yield variant(title, edited)
 
 

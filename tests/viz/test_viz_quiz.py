@@ -316,7 +316,7 @@ def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
     made = Chooser(normal, 0.02, (), 0).handful(5, MIX)
     assert [asked.at for asked in made] == sorted({asked.at for asked in made})
     assert len({asked.kind for asked in made}) >= 4
-    assert set(MIX) == set(KINDS)
+    assert set(MIX) == set(KINDS) - {"cell"}, "an author asks for an entry; a handful asks for numbers"
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
