@@ -14,7 +14,7 @@ import re
 import runpy
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache, cached_property
 from html import unescape
@@ -180,7 +180,12 @@ def lesson_of(name: str) -> Lesson:
 LESSONS = [path.stem for path in make_lessons["lesson_files"]()]
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group(f"lesson {name[:2]}")) for name in LESSONS])
+def in_one_worker(names: Iterable[str]) -> list[Any]:
+    """Return the names as parameters whose tests share one run of the lesson."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(f"lesson {name[:2]}")) for name in names]
+
+
+@pytest.fixture(params=in_one_worker(LESSONS))
 def lesson(request: pytest.FixtureRequest) -> Lesson:
     return lesson_of(request.param)
 
@@ -561,7 +566,7 @@ TRIALS = tomllib.loads((ANSWERS / "trials.toml").read_text("utf-8"))["answers"]
 LEAST_RIGHT = {"end": 0.85, "recall": 0.7}
 
 
-@pytest.mark.parametrize("name", sorted({each["lesson"] for each in TRIALS}))
+@pytest.mark.parametrize("name", in_one_worker(sorted({each["lesson"] for each in TRIALS})))
 def test_first_answers_of_readers_are_judged_as_in_the_trial(name):
     lesson = lesson_of(name)
     asked = {question["say"]: question for question in lesson.questions}
