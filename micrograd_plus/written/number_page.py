@@ -23,6 +23,7 @@ from ..engine import Value
 from ..tracing.sites import USER, kind_of
 from .ink import SIGNS, open_page
 from .notes import place_of, refusal
+from .shared_block import SharedBlock
 
 _here, _lock = local(), RLock()
 DATA: Any = vars(Value)["_data"]
@@ -299,7 +300,6 @@ def _is_of_a_walk(code: types.CodeType) -> bool:
 
 # Watching the engine --------------------------------------
 
-_open_count = 0
 _originals: list[tuple[Any, Any, Any]] = []
 
 
@@ -345,31 +345,26 @@ def _noting_vjp(made: Any, vjp: Callable[[Value], None]) -> Callable[[Value], No
     return noted_vjp
 
 
-@contextmanager
-def watch_values() -> Generator[None]:
-    """Watch all Values in a block. Blocks of several threads may overlap."""
-    global _open_count  # noqa: PLW0603 - one count for all threads
-    with _lock:
-        _open_count += 1
-        if _open_count == 1:
-            _exchange(Value, "_data", property(_get(DATA, Numbers.read_data), _set(DATA, Numbers.write_data)))
-            _exchange(Value, "grad", property(_get(GRAD, Numbers.read_grad), _set(GRAD, Numbers.write_grad)))
-            _exchange(engine, "floats", words)
-            _exchange(engine, "_number", lambda data: data if type(data) is Number else _number(data))
-            for made in [each.__self__ for each in Op.on_rules_changed if isinstance(_owner(each), engine.Made)]:
-                made.vjp.__globals__["_floats"] = words
-                _exchange(made, "vjp", _noting_vjp(made, made.vjp))
-    try:
-        yield
-    finally:
-        with _lock:
-            _open_count -= 1
-            if not _open_count:
-                for holder, name, original in reversed(_originals):
-                    setattr(holder, name, original)
-                    if isinstance(holder, engine.Made):
-                        original.__globals__["_floats"] = floats
-                _originals.clear()
+def _watch_values() -> None:
+    _exchange(Value, "_data", property(_get(DATA, Numbers.read_data), _set(DATA, Numbers.write_data)))
+    _exchange(Value, "grad", property(_get(GRAD, Numbers.read_grad), _set(GRAD, Numbers.write_grad)))
+    _exchange(engine, "floats", words)
+    _exchange(engine, "_number", lambda data: data if type(data) is Number else _number(data))
+    for made in [each.__self__ for each in Op.on_rules_changed if isinstance(_owner(each), engine.Made)]:
+        made.vjp.__globals__["_floats"] = words
+        _exchange(made, "vjp", _noting_vjp(made, made.vjp))
+
+
+def _leave_values() -> None:
+    for holder, name, original in reversed(_originals):
+        setattr(holder, name, original)
+        if isinstance(holder, engine.Made):
+            original.__globals__["_floats"] = floats
+    _originals.clear()
+
+
+watch_values = SharedBlock(_lock, _watch_values, _leave_values)
+"""Watch all Values in a block."""
 
 
 _number = engine._number

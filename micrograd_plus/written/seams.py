@@ -32,6 +32,7 @@ from . import ink
 from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
 from .notes import _step_code, prepare_notes, refusal, site_of_application
 from .page import Note, Page, Statement, Update, Value
+from .shared_block import SharedBlock
 
 _lock = RLock()
 _replacements: list[tuple[FunctionType, Callable[..., Any]]] = []
@@ -460,7 +461,6 @@ def generator_or_default(original: Any, rng: Any, device: str = "cpu") -> Any:
 
 # Opening and closing --------------------------------------
 
-_open_count = 0
 _aside: list[tuple[Any, Any, Any]] = []
 
 
@@ -488,36 +488,31 @@ def _exchange(function: FunctionType, replacement: Callable[..., Any]) -> None:
 _exchanged: list[tuple[Any, ...]] = []
 
 
-@contextmanager
-def open_seams() -> Generator[None]:
-    """Watch the engine in a block. Blocks of several threads may overlap."""
-    global _open_count  # noqa: PLW0603 - one count for all threads
-    with _lock:
-        _open_count += 1
-        if _open_count == 1:
-            for op in operations.values():
-                if op.is_compiled:
-                    _put_aside(op)
-            for function, replacement in _replacements:
-                _exchange(function, replacement)
-            adam.sqrt = ink.paper_sqrt
-            devices._devices["on paper"] = DEVICE
-    try:
-        yield
-    finally:
-        with _lock:
-            _open_count -= 1
-            if not _open_count:
-                for function, code, defaults, keyword_defaults, name in _exchanged:
-                    function.__code__ = code
-                    function.__defaults__, function.__kwdefaults__ = defaults, keyword_defaults
-                    del function.__globals__[name]
-                _exchanged.clear()
-                for call, code, defaults in _aside:
-                    call.__code__, call.__defaults__ = code, defaults
-                _aside.clear()
-                adam.sqrt = ink.paper_sqrt.function
-                del devices._devices["on paper"]
+def _watch_engine() -> None:
+    for op in operations.values():
+        if op.is_compiled:
+            _put_aside(op)
+    for function, replacement in _replacements:
+        _exchange(function, replacement)
+    adam.sqrt = ink.paper_sqrt
+    devices._devices["on paper"] = DEVICE
+
+
+def _leave_engine() -> None:
+    for function, code, defaults, keyword_defaults, name in _exchanged:
+        function.__code__ = code
+        function.__defaults__, function.__kwdefaults__ = defaults, keyword_defaults
+        del function.__globals__[name]
+    _exchanged.clear()
+    for call, code, defaults in _aside:
+        call.__code__, call.__defaults__ = code, defaults
+    _aside.clear()
+    adam.sqrt = ink.paper_sqrt.function
+    del devices._devices["on paper"]
+
+
+open_seams = SharedBlock(_lock, _watch_engine, _leave_engine)
+"""Watch the engine in a block."""
 
 
 @contextmanager
