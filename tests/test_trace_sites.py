@@ -1,12 +1,16 @@
 """Locations of expressions, and labels of leaves."""
 
 import ast
+import os
+import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
+from micrograd_plus.tracing import sites
 from micrograd_plus.tracing.sites import rule_source
 
 
@@ -58,6 +62,17 @@ def test_a_file_has_its_relative_path_or_its_last_part(tmp_path, monkeypatch):
         site = trace.nodes[1].site
         assert (site.file, site.function) == (name, None)
         assert repr(site) == f"{name}:1: y = mg.sin(x)"
+
+
+@pytest.mark.parametrize(("path", "is_script"), [
+    ("{scripts}/micrograd-plus", True), ("{scripts}/micrograd-plus.exe/__main__.py", True),
+    ("{scripts}/../train.py", False), ("{scripts}/deeper/train.py", False), ("train.py", False),
+    ("ipykernel_1/2.py", False),
+])  # fmt: skip
+def test_the_script_of_a_command_is_no_part_of_the_users_program(path, is_script):
+    file = path.format(scripts=Path(sys.executable).absolute().parent).replace("/", os.sep)
+    code = compile("1", file, "exec")
+    assert sites.kind_of(code) == (sites.ENGINE if is_script else sites.USER)
 
 
 def test_columns_count_characters_not_bytes():

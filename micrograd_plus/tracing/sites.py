@@ -63,13 +63,22 @@ def kind_of(code: CodeType) -> str:
     is_in_library = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
     if code in module_calls:
         kind = ENTERS
-    elif is_in_package or is_in_library or path.startswith((_ARRAYS, "<frozen")):
+    elif is_in_package or is_in_library or is_console_script(path) or path.startswith((_ARRAYS, "<frozen")):
         kind = ENGINE
     else:
         kind = USER
     _kinds[id(code)] = kind, code
     (engine_code if kind == ENGINE else user_code).add(id(code))
     return kind
+
+
+def is_console_script(path: str) -> bool:
+    """Return whether a file starts a command, such as `pytest`: it is in the same folder as Python.
+
+    On Windows it is `__main__.py` in an `.exe` file.
+    """
+    place = Path(path).parent if path.endswith(f".exe{os.sep}__main__.py") else Path(path)
+    return bool(sys.executable) and place.absolute().parent == Path(sys.executable).absolute().parent
 
 
 def is_transform_code(code: CodeType) -> bool:
