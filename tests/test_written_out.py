@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from micrograd_plus import nn, optim
 from micrograd_plus.checks import promises
 from micrograd_plus.nn import functional
 from micrograd_plus.pytrees import leaves
-from micrograd_plus.written import loops, passes, program, seams, stacks, step as compiling, text
+from micrograd_plus.written import at_once, loops, memory, passes, program, seams, stacks, step as compiling, text
 from micrograd_plus.written.ink import open_page
 from micrograd_plus.written.program import Program, trace
 from micrograd_plus.written.step import Runner
@@ -507,7 +508,17 @@ def programs_with_loops():
         state.sum().backward()
         return leaf.grad
 
-    return [rounds, first_round_again, rounds_back]
+    def rows_of_a_stack(x):
+        state, seen = x, []
+        for _ in range(8):
+            state = mg.sin(state * 0.9 + x)
+            seen.append(state)
+        back = x
+        for each in reversed(seen):
+            back = mg.cos(back * (1.0 - each * each))
+        return mg.stack(seen), back
+
+    return [rounds, first_round_again, rounds_back, rows_of_a_stack]
 
 
 def differences():
@@ -599,7 +610,20 @@ def stack_what_is_used_later(monkeypatch):
     monkeypatch.setattr(stacks.Stack, "can_be_made_in_place", can_be_made_in_place)
 
 
+def read_rows_before_they_are_made(monkeypatch):
+    monkeypatch.setattr(at_once.Rows, "can_stand_before", lambda self, page, at: True)
+
+
+def give_rows_in_the_wrong_order(monkeypatch):
+    def replace(self, page, rows, statements):
+        return real(self, page, rows, [*statements[1:], statements[0]])
+
+    real = at_once.Rows.replace
+    monkeypatch.setattr(at_once.Rows, "replace", replace)
+
+
 MISTAKES = [
+    (read_rows_before_they_are_made, "rows_of_a_stack"), (give_rows_in_the_wrong_order, "rows_of_a_stack"),
     (run_one_round_less, "rounds"), (list_only_the_last_round, "rounds"),
     (read_the_new_value_for_the_old, "rounds_back"), (stack_what_is_used_later, "rounds"),
     (merge_across_a_write, "arrays"), (write_into_what_is_read, "read_later"), (merge_a_draw, "draws"),
@@ -747,6 +771,40 @@ def test_sums_of_products_that_are_read_in_between_stay(is_read):
         for a, b in zip(step(x), compiled(x), strict=True):
             np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12)
     assert ("np.empty((7, 3, 4)" in compiled.source or "np.stack(" in compiled.source) is not is_read
+
+
+# Memory ---------------------------------------------------
+
+
+def test_a_program_knows_its_peak_memory():
+    def step(x):
+        a = mg.exp(x)
+        b = mg.sin(a)
+        return (a * b).sum()
+
+    x = mg.tensor(np.ones((300, 100)))
+    assert memory.peak_bytes(mg.written_out(step, x).page) == 2 * 300 * 100 * 8
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc gives freed memory back after each step")
+def test_a_compiled_step_in_a_fresh_process_keeps_its_memory():
+    code = """
+import resource, numpy as np, micrograd_plus as mg
+x = mg.tensor(np.ones((600, 600)))
+def step(x): return (mg.exp(x) * mg.sin(mg.exp(x)) + x).sum()
+def faults(step):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10): step(x)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+step(x)
+by_engine = faults(step)
+compiled = mg.compile(step)
+compiled(x), compiled(x), compiled(x)
+print(by_engine, faults(compiled))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    by_engine, by_program = map(int, done.stdout.split())
+    assert by_program < 100 < by_engine
 
 
 # The text -------------------------------------------------

@@ -98,11 +98,11 @@ class Statement:
 
     def reads(self) -> list[Value]:
         """Return the values that it reads."""
-        return list(find((self.args, tuple(self.kwargs.values()), (self.into,)), Value))
+        return find((self.args, tuple(self.kwargs.values()), self.into), Value)
 
     def outs(self) -> list[Value]:
         """Return the values that it makes."""
-        return list(find(self.out, Value))
+        return find(self.out, Value)
 
     @property
     def is_elementwise(self) -> bool:
@@ -173,15 +173,19 @@ class Page:
         return [*self.results, *(update.value for update in self.updates if isinstance(update.value, Value))]
 
 
-def find(x: Any, kind: Any) -> Iterator[Any]:
-    """Yield the parts of a kind in nested tuples, lists and slices."""
-    if isinstance(x, kind):
-        yield x
-    elif isinstance(x, (tuple, list)):
-        for part in x:
-            yield from find(part, kind)
-    elif type(x) is slice:
-        yield from find((x.start, x.stop, x.step), kind)
+def find(x: Any, kind: Any) -> list[Any]:
+    """Return the parts of a kind in nested tuples, lists and slices."""
+    found: list[Any] = []
+    rest = [x]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, kind):
+            found.append(part)
+        elif isinstance(part, (tuple, list)):
+            rest += part[::-1]
+        elif type(part) is slice:
+            rest += (part.step, part.stop, part.start)
+    return found
 
 
 def map_parts(x: Any, function: Callable[[Any], Any]) -> Any:

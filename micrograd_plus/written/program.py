@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.variable import Variable
 from ..files import atomic_file, write_file
+from ..nn.module import Module
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
@@ -234,7 +235,7 @@ def names_in(function: Any) -> dict[int, str]:
 def _name_tensors(found: dict[int, str], name: str, x: Any, depth: int) -> None:
     if isinstance(x, Tensor):
         found.setdefault(id(x), name)
-    elif hasattr(x, "named_parameters") and hasattr(x, "named_buffers"):
+    elif isinstance(x, Module):
         for inner, part in (*x.named_parameters(), *x.named_buffers()):
             found.setdefault(id(part), inner.replace(".", "_"))
     elif depth == 0 and name == "self":

@@ -24,6 +24,7 @@ from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .guards import MISS, Cells, Guards, first_difference, variables_of
 from .ink import open_page, open_pages
+from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
 from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
 from .page import Update, Value as ArrayValue
@@ -62,6 +63,7 @@ class Runner:
 
     def __init__(self, program: Program, guards: Guards | None = None):
         page = program.page
+        keep_freed_memory(peak_bytes(page))
         self.inputs = page.inputs
         self.space: dict[str, Any] = {
             "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor, "_program": program.function,
