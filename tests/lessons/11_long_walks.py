@@ -11,7 +11,8 @@ def rnn_gaps(xp, upstream, drive, weight, start, out, nonlinearity):
         to_drive = [later, *to_drive]
     to_drive = xp.stack(to_drive)
     to_weight = xp.matmul(xp.mT(xp.rows(to_drive[1:])), xp.rows(out[:-1]))
-    if start is None: return to_drive, to_weight, None
+    if start is None:
+        return to_drive, to_weight, None
     first = xp.broadcast_to(start, to_drive[0].shape)
     to_weight = to_weight + xp.matmul(xp.mT(xp.rows(to_drive[:1])), xp.rows(first))
     return to_drive, to_weight, xp.sum_to_shape(xp.matmul(to_drive[0], weight), start.shape)

@@ -141,7 +141,8 @@ for time in reversed(range(len(out))):
     to_drive = [later, *to_drive]
 to_drive = xp.stack(to_drive)
 to_weight = xp.matmul(xp.mT(xp.rows(to_drive[1:])), xp.rows(...))
-if start is None: return to_drive, to_weight, None
+if start is None:
+    return to_drive, to_weight, None
 first = xp.broadcast_to(start, to_drive[0].shape)
 to_weight = to_weight + xp.matmul(xp.mT(xp.rows(to_drive[:1])), xp.rows(first))
 return to_drive, to_weight, xp.sum_to_shape(xp.matmul(to_drive[0], ...), start.shape)""",
