@@ -397,7 +397,7 @@ TRAINING = function_exercise(
 )  # fmt: skip
 
 
-def clip_together(gradients: Any, most: Any) -> Any:
+def clip_gradients(gradients: Any, most: Any) -> Any:
     """Return gradients whose norm, of all together, is at most `most`."""
     norm = np.sqrt(sum(np.sum(each * each) for each in gradients))
     factor = most / norm if norm > most else 1.0
@@ -405,7 +405,7 @@ def clip_together(gradients: Any, most: Any) -> Any:
 
 
 CLIP = function_exercise(
-    "engine.clip", clip_together, kind="engine", group=GROUP, title="gradients clipped by their norm",
+    "engine.clip", clip_gradients, kind="engine", group=GROUP, title="gradients clipped by their norm",
     answers=["gradients[0]", "gradients[1]"],
     prompt="`gradients` is a list of two arrays. Their norm is the root of the sum of the squares of all entries of "
            "both. If it is larger than `most`, multiply both by one number, so that it becomes `most`. If it is not, "
