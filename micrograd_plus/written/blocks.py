@@ -45,7 +45,7 @@ def compute_in_blocks(page: Page) -> None:
 def is_large(statement: Statement) -> bool:
     """Return True for a statement that makes a large array entry by entry."""
     out = statement.out
-    return isinstance(out, Value) and out.is_array and out.nbytes >= LARGE and is_entrywise(statement)
+    return isinstance(out, Value) and bool(out.shape) and out.nbytes >= LARGE and is_entrywise(statement)
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,7 @@ def is_entrywise(statement: Statement) -> bool:
     if form == "unop":
         return True
     if form == "method":
-        return function == "copy" and statement.args[1:] in ((), ("C",)) and not statement.kwargs
+        return function == "copy" and statement.args[1:] in ((), ("C",), ("K",)) and not statement.kwargs
     if form == "setitem":
         return statement.args[1] is ...
     name = function.removeprefix("np.")

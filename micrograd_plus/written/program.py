@@ -63,6 +63,7 @@ class Program:
         lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
         if any(s.function.startswith("math.") for s in self.page.each_statement()):
             lines.insert(0, "import math")
+        lines[:0] = sorted(self.text.imports)
         for function in self.text.functions:
             lines += ["", *function]
         lines += [
