@@ -95,10 +95,10 @@ def test_hints_of_a_generated_name_lead_from_numbers_to_the_change():
     assert tried >= 15
 
 
-@pytest.mark.parametrize("title, question", [
+@pytest.mark.parametrize(("title", "question"), [
     ("`weight` is left out", "Change only `weight`"), ("`sum` is left out", "steps"), ("`out` is left out", "steps"),
-    ("`axis` is fixed to 0", "different lengths"), ("the sign is wrong", "rise or fall"), ("`mean` instead of `sum`", "halve"),
-    ("divided by the length of the first axis", "quotient"),
+    ("`axis` is fixed to 0", "different lengths"), ("the sign is wrong", "rise or fall"),
+    ("`mean` instead of `sum`", "halve"), ("divided by the length of the first axis", "quotient"),
 ])  # fmt: skip
 def test_a_first_hint_asks_for_an_experiment_of_the_mistakes_kind(title, question):
     assert question in where_to_look(title)
