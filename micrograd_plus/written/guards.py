@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..nn.module import Module
-from .surroundings import MISSING, NUMBERS, Place, Surroundings, entries_of, is_equal, module_attributes
+from .surroundings import MISSING, Place, Surroundings, entries_of, is_equal, module_attributes
 
 MISS = object()
+MOST_UNROLLED = 16
+"""The entries of longer lists are compared by a loop."""
 
 
 class Guards:
@@ -22,7 +24,8 @@ class Guards:
         inputs = {id(value.source[1]) for value in page.inputs if value.source[0] == "array"}
         arrays = [
             Place("entries", x, None, entries_of(x), name)
-            for i, (x, name) in surroundings.arrays.items() if i not in inputs
+            for i, (x, name) in surroundings.arrays.items()
+            if i not in inputs
         ]
         self.places = [*surroundings.places, *arrays]
         self.modules = module_attributes([module for module, _ in surroundings.modules.values()])
@@ -56,23 +59,11 @@ class Guards:
 
     def lines(self, space: dict[str, Any]) -> list[str]:
         """Return the lines of text that return `_MISS` if something has changed, with their names in `space`."""
-        lines: list[str] = []
-        for i, (kind, holder, key, value, _) in enumerate(self.places):
-            space[f"g{i}"], space[f"v{i}"] = holder, value
-            space.update({"_all": all, "_is": operator.is_, "_map": map, "_entries_of": entries_of})
-            test = {
-                "cell": f"g{i}.cell_contents is not v{i}",
-                "key": f"g{i}.get({key!r}) is not v{i}" if isinstance(key, NUMBERS) else f"g{i}.get(k{i}) is not v{i}",
-                "attribute": f"g{i}.{key} is not v{i}",
-                "length": f"len(g{i}) != v{i}",
-                "entries": f"_entries_of(g{i}) != v{i}",
-                "set": f"g{i} != v{i}",
-                "cache": f"g{i}.cache_info().currsize != v{i}",
-                "list": f"len(g{i}) != {len(value) if kind == 'list' else 0} or not _all(_map(_is, g{i}, v{i}))",
-            }[kind]
-            if kind == "key" and not isinstance(key, NUMBERS):
-                space[f"k{i}"] = key
-            lines.append(f"if {test}: return _MISS")
+        space.update({"_all": all, "_is": operator.is_, "_map": map, "_entries_of": entries_of})
+        tests = [test_of(i, place, space) for i, place in enumerate(self.places)]
+        lines = [f"    if {test}: return _MISS" for test in tests]
+        if lines:
+            lines = ["try:", *lines, "except (AttributeError, IndexError, KeyError, ValueError): return _MISS"]
         if self.modules:
             space["_guards"], space["_writes"] = self, Module.attribute_writes
             lines.append("if _guards.attribute_writes != _writes[0] and not _guards.modules_hold(): return _MISS")
@@ -80,6 +71,31 @@ class Guards:
             space[f"c{i}"], space[f"w{i}"] = read, value
             lines.append(f"if c{i}() != w{i}: return _MISS")
         return lines
+
+
+def test_of(i: int, place: Place, space: dict[str, Any]) -> str:
+    """Return an expression that is true if a place has changed. It runs at every call, so it takes the shortest way."""
+    kind, holder, key, value, _ = place
+    held, known = f"g{i}", f"v{i}"
+    space[held], space[known] = holder, value
+    if kind == "key" and type(holder) is dict:
+        space[f"k{i}"] = key
+        return f"{held}[{repr(key) if isinstance(key, (str, int)) else f'k{i}'}] is not {known}"
+    if kind == "list" and len(value) <= MOST_UNROLLED:
+        space.update({f"{known}_{j}": part for j, part in enumerate(value)})
+        entries = [f"{held}[{j}] is not {known}_{j}" for j in range(len(value))]
+        return " or ".join([f"len({held}) != {len(value)}", *entries])
+    space[f"k{i}"] = key
+    return {
+        "cell": f"{held}.cell_contents is not {known}",
+        "key": f"{held}[k{i}] is not {known}",
+        "attribute": f"{held}.{key} is not {known}",
+        "length": f"len({held}) != {known}",
+        "list": f"len({held}) != {len(value) if kind == 'list' else 0} or not _all(_map(_is, {held}, {known}))",
+        "set": f"{held} != {known}",
+        "cache": f"{held}.cache_info().currsize != {known}",
+        "entries": f"_entries_of({held}) != {known}",
+    }[kind]
 
 
 def first_difference(first: Any, second: Any) -> str:

@@ -285,18 +285,18 @@ class Compiled:
             return self._by_engine("an argument cannot be part of a key", args, kwargs)
         entry = next((entry for entry in entries if entry.guards.hold()), None)
         if entry is None or not entry.is_verified:
-            return self._trace_alone(key, entries, entry, args, kwargs)
+            return self._trace_in_one_thread(key, entries, entry, args, kwargs)
         try:
             results = self._run_with_checks(entry, flat)
         except AssertionError:
             return self._by_engine(FAILED_CHECK, args, kwargs)
         if results is MISS:
-            return self._trace_alone(key, entries, None, args, kwargs)
+            return self._trace_in_one_thread(key, entries, None, args, kwargs)
         self._last = entry.fast_call
         self._written += 1
         return entry.fill(results)
 
-    def _trace_alone(self, key: Any, entries: list[Entry], entry: Entry | None, args: Any, kwargs: Any) -> Any:
+    def _trace_in_one_thread(self, key: Any, entries: list[Entry], entry: Entry | None, args: Any, kwargs: Any) -> Any:
         """Trace a call, unless another thread does so now: its tensors are ink."""
         if not _tracing.acquire(blocking=False):
             return self._by_engine("another thread is traced", args, kwargs)

@@ -1,4 +1,4 @@
-"""Everything that a step finds besides its arguments: variables, attributes of objects, entries of lists, random states.
+"""Everything that a step finds besides its arguments: variables, attributes of objects, entries, random states.
 
 A program reads tensors and settings of optimisers at each call. Everything else that a step finds is written into the
 program. So a program holds for as long as all those places hold the same objects, and a step that changes one of them
@@ -12,8 +12,8 @@ import inspect
 import random
 import sys
 from collections import deque
-from collections.abc import Iterator
-from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType, SimpleNamespace
+from collections.abc import Callable, Iterator
+from types import BuiltinMethodType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,8 +120,8 @@ class Surroundings:
             for i, x in enumerate(arguments):
                 self._visit(x, f"argument {i + 1}")
             for optimiser, name in list(self.optimisers):
-                for group in optimiser.param_groups:
-                    self._visit(group["params"], name)
+                for i, group in enumerate(optimiser.param_groups):
+                    self._visit(group["params"], f"{name}.param_groups[{i}]['params']")
             found = frozenset(self._found)
 
     # What is reached ------------------------
@@ -131,31 +131,11 @@ class Surroundings:
         if isinstance(x, NUMBERS) or id(x) in self._seen or isinstance(x, Value):
             return
         self._seen[id(x)] = x
-        if isinstance(x, Tensor):
-            self.named.setdefault(id(x), name)
-            self.tensors.append(x)
-        elif isinstance(x, np.ndarray):
-            self.arrays[id(x)] = x, name
-        elif isinstance(x, (np.random.Generator, random.Random)):
-            self.generators.append((x, name))
-        elif isinstance(x, (list, tuple, deque)):
-            self._visit_list(x, name)
-        elif isinstance(x, (dict, MappingProxyType)):
-            self._visit_dict(x, name)
-        elif isinstance(x, (set, frozenset)):
-            self.places.append(Place("set", x, None, frozenset(x), name))
-        elif isinstance(x, Module):
-            self._visit_module(x, name)
-        elif isinstance(x, Optimizer):
-            self._visit_optimiser(x, name)
-        elif isinstance(x, (MethodType, functools.partial)):
-            parts = [x.__self__, x.__func__] if isinstance(x, MethodType) else [x.args, x.keywords, x.func]
-            for part, inner in zip(parts, ["self", name] if len(parts) == 2 else ["args", "keywords", name], strict=True):
-                self._visit(part, inner)
-        elif isinstance(x, FunctionType):
-            self._visit_function(x)
-            self._visit_attributes(x, name or x.__name__)
-        elif hasattr(x, "cache_info"):
+        for kinds, visit in self._visits.items():
+            if isinstance(x, kinds):
+                visit(x, name)
+                return
+        if hasattr(x, "cache_info"):
             self.places.append(Place("cache", x, None, x.cache_info().currsize, f"the results that {name} keeps"))
             self._visit(x.__wrapped__, name)
         elif hasattr(x, "__next__") and type(x).__module__ in ("builtins", "itertools"):
@@ -163,12 +143,39 @@ class Surroundings:
         else:
             self._visit_object(x, name)
 
+    @functools.cached_property
+    def _visits(self) -> dict[Any, Callable[[Any, str], None]]:
+        return {
+            Tensor: self._visit_tensor,
+            np.ndarray: lambda x, name: self.arrays.update({id(x): (x, name)}),
+            (np.random.Generator, random.Random): lambda x, name: self.generators.append((x, name)),
+            (list, tuple, deque): self._visit_list,
+            (dict, MappingProxyType): self._visit_dict,
+            (set, frozenset): lambda x, name: self.places.append(Place("set", x, None, frozenset(x), name)),
+            Module: self._visit_module,
+            Optimizer: self._visit_optimiser,
+            MethodType: lambda x, name: self._visit_parts((x.__self__, "self"), (x.__func__, name)),
+            functools.partial: lambda x, name: self._visit_parts((x.args, name), (x.keywords, name), (x.func, name)),
+            BuiltinMethodType: self._visit_builtin_method,
+            FunctionType: self._visit_function,
+        }
+
+    def _visit_parts(self, *parts: tuple[Any, str]) -> None:
+        for x, name in parts:
+            self._visit(x, name)
+
+    def _visit_tensor(self, x: Any, name: str) -> None:
+        self.named.setdefault(id(x), name)
+        self.tensors.append(x)
+
+    def _visit_builtin_method(self, x: Any, name: str) -> None:
+        owner = x.__self__
+        self._visit(None if isinstance(owner, ModuleType) else owner, f"the {type(owner).__name__} of {name}")
+
     def _add(self, kind: str, holder: Any, key: Any, value: Any, name: str) -> None:
-        if isinstance(value, (ModuleType, Variable, type)) or (isinstance(value, FunctionType) and not is_users(value)):
-            if not isinstance(value, Variable):  # nobody replaces a library's functions and classes
-                self._visit(value, name)
-                return
-        self.places.append(Place(kind, holder, key, value, name))
+        is_librarys = isinstance(value, FunctionType) and not is_users(value)
+        if not is_librarys and not isinstance(value, (ModuleType, type)):  # these stay what they are
+            self.places.append(Place(kind, holder, key, value, name))
         self._visit(value, name)
 
     def _visit_list(self, x: Any, name: str) -> None:
@@ -199,30 +206,27 @@ class Surroundings:
     def _visit_optimiser(self, x: Any, name: str) -> None:
         self.optimisers.append((x, name))
         self.places.append(Place("list", x.param_groups, None, list(x.param_groups), f"{name}.param_groups"))
-        for i, group in enumerate(x.param_groups):
-            params = group["params"]
-            self.places.append(Place("list", params, None, list(params), f"{name}.param_groups[{i}]['params']"))
 
-    def _visit_function(self, function: FunctionType) -> None:
-        """Note the variables that a user's function names."""
+    def _visit_function(self, function: FunctionType, name: str = "") -> None:
+        """Note the variables that a user's function names, and its attributes."""
         if not is_users(function):
             return
+        self._visit_attributes(function, name or function.__name__)
         codes = list(codes_of(function.__code__))
         names = {name for code in codes for name in code.co_names}
         self._found |= names
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         found = [Place("cell", cell, None, MISSING, name) for name, cell in cells]
         space = function.__globals__
-        found += [Place("key", space, name, MISSING, name) for name in sorted(names & space.keys())]
+        found += [Place("key", space, name, MISSING, name) for name in sorted(names & space.keys()) if name[:2] != "__"]
         found = [place._replace(value=place.read()) for place in found]
         for place in sorted(found, key=lambda place: not isinstance(place.value, Tensor)):  # these have the best names
             self._add(*place)
         named = list(inspect.signature(function).parameters)
         defaults = function.__defaults__ or ()
-        for name, x in zip(named[function.__code__.co_argcount - len(defaults) :], defaults, strict=False):
-            self._visit(x, name)
-        for name, x in (function.__kwdefaults__ or {}).items():
-            self._visit(x, name)
+        first = function.__code__.co_argcount - len(defaults)
+        parts = [*zip(defaults, named[first:], strict=False)]
+        self._visit_parts(*parts, *((x, key) for key, x in (function.__kwdefaults__ or {}).items()))
         if hasattr(function, "__wrapped__"):
             self._visit(function.__wrapped__, "")
 
@@ -239,7 +243,9 @@ class Surroundings:
         """Note the attributes that code names."""
         attributes: Any = getattr(x, "__dict__", {})
         for key in sorted(self.names & attributes.keys()):
-            self._add("key", attributes, key, attributes[key], f"{name}.{key}")
+            is_direct = key.isidentifier() and getattr(x, key, MISSING) is attributes[key]
+            kind, holder = ("attribute", x) if is_direct else ("key", attributes)
+            self._add(kind, holder, key, attributes[key], f"{name}.{key}")
 
     def _visit_object(self, x: Any, name: str) -> None:
         """Note the attributes of a user's object, class or module that code names."""
