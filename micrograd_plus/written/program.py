@@ -27,6 +27,12 @@ from .text import Text
 _numbers = itertools.count(1)
 
 
+ABOUT_ROUNDING = (
+    "    With exact=False: sums of products are computed at once, and large arrays in blocks of rows, so that sums may",
+    "    round differently.",
+)
+
+
 class Program:
     """One call of a function, written out as a NumPy program.
 
@@ -57,6 +63,8 @@ class Program:
         lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
         if any(s.function.startswith("math.") for s in self.page.each_statement()):
             lines.insert(0, "import math")
+        for function in self.text.functions:
+            lines += ["", *function]
         lines += [
             "",
             f"def {name}({', '.join(self.text.parameters)}):",
@@ -64,7 +72,7 @@ class Program:
             "",
         ]
         if not self.is_exact:
-            lines += ["    With exact=False: sums of products are computed at once, and may round differently.", ""]
+            lines += [*ABOUT_ROUNDING, ""]
         for value in self.page.inputs:
             lines.append(f"    {value.name}: {describe(value)}")
         for constant, x in self.text.constants.items():
@@ -152,7 +160,9 @@ def trace(
         heal(variable)
     result = map_leaves(result, _plain)
     for name in PASSES if passes is None else passes:
-        {**ROUNDING_PASSES, **PASSES}[name](page)
+        shorten = {**ROUNDING_PASSES, **PASSES}[name]
+        for each in (page, *page.bodies):
+            shorten(each)
     return result, (page, structure)
 
 
