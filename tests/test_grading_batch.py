@@ -23,11 +23,15 @@ from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.sandbox.runs import Limits
 from micrograd_plus.grading.store import Store
 
+SHORT_LIMITS = Path(__file__).with_name("short_limits")
+
 
 @pytest.fixture(autouse=True)
 def short_limits(monkeypatch):
-    """Stop endless loops after one second of processor time, however busy the machine is."""
+    """Stop endless loops after one second of processor time, in workers too, however busy the machine is."""
     monkeypatch.setattr(grade, "limits_of", lambda exercise: Limits(cpu=1.0, wall=60.0))
+    paths = [str(SHORT_LIMITS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
 def read_marks(folder: Path) -> dict[str, bytes]:
@@ -234,7 +238,8 @@ for module, names in ((os, "fork forkpty killpg getuid geteuid memfd_create pidf
 
 def test_a_class_is_graded_on_a_system_without_unix_functions(tmp_path):
     (tmp_path / "without").mkdir()
-    (tmp_path / "without" / "sitecustomize.py").write_text(WITHOUT_UNIX, encoding="utf-8")
+    settings = WITHOUT_UNIX + (SHORT_LIMITS / "sitecustomize.py").read_text(encoding="utf-8")
+    (tmp_path / "without" / "sitecustomize.py").write_text(settings, encoding="utf-8")
     folder = write_class(tmp_path / "submissions", 6, broken=3)
     paths = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "without"), *filter(None, sys.path)])}
     process = subprocess.run(command(folder, "--assignment", assignment(tmp_path), "-o", tmp_path / "out", "--jobs", 2),
