@@ -54,7 +54,7 @@ NEEDS = {
     "engine.accumulate.gaps": "diamond.gradients", "engine.value": "engine.order engine.accumulate",
     "engine.unbroadcast": "engine.unbroadcast.gaps", "engine.training": "engine.training.lines",
     "engine.momentum": "engine.momentum.lines", "engine.momentum.lines": "engine.training",
-    "engine.adam": "engine.momentum", "engine.neuron": "engine.value", "engine.saved": "multiply.a",
+    "engine.adam": "engine.momentum", "engine.neuron": "engine.value", "engine.saved": "engine.saved.lines", "engine.saved.lines": "multiply.a",
     "engine.compare": "engine.compare.lines",
     "engine.compare.lines": "engine.differences", "engine.differences": "engine.differences.gaps",
     "engine.segments": "engine.segments.lines", "engine.segments.lines": "engine.accumulate",
