@@ -51,7 +51,9 @@ const FEWEST_LETTERS = 4;
 
 function fitText(line, k, breadth, font, inOwn) {
   const form = bestForm(line, k, breadth, font, inOwn);
-  if (form !== undefined || k === 2) return form ?? "";
+  if (form !== undefined) return form;
+  // A gradient that does not fit is not left out as if there were none.
+  if (k === 2) return breadthOf("\u2026", k, font) <= breadth ? "\u2026" : "";
   for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
     if (breadthOf(`${line.slice(0, kept)}\u2026`, k, font) <= breadth) return `${line.slice(0, kept)}\u2026`;
   }
