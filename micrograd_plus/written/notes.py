@@ -14,11 +14,13 @@ from ..tracing.sites import USER, file_name, kind_of
 from .page import Note, Page
 
 _works: dict[int, tuple[CodeType, str, Any]] = {}
+_places: dict[tuple[str, int], tuple[str, str]] = {}
 _known_rules: dict[str, Any] = {}
 
 
 def prepare_notes() -> None:
-    """Learn the code of all forwards and rules that were defined since the last time."""
+    """Learn the code of all forwards and rules that were defined since the last time, and forget the text of lines."""
+    _places.clear()
     for name, op in operations.items():
         if _known_rules.get(name) is op.rules:
             continue
@@ -89,8 +91,10 @@ def place_of(frame: FrameType | None) -> tuple[str, str]:
     """Return the location of a user's frame, and the text of its line."""
     if frame is None:
         return "", ""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    return f"{file_name(name)}:{line}", linecache.getline(name, line, frame.f_globals).strip()
+    place = name, line = frame.f_code.co_filename, frame.f_lineno
+    if place not in _places:
+        _places[place] = f"{file_name(name)}:{line}", linecache.getline(name, line, frame.f_globals).strip()
+    return _places[place]
 
 
 def users_frame() -> FrameType | None:

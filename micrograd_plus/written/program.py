@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.variable import Variable
 from ..files import atomic_file, write_file
+from ..nn.module import Module
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
@@ -24,6 +25,12 @@ from .seams import OpenPage, heal, write_on
 from .text import Text
 
 _numbers = itertools.count(1)
+
+
+ABOUT_ROUNDING = (
+    "    With exact=False: sums of products are computed at once, and large arrays in blocks of rows, so that sums may",
+    "    round differently.",
+)
 
 
 class Program:
@@ -56,6 +63,8 @@ class Program:
         lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
         if any(s.function.startswith("math.") for s in self.page.each_statement()):
             lines.insert(0, "import math")
+        for function in self.text.functions:
+            lines += ["", *function]
         lines += [
             "",
             f"def {name}({', '.join(self.text.parameters)}):",
@@ -63,7 +72,7 @@ class Program:
             "",
         ]
         if not self.is_exact:
-            lines += ["    With exact=False: sums of products are computed at once, and may round differently.", ""]
+            lines += [*ABOUT_ROUNDING, ""]
         for value in self.page.inputs:
             lines.append(f"    {value.name}: {describe(value)}")
         for constant, x in self.text.constants.items():
@@ -141,7 +150,9 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
         heal(variable)
     result = map_leaves(result, _plain)
     for name in PASSES if passes is None else passes:
-        {**ROUNDING_PASSES, **PASSES}[name](page)
+        shorten = {**ROUNDING_PASSES, **PASSES}[name]
+        for each in (page, *page.bodies):
+            shorten(each)
     return result, (page, structure)
 
 
@@ -234,7 +245,7 @@ def names_in(function: Any) -> dict[int, str]:
 def _name_tensors(found: dict[int, str], name: str, x: Any, depth: int) -> None:
     if isinstance(x, Tensor):
         found.setdefault(id(x), name)
-    elif hasattr(x, "named_parameters") and hasattr(x, "named_buffers"):
+    elif isinstance(x, Module):
         for inner, part in (*x.named_parameters(), *x.named_buffers()):
             found.setdefault(id(part), inner.replace(".", "_"))
     elif depth == 0 and name == "self":

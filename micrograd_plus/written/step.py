@@ -24,15 +24,14 @@ from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .guards import MISS, Cells, Guards, first_difference, variables_of
 from .ink import open_page, open_pages
+from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
 from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
 from .page import Update, Value as ArrayValue
-from .passes import PASSES
+from .passes import ROUNDING_PASSES
 from .program import HOLE, Hole, Program, trace
 
 MOST_PROGRAMS, MOST_LINES = 8, 20_000
-ROUNDING_ORDER = ["dead statements", "constants", "sums of products", *list(PASSES)[2:]]
-"""The passes of `exact=False`, in order."""
 FAILED_CHECK = "a check of the program failed"
 
 
@@ -62,6 +61,7 @@ class Runner:
 
     def __init__(self, program: Program, guards: Guards | None = None):
         page = program.page
+        keep_freed_memory(peak_bytes(page))
         self.inputs = page.inputs
         self.space: dict[str, Any] = {
             "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor, "_program": program.function,
@@ -360,7 +360,7 @@ class Compiled:
             result, program = trace_numbers(self.function, args, kwargs, name)
             self._counts["traced"] += 1
             return result, Entry(program, Guards(self.function, program.page))
-        result, (page, structure) = trace(self.function, args, kwargs, None if self.exact else ROUNDING_ORDER)
+        result, (page, structure) = trace(self.function, args, kwargs, None if self.exact else ROUNDING_PASSES)
         self._counts["traced"] += 1
         return result, Entry(
             Program(page, structure, name, len(args) if not kwargs else -1, self.exact), Guards(self.function, page)
