@@ -288,7 +288,7 @@ class Truth:
         if done == len(self.trace.steps):
             wanted.append(("Afterwards", journal[self.at["end", step.walk] :]))
         for lead, entries in wanted:
-            groups = [*grouped(entries)]
+            groups = [*group_by_clause(entries)]
             if not groups:
                 continue
             if not text.startswith(f" {lead}, "):
@@ -401,7 +401,7 @@ class FilmTruth(Truth):
 # Texts ----------------------------------------------------------------------------------------------------------------
 
 
-def grouped(entries: Any) -> Iterator[list[Any]]:
+def group_by_clause(entries: Any) -> Iterator[list[Any]]:
     """Yield the changes that one clause tells."""
     changes = [entry for entry in entries if entry.of is not None and entry.kind in VERBS
                and not (entry.kind == "clear" and entry.before is None)]  # fmt: skip

@@ -35,7 +35,7 @@ def differences_of(trace, **options):
     return [*pages.page_differences(trace, **options)]
 
 
-def hooked():
+def hook_on_a_result():
     """Record a walk in which a hook changes the gradient of a result."""
     x = mg.tensor(2.0, requires_grad=True)
     with mg.record() as trace:
@@ -59,7 +59,7 @@ def cleared_late(rounds):
 
 
 def test_a_node_has_what_it_sends_after_a_hook():
-    trace = hooked()
+    trace = hook_on_a_result()
     assert not differences_of(trace, back=True)
 
 
@@ -86,11 +86,11 @@ def test_a_film_plays_through_everything_between_its_walks(page, tmp_path):
 
 
 WRONG = {
-    "a hook is forgotten": ("if (sent.place !== null) return", "if (false) return", hooked),
+    "a hook is forgotten": ("if (sent.place !== null) return", "if (false) return", hook_on_a_result),
     "values come with gradients of later": ("if (index < 0) holdEarly();", "", lambda: cleared_late(1)),
-    "the first sentence stays": ("step ? step.say", "step ? data.steps[0].say", hooked),
-    "an event shows what was before": ('"after", place: step.after', '"after", place: step.before', hooked),
-    "a step back leaves what it found": ("apply(index, false); }", "}", hooked),
+    "the first sentence stays": ("step ? step.say", "step ? data.steps[0].say", hook_on_a_result),
+    "an event shows what was before": ('"after", place: step.after', '"after", place: step.before', hook_on_a_result),
+    "a step back leaves what it found": ("apply(index, false); }", "}", hook_on_a_result),
 }
 
 

@@ -75,8 +75,8 @@ function mountFilm(host, data, opts = {}) {
     const whole = dataOf(round);
     const walk = walkOf(whole);
     const values = walk.valuesIn(whole.walks.length - 1).map(([node, ...now]) => [node, now]);
-    return { values: Object.fromEntries(values), gradients: Object.fromEntries(whole.gradients.map(({ node, value }) => [node, inOther
-      ? walk.held(node, length).other : value])) };
+    const gradients = whole.gradients.map(({ node, value }) => [node, inOther ? walk.held(node, length).other : value]);
+    return { values: Object.fromEntries(values), gradients: Object.fromEntries(gradients) };
   };
 
   function go(round, moment, index = 0, playing = false) {
