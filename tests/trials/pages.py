@@ -221,7 +221,7 @@ class Truth:
         for entry in self.trace.journal:
             if entry.kind == "begin":
                 hooks = {}
-            elif entry.kind == "hook":
+            elif entry.kind == "hook" and not same(entry.before, entry.after):
                 hooks[entry.node] = entry.after
             elif entry.kind == "arrive":
                 for step in self.trace.steps[done : done + entry.count]:
@@ -490,7 +490,7 @@ def shows_value(node: Any, value: np.ndarray | None) -> bool:
     if value is None:
         return not line
     if value.size == 1 and tile is None:
-        return not line or is_near_in_node(line, value.item())
+        return line in ("", "…", None) or is_near_in_node(line, value.item())
     if tile is not None:
         caption = (line or "").removeprefix(str(value.shape)).lstrip(", ").removeprefix("has ")
         if line and line != str(value.shape) and not shows_caption(caption, value):

@@ -127,7 +127,7 @@ def train(model, optimizer, x):
         optimizer.step()
 
 
-def test_rounds_begin_where_the_loop_begins_also_if_the_network_is_written_above_it():
+def test_rounds_begin_with_the_loop_below_its_network():
     mg.random.seed(0)
     model = Model()
     x = mg.tensor([[1.0, 2.0]])
