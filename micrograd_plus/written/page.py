@@ -59,7 +59,8 @@ class Value:
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
         self.buffer, self.is_whole = buffer or Buffer(kind), buffer is None
         self.is_array, self.is_number = isinstance(x, np.ndarray), type(x) in (bool, int, float, complex)
-        self.shape, self.dtype = getattr(x, "shape", ()), getattr(x, "dtype", None)
+        self.shape: Any = getattr(x, "shape", ())
+        self.dtype: Any = getattr(x, "dtype", None)
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
         self.source, self.hint, self.name = source, hint, ""
         self.constant = x if kind == "constant" else None
@@ -122,11 +123,15 @@ class Update(NamedTuple):
 
 
 class Page:
-    """A program while it is written: inputs, statements, results, updates, and the conditions under which it holds."""
+    """A program while it is written: inputs, statements, results, updates, and the conditions under which it holds.
+
+    `bodies` are the pages of functions that it calls.
+    """
 
     def __init__(self, named: dict[int, str] | None = None):
         self.inputs: list[Value] = []
         self.preamble: list[Statement] = []
+        self.bodies: list[Page] = []
         self.statements: list[Statement] = []
         self.results: list[Value] = []
         self.updates: list[Update] = []
