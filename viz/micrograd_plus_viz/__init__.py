@@ -34,9 +34,10 @@ from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
     "ArrayPicture", "Card", "Drawing", "Figure", "GraphvizDrawing", "Progress", "Quiz", "WalkComparison", "WalkPlayer",
-    "ask", "compare", "describe", "digraph", "draw", "explore", "picture", "progress", "quiz", "save", "show", "unfold", "widget",
+    "ask", "compare", "describe", "digraph", "draw", "explore", "picture", "progress", "quiz", "save", "show", "unfold",
+    "widget",
 ]  # fmt: skip
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".mp4", ".md", ".tex", ".json", ".dot")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".mp4", ".md", ".tex", ".json", ".dot", ".dot.svg")
 
 
 class WalkPlayer:
@@ -273,10 +274,11 @@ def save(
     all. A page loads long walks in parts of one thousand steps.
 
     `width` is in pixels; `dark` chooses colours for dark pages. Animations have one frame for each of `steps`, each
-    `pace` seconds long. In a film, `loop` repeats it (not `.mp4`), and `motion` shows the rule of each step at work. Raises ValueError for any other suffix, and if an animation or picture would be too large.
+    `pace` seconds long. In a film, `motion` shows the rule of each step at work, and `loop` repeats it (not in `.mp4`).
+    Raises ValueError for any other suffix, and if an animation or picture would be too large.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
+    suffix = ".dot.svg" if path.name.lower().endswith(".dot.svg") else path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
             f"cannot save a walk as {path.name!r}: the suffix must be one of " + ", ".join(SUFFIXES)
@@ -287,8 +289,6 @@ def save(
         if suffix != ".html":
             raise ValueError(f"a comparison of two walks can only be saved as .html, not as {path.name!r}")
         return _write(path, trace.document(title))
-    if path.suffixes[-2:] == [".dot", ".svg"]:
-        return _write(path, digraph(trace).svg)
     if suffix == ".json":
         return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
     if suffix == ".html":
@@ -310,8 +310,8 @@ def save(
 
 def _render(visible: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
     """Return the graph of a walk as a picture, or the walk as an animation."""
-    if suffix == ".dot":
-        return dot.source(visible)
+    if suffix.startswith(".dot"):
+        return dot.source(visible) if suffix == ".dot" else graphviz_run.svg(dot.source(visible))
     if suffix == ".png":
         return film.graph_png(visible, **looks)
     if suffix == ".svg":

@@ -76,14 +76,20 @@ export function mount(host, data, opts = {}) {
   const litAt = (k) => (ask && k > data.steps.length ? ask.lit : data.steps[k - 1]);
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
 
+  // Beyond the ends, other parts or moments follow. In a film, they also lie between the values and the walk.
+  const isOutside = (wanted) => wanted > count || (opts.inFilm ? wanted < least || (index < 0 && wanted >= 0)
+    : least === 0 && wanted < (data.first > 0 ? 1 : 0));
+
   function seek(wanted, moving = false) {
-    const outside = wanted > count || (opts.inFilm ? wanted < least
-      : least === 0 && wanted < (data.first > 0 ? 1 : 0));
-    if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
+    if (!isOutside(wanted) || !opts.beyond?.(wanted, playing)) move(wanted, moving);
+  }
+
+  function move(wanted, moving = false) {
     const target = Math.min(count, Math.max(least, wanted));
     event.clear();
     while (index < target) { steps.apply(index, true); index += 1; }
     while (index > target) { index -= 1; steps.apply(index, false); }
+    if (index < 0) steps.holdEarly(index);
     const step = data.steps[index - 1];
     const focused = root.activeElement;
     graph.show(litAt(index));
@@ -97,10 +103,10 @@ export function mount(host, data, opts = {}) {
 
   function valuesFirst(on) {
     setPlay(false);
-    if (!on && index < 0) seek(0);
+    if (!on && index < 0) move(0);
     least = on ? -born.length : 0;
     controlled.fromValues(least);
-    if (on) { seek(0); seek(least); } else tell(data.steps[index - 1]);
+    if (on) { move(0); move(least); } else tell(data.steps[index - 1]);
   }
 
   function tell(step) {
@@ -241,10 +247,11 @@ export function mount(host, data, opts = {}) {
 
   function beat() {
     if (!playing) return;
-    if (index === count && !opts.beyond?.(count + 1, true) || !host.isConnected) { setPlay(false); return; }
-    if (index === count) { setPlay(false); return; }
+    if (!host.isConnected || index === count && !opts.beyond) { setPlay(false); return; }
+    // What is beyond the end plays on by itself.
+    if (index === count) { if (!opts.beyond(count + 1, true)) setPlay(false); return; }
     stepOn();
-    clock.after(controlled.stepTime(), beat);
+    if (playing) clock.after(controlled.stepTime(), beat);
   }
 
   function enter(i) {
