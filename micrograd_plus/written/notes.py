@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from threading import local
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -105,13 +106,25 @@ def users_frame() -> FrameType | None:
     return frame
 
 
-def refusal(what: str) -> str:
-    """Return the message of an error for something that a written program could not repeat."""
+class Refusals(local):
+    """What this thread's step was refused. A step that catches the error is refused as well."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+
+refusals = Refusals()
+
+
+def refusal(what: str, cure: str = "Use mg.where, or return the tensor and look at it after the step") -> str:
+    """Return the message of an error for something that a written program could not repeat, and remember it."""
     site, _ = place_of(users_frame())
-    return (
+    message = (
         f"mg.compile: {site or 'the step'} {what} while the step is written out; the program would do for ever what "
-        f"this call did. Use mg.where, or return the tensor and look at it after the step"
+        f"this call did. {cure}"
     )
+    refusals.messages.append(message)
+    return message
 
 
 def site_of_application(page: Page) -> tuple[str, str]:

@@ -8,11 +8,12 @@ export function mount(host, data, opts = {}) {
   const forgetTheme = followTheme(host);
   keepKeys(host);
   let walk = walkOf(data);
+  let steps = null;
   // A question may replace the next step.
   const { ask } = opts;
   const reach = () => data.steps.length + (data.error || ask ? 1 : 0);
   let count = reach();
-  const born = data.nodes.flatMap((node, i) => (node.kind === "leaf" ? [] : [i]));
+  const born = bornIn(data);
 
   let index = 0;
   let least = 0;
@@ -71,20 +72,24 @@ export function mount(host, data, opts = {}) {
   showTips(player, tip);
   linkParts(player, (name) => nodesNamed(data, data.steps[index - 1], name), graph);
 
-  // State k is the state after k steps; a change updates only the steps between. Negative states show the values of
-  // the program, one by one.
   const isAsked = () => ask && index > data.steps.length;
   const litAt = (k) => (ask && k > data.steps.length ? ask.lit : data.steps[k - 1]);
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
 
+  // Beyond the ends, other parts or moments follow. In a film, they also lie between the values and the walk.
+  const isOutside = (wanted) => wanted > count || (opts.inFilm ? wanted < least || (index < 0 && wanted >= 0)
+    : least === 0 && wanted < (data.first > 0 ? 1 : 0));
+
   function seek(wanted, moving = false) {
-    const outside = wanted > count || (opts.inFilm ? wanted < least
-      : least === 0 && wanted < (data.first > 0 ? 1 : 0));
-    if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
+    if (!isOutside(wanted) || !opts.beyond?.(wanted, playing)) move(wanted, moving);
+  }
+
+  function move(wanted, moving = false) {
     const target = Math.min(count, Math.max(least, wanted));
     event.clear();
-    while (index < target) { apply(index, true); index += 1; }
-    while (index > target) { index -= 1; apply(index, false); }
+    while (index < target) { steps.apply(index, true); index += 1; }
+    while (index > target) { index -= 1; steps.apply(index, false); }
+    if (index < 0) steps.holdEarly(index);
     const step = data.steps[index - 1];
     const focused = root.activeElement;
     graph.show(litAt(index));
@@ -96,41 +101,12 @@ export function mount(host, data, opts = {}) {
     opts.onIndex?.(index);
   }
 
-  function apply(i, on) {
-    if (i < 0) { graph.unborn(born[born.length + i], !on); return; }
-    const step = data.steps[i];
-    if (!step) { if (data.error) graph.failed(data.error, on); return; }
-    const next = walk.newWalk(i);
-    if (next) {
-      graph.forget();
-      data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
-    }
-    if (next && !on) for (let j = data.walks[next - 1].at; j < i; j += 1) travel(j, true);
-    else travel(i, on);
-    for (const node of nodesOfStep(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
-    for (const node of [step.to, ...walk.atEnd(i)]) graph.hold(node, walk.held(node, on ? i + 1 : i));
-    if (next) showValues(walk.walkAt(on ? i : i - 1));
-  }
-
-  // Shows the values that leaves have in a walk.
-  function showValues(at) {
-    for (const [node, place, text] of walk.valuesIn(at)) {
-      data.nodes[node].value = place;
-      graph.value(node, text);
-    }
-  }
-
-  function travel(i, on) {
-    const { contribution } = data.steps[i];
-    for (const edge of edgesOf(data.steps[i])) graph.travelled(edge, on, contribution);
-  }
-
   function valuesFirst(on) {
     setPlay(false);
-    if (!on && index < 0) seek(0);
+    if (!on && index < 0) move(0);
     least = on ? -born.length : 0;
     controlled.fromValues(least);
-    if (on) { seek(0); seek(least); } else tell(data.steps[index - 1]);
+    if (on) { move(0); move(least); } else tell(data.steps[index - 1]);
   }
 
   function tell(step) {
@@ -271,10 +247,11 @@ export function mount(host, data, opts = {}) {
 
   function beat() {
     if (!playing) return;
-    if (index === count && !opts.beyond?.(count + 1, true) || !host.isConnected) { setPlay(false); return; }
-    if (index === count) { setPlay(false); return; }
+    if (!host.isConnected || index === count && !opts.beyond) { setPlay(false); return; }
+    // What is beyond the end plays on by itself.
+    if (index === count) { if (!opts.beyond(count + 1, true)) setPlay(false); return; }
     stepOn();
-    clock.after(controlled.stepTime(), beat);
+    if (playing) clock.after(controlled.stepTime(), beat);
   }
 
   function enter(i) {
@@ -363,9 +340,8 @@ export function mount(host, data, opts = {}) {
 
   // What the graph shows before the first step.
   function begin() {
-    data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
-    showValues(0);
-    if (data.unborn) for (const i of born) graph.unborn(i, true);
+    steps = stepsOn(graph, data, walk);
+    steps.begin();
     controlled.bar.querySelector(".first-odd")?.remove();
     const odd = data.steps.findIndex(oddOne);
     if (odd < 0) return;
