@@ -379,6 +379,13 @@ def test_exercises_are_open_at_first_and_right_when_completed(lesson):
     assert sorted(answered) == sorted(set(asked)), "each exercise is in the catalogue, and is answered"
 
 
+@pytest.mark.xdist_group("lesson 08")
+def test_the_clinic_lets_its_reader_cure_all_eight_patients():
+    clinic = lesson_of("08_the_clinic")
+    found = [re.findall(r"(\d), your cure .*; (.+)", output_text(cells)) for cells in (clinic.cells, clinic.solution_run[0])]
+    assert found == [[(str(number), state) for number in range(1, 9)] for state in ("not well yet", "well")]
+
+
 # What a lesson keeps to itself ---------------------------------------------------------------------------------------
 
 
