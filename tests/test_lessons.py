@@ -75,7 +75,8 @@ class Lesson:
         self.number = self.name[:2]
         self.book = make_lessons["read_lesson"](text.read_text("utf-8"))
         self.failure: CellExecutionError | None = None
-        self.folder = Path(tempfile.mkdtemp(prefix=self.name))
+        self.kept = tempfile.TemporaryDirectory(prefix=self.name)      # removed with the lesson
+        self.folder = Path(self.kept.name)
 
     @cached_property
     def cells(self) -> list[Any]:
