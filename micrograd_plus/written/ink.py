@@ -231,7 +231,11 @@ def decide(ink: Ink) -> bool:
     while caller.f_code.co_filename == _SEAMS or caller.f_globals.get("__name__", "").startswith(_HERE):
         caller = caller.f_back or caller
     has_written = any(w.kind == "input" for s in page.statements for w in s.writes)
-    if has_written or not is_engine_check(caller):
+    is_engines = is_engine_check(caller)
+    if ink.value.is_number and not is_engines:
+        cure = "Pass it as an int or a bool, each of which has its own program, or use mg.where"
+        raise TypeError(refusal("asks about a float among the arguments, or a setting,", cure))
+    if has_written or not is_engines:
         raise TypeError(refusal("asks whether a tensor is true"))
     note = note_here(page)
     page.statements.append(Statement("check", "", (value_of(page, ink), answer), {}, [], note, True))

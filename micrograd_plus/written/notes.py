@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from threading import local
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -14,11 +15,13 @@ from ..tracing.sites import USER, file_name, kind_of
 from .page import Note, Page
 
 _works: dict[int, tuple[CodeType, str, Any]] = {}
+_places: dict[tuple[str, int], tuple[str, str]] = {}
 _known_rules: dict[str, Any] = {}
 
 
 def prepare_notes() -> None:
-    """Learn the code of all forwards and rules that were defined since the last time."""
+    """Learn the code of all forwards and rules that were defined since the last time, and forget the text of lines."""
+    _places.clear()
     for name, op in operations.items():
         if _known_rules.get(name) is op.rules:
             continue
@@ -89,8 +92,10 @@ def place_of(frame: FrameType | None) -> tuple[str, str]:
     """Return the location of a user's frame, and the text of its line."""
     if frame is None:
         return "", ""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    return f"{file_name(name)}:{line}", linecache.getline(name, line, frame.f_globals).strip()
+    place = name, line = frame.f_code.co_filename, frame.f_lineno
+    if place not in _places:
+        _places[place] = f"{file_name(name)}:{line}", linecache.getline(name, line, frame.f_globals).strip()
+    return _places[place]
 
 
 def users_frame() -> FrameType | None:
@@ -101,13 +106,25 @@ def users_frame() -> FrameType | None:
     return frame
 
 
-def refusal(what: str) -> str:
-    """Return the message of an error for something that a written program could not repeat."""
+class Refusals(local):
+    """What this thread's step was refused. A step that catches the error is refused as well."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+
+refusals = Refusals()
+
+
+def refusal(what: str, cure: str = "Use mg.where, or return the tensor and look at it after the step") -> str:
+    """Return the message of an error for something that a written program could not repeat, and remember it."""
     site, _ = place_of(users_frame())
-    return (
+    message = (
         f"mg.compile: {site or 'the step'} {what} while the step is written out; the program would do for ever what "
-        f"this call did. Use mg.where, or return the tensor and look at it after the step"
+        f"this call did. {cure}"
     )
+    refusals.messages.append(message)
+    return message
 
 
 def site_of_application(page: Page) -> tuple[str, str]:

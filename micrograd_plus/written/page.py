@@ -59,7 +59,8 @@ class Value:
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
         self.buffer, self.is_whole = buffer or Buffer(kind), buffer is None
         self.is_array, self.is_number = isinstance(x, np.ndarray), type(x) in (bool, int, float, complex)
-        self.shape, self.dtype = getattr(x, "shape", ()), getattr(x, "dtype", None)
+        self.shape: Any = getattr(x, "shape", ())
+        self.dtype: Any = getattr(x, "dtype", None)
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
         self.source, self.hint, self.name = source, hint, ""
         self.constant = x if kind == "constant" else None
@@ -98,11 +99,11 @@ class Statement:
 
     def reads(self) -> list[Value]:
         """Return the values that it reads."""
-        return list(find((self.args, tuple(self.kwargs.values()), (self.into,)), Value))
+        return find((self.args, tuple(self.kwargs.values()), self.into), Value)
 
     def outs(self) -> list[Value]:
         """Return the values that it makes."""
-        return list(find(self.out, Value))
+        return find(self.out, Value)
 
     @property
     def is_elementwise(self) -> bool:
@@ -122,11 +123,15 @@ class Update(NamedTuple):
 
 
 class Page:
-    """A program while it is written: inputs, statements, results, updates, and the conditions under which it holds."""
+    """A program while it is written: inputs, statements, results, updates, and the conditions under which it holds.
+
+    `bodies` are the pages of functions that it calls.
+    """
 
     def __init__(self, named: dict[int, str] | None = None):
         self.inputs: list[Value] = []
         self.preamble: list[Statement] = []
+        self.bodies: list[Page] = []
         self.statements: list[Statement] = []
         self.results: list[Value] = []
         self.updates: list[Update] = []
@@ -173,15 +178,19 @@ class Page:
         return [*self.results, *(update.value for update in self.updates if isinstance(update.value, Value))]
 
 
-def find(x: Any, kind: Any) -> Iterator[Any]:
-    """Yield the parts of a kind in nested tuples, lists and slices."""
-    if isinstance(x, kind):
-        yield x
-    elif isinstance(x, (tuple, list)):
-        for part in x:
-            yield from find(part, kind)
-    elif type(x) is slice:
-        yield from find((x.start, x.stop, x.step), kind)
+def find(x: Any, kind: Any) -> list[Any]:
+    """Return the parts of a kind in nested tuples, lists and slices."""
+    found: list[Any] = []
+    rest = [x]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, kind):
+            found.append(part)
+        elif isinstance(part, (tuple, list)):
+            rest += part[::-1]
+        elif type(part) is slice:
+            rest += (part.step, part.stop, part.start)
+    return found
 
 
 def map_parts(x: Any, function: Callable[[Any], Any]) -> Any:

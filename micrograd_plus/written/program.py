@@ -21,9 +21,16 @@ from .number_page import watch_values
 from .page import Page, Value
 from .passes import PASSES, ROUNDING_PASSES
 from .seams import OpenPage, heal, write_on
+from .surroundings import Surroundings
 from .text import Text
 
 _numbers = itertools.count(1)
+
+
+ABOUT_ROUNDING = (
+    "    With exact=False: sums of products are computed at once, and large arrays in blocks of rows, so that sums may",
+    "    round differently.",
+)
 
 
 class Program:
@@ -56,6 +63,8 @@ class Program:
         lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
         if any(s.function.startswith("math.") for s in self.page.each_statement()):
             lines.insert(0, "import math")
+        for function in self.text.functions:
+            lines += ["", *function]
         lines += [
             "",
             f"def {name}({', '.join(self.text.parameters)}):",
@@ -63,7 +72,7 @@ class Program:
             "",
         ]
         if not self.is_exact:
-            lines += ["    With exact=False: sums of products are computed at once, and may round differently.", ""]
+            lines += [*ABOUT_ROUNDING, ""]
         for value in self.page.inputs:
             lines.append(f"    {value.name}: {describe(value)}")
         for constant, x in self.text.constants.items():
@@ -116,13 +125,23 @@ def describe(value: Value) -> str:
     """Return a description of an input, for the header."""
     kind = value.source[0]
     what = {"argument": "argument", "tensor": "values of a tensor", "gradient": "the gradient before the step",
-            "read": "a setting or state of the optimiser", "object": "a generator of random numbers"}[kind]  # fmt: skip
+            "read": "a setting or state of the optimiser", "object": "a generator of random numbers",
+            "array": "an array that the step finds"}[kind]  # fmt: skip
     return f"{what}, {value.dtype} {value.shape}" if value.dtype is not None else what
 
 
-def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable[str] | None = None) -> tuple[Any, Any]:
+def trace(
+    function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable[str] | None = None,
+    around: Surroundings | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
     """Call a function and write the call out. Return its result and the page."""
-    page = OpenPage(names_in(function))
+    around = around or Surroundings(function, leaves((args, kwargs)))
+    if around.iterators:
+        raise TypeError(
+            f"mg.compile: the step finds the iterator {around.iterators[0]}, whose next value no program can ask for; "
+            f"take the value before the call and pass it as an argument"
+        )
+    page = OpenPage(around.named, around.arrays)
     flat = names_of_arguments(function, args, kwargs)
     given = iter(range(len(flat)))
 
@@ -141,7 +160,9 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
         heal(variable)
     result = map_leaves(result, _plain)
     for name in PASSES if passes is None else passes:
-        {**ROUNDING_PASSES, **PASSES}[name](page)
+        shorten = {**ROUNDING_PASSES, **PASSES}[name]
+        for each in (page, *page.bodies):
+            shorten(each)
     return result, (page, structure)
 
 
@@ -157,9 +178,8 @@ def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
         out = Tensor.of(Ink(data, value, page))
         page.arguments[id(out)] = value
         return out
-    if isinstance(x, np.ndarray):
-        return Ink(x, page.add_input(x, ("argument", i), name), page)
-    return Ink(x, page.add_input(x, ("argument", i), name), page) if type(x) is float else x
+    is_input = isinstance(x, (np.ndarray, np.generic)) or type(x) is float
+    return Ink(x, page.add_input(x, ("argument", i), name), page) if is_input else x
 
 
 def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
@@ -175,23 +195,27 @@ def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
 
 
 class Hole:
-    """Place of a tensor in the structure of a result."""
+    """Place of a tensor, or of an array or number, in the structure of a result."""
+
+    def __init__(self, name: str):
+        self.name = name
 
     def __repr__(self) -> str:
-        return "tensor"
+        return self.name
 
 
 def _result(page: OpenPage, x: Any, found: list[Value]) -> Any:
+    hole = PLAIN_HOLE
     if isinstance(x, Variable):
         page.note_tensor(x)
-        x = x._data
+        x, hole = x._data, HOLE
     elif type(x) is not Ink:
         return x
     found.append(value_of(page, x))
-    return HOLE
+    return hole
 
 
-HOLE = Hole()
+HOLE, PLAIN_HOLE = Hole("tensor"), Hole("array or number")
 
 
 def _plain(x: Any) -> Any:
@@ -213,39 +237,6 @@ def names_of_arguments(function: Callable[..., Any], args: Any, kwargs: Any) -> 
         parts = leaves(value)
         out += [name] if len(parts) == 1 else [f"{name}_{i}" for i in range(len(parts))]
     return out
-
-
-def names_in(function: Any) -> dict[int, str]:
-    """Return the names by which a function knows tensors: its variables, parameters of modules, entries of lists."""
-    found: dict[int, str] = {}
-    function = inspect.unwrap(function)
-    seen: dict[str, Any] = {}
-    if inspect.ismethod(function):
-        seen["self"] = function.__self__
-        function = function.__func__
-    if inspect.isfunction(function):
-        variables = inspect.getclosurevars(function)
-        seen |= {**variables.globals, **variables.nonlocals}
-    for name, x in sorted(seen.items(), key=lambda item: not isinstance(item[1], Tensor)):
-        _name_tensors(found, name, x, 0)
-    return found
-
-
-def _name_tensors(found: dict[int, str], name: str, x: Any, depth: int) -> None:
-    if isinstance(x, Tensor):
-        found.setdefault(id(x), name)
-    elif hasattr(x, "named_parameters") and hasattr(x, "named_buffers"):
-        for inner, part in (*x.named_parameters(), *x.named_buffers()):
-            found.setdefault(id(part), inner.replace(".", "_"))
-    elif depth == 0 and name == "self":
-        for inner, part in vars(x).items() if hasattr(x, "__dict__") else ():
-            _name_tensors(found, inner, part, 1)
-    elif depth < 3 and isinstance(x, (list, tuple)):
-        for i, part in enumerate(x):
-            _name_tensors(found, f"{name}{i}", part, depth + 1)
-    elif depth < 3 and isinstance(x, dict):
-        for key, part in x.items():
-            _name_tensors(found, str(key), part, depth + 1)
 
 
 def run_on_others(function: Callable[..., Any], given: list[Any], others: list[Any]) -> list[Any]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .block_text import say_blocks, scale
+from .blocks import Blocks, Rows
 from .ink import special
 from .loop_text import SMALL, LoopText, comment_of, word_of
 from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series
@@ -23,12 +25,13 @@ UFUNC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 class Text:
     """Text of a page. `lines` are the body of the function, `constants` the arrays that it needs by name."""
 
-    def __init__(self, page: Page, name: str):
+    def __init__(self, page: Page, name: str, reserved: tuple[str, ...] = ()):
         self.page = page
-        self.taken: Counter[str] = Counter({"np": 1, "math": 1, name: 1})
-        self.taken.update(dict.fromkeys(dir(builtins), 1))
+        self.taken = {"np", "math", name, *reserved, *dir(builtins)}
+        self.numbers: Counter[str] = Counter()
         self.constants: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
+        self.functions: list[list[str]] = []
         self.targets: dict[str, tuple[Value, str]] = {}
         self.loops = [item for item in page.statements if isinstance(item, Loop)]
         self._name_targets()
@@ -47,12 +50,7 @@ class Text:
             wanted = re.sub(r"\W", "_", wanted).strip("_") or "v"
             wanted = f"{wanted}_" if keyword.iskeyword(wanted) or wanted in ("np", "math") else wanted
             wanted = f"v{wanted}" if wanted[0].isdigit() else wanted
-            self.taken[wanted] += 1
-            value.name = wanted if self.taken[wanted] == 1 else f"{wanted}_{self.taken[wanted]}"
-            while self.taken[value.name] > (1 if value.name != wanted else 10**9):
-                self.taken[wanted] += 1
-                value.name = f"{wanted}_{self.taken[wanted]}"
-            self.taken[value.name] += value.name != wanted
+            value.name = self.find_free(wanted)
         return value.name
 
     def _name_targets(self) -> None:
@@ -110,6 +108,9 @@ class Text:
             if isinstance(item, Loop):
                 lines += self.loop_text.lines(item, i, note)
                 note = item.body[-1].note
+            elif isinstance(item, Blocks):
+                lines += say_blocks(item, self)
+                note = None
             else:
                 lines += comment_of(item.note) if item.note != note else []
                 lines.append(self.line(item))
@@ -151,11 +152,11 @@ class Text:
 
     def find_free(self, wanted: str) -> str:
         """Return a name that nothing else has."""
-        name, number = wanted, 1
-        while self.taken[name] or keyword.iskeyword(name):
-            number += 1
-            name = f"{wanted}_{number}"
-        self.taken[name] += 1
+        name = wanted
+        while name in self.taken or keyword.iskeyword(name):
+            self.numbers[wanted] += 1
+            name = f"{wanted}_{self.numbers[wanted] + 1}"
+        self.taken.add(name)
         return name
 
     # Statements -----------------------------
@@ -229,6 +230,8 @@ class Text:
             return self.say_value(x)
         if isinstance(x, (Element, Count, Before)):
             return self.loop_text.say(x)
+        if isinstance(x, Rows):
+            return scale("count", x.factor)
         if isinstance(x, tuple):
             return f"({', '.join(self.say_parts(x))}{',' if len(x) == 1 else ''})"
         if isinstance(x, list):
