@@ -79,7 +79,8 @@ class Room(NamedTuple):
     def __str__(self) -> str:
         word = "fits" if self.fits else "SCROLLS" if self.scrolls else "CUT" if self.cut else "TOO HIGH"
         graph = f"{self.nodes:3} nodes, letters of {self.letters}," if self.nodes else ""
-        return f"{self.lesson[:2]} cell {self.cell:2} {self.height:4} of {self.room}, stage {self.stage:3} {graph:30} {word:8} {self.say}"
+        place = f"{self.lesson[:2]} cell {self.cell:2} {self.height:4} of {self.room}, stage {self.stage:3}"
+        return f"{place} {graph:30} {word:8} {self.say}"
 
 
 def rooms_of(lesson: Lesson, lab: Lab, context: Any) -> Iterator[Room]:

@@ -94,8 +94,8 @@ def quiz(
         entry: the index of the entry that is asked for. By default the text asks for the whole array, and the card
             chooses an entry.
     Returns: a quiz, which shows its current question. `answer` takes a number, `hint` explains a wrong one.
-    Raises: IndexError if the walk has no such step or entry, KeyError if no step reaches the name, ValueError if no step
-        has numbers to ask for, or if there are words for several questions.
+    Raises: IndexError if the walk has no such step or entry, KeyError if no step reaches the name, ValueError if no
+        step has numbers to ask for, or if there are words for several questions.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)
