@@ -315,8 +315,9 @@ def inputs(exercise: str = "") -> dict[str, Any]:
 
 
 def ask(
-    trace: Any, what: Any, answer: Any = ..., *, say: str = "", why: str = "", entry: int | tuple[int, ...] | None = None
-) -> Guess | Card:
+    trace: Any, what: Any, answer: Any = ..., *, say: str = "", why: str = "",
+    entry: int | tuple[int, ...] | None = None,
+) -> Guess | Card:  # fmt: skip
     """Check a guess about a walk: what a step sends, or what a value receives. Without a guess, show the question.
 
     If the guess is wrong, the walk is repeated with each mistake that fits, to find the mistake behind it. The question

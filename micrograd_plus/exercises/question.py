@@ -156,9 +156,10 @@ class Question:
         if self.word == "value":
             return
         found = self._candidates_of_step() if self.step is not None else self._candidates_of_gradient()
-        whole = self.whole.shape
-        yield from ((known, self.part(value) if value is not None and value.shape == whole else None if self.entry else value)
-                    for known, value in found)  # fmt: skip
+        shape = self.whole.shape
+        for known, value in found:
+            has_entry = value is not None and value.shape == shape
+            yield known, self.part(value) if self.entry is None or has_entry else None
 
     def _candidates_of_step(self) -> Iterator[tuple[Mistake, Any]]:
         step = self.step
