@@ -100,7 +100,7 @@ def rooms_of(lesson: Lesson, lab: Lab, context: Any) -> Iterator[Room]:
     page.close()
 
 
-def measured(lessons: list[Lesson]) -> Iterator[Room]:
+def measure_rooms(lessons: list[Lesson]) -> Iterator[Room]:
     """Yield the measures of all cards of some lessons."""
     with tempfile.TemporaryDirectory() as place:
         home, folder = Path(place) / "home", Path(place) / "notebooks"
@@ -121,7 +121,7 @@ def main() -> None:
     """Print the measures of the lessons that are named by their numbers, or of all, and those that do not fit."""
     lessons = [lesson_of(name) for name in LESSONS if not sys.argv[1:] or name[:2] in sys.argv[1:]]
     rooms = []
-    for room in measured(lessons):
+    for room in measure_rooms(lessons):
         rooms.append(room)
         sys.stdout.write(f"{room}\n")
     sys.stdout.write(f"{sum(room.fits for room in rooms)} of {len(rooms)} cards fit.\n")

@@ -1070,7 +1070,7 @@ def test_questions_are_cards_where_the_player_is_imported(monkeypatch):
 
     same = viz.quiz(diamond(), "b", "gradient", say="What does b hold?", why="Two roads.",
                     candidates=exercises.candidates(diamond(), asked.question.step_of_card))  # fmt: skip
-    assert asked.on_page(viz).data == same.data
+    assert asked.make_card(viz).data == same.data
     assert asked._repr_mimebundle_()["text/plain"] == "What does b hold?"
     for each in (asked, quiz, exercises.quiz(diamond()), exercises.ask(diamond(), 7), exercises.ask(diamond(), "y")):
         assert each._repr_mimebundle_()["text/html"].startswith("<div data-mgp=")

@@ -65,7 +65,7 @@ class Question:
 
     def _check_entry(self) -> None:
         """Raise IndexError if the value has no such entry."""
-        shape = self.whole.shape
+        shape = self.array.shape
         if len(self.entry) != len(shape) or not all(0 <= at < size for at, size in zip(self.entry, shape, strict=True)):
             raise IndexError(f"{self.name} has shape {shape}, so entry {list(self.entry)} does not exist")
 
@@ -101,17 +101,17 @@ class Question:
             return f"the {self.word} of {self.node.label}"
         return f"the {self.word} of step {self.step.index + 1}, {self.step.rule}"
 
-    def part(self, value: Any) -> Any:
+    def entry_of(self, value: Any) -> Any:
         """Return the entry of a value that the question is about; the value itself if it is about no entry."""
         return value if self.entry is None or value is None else np.asarray(value[self.entry])
 
     @property
     def right(self) -> Any:
         """The right answer."""
-        return self.part(self.whole)
+        return self.entry_of(self.array)
 
     @property
-    def whole(self) -> Any:
+    def array(self) -> Any:
         """The value that the question is about, with all its entries."""
         if self.step is None:
             return to_array(self.node.value if self.word == "value" else self._gradient_of(self.node.id))
@@ -156,10 +156,10 @@ class Question:
         if self.word == "value":
             return
         found = self._candidates_of_step() if self.step is not None else self._candidates_of_gradient()
-        shape = self.whole.shape
+        shape = self.array.shape
         for known, value in found:
             has_entry = value is not None and value.shape == shape
-            yield known, self.part(value) if self.entry is None or has_entry else None
+            yield known, self.entry_of(value) if self.entry is None or has_entry else None
 
     def _candidates_of_step(self) -> Iterator[tuple[Mistake, Any]]:
         step = self.step
@@ -192,11 +192,11 @@ class Question:
         sent = [to_array(step.contribution) for step in steps]
         for step in steps:
             for known, value in averaged_instead(step):
-                yield known, self.whole - to_array(step.contribution) + value
+                yield known, self.array - to_array(step.contribution) + value
         if len(sent) > 1:
             for each in sent:
-                yield mistake("path"), self.whole - each
-            yield mistake("path average"), self.whole / len(sent)
+                yield mistake("path"), self.array - each
+            yield mistake("path average"), self.array / len(sent)
 
     def _answer_with(self, wrong: Any) -> Any:
         """Return the answer of a walk with a mistake; None if the walk cannot be repeated with it."""
@@ -254,18 +254,18 @@ def write_value(array: Any) -> str:
 class Shown:
     """A question that a notebook shows as a card as soon as `micrograd_plus_viz` is imported. Elsewhere it is text."""
 
-    def on_page(self, viz: Any) -> Any:
+    def make_card(self, viz: Any) -> Any:
         """Return the card, made by a function of `viz`."""
         raise NotImplementedError
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         viz = sys.modules.get("micrograd_plus_viz")
-        page = {} if viz is None else self.on_page(viz)._repr_mimebundle_()
+        page = {} if viz is None else self.make_card(viz)._repr_mimebundle_()
         return {**page, "text/plain": repr(self)}
 
     def _mime_(self) -> tuple[str, str]:
         viz = sys.modules.get("micrograd_plus_viz")
-        return ("text/plain", repr(self)) if viz is None else self.on_page(viz)._mime_()
+        return ("text/plain", repr(self)) if viz is None else self.make_card(viz)._mime_()
 
 
 class Card(Shown):
@@ -274,7 +274,7 @@ class Card(Shown):
     def __init__(self, question: Question):
         self.question, self.text = question, question.card
 
-    def on_page(self, viz: Any) -> Any:
+    def make_card(self, viz: Any) -> Any:
         """Return a question of the player if a step gives the value, otherwise a card without a walk."""
         question = self.question
         step = question.step_of_card

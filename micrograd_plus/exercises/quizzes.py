@@ -60,7 +60,7 @@ class Quiz(Shown):
         return [each for question in self.questions
                 for each in candidates(self.trace, question.step.index + 1, question.word)]  # fmt: skip
 
-    def on_page(self, viz: Any) -> Any:
+    def make_card(self, viz: Any) -> Any:
         """Return all questions as one card with the walk."""
         return viz.quiz(self.trace, self.steps, "gradient", candidates=self.candidates(), **self.words)
 
