@@ -14,6 +14,20 @@ IN_PLACE_CALLS = frozenset(f"np.{name}" for name in (
 IN_PLACE_SIGNS = frozenset("+-*/")
 
 
+_array_types: list[Any] = [np.ndarray]
+
+
+def is_array(x: Any) -> bool:
+    """Return True for an array of NumPy's, or of a device on which a step was written out."""
+    return isinstance(x, tuple(_array_types))
+
+
+def add_array_type(kind: type) -> None:
+    """Note the type of a device's arrays."""
+    if kind not in _array_types:
+        _array_types.append(kind)
+
+
 class Note(NamedTuple):
     """Comment above a block of statements: the user's line, its location, and the rule that is at work."""
 
@@ -58,7 +72,7 @@ class Value:
 
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
         self.buffer, self.is_whole = buffer or Buffer(kind), buffer is None
-        self.is_array, self.is_number = isinstance(x, np.ndarray), type(x) in (bool, int, float, complex)
+        self.is_array, self.is_number = is_array(x), type(x) in (bool, int, float, complex)
         self.shape: Any = getattr(x, "shape", ())
         self.dtype: Any = getattr(x, "dtype", None)
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
@@ -137,6 +151,7 @@ class Page:
         self.updates: list[Update] = []
         self.conditions: list[tuple[Callable[[], Any], Any, str]] = []
         self.named = named or {}
+        self.paper: Any = None
         self.arrays: dict[int, tuple[Value, Any]] = {}
         self.made: dict[Any, Any] = {}
         self.upstreams: dict[int, Any] = {}
@@ -149,9 +164,9 @@ class Page:
 
     def constant(self, x: Any) -> Value:
         """Return the value of an array from outside. It is copied now, since the step may write into it."""
-        if isinstance(x, np.ndarray):
+        if is_array(x):
             if id(x) not in self.arrays:
-                self.arrays[id(x)] = Value("constant", x.copy("K") if x.size and 0 not in x.strides else x), x
+                self.arrays[id(x)] = Value("constant", x.copy(order="K") if x.size and 0 not in x.strides else x), x
             return self.arrays[id(x)][0]
         return Value("constant", x)
 

@@ -15,7 +15,7 @@ from .blocks import Blocks, Rows
 from .ink import special
 from .loop_text import SMALL, LoopText, comment_of, word_of
 from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series
-from .page import Page, Statement, Value
+from .page import Page, Statement, Value, is_array
 
 ALIVE = 2**62
 """The place of a reading after the call."""
@@ -275,7 +275,7 @@ class Text:
     def say_constant(self, value: Value) -> str:
         """Return the text of a constant: a literal, or the name of an array."""
         x = value.constant
-        if not isinstance(x, np.ndarray):
+        if not is_array(x):
             return _literal(x) or self.bind(x)
         if not value.name:
             self.name(value, value.hint or "constant")
