@@ -13,7 +13,8 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import local
@@ -45,6 +46,16 @@ def set_page(page: Page | None) -> None:
     else:
         open_pages.append(page)
     _here.page = page
+
+
+@contextmanager
+def leave_page() -> Generator[None]:
+    """Let this thread use the engine as if no page were open, in a block."""
+    page, _here.page = open_page(), None
+    try:
+        yield
+    finally:
+        _here.page = page
 
 
 def real(x: Any) -> Any:
@@ -80,12 +91,15 @@ def record(form: str, function: str, call: Callable[..., Any], args: Any, kwargs
     if target is None:
         is_dynamic = not is_fixed and (any(v.is_dynamic for v in reads) or shape_depends_on_numbers(statement))
         inked = map_parts(result, lambda r: _as_ink(page, r, args, statement))
-        statement.out = map_parts(inked, lambda x: x.value if type(x) is Ink else x)
+        known = list(find(args, Ink))
+        statement.out = map_parts(
+            inked, lambda x: x.value if type(x) is Ink and not any(x is each for each in known) else None
+        )
         for value in statement.outs():
             value.is_dynamic = is_dynamic
             if value.buffer.is_fixed is None:
                 value.buffer.is_fixed = is_fixed
-        if not statement.outs() or (type(inked) is Ink and any(inked is x for x in find(args, Ink))):
+        if not statement.outs():
             return inked  # nothing new: the argument itself, or facts about it
     page.statements.append(statement)
     for each in writes:
@@ -396,15 +410,17 @@ def _read_arrays_again(paper: Any) -> Any:
 class Paper:
     """A device on paper: the library that writes itself down, its namespace, and the name of the real device.
 
-    The CPU's namespace is `backends/arrays.py`, read once more; other devices use the shared functions.
+    The CPU's namespace is `backends/arrays.py`, read once more; other devices use the shared functions. `special` has
+    functions that sum series of hundreds of terms. A program calls each as one word, `special.jv(x, n=1)`.
     """
 
     def __init__(self, real_device: Any):
-        self.real_device, self.library = real_device, Library(real_device.library, "numpy", "np.")
+        self.real_device, self.library = real_device, Library(real_device.library, real_device.library.__name__, "np.")
         self.library.ndarray = Ink
         is_cpu = real_device.name == "cpu"
         self.namespace: Any = _read_arrays_again(self.library) if is_cpu else devices.Namespace(self.library)
         self.namespace.to_device = devices.to_device
+        self.special = types.SimpleNamespace()
         self._known = [0, 0]
         add_array_type(real_device.array_type)
 
@@ -422,10 +438,9 @@ class Paper:
 
     def _add_series(self, module: Any) -> None:
         """Make each function that sums a series one word."""
-        words = special if self.real_device.name == "cpu" else types.SimpleNamespace()
         for name in module.__all__:
             word = Word(f"special.{name}", partial(getattr(module, name), self.real_device.library))
-            setattr(words, name, word.function)
+            setattr(self.special, name, word.function)
             setattr(self.namespace, name, word)
 
 
@@ -447,8 +462,6 @@ class PaperDevice(devices.Device):
     namespace = property(lambda self: self._paper.namespace)
 
 
-special = types.SimpleNamespace()
-"""Functions that sum series of hundreds of terms. A program calls each as one word, `special.jv(x, n=1)`."""
 _SERIES = f"{_PACKAGE}extras.special"
 _papers: dict[str, Paper] = {}
 

@@ -1,4 +1,4 @@
-"""The plan of a program: its arrays with their sizes and lives, the numbers that it reads, and the lines that stop a GPU.
+"""The plan of a program: its arrays with their sizes and lives, its numbers, and the lines that stop a GPU.
 
 A CUDA graph replays kernels with fixed addresses and arguments. So it needs to know which memory is used when, which
 numbers may change from call to call, and which lines ask for a number on the host, or draw.
@@ -105,8 +105,8 @@ class Plan:
         total = sum(value.nbytes for value in self.inputs)
         lines.append(f"Reads {len(self.inputs)} arrays of {total:,} bytes")
         lines.append(f"Reads the numbers {', '.join(self.numbers)}" if self.numbers else "Reads no numbers")
-        for what, places in (("ask the host for a number", self.host_lines), ("draw", self.draw_lines)):
-            lines.append(f"Lines that {what}:" if places else f"No line {'asks the host' if 'ask' in what else 'draws'}")
+        for what, places in (("copying a number to the host", self.host_lines), ("drawing", self.draw_lines)):
+            lines.append(f"Lines {what}: {len(places) or 'none'}")
             lines += [f"    {line}: {self.source[line - 1].strip()}" for line in places]
         parts = "1 part" if self.pieces == 1 else f"{self.pieces} parts"
         lines.append(f"Between them the program is {parts}, each of which a CUDA graph could hold")

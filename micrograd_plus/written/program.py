@@ -194,6 +194,7 @@ def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
             page.named.setdefault(id(x), name)
             return x
         data = x._data.array if type(x._data) is Ink else x._data
+        page.check_device(data)
         value = page.add_input(data, ("argument", i), name)
         value.is_tensor = True
         out = Tensor.of(Ink(data, value, page))

@@ -74,9 +74,7 @@ class OpenPage(Page):
     def note_tensor(self, tensor: Any) -> None:
         """Give a tensor that was there before the step the ink of an input."""
         data = tensor._data
-        if type(data) is not Ink and (device := devices.device_of(data).name) != self.device:
-            cure = "Compile a step whose tensors are on one device"
-            raise TypeError(refusal(f"uses tensors on {self.device!r} and {device!r}", cure))
+        self.check_device(data)
         if type(data) is Ink:
             if data.page is not self:
                 tensor._data = Ink(data.array, self.constant(data.array), self)
@@ -86,6 +84,12 @@ class OpenPage(Page):
         self.tensors[id(tensor)] = tensor, data, value, ownership.user_may_write(tensor)
         self.variables.append(ref(tensor))
         tensor._data, tensor.is_fast, tensor.is_lent = Ink(data, value, self), False, False
+
+    def check_device(self, data: Any) -> None:
+        """Raise TypeError for an array on another device than the page's."""
+        if type(data) is not Ink and (device := devices.device_of(data).name) != self.device:
+            cure = "Compile a step whose tensors are on one device"
+            raise TypeError(refusal(f"uses tensors on {self.device!r} and {device!r}", cure))
 
     def is_outside(self, tensor: Any) -> bool:
         """Return True for a tensor that was there before the step."""
@@ -506,7 +510,8 @@ def seed(original: Any, number: int) -> None:
 @on_paper(random.generator_or_default)
 def generator_or_default(original: Any, rng: Any, device: str = "cpu") -> Any:
     """Return a generator that writes its draws down."""
-    found = original(rng, device) if not isinstance(rng, Draws) else rng
+    with ink.leave_page():
+        found = original(rng, device) if not isinstance(rng, Draws) else rng
     return Draws(found) if open_page() is not None and not isinstance(found, Draws) else found
 
 

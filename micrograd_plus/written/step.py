@@ -312,12 +312,13 @@ class Compiled:
         if not entry.program.has_checks:
             return entry.runner.run(flat)
         draws = [value.source[1] for value in entry.program.page.inputs if value.source[0] == "object"]
-        before = [each.bit_generator.state for each in draws]
+        draws = [getattr(each, "bit_generator", each) for each in draws]
+        before = [each.state for each in draws]
         try:
             return entry.runner.run(flat)
         except AssertionError:
             for each, state in zip(draws, before, strict=True):
-                each.bit_generator.state = state
+                each.state = state
             raise
 
     def _by_engine(self, reason: str, args: Any, kwargs: Any) -> Any:

@@ -12,7 +12,6 @@ import numpy as np
 
 from .block_text import say_blocks, scale
 from .blocks import Blocks, Rows
-from .ink import special
 from .loop_text import SMALL, LoopText, comment_of, word_of
 from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series
 from .page import Page, Statement, Value, is_array
@@ -164,7 +163,7 @@ class Text:
     def line(self, statement: Statement) -> str:
         """Return the line of a statement."""
         if statement.function.startswith("special."):
-            self.objects["special"] = special
+            self.objects["special"] = self.page.paper.special
         outs = statement.outs()
         for value in outs:
             self.name(value, value.hint or word_of(statement))
