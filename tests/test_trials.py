@@ -136,7 +136,7 @@ def test_the_command_does_one_case_again():
     environment = {"PYTHONPATH": f"{TESTS}:{TESTS.parent}:{TESTS.parent / 'viz'}", "PATH": ""}
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() in (harness.SAME, harness.SAID)
-    assert set(KINDS) == {"programs", "writes", "rules", "kills", "hostile", "steps", "journals", "questions"}
+    assert set(KINDS) == {"programs", "writes", "rules", "kills", "hostile", "steps", "journals", "questions", "pages"}
 
 
 def test_error_messages_stay_short_for_long_files():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .journal import WalkState, walk_states
 from .trace_input import Trace
-from .words import step_edges
+from .words import step_edges, values_differ
 
 TRAVELS = {"backward": "gradient", "forward": "tangent"}
 """Name of the quantity that a walk sends."""
@@ -104,21 +104,8 @@ def ends_of(trace: Trace, walk: Walk, states: dict[int, WalkState]) -> dict[int,
     last = {step["target"]: step["after"] for step in trace["steps"][walk.at : walk.stop]}
     return {
         node: place for node, place in states[number].ends.items()
-        if place is not None and node in last and differ(trace, last[node], place)
+        if place is not None and node in last and values_differ(trace, last[node], place)
     }
-
-
-def differ(trace: Trace, one: int | None, other: int | None) -> bool:
-    """Return whether two values differ by more than rounding."""
-    if one == other or one is None or other is None:
-        return one != other
-    a, b = (trace["values"][place]["data"] for place in (one, other))
-    if not a or not b or len(a) != len(b):
-        return trace["values"][one]["statistics"] != trace["values"][other]["statistics"]
-    return any(
-        x != y and not (isinstance(x, float) and isinstance(y, float) and abs(x - y) <= 1e-12 * max(abs(x), abs(y)))
-        for x, y in zip(a, b, strict=True)
-    )
 
 
 class Change(NamedTuple):
@@ -132,7 +119,7 @@ class Change(NamedTuple):
 
 def changes(trace: Trace) -> Iterator[Change]:
     """Yield all changes of node values in order. Each walk starts with empty nodes, and leaves with their gradients; a
-    forward walk leaves these as they are."""
+    forward walk leaves these as they are. A node that sends has what it sends, which a hook may have changed."""
     edges_taken = step_edges(trace)
     leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
     now: dict[int, NodeValue] = {}
@@ -147,8 +134,12 @@ def changes(trace: Trace) -> Iterator[Change]:
             now[node] = each
             yield Change(walk.at, False, node, each)
         for i in range(walk.at, walk.stop):
+            _, start, end = edges_taken[i]
+            upstream = trace["steps"][i]["upstream"]
+            if start in now and upstream is not None and now[start].place != upstream:
+                now[start] = NodeValue(upstream, walk.direction)
+                yield Change(i, False, start, now[start])
             if (after := trace["steps"][i]["after"]) is not None:
-                end = edges_taken[i][2]
                 now[end] = NodeValue(after, walk.direction)
                 yield Change(i, True, end, now[end])
         for node, place in ends_of(trace, walk, states).items():

@@ -339,7 +339,7 @@ def draw_gradients(rng: Any, scale: float = 1) -> list[Any]:
     return [scale * real(3)(rng) for _ in range(4)]
 
 
-STEPS = {"parameter": real(3), "gradients": draw_gradients, "rate": 0.1}
+STEPS = {"parameter": real(3), "gradients": draw_gradients, "rate": 0.2}
 
 MOMENTUM = function_exercise(
     "engine.momentum", momentum_step, kind="engine", group=GROUP, title="a step with momentum", driver="steps",

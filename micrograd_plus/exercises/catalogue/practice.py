@@ -165,6 +165,13 @@ return to_drive, to_weight, xp.sum_to_shape(xp.matmul(to_drive[0], ...), start.s
         "for slope, weight in zip(reversed(slopes), reversed(weights)):",
         "    received.append(upstream * weight)",
     ], "a chain in segments, from shuffled lines"),
+    in_lines(engines.SAVED, [
+        "    return upstream * b, upstream * a",
+        "return a * b, receive",
+        "a, b = a.copy(), b.copy()",
+        "    return upstream * a, upstream * b",
+        "def receive(upstream):",
+    ], "a product that remembers its factors, from shuffled lines"),
     with_gaps(
         engines.DIFFERENCES, """\
 slope = np.zeros_like(x)

@@ -77,14 +77,20 @@ export function mount(host, data, opts = {}) {
   const litAt = (k) => (ask && k > data.steps.length ? ask.lit : data.steps[k - 1]);
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
 
+  // Beyond the ends, other parts or moments follow. In a film, they also lie between the values and the walk.
+  const isOutside = (wanted) => wanted > count || (opts.inFilm ? wanted < least || (index < 0 && wanted >= 0)
+    : least === 0 && wanted < (data.first > 0 ? 1 : 0));
+
   function seek(wanted, moving = false) {
-    const outside = wanted > count || (opts.inFilm ? wanted < least
-      : least === 0 && wanted < (data.first > 0 ? 1 : 0));
-    if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
+    if (!isOutside(wanted) || !opts.beyond?.(wanted, playing)) move(wanted, moving);
+  }
+
+  function move(wanted, moving = false) {
     const target = Math.min(count, Math.max(least, wanted));
     event.clear();
     while (index < target) { apply(index, true); index += 1; }
     while (index > target) { index -= 1; apply(index, false); }
+    if (index < 0) holdEarly();
     const step = data.steps[index - 1];
     const focused = root.activeElement;
     graph.show(litAt(index));
@@ -97,7 +103,11 @@ export function mount(host, data, opts = {}) {
   }
 
   function apply(i, on) {
-    if (i < 0) { graph.unborn(born[born.length + i], !on); return; }
+    if (i < 0) {
+      graph.unborn(born[born.length + i], !on);
+      if (on && i === -1) holdAtStart();
+      return;
+    }
     const step = data.steps[i];
     if (!step) { if (data.error) graph.failed(data.error, on); return; }
     const next = walk.newWalk(i);
@@ -108,13 +118,24 @@ export function mount(host, data, opts = {}) {
     if (next && !on) for (let j = data.walks[next - 1].at; j < i; j += 1) travel(j, true);
     else travel(i, on);
     for (const node of nodesOfStep(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
-    for (const node of [step.to, ...walk.atEnd(i)]) graph.hold(node, walk.held(node, on ? i + 1 : i));
-    if (next) showValues(walk.walkAt(on ? i : i - 1));
+    for (const node of [step.from, step.to, ...walk.atEnd(i)]) graph.hold(node, walk.held(node, on ? i + 1 : i));
+    if (next) showValues(walk.valuesIn(walk.walkAt(on ? i : i - 1)));
   }
 
-  // Shows the values that leaves have in a walk.
-  function showValues(at) {
-    for (const [node, place, text] of walk.valuesIn(at)) {
+  function holdAtStart() {
+    data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
+    showValues(walk.valuesIn(0));
+  }
+
+  function holdEarly() {
+    const { holds, values } = walk.early(born[Math.max(0, born.length + index - 1)]);
+    data.nodes.forEach((_, i) => graph.hold(i, holds(i)));
+    showValues(values);
+  }
+
+  // Shows the values that leaves have.
+  function showValues(values) {
+    for (const [node, place, text] of values) {
       data.nodes[node].value = place;
       graph.value(node, text);
     }
@@ -127,10 +148,10 @@ export function mount(host, data, opts = {}) {
 
   function valuesFirst(on) {
     setPlay(false);
-    if (!on && index < 0) seek(0);
+    if (!on && index < 0) move(0);
     least = on ? -born.length : 0;
     controlled.fromValues(least);
-    if (on) { seek(0); seek(least); } else tell(data.steps[index - 1]);
+    if (on) { move(0); move(least); } else tell(data.steps[index - 1]);
   }
 
   function tell(step) {
@@ -271,10 +292,11 @@ export function mount(host, data, opts = {}) {
 
   function beat() {
     if (!playing) return;
-    if (index === count && !opts.beyond?.(count + 1, true) || !host.isConnected) { setPlay(false); return; }
-    if (index === count) { setPlay(false); return; }
+    if (!host.isConnected || index === count && !opts.beyond) { setPlay(false); return; }
+    // What is beyond the end plays on by itself.
+    if (index === count) { if (!opts.beyond(count + 1, true)) setPlay(false); return; }
     stepOn();
-    clock.after(controlled.stepTime(), beat);
+    if (playing) clock.after(controlled.stepTime(), beat);
   }
 
   function enter(i) {
@@ -363,8 +385,7 @@ export function mount(host, data, opts = {}) {
 
   // What the graph shows before the first step.
   function begin() {
-    data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
-    showValues(0);
+    holdAtStart();
     if (data.unborn) for (const i of born) graph.unborn(i, true);
     controlled.bar.querySelector(".first-odd")?.remove();
     const odd = data.steps.findIndex(oddOne);
