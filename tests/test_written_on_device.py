@@ -45,7 +45,7 @@ def gradients_of(sample, places, device):
 
 
 @pytest.mark.parametrize("sample", CHOSEN, ids=str)
-def test_a_program_on_the_device_has_the_engines_bits_and_copies_what_its_plan_names(sample, device):
+def test_a_program_copies_only_what_its_plan_names(sample, device):
     places = differentiable_inputs(sample)
     fresh = sample.fresh(np.random.default_rng(5))
     step = gradients_of(sample, places, device)
@@ -112,7 +112,7 @@ def test_a_compiled_step_on_the_device_has_the_engines_bits(device, make):
     assert step.source.startswith(("import cupy as np", "import math\nimport cupy as np"))
 
 
-def test_the_plan_names_numbers_memory_draws_and_lines_that_ask_the_host(device):
+def test_a_plan_names_memory_numbers_and_lines_that_stop(device):
     _, step = classifier(device, lambda p: optim.SGD(p, lr=0.1))
     program = mg.written_out(step, *batch_on(device, 0))
     plan = program.plan
