@@ -325,7 +325,7 @@ function makeEvent(data, graph) {
     if (step) join(t >= TIMES.leave[1]);
   }
 
-  return { open, clear, place, at };
+  return { open, clear, place, at, flyers: () => flyers };
 }
 
 // Shows a formula in the largest size at which all its lines fit.
