@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,12 +29,19 @@ def add_array_type(kind: type) -> None:
         _array_types.append(kind)
 
 
-class Note(NamedTuple):
-    """Comment above a block of statements: the user's line, its location, and the rule that is at work."""
+@dataclass(frozen=True)
+class Note:
+    """Comment above a block of statements: the user's line, its location, the rule that is at work, and the number of
+    its step in a recorded walk. Statements of one block in two rounds of a loop differ in the step alone."""
 
     line: str
     site: str
     rule: str
+    step: int = field(default=0, compare=False)
+
+    def begins_after(self, note: Note | None) -> bool:
+        """Return True if a statement with this note begins a block after one with another note."""
+        return self != note or (note is not None and self.step != note.step)
 
 
 class Buffer:
@@ -155,6 +163,8 @@ class Page:
         self.arrays: dict[int, tuple[Value, Any]] = {}
         self.made: dict[Any, Any] = {}
         self.upstreams: dict[int, Any] = {}
+        self.walks: dict[int, tuple[Any, dict[Any, int]]] = {}
+        self.step_count = 0
 
     def add_input(self, x: Any, source: Any, hint: str) -> Value:
         """Add an input and return its value. `source` says where a call reads it from."""

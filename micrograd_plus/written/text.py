@@ -62,7 +62,7 @@ class Text:
         statements = list(self.page.each_statement())
         for statement, following in zip(statements, [*statements[1:], None], strict=False):
             note, outs = statement.note, statement.outs()
-            is_last = following is None or following.note[:2] != note[:2]
+            is_last = following is None or (following.note.line, following.note.site) != (note.line, note.site)
             if is_last and not note.rule and note.site not in self.targets and outs and not outs[-1].hint:
                 outs[-1].hint = _target(note.line)
         for series in (each for loop in self.loops for each in loop.series):
@@ -111,7 +111,7 @@ class Text:
                 lines += say_blocks(item, self)
                 note = None
             else:
-                lines += comment_of(item.note) if item.note != note else []
+                lines += comment_of(item.note) if item.note.begins_after(note) else []
                 lines.append(self.line(item))
                 note = item.note
             lines += self.say_del(self.deaths.get(i, []))
