@@ -5,15 +5,15 @@ const MOST_USES = 4;
 const NEAR = 120;
 const FEWEST_DRAWN = 5;
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
-function drawGraph(data, act) {
+function drawGraph(data, act, details) {
   const { groups } = data;
   const svg = svgElement("svg", { class: "drawing", role: "group", "aria-label": data.alt });
-  const world = svg.appendChild(svgElement("g", {}));
+  const world = svg.appendChild(svgElement("g", { class: "world" }));
   const overview = svgElement("svg", { class: "overview", "aria-hidden": "true" });
   const frame = make("div", "graph", svg, overview);
   let thickness = thicknessOf(data);
   const laidOut = new Map();
-  const placer = makePlacer(data);
+  const placer = makePlacer(data, details);
   let open = new Set(groups ? groups.open : [0]);
   const pinned = new Set();
   let along = true;
@@ -519,5 +519,5 @@ function drawGraph(data, act) {
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },
-    isOpen: (g) => open.has(g), grouped: groups !== null };
+    isOpen: (g) => open.has(g), grouped: groups !== null, size: () => size };
 }
