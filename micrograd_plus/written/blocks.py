@@ -25,7 +25,9 @@ FEWEST_LARGE = 3
 
 
 def compute_in_blocks(page: Page) -> None:
-    """Have chains of elementwise statements on large arrays go through the rows block by block."""
+    """Have chains of elementwise statements on large arrays go through the rows block by block, on the CPU."""
+    if page.paper.real_device.name != "cpu":
+        return
     done: list[Statement] = []
     rest = page.statements
     while (first := next((i for i, each in enumerate(rest) if is_large(each)), None)) is not None:
@@ -267,7 +269,7 @@ class Chain:
             statement.kwargs = map_values(form.kwargs, lambda x, names=names: rename(x, names))
             statement.writes = [rename(x, names) for x in statement.writes]
             body.statements.append(statement)
-        body.made, body.upstreams = self.page.made, self.page.upstreams
+        body.paper, body.made, body.upstreams = self.page.paper, self.page.made, self.page.upstreams
         body.inputs, body.results = list(inner.values()), needed
         self.page.bodies.append(body)
         outer = {x: outer_of(x) for x in needed}

@@ -29,7 +29,7 @@ DECORATOR = '@numba.njit(error_model="numpy", fastmath={"reassoc", "contract"})'
 def has_numba() -> bool:
     """Return True if numba is installed and can be imported."""
     try:
-        import numba  # noqa: F401
+        import numba  # noqa: F401 - only whether it can be imported
     except ImportError:
         return False
     return True

@@ -115,7 +115,7 @@ def rounding(ours: type, is_by_numba: bool) -> type:
     class Rounding(with_program(ours, f"exact=False {'by numba' if is_by_numba else 'in NumPy'}", exact=False)):
         def __init__(self) -> None:
             if is_by_numba:
-                import numba  # noqa: F401
+                import numba  # noqa: F401 - without it, the program would be that in NumPy
             with patch.object(block_text, "has_numba", lambda: is_by_numba):
                 super().__init__()
 
