@@ -8,6 +8,7 @@ what axe says, and what is wider than its page. `matrix_of` is the part that tes
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,15 +31,15 @@ SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimat
 CHECK = """() => axe.run({ include: [["[data-mgp]"]] }, { resultTypes: ["violations"] }).then(({ violations }) =>
     violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 160)}`))"""
 TOO_WIDE = """() => [...document.querySelectorAll("[data-mgp]")].filter((host) => host.shadowRoot)
-    .flatMap((host) => [...host.shadowRoot.querySelectorAll(".player, .ask, .answer, .choice, .tool, .sentence, .card-say")]
+    .flatMap((host) => [...host.shadowRoot.querySelectorAll(".player, .ask, .answer, .choice, .tool, .card-say")]
       .filter((part) => part.offsetParent !== null && part.getBoundingClientRect().right > document.body.clientWidth + 1)
       .slice(0, 1).map((part) => `too wide: ${part.className} of ${host.dataset.mgp}`))"""
 
 
 def matrix_of(page: Any, pairs: Any = None) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong on an open page, with the size and the colours; for all pairs of them, unless some are given."""
+    """Yield what is wrong on an open page, with the size and the colours: for all pairs of them, unless some are given."""
     page.evaluate(AXE)
-    for (width, height), name in pairs or [(size, name) for size in SIZES for name in COLOURS]:
+    for (width, height), name in pairs or list(itertools.product(SIZES, COLOURS)):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(reduced_motion="reduce", **COLOURS[name])
         page.evaluate(SETTLED)
