@@ -129,7 +129,7 @@ def changes(trace: Trace) -> Iterator[Change]:
             upstream = trace["steps"][i]["upstream"]
             if start in now and upstream is not None and now[start].place != upstream:
                 now[start] = NodeValue(upstream, walk.direction)
-                yield Change(i, False, start, now[start])
+                yield Change(start, now[start])
             if (after := trace["steps"][i]["after"]) is not None:
                 now[end] = NodeValue(after, walk.direction)
                 yield Change(end, now[end])
