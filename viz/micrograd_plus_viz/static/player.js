@@ -1,6 +1,7 @@
 // The player of one recorded program. `mount` builds it in a shadow root below `host`.
 
 const LONG_SENTENCE = 130;
+const WIDE = 1280;
 
 export function mount(host, data, opts = {}) {
   if (data.film && !opts.inFilm) return mountFilm(host, data, opts);
@@ -22,6 +23,7 @@ export function mount(host, data, opts = {}) {
   let child = null;
   let wantsDetails = opts.details ?? false;
   let { moment = {} } = opts;
+  let breadth = 0;
   const needed = new Map();
 
   const act = {
@@ -119,7 +121,7 @@ export function mount(host, data, opts = {}) {
       : step ? step.say : `${data.summary}. ${notBegun(data)}${data.note ? ` ${data.note}` : ""}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
     sentence.classList.toggle("failed", Boolean(failed));
-    sentence.classList.toggle("long", sentence.textContent.length > LONG_SENTENCE);
+    sentence.classList.toggle("long", sentence.textContent.length > LONG_SENTENCE * Math.max(1, breadth / WIDE));
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
@@ -324,7 +326,6 @@ export function mount(host, data, opts = {}) {
     if (graph.fit()) { graph.follow(atHand()); event.place(); }
   }
 
-  let breadth = 0;
   const sizes = new ResizeObserver(() => {
     fit();
     const changed = player.clientWidth !== breadth;
