@@ -32,12 +32,12 @@ CHECK = """() => axe.run({ include: [["[data-mgp]"]] }, { resultTypes: ["violati
     violations.map((each) => `${each.id}: ${each.nodes[0].html.slice(0, 160)}`))"""
 TOO_WIDE = """() => [...document.querySelectorAll("[data-mgp]")].filter((host) => host.shadowRoot)
     .flatMap((host) => [...host.shadowRoot.querySelectorAll(".player, .ask, .answer, .choice, .tool, .card-say")]
-      .filter((part) => part.offsetParent !== null && part.getBoundingClientRect().right > document.body.clientWidth + 1)
+      .filter((part) => part.offsetParent !== null && part.getBoundingClientRect().right > innerWidth + 1)
       .slice(0, 1).map((part) => `too wide: ${part.className} of ${host.dataset.mgp}`))"""
 
 
 def matrix_of(page: Any, pairs: Any = None) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong on an open page, with the size and the colours: for all pairs of them, unless some are given."""
+    """Yield what is wrong on an open page, with size and colours: for all pairs of them, unless some are given."""
     page.evaluate(AXE)
     for (width, height), name in pairs or list(itertools.product(SIZES, COLOURS)):
         page.set_viewport_size({"width": width, "height": height})
