@@ -23,8 +23,8 @@ STRIDE = 1 if os.environ.get("MICROGRAD_PLUS_ALL_WORDS") else 6
 """The suite tries pairs of words in every 6th exercise; with the variable MICROGRAD_PLUS_ALL_WORDS in all."""
 ECHOES = {"exp.x": "out", "multiply.a": "b", "dropout.x": "mask"}
 """Exercises whose right rule is a value that it reads. An echo of that value is the right answer."""
-ONE_OPERATION = {*ECHOES, "subtract.b", "log.x", "absolute.x", "clip.x", "where.a"}
-"""Exercises whose right rule is a value, a constant or one operation, such as 1 / x: finding it is the exercise.
+ONE_OPERATION = {*ECHOES, "subtract.b", "log.x", "absolute.x"}
+"""Exercises whose right rule is a value, a constant or one function, such as the sign: finding it is the exercise.
 
 `docs/exercises.md` lists them, each with its reason.
 """

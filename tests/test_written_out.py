@@ -929,7 +929,7 @@ def test_the_text_has_the_users_lines_names_and_rules():
     text = program.source
     assert "# hidden = mg.tanh(functional.linear(x, w, b))  " in text
     assert "hidden = np.tanh(" in text
-    assert "# back through linear_layer.x: each output passes its gradient on" in text
+    assert "# step 2: back through linear_layer.x: each output passes its gradient on" in text
     assert "to_hidden = " in text
     assert "to_w = " in text
     assert "def step(x, y, w, b, v):" in text

@@ -84,4 +84,4 @@ def name_the_change(title: str) -> str:
     return f"The right answer with one change gives exactly your numbers: {title}. Undo this change in yours."
 
 
-__all__ = ["LAST_HINT", "SHAPES", "lead_to_change", "name_the_change", "where_to_look"]
+__all__ = ["LAST_HINT", "SHAPES", "STEPS", "lead_to_change", "name_the_change", "where_to_look"]

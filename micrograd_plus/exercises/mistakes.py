@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ..backends import devices
 from ..core.apply import Op
-from .edit_hints import LAST_HINT, where_to_look
+from .edit_hints import LAST_HINT, STEPS, where_to_look
 from .sandboxed.values import parameter_names
 from .spec import Mistake
 
@@ -76,7 +76,7 @@ def exhibit_mistake(exhibit: Any, wrong_answer: Any = None, reason: str = "") ->
     name = rows_of_exhibits().get(exhibit.title)
     if name is not None:
         return mistake(name, wrong_answer, title=exhibit.name, reason=reason)
-    question = where_to_look(f"{exhibit.name} {exhibit.story}")
+    question = where_to_look(f"{exhibit.name} {exhibit.story}") or STEPS
     return Mistake(MUSEUM, exhibit.name, (question, exhibit.story, reason or LAST_HINT), wrong_answer)
 
 

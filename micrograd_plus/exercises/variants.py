@@ -22,7 +22,7 @@ from ..backends import devices
 from ..core.apply import Op
 from ..core.define import operations
 from ..tracing.sites import rule_source
-from .edit_hints import name_the_change, where_to_look
+from .edit_hints import STEPS, name_the_change, where_to_look
 from .edits import edit_tree, quote
 from .mistakes import LAST_HINT, edit_source, source_of, wrap
 from .other_functions import overwriting_namespaces
@@ -47,7 +47,7 @@ VARIANT = "edit"
 
 def variant(title: str, answer: Any) -> Mistake:
     """Return the mistake of a variant. Its hints lead to the change that its title names."""
-    return Mistake(VARIANT, title, (where_to_look(title) or LAST_HINT, LAST_HINT, name_the_change(title)), answer)
+    return Mistake(VARIANT, title, (where_to_look(title) or STEPS, LAST_HINT, name_the_change(title)), answer)
 
 
 # Rules ----------------------
