@@ -608,6 +608,17 @@ def test_the_lecturers_notes_are_those_of_the_lessons():
     assert make_lessons["NOTES"].read_text("utf-8") == make_lessons["lecturers_notes"](), "run make lessons"
 
 
+def test_the_page_on_exercises_counts_those_of_each_kind(tmp_path, monkeypatch):
+    page_of_exercises = make_lessons["page_of_exercises"]
+    written = make_lessons["EXERCISES"].read_text("utf-8")
+    assert written == page_of_exercises(), "run make lessons"
+    other = tmp_path / "exercises.md"
+    other.write_text(written.replace("| patient |", "| patients |"), encoding="utf-8")
+    monkeypatch.setitem(page_of_exercises.__globals__, "EXERCISES", other)
+    with pytest.raises(ValueError, match="needs one row for 'patient'"):
+        page_of_exercises()
+
+
 # What readers answered ------------------------------------------------------------------------------------------------
 
 
@@ -652,7 +663,8 @@ def tanh_x_gaps(xp, x, out):
 """,
     "neuron.predict.lines": """@exercises.answer("neuron.predict.lines")
 def neuron_predict_lines(w, x, b):
-    y = np.tanh(w * x + b)
+    s = w * x + b
+    y = np.tanh(s)
     at_s = 1 - y * y
     return at_s * x
 """,
