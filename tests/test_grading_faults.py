@@ -307,7 +307,7 @@ def test_a_submission_that_takes_too_long_to_read_is_not_gradable(tmp_path, monk
         "import sys\n"
         "if 'micrograd_plus.grading.worker' in ''.join(sys.orig_argv):\n"
         "    from micrograd_plus.grading import worker\n"
-        "    worker.READING_SECONDS = 3\n"
+        "    worker.READING_SECONDS = 1\n"
         "    real = worker.read_submission\n"
         "    def read(path, student):\n"
         "        while student == 'ada': pass\n"
@@ -514,6 +514,8 @@ def test_unreadable_places_give_a_sentence_and_no_traceback(tmp_path, capsys):
     new = tmp_path / "new" / "folder" / "week3.ipynb"
     assert main(["grade", "--pack", "nbgrader", "--assignment", str(path), "-o", str(new)]) == 0
     assert new.exists()
+    assert main(["exercises", "release", str(path), "-o", str(tmp_path / "handout.ipynb")]) == 1
+    assert "a release is a folder with several files" in capsys.readouterr().err
 
 
 OWN = """

@@ -16,14 +16,15 @@ def peak_bytes(page: Page) -> int:
     """Return how many bytes the arrays that a program makes take at most at once."""
     first: dict[Any, int] = {}
     last: dict[Any, int] = {}
-    for i, item in enumerate(page.statements):
-        for value in item.outs():
+    statements = list(page.each_statement())
+    for i, statement in enumerate(statements):
+        for value in statement.outs():
             if value.buffer.nbytes > 0:
                 first.setdefault(value.buffer, i)
-        for value in (*item.reads(), *item.outs(), *item.writes):
+        for value in (*statement.reads(), *statement.outs(), *statement.writes):
             last[value.buffer] = i
-    last.update(dict.fromkeys((value.buffer for value in page.live()), len(page.statements)))
-    changes = [0] * (len(page.statements) + 2)
+    last.update(dict.fromkeys((value.buffer for value in page.live()), len(statements)))
+    changes = [0] * (len(statements) + 2)
     for buffer, i in first.items():
         changes[i] += buffer.nbytes
         changes[last[buffer] + 1] -= buffer.nbytes

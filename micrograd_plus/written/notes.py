@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import sys
 from threading import local
@@ -32,20 +33,21 @@ def prepare_notes() -> None:
 
 
 class Frames(NamedTuple):
-    """The frames behind a statement: the user's, the rule's, the node of the walk and its upstream, and the
-    optimiser that takes a step."""
+    """The frames behind a statement: the user's, the rule's, the node of the walk with its upstream, the order of the
+    walk (None if no recording sees this walk), and the optimiser that takes a step."""
 
     user: FrameType | None
     rule: Any
     node: Any
     upstream: Any
+    order: Any
     optimiser: Any
 
 
 def read_frames() -> Frames:
     """Read the frames from here up to the user's."""
     frame: FrameType | None = sys._getframe(3)
-    rule = node = upstream = optimiser = None
+    rule = node = upstream = order = optimiser = None
     while frame is not None:
         code = frame.f_code
         work = _works.get(id(code))
@@ -53,17 +55,19 @@ def read_frames() -> Frames:
             rule = work[2]
         elif code is backward.walk.__code__:
             node, upstream = frame.f_locals.get("node"), frame.f_locals.get("upstream")
+            is_seen = frame.f_back is not None and frame.f_back.f_code is backward.gradients.__code__
+            order = frame.f_locals["order"] if is_seen else None
         elif code in _step_code:
             optimiser = frame.f_locals["self"]
         elif kind_of(code) == USER:
             break
         frame = frame.f_back
-    return Frames(frame, rule, node, upstream, optimiser)
+    return Frames(frame, rule, node, upstream, order, optimiser)
 
 
 def note_here(page: Any) -> Note:
     """Return the note for a statement that is written now."""
-    user, rule, node, upstream, optimiser = read_frames()
+    user, rule, node, upstream, order, optimiser = read_frames()
     site, line = place_of(user)
     if node is None:
         return Note(line, site, f"update by {type(optimiser).__name__}" if optimiser is not None else "")
@@ -71,12 +75,38 @@ def note_here(page: Any) -> Note:
         (site, line), value = page.made[node]
         if hasattr(upstream, "value"):
             page.upstreams.setdefault(id(upstream.value), (upstream.value, value))
+    step = step_number(page, order, node, rule)
     if rule is not None and rule.op is node.op:
         name = f"back through {rule.name}"
-        return Note(line, site, f"{name}: {first_sentence(rule.reason)}" if rule.reason else name)
+        return Note(line, site, f"{name}: {first_sentence(rule.reason)}" if rule.reason else name, step)
     name = f"back through {node.op.name}" if node.op is not None else "back"
     last = page.statements[-1].note if page.statements else None
-    return last if last is not None and last.site == site and last.rule.startswith(name) else Note(line, site, name)
+    is_same = last is not None and last.site == site and last.rule.startswith(name) and not 0 < last.step < step
+    return last if last is not None and is_same else Note(line, site, name, step)
+
+
+def step_number(page: Any, order: Any, node: Any, rule: Any) -> int:
+    """Return the number of the step that a rule takes in a recorded walk, counted from 1; 0 if no recording has it."""
+    if order is None or node.op is None:
+        return 0
+    if id(order) not in page.walks:
+        firsts: dict[Any, int] = {}
+        for each in order:
+            firsts[each] = page.step_count + 1
+            page.step_count += count_steps(each)
+        page.walks[id(order)] = order, firsts
+    earlier = itertools.takewhile(lambda each: each is not rule, node.op.rules if rule in node.op.rules else ())
+    return page.walks[id(order)][1].get(node, 0) + sum(count_inputs(each, node) for each in earlier)
+
+
+def count_inputs(rule: Any, node: Any) -> int:
+    """Return how many parents of a node receive a gradient by a rule: each is a step."""
+    return sum(node.parents[i] is not None for i in backward.input_indices(rule, len(node.parents)))
+
+
+def count_steps(node: Any) -> int:
+    """Return how many steps a walk takes from a node."""
+    return sum(count_inputs(rule, node) for rule in node.op.rules) if getattr(node, "op", None) is not None else 0
 
 
 _step_code: set[CodeType] = set()

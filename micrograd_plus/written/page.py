@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +15,33 @@ IN_PLACE_CALLS = frozenset(f"np.{name}" for name in (
 IN_PLACE_SIGNS = frozenset("+-*/")
 
 
-class Note(NamedTuple):
-    """Comment above a block of statements: the user's line, its location, and the rule that is at work."""
+_array_types: list[Any] = [np.ndarray]
+
+
+def is_array(x: Any) -> bool:
+    """Return True for an array of NumPy's, or of a device on which a step was written out."""
+    return isinstance(x, tuple(_array_types))
+
+
+def add_array_type(kind: type) -> None:
+    """Note the type of a device's arrays."""
+    if kind not in _array_types:
+        _array_types.append(kind)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Comment above a block of statements: the user's line, its location, the rule that is at work, and the number of
+    its step in a recorded walk. Statements of one block in two rounds of a loop differ in the step alone."""
 
     line: str
     site: str
     rule: str
+    step: int = field(default=0, compare=False)
+
+    def begins_after(self, note: Note | None) -> bool:
+        """Return True if a statement with this note begins a block after one with another note."""
+        return self != note or (note is not None and self.step != note.step)
 
 
 class Buffer:
@@ -58,7 +80,7 @@ class Value:
 
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
         self.buffer, self.is_whole = buffer or Buffer(kind), buffer is None
-        self.is_array, self.is_number = isinstance(x, np.ndarray), type(x) in (bool, int, float, complex)
+        self.is_array, self.is_number = is_array(x), type(x) in (bool, int, float, complex)
         self.shape: Any = getattr(x, "shape", ())
         self.dtype: Any = getattr(x, "dtype", None)
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
@@ -137,9 +159,12 @@ class Page:
         self.updates: list[Update] = []
         self.conditions: list[tuple[Callable[[], Any], Any, str]] = []
         self.named = named or {}
+        self.paper: Any = None
         self.arrays: dict[int, tuple[Value, Any]] = {}
         self.made: dict[Any, Any] = {}
         self.upstreams: dict[int, Any] = {}
+        self.walks: dict[int, tuple[Any, dict[Any, int]]] = {}
+        self.step_count = 0
 
     def add_input(self, x: Any, source: Any, hint: str) -> Value:
         """Add an input and return its value. `source` says where a call reads it from."""
@@ -149,9 +174,9 @@ class Page:
 
     def constant(self, x: Any) -> Value:
         """Return the value of an array from outside. It is copied now, since the step may write into it."""
-        if isinstance(x, np.ndarray):
+        if is_array(x):
             if id(x) not in self.arrays:
-                self.arrays[id(x)] = Value("constant", x.copy("K") if x.size and 0 not in x.strides else x), x
+                self.arrays[id(x)] = Value("constant", x.copy(order="K") if x.size and 0 not in x.strides else x), x
             return self.arrays[id(x)][0]
         return Value("constant", x)
 

@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import linecache
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..backends.devices import several_devices
 from ..core.variable import Variable
 from ..files import atomic_file, write_file
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
 from .number_page import watch_values
-from .page import Page, Value
+from .page import Page, Value, is_array
 from .passes import PASSES, ROUNDING_PASSES
+from .plan import Plan
 from .seams import OpenPage, heal, write_on
 from .surroundings import Surroundings
 from .text import Text
@@ -51,18 +55,29 @@ class Program:
         self.filename = f"<written out: {name} {next(_numbers)}>"
         linecache.cache[self.filename] = (len(self.source), None, self.source.splitlines(keepends=True), self.filename)
         space = self.namespace()
-        exec(compile(self.source, self.filename, "exec", optimize=0), space)
+        imports = len(self._imports())  # already in the space: the device's library need not be a module
+        text = "\n" * imports + "\n".join(self.source.splitlines()[imports:])
+        exec(compile(text, self.filename, "exec", optimize=0), space)
         self.function: Callable[..., Any] = space[name]
         self.has_checks = any(statement.form == "check" for statement in page.each_statement())
 
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """The plan of the program: its memory, the numbers that it reads, and the lines that ask the host or draw."""
+        return Plan(self.page, self.source)
+
     def namespace(self) -> dict[str, Any]:
         """Return the names that the text needs besides its own: constants that are arrays, and objects."""
-        return {"np": np, **self.text.constants, **self.text.objects}
+        return {"np": self.page.paper.real_device.library, "math": math, **self.text.constants, **self.text.objects}
+
+    def _imports(self) -> list[str]:
+        """Return the lines that import libraries. CuPy has NumPy's words, so the text is the same on a GPU."""
+        library = "numpy" if self.page.paper.real_device.name == "cpu" else "cupy"
+        has_math = any(s.function.startswith("math.") for s in self.page.each_statement())
+        return [*["import math"] * has_math, *sorted(self.text.imports), f"import {library} as np"]
 
     def _header(self, name: str) -> list[str]:
-        lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
-        if any(s.function.startswith("math.") for s in self.page.each_statement()):
-            lines.insert(0, "import math")
+        lines = [*self._imports(), *(["", *self.text.preamble] if self.text.preamble else [])]
         for function in self.text.functions:
             lines += ["", *function]
         lines += [
@@ -141,7 +156,7 @@ def trace(
             f"mg.compile: the step finds the iterator {around.iterators[0]}, whose next value no program can ask for; "
             f"take the value before the call and pass it as an argument"
         )
-    page = OpenPage(around.named, around.arrays)
+    page = OpenPage(around.named, around.arrays, device_of_step(around.tensors))
     flat = names_of_arguments(function, args, kwargs)
     given = iter(range(len(flat)))
 
@@ -166,6 +181,12 @@ def trace(
     return result, (page, structure)
 
 
+def device_of_step(tensors: list[Any]) -> str:
+    """Return the name of the device on which a step computes: another one than the CPU if it finds a tensor there."""
+    names = {tensor.device for tensor in tensors} if several_devices() else set[str]()
+    return next(iter(sorted(names - {"cpu"})), "cpu")
+
+
 def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
     """Return an argument as the step sees it while it is written out."""
     if isinstance(x, Tensor):
@@ -173,12 +194,13 @@ def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
             page.named.setdefault(id(x), name)
             return x
         data = x._data.array if type(x._data) is Ink else x._data
+        page.check_device(data)
         value = page.add_input(data, ("argument", i), name)
         value.is_tensor = True
         out = Tensor.of(Ink(data, value, page))
         page.arguments[id(out)] = value
         return out
-    is_input = isinstance(x, (np.ndarray, np.generic)) or type(x) is float
+    is_input = is_array(x) or isinstance(x, np.generic) or type(x) is float
     return Ink(x, page.add_input(x, ("argument", i), name), page) if is_input else x
 
 

@@ -29,7 +29,7 @@ from ..optim import adam, optimizer, schedule
 from ..tensor import values
 from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
 from . import ink
-from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
+from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
 from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application
 from .page import Note, Page, Statement, Update, Value
 from .shared_block import SharedBlock
@@ -54,9 +54,10 @@ def on_paper(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
 class OpenPage(Page):
     """A page that can be written on: it knows which tensors, gradients and states the step has touched."""
 
-    def __init__(self, named: dict[int, str], arrays: dict[int, tuple[Any, str]] | None = None):
+    def __init__(self, named: dict[int, str], arrays: dict[int, tuple[Any, str]] | None = None, device: str = "cpu"):
         super().__init__(named)
-        self.arrays_around = arrays or {}
+        self.arrays_around, self.device = arrays or {}, device
+        self.paper = paper_for(device)
         self.start = clock()
         self.tensors: dict[int, tuple[Any, Any, Value, bool]] = {}
         self.variables: list[ref[Any]] = []
@@ -73,6 +74,7 @@ class OpenPage(Page):
     def note_tensor(self, tensor: Any) -> None:
         """Give a tensor that was there before the step the ink of an input."""
         data = tensor._data
+        self.check_device(data)
         if type(data) is Ink:
             if data.page is not self:
                 tensor._data = Ink(data.array, self.constant(data.array), self)
@@ -82,6 +84,12 @@ class OpenPage(Page):
         self.tensors[id(tensor)] = tensor, data, value, ownership.user_may_write(tensor)
         self.variables.append(ref(tensor))
         tensor._data, tensor.is_fast, tensor.is_lent = Ink(data, value, self), False, False
+
+    def check_device(self, data: Any) -> None:
+        """Raise TypeError for an array on another device than the page's."""
+        if type(data) is not Ink and (device := devices.device_of(data).name) != self.device:
+            cure = "Compile a step whose tensors are on one device"
+            raise TypeError(refusal(f"uses tensors on {self.device!r} and {device!r}", cure))
 
     def is_outside(self, tensor: Any) -> bool:
         """Return True for a tensor that was there before the step."""
@@ -311,11 +319,21 @@ def common_device(original: Any, op: Any, data: list[Any]) -> Any:
 @on_paper(devices.device)
 def device(original: Any, name: Any) -> Any:
     """Return the device of ink instead of the CPU."""
-    page = open_page()
-    if page is not None and name not in ("cpu", DEVICE) and isinstance(name, str):
+    page: Any = open_page()
+    if page is not None and name not in ("cpu", page.device, DEVICE) and isinstance(name, str):
         original(name)
         raise TypeError(refusal(f"moves a tensor to {name!r}"))
     return DEVICE if page is not None else original(name)
+
+
+@on_paper(Tensor.to)
+def to(original: Any, self: Any, device: str) -> Any:
+    """Refuse to move a tensor to another device than the page's."""
+    page: Any = open_page()
+    if page is not None and device != page.device:
+        original(Tensor.of(np.zeros(1)), device)
+        raise TypeError(refusal(f"moves a tensor to {device!r}", "Move it before the call"))
+    return original(self, device)
 
 
 NUMBERS_STAY_NUMBERS = frozenset(("add", "subtract", "multiply", "divide", "maximum", "minimum"))
@@ -478,11 +496,7 @@ class Draws:
         if rng is None:
             value = page.add_input(self._generator, ("object", self._generator), "rng")
             rng = page.generators[id(self._generator)] = Ink(self._generator, value, page)
-        return lambda *args, **kwargs: record("draw", name, _call_method(name), (rng, *args), kwargs, True)
-
-
-def _call_method(name: str) -> Callable[..., Any]:
-    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
+        return lambda *args, **kwargs: record("draw", name, call_method(name), (rng, *args), kwargs, True)
 
 
 @on_paper(random.seed.__wrapped__)
@@ -496,7 +510,8 @@ def seed(original: Any, number: int) -> None:
 @on_paper(random.generator_or_default)
 def generator_or_default(original: Any, rng: Any, device: str = "cpu") -> Any:
     """Return a generator that writes its draws down."""
-    found = original(rng, device) if not isinstance(rng, Draws) else rng
+    with ink.leave_page():
+        found = original(rng, device) if not isinstance(rng, Draws) else rng
     return Draws(found) if open_page() is not None and not isinstance(found, Draws) else found
 
 
@@ -561,7 +576,7 @@ def write_on(page: OpenPage) -> Generator[None]:
     """Write what this thread does to arrays on a page. At the end the page is closed."""
     if open_page() is not None:
         raise RuntimeError("mg.compile: a step that is written out cannot call another that is traced")
-    complete_device()
+    page.paper.complete()
     prepare_notes()
     refusals.messages.clear()
     with open_seams():

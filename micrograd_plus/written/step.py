@@ -27,7 +27,7 @@ from .ink import open_page, open_pages
 from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
 from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
-from .page import Update, Value as ArrayValue
+from .page import Update, Value as ArrayValue, is_array
 from .passes import ROUNDING_PASSES
 from .program import HOLE, PLAIN_HOLE, Hole, Program, trace
 from .surroundings import Surroundings
@@ -114,16 +114,15 @@ class Runner:
             kind = value.kind_of_number.__name__
             return [f"if type(args[{i}]) is not {kind}: return _MISS"] if kind == "float" else ["return _MISS"]
         self.space.update({f"shape{i}": value.shape, f"dtype{i}": value.dtype, f"strides{i}": value.strides})
-        of = "_Tensor" if value.is_tensor else "_ndarray"
-        self.space["_ndarray"] = np.ndarray
+        of = "_Tensor" if value.is_tensor else f"type{i}"
+        self.space[f"type{i}"] = value.kind_of_number
         lines = [f"{x} = args[{i}]", f"if type({x}) is not {of}: return _MISS"]
         if value.is_tensor:
             lines += [
                 f"if {x}.node is not None: return _MISS",
                 f"{x} = {x}._data",
-                f"if type({x}) is not _ndarray: return _MISS",
+                f"if type({x}) is not type{i}: return _MISS",
             ]
-            self.space["_ndarray"] = np.ndarray
         return [
             *lines,
             f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS",
@@ -189,8 +188,8 @@ def key_of(x: Any) -> Any:
     data = x._data if isinstance(x, Variable) else x
     if isinstance(x, Value):
         return Value
-    if isinstance(data, (np.ndarray, np.generic)):
-        return type(x), data.shape, data.dtype, data.strides
+    if is_array(data) or isinstance(data, np.generic):
+        return type(x), type(data), data.shape, data.dtype, data.strides
     return float if type(x) is float else (type(x), x)
 
 
@@ -313,12 +312,13 @@ class Compiled:
         if not entry.program.has_checks:
             return entry.runner.run(flat)
         draws = [value.source[1] for value in entry.program.page.inputs if value.source[0] == "object"]
-        before = [each.bit_generator.state for each in draws]
+        draws = [getattr(each, "bit_generator", each) for each in draws]
+        before = [each.state for each in draws]
         try:
             return entry.runner.run(flat)
         except AssertionError:
             for each, state in zip(draws, before, strict=True):
-                each.bit_generator.state = state
+                each.state = state
             raise
 
     def _by_engine(self, reason: str, args: Any, kwargs: Any) -> Any:
@@ -452,9 +452,9 @@ def compile(function: Callable[..., Any], *, exact: bool = True) -> Compiled: ..
 @overload
 def compile(*, exact: bool) -> Callable[[Callable[..., Any]], Compiled]: ...
 @overload
-def compile(*, batch: Literal[True]) -> Callable[[Callable[..., Any]], Batch]: ...
+def compile(*, batch: Literal[True], exact: bool = True) -> Callable[[Callable[..., Any]], Batch]: ...
 @overload
-def compile(function: Callable[..., Any], *, batch: Literal[True]) -> Batch: ...
+def compile(function: Callable[..., Any], *, batch: Literal[True], exact: bool = True) -> Batch: ...
 def compile(function: Any = None, *, batch: bool = False, exact: bool = True) -> Any:
     """Return a step that runs as a NumPy program from its third call on; also a decorator.
 
@@ -467,7 +467,8 @@ def compile(function: Any = None, *, batch: bool = False, exact: bool = True) ->
         batch: True for a step of `Value`s that computes one example from numbers. The compiled step takes arrays whose
             rows are examples, adds up the gradients of all of them, and returns arrays of results.
         exact: False lets the program round differently where that is faster: a weight's gradient that a loop adds up
-            product by product becomes one product. True by default: the bits of the engine.
+            product by product becomes one product, and large arrays go block by block. Where numba is installed, it
+            compiles such chains and the examples of a batch. True by default: the bits of the engine.
     Returns: the compiled step, called like `function`. Its results have no graph.
     Raises: TypeError, with the user's line, for a step that asks for a number of a tensor, or whose two first calls
         differ.
@@ -492,4 +493,4 @@ def compile(function: Any = None, *, batch: bool = False, exact: bool = True) ->
 
 def compile_step(function: Callable[..., Any], batch: bool, exact: bool) -> Any:
     """Return the compiled step of a function."""
-    return Batch(function) if batch else Compiled(function, exact)
+    return Batch(function, exact) if batch else Compiled(function, exact)

@@ -12,10 +12,9 @@ import numpy as np
 
 from .block_text import say_blocks, scale
 from .blocks import Blocks, Rows
-from .ink import special
 from .loop_text import SMALL, LoopText, comment_of, word_of
 from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series
-from .page import Page, Statement, Value
+from .page import Page, Statement, Value, is_array
 
 ALIVE = 2**62
 """The place of a reading after the call."""
@@ -32,6 +31,7 @@ class Text:
         self.constants: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
         self.functions: list[list[str]] = []
+        self.imports: set[str] = set()
         self.targets: dict[str, tuple[Value, str]] = {}
         self.loops = [item for item in page.statements if isinstance(item, Loop)]
         self._name_targets()
@@ -63,7 +63,7 @@ class Text:
         statements = list(self.page.each_statement())
         for statement, following in zip(statements, [*statements[1:], None], strict=False):
             note, outs = statement.note, statement.outs()
-            is_last = following is None or following.note[:2] != note[:2]
+            is_last = following is None or (following.note.line, following.note.site) != (note.line, note.site)
             if is_last and not note.rule and note.site not in self.targets and outs and not outs[-1].hint:
                 outs[-1].hint = _target(note.line)
         for series in (each for loop in self.loops for each in loop.series):
@@ -112,7 +112,7 @@ class Text:
                 lines += say_blocks(item, self)
                 note = None
             else:
-                lines += comment_of(item.note) if item.note != note else []
+                lines += comment_of(item.note) if item.note.begins_after(note) else []
                 lines.append(self.line(item))
                 note = item.note
             lines += self.say_del(self.deaths.get(i, []))
@@ -164,7 +164,7 @@ class Text:
     def line(self, statement: Statement) -> str:
         """Return the line of a statement."""
         if statement.function.startswith("special."):
-            self.objects["special"] = special
+            self.objects["special"] = self.page.paper.special
         outs = statement.outs()
         for value in outs:
             self.name(value, value.hint or word_of(statement))
@@ -275,7 +275,7 @@ class Text:
     def say_constant(self, value: Value) -> str:
         """Return the text of a constant: a literal, or the name of an array."""
         x = value.constant
-        if not isinstance(x, np.ndarray):
+        if not is_array(x):
             return _literal(x) or self.bind(x)
         if not value.name:
             self.name(value, value.hint or "constant")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import cells, flow, formula, graph_picture, pairs, timeline, trace_input, walks, words
+from . import cells, flow, formula, pairs, timeline, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import changes_before_values, walk_states
@@ -66,7 +66,7 @@ def _payload(
         "rings": sorted(walks.start_nodes(trace)),
         "first": trace["first"],
         "total": trace["total"],
-        "alt": graph_picture.alt(trace),
+        "alt": words.graph_alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
         "terms": words.program_terms(trace),

@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from . import cells, journal, pairs, words
-from .dot import final_labels_and_widths, value_line
+from .dot import final_labels_and_widths, gradient_line, value_line
 from .trace_input import Trace, normalize, trace_data
+from .walks import NodeValue
 from .window import part_in_order
 
 MOST_WALKS = 4
@@ -385,9 +386,14 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
         ]
     labels_of_nodes = zip(*(page["labels"] for page in payloads), strict=True)
     widest = [max(label[3] for label in labels) for labels in labels_of_nodes]
+    lines = _gradient_lines(trace, rounds)
     for page in payloads:
         page["insides"] = payloads[0]["insides"]
-        page["labels"] = [[*label[:3], width] for label, width in zip(page["labels"], widest, strict=True)]
+        page["labels"] = [
+            [name, value, ("" if node in lines else None) if gradient is None else gradient,
+             max(width, words.breadth(lines.get(node, "")))]
+            for node, ((name, value, gradient, _), width) in enumerate(zip(page["labels"], widest, strict=True))
+        ]  # fmt: skip
     film = {
         "columns": [[[*path], column] for path, column in columns(payloads)],
         "moments": moments,
@@ -402,6 +408,18 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
     pool = [value if at in keep else _without_entries(value) for at, value in enumerate(values)]
     chains = [column for path, column in film["columns"] if path[-1] in (*PLACES, "value") or "upstreams" in path]
     return payloads[0] | {"values": delta_code(pool, chains), "note": note, "film": film}
+
+
+def _gradient_lines(trace: Trace, rounds: list[Round]) -> dict[int, str]:
+    """Return the widest line for the gradient of each leaf that has one between walks."""
+    moments = [moment.gradients for each in rounds for moment in (*each.before, *each.after)]
+    lines: dict[int, str] = {}
+    for gradients in (*moments, *(each.begins[1] for each in rounds)):
+        for leaf, place in gradients.items():
+            if place is not None:
+                line = gradient_line(trace, NodeValue(place, "backward"))
+                lines[leaf] = max(line, lines.get(leaf, ""), key=words.breadth)
+    return lines
 
 
 def rounds_with_numbers(rounds: list[Round]) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from .journal import WalkState, walk_states
@@ -54,13 +54,6 @@ def walks_of(trace: Trace) -> list[Walk]:
     return walks_found
 
 
-def walk_at(trace: Trace, steps: int | None = None) -> Walk:
-    """Return the walk that is active after `steps` steps, by default the last one. Before the first step, return the
-    first."""
-    walks = walks_of(trace)
-    return next((walk for walk in walks if steps is not None and steps <= walk.stop), walks[-1])
-
-
 def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None = None) -> list[dict[int, int | None]]:
     """Return for every walk what each node holds before the walk's first step.
 
@@ -109,10 +102,8 @@ def ends_of(trace: Trace, walk: Walk, states: dict[int, WalkState]) -> dict[int,
 
 
 class Change(NamedTuple):
-    """Change of a node's value: when the step at an index begins, or when it ends if `arrives` is true."""
+    """What a node holds from a moment on, or None if it is empty."""
 
-    step: int
-    arrives: bool
     node: int
     holds: NodeValue | None
 
@@ -128,38 +119,23 @@ def changes(trace: Trace) -> Iterator[Change]:
         arrived = {node: NodeValue(place, walk.direction) for node, place in begins.items() if place is not None}
         for node, each in list(now.items()):
             if node not in arrived and not (node in leaves and each.direction == "backward" != walk.direction):
-                yield Change(walk.at, False, node, None)
+                yield Change(node, None)
                 del now[node]
         for node, each in arrived.items():
             now[node] = each
-            yield Change(walk.at, False, node, each)
+            yield Change(node, each)
         for i in range(walk.at, walk.stop):
             _, start, end = edges_taken[i]
             upstream = trace["steps"][i]["upstream"]
             if start in now and upstream is not None and now[start].place != upstream:
                 now[start] = NodeValue(upstream, walk.direction)
-                yield Change(i, False, start, now[start])
+                yield Change(start, now[start])
             if (after := trace["steps"][i]["after"]) is not None:
                 now[end] = NodeValue(after, walk.direction)
-                yield Change(i, True, end, now[end])
+                yield Change(end, now[end])
         for node, place in ends_of(trace, walk, states).items():
             now[node] = NodeValue(place, walk.direction)
-            yield Change(walk.stop - 1, True, node, now[node])
-
-
-def held_values(
-    trace: Trace, steps: int | None = None, next_started: bool = False, every: Iterable[Change] | None = None
-) -> dict[int, NodeValue]:
-    """Return what every node holds after `steps` steps (by default all), without empty nodes.
-
-    With `next_started`, the following step, which may start a walk, has begun. `every` may pass the trace's `changes`
-    if they are known.
-    """
-    count = len(trace["steps"]) if steps is None else steps
-    before = (each for each in (changes(trace) if every is None else every) if each.step < (
-        count if each.arrives or not (next_started or count == 0) else count + 1))  # fmt: skip
-    now = {each.node: each.holds for each in before}
-    return {node: holds for node, holds in now.items() if holds is not None}
+            yield Change(node, now[node])
 
 
 def start_nodes(trace: Trace) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 from unicodedata import east_asian_width
@@ -335,3 +336,24 @@ def walk_error(trace: Trace) -> Trace | None:
 def pluralize(count: int, word: str) -> str:
     """Return a count with its noun: `1 node`, `2 nodes`."""
     return f"{count} {word}{'s' * (count != 1)}"
+
+
+def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
+    """Return the program's names for the symbols of a step's formula, if the formula does not use them already."""
+    named = re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula)
+    if any(name != shown and name not in ("upstream", "contribution", "raw", "local") for name, shown in named):
+        return {}
+    terms, node_names, known = program_terms(trace), names(trace), program_names(trace)
+    result = {}
+    for start, end, name in edges(trace):
+        called = terms[start] or (node_names[start] if name in known else None)
+        if end == step["node"] and called and called != name:
+            result[name] = called
+    return result
+
+
+def graph_alt(trace: Trace) -> str:
+    """Return alternative text for the graph."""
+    leaves = sum(n["kind"] == "leaf" for n in trace["nodes"])
+    results = len(trace["nodes"]) - leaves
+    return f"Graph of a program with {leaves} leaves, {results} results and {len(edges(trace))} edges"

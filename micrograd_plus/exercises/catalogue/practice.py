@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..from_rules import rule_exercise
 from ..spec import GROUPS, Exercise
-from . import engines
+from . import chain, engines
 
 
 def with_gaps(base: Exercise, body: str, title: str) -> Exercise:
@@ -38,8 +38,16 @@ def with_starter(base: Exercise, name: str, kind: str, title: str, body: str, ta
     return exercise
 
 
+NEURON_BY_HAND = next(each for each in chain.EXERCISES if each.id == "neuron.predict")
+
 EXERCISES = [
     with_gaps(rule_exercise("tanh.x", group=GROUPS[0]), "return 1 - ... * ...", "the rule of tanh, with two gaps"),
+    in_lines(NEURON_BY_HAND, [
+        "return at_s * x",
+        "at_s = 1 - y * y",
+        "return at_s * w",
+        "y = np.tanh(w * x + b)",
+    ], "the gradient of w in a neuron, from shuffled lines"),
     with_gaps(
         engines.ACCUMULATE, """\
 gradient = [0.0] * len(parents)
@@ -188,6 +196,13 @@ return slope""", "a gradient by differences, with four gaps",
         "slack = 1e-4 * max(np.max(np.abs(left)), np.max(np.abs(right)))",
         "if gradient.shape != left.shape: return False",
     ], "a verdict on a gradient, from shuffled lines"),
+    in_lines(engines.NEURON, [
+        "    total = total + weight * each",
+        "return total.tanh()",
+        "total = bias.data",
+        "for weight, each in zip(weights, inputs):",
+        "total = bias",
+    ], "a neuron with an unbroken graph, from shuffled lines"),
     in_lines(engines.TRAINING, [
         "    weight = weight - rate * gradient",
         "return weight",
