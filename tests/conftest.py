@@ -18,7 +18,7 @@ from micrograd_plus.checks.samples import Sample, samples
 from micrograd_plus.core.define import operations
 from outside_packages import missing_packages
 
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+sys.modules.setdefault("rfc3987_syntax", None)
 """jsonschema works without it. It compiles grammars for a format that no schema here has: 1.2 s in each worker."""
 
 
