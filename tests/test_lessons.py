@@ -158,17 +158,22 @@ class Lesson:
     @cached_property
     def page(self) -> Path:
         """Export the notebook after its run as a page, which asks no other host for anything."""
-        import nbconvert
-
         book = nbformat.v4.new_notebook(cells=self.cells, metadata=self.book.metadata)
-        share = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"   # its templates, from any environment
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("JUPYTER_PATH", str(share))
-            exporter = nbconvert.HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
-            body, _ = exporter.from_notebook_node(book)
+        body, _ = html_exporter().from_notebook_node(book)
         path = self.folder / f"{self.name}.html"
         path.write_text(body, encoding="utf-8")
         return path
+
+
+@cache
+def html_exporter() -> Any:
+    """Return nbconvert's exporter, whose pages ask no other host for anything. It compiles its templates once."""
+    import nbconvert
+
+    share = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"   # its templates, from any environment
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(share))
+        return nbconvert.HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
 
 
 @cache
