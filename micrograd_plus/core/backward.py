@@ -36,16 +36,18 @@ def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: i
     A value is always made after the values that it is computed from, so sorting by creation number gives a valid order
     without recursion. Nothing behind an end is visited, and nothing created before the number `since`.
     """
-    seen: set[Node | None] = {None, *ends}
-    order: list[Node] = []
-    to_visit: list[Iterable[Any]] = [roots]
-    for nodes in to_visit:  # which grows while the loop runs
-        for node in nodes:
-            if node not in seen and node.created >= since:
-                seen.add(node)
-                if node.vjp is not None:
-                    order.append(node)
-                    to_visit.append(node.parents)
+    seen: set[Any] = {None, *ends}
+    order: list[Any] = []
+    for root in roots:
+        if root not in seen and root.vjp is not None and root.created >= since:
+            seen.add(root)
+            order.append(root)
+    for node in order:  # which grows while the loop runs
+        for parent in node.parents:
+            if parent not in seen and parent.created >= since:
+                seen.add(parent)
+                if parent.vjp is not None:
+                    order.append(parent)
     order.sort(key=_created, reverse=True)
     return order
 

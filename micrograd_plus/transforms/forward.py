@@ -20,7 +20,7 @@ from ..core.modes import recording
 from ..core.runtime.blocks import enable_grad
 from ..core.runtime.ownership import snapshot
 from ..core.runtime.recorders import OnStep, Recorder, mute_recorders, notify_walk_failure, observe_push, record_to
-from ..core.variable import clock, is_complex, namespace_of
+from ..core.variable import Variable, clock, is_complex, namespace_of
 from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
 from .arguments import check_tuple, name_of
@@ -134,7 +134,7 @@ def frozen_copy(value: Any) -> Any:
     """Return a copy of a tensor object, since `x += y` makes the same object another result."""
     if not isinstance(value, Tensor):
         return value
-    same = object.__new__(Tensor)
+    same = Variable.new()
     same._data, same.node, same.is_fast, same.origin = value._data, value.node, value.is_fast, None
     return same
 

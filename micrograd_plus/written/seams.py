@@ -250,13 +250,13 @@ for _function in (
     _touch_first(_function)
 
 
-@on_paper(ownership.replace_array)
-def replace_array(original: Any, variable: Any, data: Any, **options: Any) -> None:
+@on_paper(ownership.set_array)
+def set_array(original: Any, variable: Any, data: Any) -> None:
     """Write down that a tensor gets another array."""
     page = _touch(variable)
     if page is not None and type(data) is not Ink:
         data = Ink(data, page.constant(data), page)
-    original(variable, data, **options)
+    original(variable, data)
 
 
 @on_paper(ownership.has_other_owners)
@@ -414,7 +414,7 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
             gradient = ownership.snapshot(gradient) if isinstance(gradient, Tensor) else gradient
             after = self.new_values(before, gradient, page.touch_state(self, tensor), settings)
             after = after if after.dtype is before.dtype else after.astype(before.dtype)
-            ownership.replace_array(tensor, after, announced=True)
+            ownership.set_array(tensor, after)
     return loss
 
 
