@@ -28,9 +28,9 @@ from micrograd_plus_viz.quizzes.folded_texts import fold
 LESSONS = Path(__file__).parent / "lessons"
 NOTES = Path(__file__).with_name("lecturers-notes.md")
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-TAGS = ("setup", "ask", "write", "exercise", "plants", "slide", "notes")
-"""What a cell is for: it prepares, asks, has code to complete, belongs to an exercise, plants a mistake on purpose, is
-shown on a slide, is for the lecturer alone."""
+TAGS = ("setup", "ask", "write", "exercise", "worked", "plants", "slide", "notes")
+"""What a cell is for: it prepares, asks, has code to complete, belongs to an exercise, works out a rule or a cure,
+plants a mistake on purpose, is shown on a slide, is for the lecturer alone."""
 ASKING = ("ask", "quiz")
 """Functions that show a question: `viz.ask`, `viz.quiz` and those of `exercises`."""
 FOLDED = ("right", "wrong", "why", "candidates", "rule")

@@ -118,7 +118,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     walk_parser.add_argument("--pace", type=float, metavar="SECONDS", help="how long a film shows each step")
     walk_parser.add_argument("--dark", action="store_true", help="pictures for dark pages")
     walk_parser.add_argument("--loop", action="store_true", help="a film that plays for ever")
-    walk_parser.add_argument("--motion", action="store_true", help="a film in which gradients roll along their edges")
+    walk_parser.add_argument("--motion", action="store_true", help="a film that shows each rule at work")
     ops_parser = command("ops", show_operations, "list the operations, or tell all about one",
                          "micrograd-plus ops\nmicrograd-plus ops softmax")  # fmt: skip
     ops_parser.add_argument("name", nargs="?", help="the operation to tell about")

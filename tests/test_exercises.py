@@ -1057,6 +1057,43 @@ def test_a_quiz_asks_one_question_after_the_other():
         quiz.answer(1)
 
 
+def test_questions_are_cards_where_the_player_is_imported(monkeypatch):
+    asked = exercises.ask(diamond(), "b", say="What does b hold?", why="Two roads.")
+    quiz = exercises.quiz(diamond(), ("multiply", "b"), say="And now?", why="Two roads.")
+    monkeypatch.setitem(sys.modules, "micrograd_plus_viz", None)
+    assert asked._repr_mimebundle_() == {"text/plain": "What does b hold?"}
+    assert quiz._mime_() == ("text/plain", repr(quiz))
+    assert "And now?" in repr(quiz)
+    assert repr(exercises.ask(diamond(), "b", 19, why="Two roads.")) == "Right: that is the gradient of b. Two roads."
+    monkeypatch.undo()
+    import micrograd_plus_viz as viz
+
+    same = viz.quiz(diamond(), "b", "gradient", say="What does b hold?", why="Two roads.",
+                    candidates=exercises.candidates(diamond(), asked.question.step_of_card))  # fmt: skip
+    assert asked.make_card(viz).data == same.data
+    assert asked._repr_mimebundle_()["text/plain"] == "What does b hold?"
+    for each in (asked, quiz, exercises.quiz(diamond()), exercises.ask(diamond(), 7), exercises.ask(diamond(), "y")):
+        assert each._repr_mimebundle_()["text/html"].startswith("<div data-mgp=")
+        assert each._mime_()[0] == "text/html"
+
+
+def test_a_question_about_one_entry_takes_a_number():
+    x = mg.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    with mg.record() as trace:
+        y = (x * x).sum()
+        y.backward()
+    assert "at entry [2]" in repr(exercises.ask(trace, "x", entry=2))
+    assert exercises.ask(trace, "x", 8, entry=2)
+    assert exercises.ask(trace, "x", 4, entry=2).mistake.id == "M1"
+    assert exercises.quiz(trace, "x", entry=2).answer(8)
+    with pytest.raises(IndexError, match=r"has shape \(3,\), so entry \[3\] does not exist"):
+        exercises.ask(trace, "x", entry=3)
+    with pytest.raises(KeyError, match="reaches 'z'"):
+        exercises.quiz(trace, "z")
+    with pytest.raises(ValueError, match="about one question"):
+        exercises.quiz(trace, [1, 2], say="What now?")
+
+
 def test_a_quiz_about_chosen_steps_explains_a_wrong_answer():
     quiz = exercises.quiz(diamond(), [9, 10])
     assert len(quiz) == 2

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from micrograd_plus import exercises
+from micrograd_plus.exercises.edit_hints import where_to_look
 from micrograd_plus.exercises.edits import edit_tree
 from micrograd_plus.exercises.sandboxed import carry_out
-from micrograd_plus.exercises.variants import form_function, textbook_forms
+from micrograd_plus.exercises.variants import VARIANT, form_function, textbook_forms
 from student_mistakes import FOLDER, compile_answer, load_held_out, load_mistakes
 
 STRIDE = 1 if os.environ.get("MICROGRAD_PLUS_ALL_MISTAKES") else 24
@@ -75,6 +76,32 @@ def test_the_title_of_a_variant_says_what_was_edited(name):
     code, title = NAMES[name]
     answer, _ = form_function(code, ["xp", *exercises.get_exercise(name).reads], {})
     assert mark_answer(name, answer).mistake.title == title
+
+
+def test_hints_of_a_generated_name_lead_from_numbers_to_the_change():
+    tried = 0
+    for name, answer, *_ in load_held_out()[:: 1 if STRIDE == 1 else 18]:
+        reply = exercises.check(name, answer, seed=11)
+        known = reply.result.mistake
+        if reply or known is None or known.id != VARIANT:
+            continue
+        first, second, third = (str(reply.hint()).partition(": ")[2] for _ in range(3))
+        assert known.title in third
+        assert known.title not in first + second, (known.title, first)
+        assert len({first, second, third}) == 3, first
+        tried += 1
+        if reply.exercise.kind == "rule" and "Try few numbers" in first and "is wrong" in first:
+            assert "about" in second, second  # two digits of what is due there
+    assert tried >= 15
+
+
+@pytest.mark.parametrize(("title", "question"), [
+    ("`weight` is left out", "Change only `weight`"), ("`sum` is left out", "steps"), ("`out` is left out", "steps"),
+    ("`axis` is fixed to 0", "different lengths"), ("the sign is wrong", "rise or fall"),
+    ("`mean` instead of `sum`", "halve"), ("divided by the length of the first axis", "quotient"),
+])  # fmt: skip
+def test_a_first_hint_asks_for_an_experiment_of_the_mistakes_kind(title, question):
+    assert question in where_to_look(title)
 
 
 @pytest.mark.parametrize("name", ["diamond.gradients", "tied.gradients", "stages.gradients", "neuron.predict",

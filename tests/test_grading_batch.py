@@ -23,11 +23,15 @@ from micrograd_plus.grading.sandbox.boxes import Sandbox
 from micrograd_plus.grading.sandbox.runs import Limits
 from micrograd_plus.grading.store import Store
 
+SHORT_LIMITS = Path(__file__).with_name("short_limits")
+
 
 @pytest.fixture(autouse=True)
 def short_limits(monkeypatch):
-    """Stop endless loops after one second of processor time, however busy the machine is."""
+    """Stop endless loops after one second of processor time, in workers too, however busy the machine is."""
     monkeypatch.setattr(grade, "limits_of", lambda exercise: Limits(cpu=1.0, wall=60.0))
+    paths = [str(SHORT_LIMITS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
 def read_marks(folder: Path) -> dict[str, bytes]:
@@ -234,7 +238,8 @@ for module, names in ((os, "fork forkpty killpg getuid geteuid memfd_create pidf
 
 def test_a_class_is_graded_on_a_system_without_unix_functions(tmp_path):
     (tmp_path / "without").mkdir()
-    (tmp_path / "without" / "sitecustomize.py").write_text(WITHOUT_UNIX, encoding="utf-8")
+    settings = WITHOUT_UNIX + (SHORT_LIMITS / "sitecustomize.py").read_text(encoding="utf-8")
+    (tmp_path / "without" / "sitecustomize.py").write_text(settings, encoding="utf-8")
     folder = write_class(tmp_path / "submissions", 6, broken=3)
     paths = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "without"), *filter(None, sys.path)])}
     process = subprocess.run(command(folder, "--assignment", assignment(tmp_path), "-o", tmp_path / "out", "--jobs", 2),
@@ -321,13 +326,7 @@ def test_a_run_killed_at_random_moments_gives_the_same_marks(tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in (tmp_path / "calm").iterdir()}
 
 
-@pytest.mark.usefixtures("own_exercises")
-def test_grading_one_exercise_again_lists_changed_marks(tmp_path, capsys, monkeypatch):
-    folder = write_class(tmp_path / "submissions", 3)
-    path = assignment(tmp_path, files='["own.py"]')
-    path.write_text(path.read_text(encoding="utf-8").replace('"exp.x"', '"own.double"'), encoding="utf-8")
-    own = tmp_path / "own.py"
-    declared = """
+OWN_DOUBLE = """
 from micrograd_plus import exercises
 def inputs(rng):
     return {"x": rng.normal(size=(2, 3))}
@@ -335,14 +334,22 @@ def inputs(rng):
 def own_double(x):
     return FACTOR * x
 """
-    own.write_text(declared.replace("FACTOR", "3"), encoding="utf-8")
+
+
+@pytest.mark.usefixtures("own_exercises")
+def test_grading_one_exercise_again_lists_changed_marks(tmp_path, capsys, monkeypatch):
+    folder = write_class(tmp_path / "submissions", 3)
+    path = assignment(tmp_path, files='["own.py"]')
+    path.write_text(path.read_text(encoding="utf-8").replace('"exp.x"', '"own.double"'), encoding="utf-8")
+    own = tmp_path / "own.py"
+    own.write_text(OWN_DOUBLE.replace("FACTOR", "3"), encoding="utf-8")
     for place in folder.iterdir():
         place.write_text(
             place.read_text(encoding="utf-8") + "\ndef own_double(x):\n    return 2 * x\n", encoding="utf-8"
         )
     arguments = ["grade", str(folder), "--assignment", str(path), "-o", str(tmp_path / "out")]
     assert main(arguments) == 0
-    own.write_text(declared.replace("FACTOR", "2"), encoding="utf-8")
+    own.write_text(OWN_DOUBLE.replace("FACTOR", "2"), encoding="utf-8")
     assert main([*arguments, "--again", "own.double"]) == 0
     output = capsys.readouterr().out
     assert "3 marks changed." in output
@@ -350,6 +357,18 @@ def own_double(x):
     moved = (tmp_path / "out" / "moved.csv").read_text(encoding="utf-8").splitlines()
     assert moved[0] == "student,exercise,before,after,reason before,reason after"
     assert len(moved) == 4
+
+
+def test_a_worker_with_own_exercises_writes_nothing_that_a_kill_could_leave(tmp_path, monkeypatch):
+    (tmp_path / "own.py").write_text(OWN_DOUBLE.replace("FACTOR", "2"), encoding="utf-8")
+    path = assignment(tmp_path, files='["own.py"]')
+    path.write_text(path.read_text(encoding="utf-8").replace('"exp.x"', '"own.double"'), encoding="utf-8")
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    worker = batch.Worker({"assignment": batch.pack_assignment(path), "level": None, "attempt": 1})
+    worker.process.kill()
+    worker.close()
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_worker_that_dies_costs_no_marks(tmp_path, monkeypatch):

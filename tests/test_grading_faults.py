@@ -307,7 +307,7 @@ def test_a_submission_that_takes_too_long_to_read_is_not_gradable(tmp_path, monk
         "import sys\n"
         "if 'micrograd_plus.grading.worker' in ''.join(sys.orig_argv):\n"
         "    from micrograd_plus.grading import worker\n"
-        "    worker.READING_SECONDS = 3\n"
+        "    worker.READING_SECONDS = 1\n"
         "    real = worker.read_submission\n"
         "    def read(path, student):\n"
         "        while student == 'ada': pass\n"

@@ -184,7 +184,7 @@ def open_notebook(context: BrowserContext, lab: Lab, name: str) -> Iterator[Open
     expect(page.locator(".jp-Notebook")).to_be_visible(timeout=PATIENCE)
     page.evaluate(READY)
     yield Opened(page, lab, lab.folder / name)
-    assert not troubles
+    assert not troubles, troubles
     page.close()
 
 

@@ -75,7 +75,8 @@ class Lesson:
         self.number = self.name[:2]
         self.book = make_lessons["read_lesson"](text.read_text("utf-8"))
         self.failure: CellExecutionError | None = None
-        self.folder = Path(tempfile.mkdtemp(prefix=self.name))
+        self.kept = tempfile.TemporaryDirectory(prefix=self.name)      # removed with the lesson
+        self.folder = Path(self.kept.name)
 
     @cached_property
     def cells(self) -> list[Any]:
@@ -238,6 +239,45 @@ def test_the_cells_have_known_tags_and_few_words(lesson):
     assert any("<details>" in each for each in titles), "our sentence follows the reader's own, in <details>"
 
 
+FORMS = ("worked", "gaps", "lines", "alone", "sentence")
+"""How a lesson leads to a rule: worked out, with gaps, in shuffled lines, written alone; then in the reader's words."""
+
+
+def form_of(cell: Any) -> str | None:
+    """Return the form of a rule that a cell has; None if it has none."""
+    if "worked" in tags_of(cell):
+        return "worked"
+    if not COMPLETED & tags_of(cell):
+        return None
+    if "# Take the # away" in cell.source:
+        return "lines"
+    nodes = list(ast.walk(ast.parse(cell.source)))
+    if any(isinstance(node, ast.Assign) and ast.unparse(node) == "sentence = '...'" for node in nodes):
+        return "sentence"
+    whole = [node.value for node in nodes if isinstance(node, (ast.Return, ast.Assign, ast.Expr))]
+    dots = [node for node in nodes if isinstance(node, ast.Constant) and node.value is ...]
+    return "gaps" if [each for each in dots if each not in whole] else "alone"
+
+
+def test_a_rule_is_worked_out_then_with_gaps_then_in_lines_then_written_alone(lesson):
+    cells = lesson.cells
+    forms = [form_of(cell) for cell in cells]
+    assert [form for form in FORMS if form not in forms] == []
+    assert "<details>" in cells[forms.index("sentence") + 1].source, "our sentence comes after the reader's"
+    for cell in [cell for cell, form in zip(cells, forms, strict=True) if form == "worked"]:
+        named = re.findall(r"""exercises\.answer\(["']([^"']+)""", cell.source)
+        assert not COMPLETED & tags_of(cell)
+        assert all(lesson.notes["replies"][name] for name in named), f"{named} is worked out, and wrong"
+        assert named or "return" in cell.source or output_text([cell]), "a worked rule returns or shows something"
+
+
+def test_a_planted_mistake_is_seen_and_asked_about(lesson):
+    section_at = [sum(heading <= index for heading in lesson.headings) for index in range(len(lesson.cells))]
+    seen = {at for at, cell in zip(section_at, lesson.cells, strict=True)
+            if "plants" in tags_of(cell) and outputs_of(cell)}  # fmt: skip
+    assert seen & {section_at[index] for index, _, _ in lesson.cards}
+
+
 def test_there_is_something_to_do_every_few_words(lesson):
     cells = lesson.book.cells
     doing = [i for i, cell in enumerate(cells) if counts_as_doing(cell)]
@@ -302,6 +342,8 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
     nodes = list(ast.walk(ast.parse(source)))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     written = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    written |= {node.value.id for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)}  # fmt: skip
     written |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     return written | {"exercises"}, {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
@@ -336,6 +378,14 @@ def test_exercises_are_open_at_first_and_right_when_completed(lesson):
     assert all(answered.values()), answered
     asked = re.findall(r"""@exercises\.answer\(["']([^"']+)""", " ".join(cell.source for cell in lesson.book.cells))
     assert sorted(answered) == sorted(set(asked)), "each exercise is in the catalogue, and is answered"
+
+
+@pytest.mark.xdist_group("lesson 08")
+def test_the_clinic_lets_its_reader_cure_all_eight_patients():
+    clinic = lesson_of("08_the_clinic")
+    shown = [output_text(cells) for cells in (clinic.cells, clinic.solution_run[0])]
+    found = [re.findall(r"(\d), your cure .*; (.+)", text) for text in shown]
+    assert found == [[(str(number), state) for number in range(1, 9)] for state in ("not well yet", "well")]
 
 
 # What a lesson keeps to itself ---------------------------------------------------------------------------------------
@@ -596,6 +646,16 @@ def accepts(question: dict[str, Any], answer: str) -> bool:
 
 TINY = (ROOT / "tests" / "data" / "tiny_lesson.md").read_text("utf-8")
 TINY_ANSWERS = '''CELLS = {
+    "tanh.x.gaps": """@exercises.answer("tanh.x.gaps")
+def tanh_x_gaps(xp, x, out):
+    return 1 - out * out
+""",
+    "neuron.predict.lines": """@exercises.answer("neuron.predict.lines")
+def neuron_predict_lines(w, x, b):
+    y = np.tanh(w * x + b)
+    at_s = 1 - y * y
+    return at_s * x
+""",
     "multiply.a": """@exercises.answer("multiply.a")
 def multiply_a(a, b):
     return b

@@ -11,13 +11,14 @@ import pytest
 import micrograd_plus as mg
 import writers
 from micrograd_plus import files
-from trials import harness, hostile, kills, rules, training
+from trials import harness, hostile, kills, rules, submissions, training
 from trials.__main__ import KINDS, tally
 
 TESTS = Path(__file__).resolve().parent
 
 
-@pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200), ("journals", 20), ("questions", 400)])
+@pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200), ("journals", 20), ("questions", 400),
+                                             ("submissions", 60)])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:Duplicate name")
 def test_a_few_cases_find_nothing(kind, count):
     found = tally(kind, 0, count, quiet=True)
@@ -136,7 +137,19 @@ def test_the_command_does_one_case_again():
     environment = {"PYTHONPATH": f"{TESTS}:{TESTS.parent}:{TESTS.parent / 'viz'}", "PATH": ""}
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() in (harness.SAME, harness.SAID)
-    assert set(KINDS) == {"programs", "writes", "rules", "kills", "hostile", "steps", "journals", "questions"}
+    assert set(KINDS) == {"programs", "writes", "rules", "kills", "hostile", "steps", "journals", "questions", "pages",
+                          "submissions"}  # fmt: skip
+
+
+def test_a_mark_of_nothing_and_a_changed_file_are_found_by_random_submissions(monkeypatch):
+    real = submissions.grade.grade_submission
+    forged = lambda *rest, **more: real(*rest, **more) | {"score": 21}
+    monkeypatch.setattr(submissions.grade, "grade_submission", forged)
+    assert harness.run_cases("submissions", submissions.run, 0, 3, quiet=True).findings
+    monkeypatch.undo()
+    trees = iter(range(99))
+    monkeypatch.setattr(submissions, "list_tree", lambda folder: next(trees))
+    assert "the submission changed" in harness.run_cases("submissions", submissions.run, 0, 1, quiet=True).findings[0]
 
 
 def test_error_messages_stay_short_for_long_files():

@@ -212,7 +212,7 @@ def test_asking_for_a_number_of_a_value_is_an_error(ask):
 
 
 def test_a_number_that_changes_between_calls_is_named_with_its_line():
-    w, count = Value(2.0), [0.0]
+    w, count = Value(2.0), bytearray(b"\x01")  # whose changes are not seen
 
     def step():
         count[0] += 1

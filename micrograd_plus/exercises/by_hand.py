@@ -54,7 +54,7 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
     sizes = [getattr(value, "size", 0) for value in case.request["arguments"].values()]
     if wrong is None or exercise.judge is not None or max(sizes) > MOST_ENTRIES:
         return None
-    call = "; ".join(f"{name} = {write_value(value)}" for name, value in shown_arguments(case))
+    call = "; ".join(f"{name} = {write_value(value)}" for name, value in shown_arguments(exercise, case))
     if outcome["values"] is None or wrong.kind == "shape":
         return (f"Try few numbers: {call}. There, {wrong.sentence}.", *GENERAL)
     name = wrong.answer or next(iter(expected.right))
@@ -80,13 +80,17 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
     )  # fmt: skip
 
 
-def shown_arguments(case: Case) -> list[tuple[str, Any]]:
+def computed_values(exercise: Exercise) -> tuple[str, ...]:
+    """Return the names of the values that the forward pass computes. Nobody can change them by themselves."""
+    return () if exercise.op is None else ("out", *exercise.op.residuals)
+
+
+def shown_arguments(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
     """Return the arguments of a small call that a student sets, with the upstream of a local derivative."""
     arguments = {**case.request["arguments"]}
     if case.expects.get("upstream") is not None:
         arguments["upstream"] = case.expects["upstream"]
-    hidden = {"out", "unit", "scale", "weights", "chosen", "log_weights", "order"}
-    hidden |= {f"{name}_shape" for name in arguments}
+    hidden = {*computed_values(exercise), *(f"{name}_shape" for name in arguments)}
     return [(name, value) for name, value in arguments.items()
             if name not in hidden and not (value is None or value is False)
             and getattr(value, "size", 0) <= MOST_ENTRIES]  # fmt: skip
@@ -106,6 +110,10 @@ GENERAL = (
 def general_hints(exercise: Exercise, wrong: Wrong | None) -> tuple[str, str, str]:
     """Return hints about the call that failed, if the small call is right or there is none."""
     is_special = wrong is not None and wrong.case.about != ORDINARY
+    if exercise.kind == "engine" and "For example:" in exercise.prompt:
+        return ("Call your answer with the prompt's example, then with exercises.inputs(). Which number is wrong?",
+                "Work that number out by hand, and print each value on the way. Which line has the first other number?",
+                LAST_HINT)  # fmt: skip
     look = f"Look at what happens when {wrong.case.about}" if wrong is not None and is_special else (
         "Look at the first wrong call")  # fmt: skip
     question = "What is special about them?" if is_special else "What should come out, by hand?"
@@ -118,4 +126,4 @@ def general_hints(exercise: Exercise, wrong: Wrong | None) -> tuple[str, str, st
             LAST_HINT)  # fmt: skip
 
 
-__all__ = ["hints_by_hand", "small_case"]
+__all__ = ["computed_values", "hints_by_hand", "small_case"]

@@ -52,8 +52,8 @@ def find_mistake(
     may_be_edit = any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling)
     if set(telling) <= set(ordinary) and exercise.judge is None and may_be_edit:  # a yes or no is no evidence
         fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
-        if all(outcomes[i]["values"] is None for i in compared) and len({known.title for known in fitting}) > 1:
-            fitting = []  # the same error has several explanations
+        if not any(map(has_numbers, [outcomes[i] for i in compared])) and len({known.title for known in fitting}) > 1:
+            fitting = []  # the same error, or NaN everywhere, has several explanations
         rest = [i for i in wrong_cases if i not in compared] if names is None else compared
         if fitting:  # the edge cases decide, or the gradients after the first wrong one
             best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
@@ -95,6 +95,11 @@ def sends_nothing(outcome: dict[str, Any]) -> bool:
     """Return whether all numbers of an answer are 0, up to rounding."""
     return bool(outcome["values"]) and not any(np.any(~(np.abs(each) <= ROUNDING))
                                                for each in outcome["values"].values())  # fmt: skip
+
+
+def has_numbers(outcome: dict[str, Any]) -> bool:
+    """Return whether an answer has a finite number."""
+    return any(np.any(np.isfinite(each)) for each in (outcome["values"] or {}).values())
 
 
 def agrees(

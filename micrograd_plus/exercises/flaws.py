@@ -103,14 +103,15 @@ class Try:
         values = (self.outcome["values"] or {}).values()
         return bool(values) and all(map(has_single_precision, values)) and self.largest_error <= SINGLE_PRECISION_ERROR
 
-    def noise(self) -> list[Any]:
-        """Return the error of each entry, as a multiple of the effect of the inputs' last bit."""
+    def noise(self, rounding: dict[str, Any] | None = None) -> Any:
+        """Return the error of each entry, as a multiple of its own last bit, or of `rounding` if that is larger."""
         ratios = []
         for name, right in self.expected.right.items():
             used = np.isfinite(right) & (right != 0)
-            rounding = np.fmax(self.expected.rounding[name], LAST_BIT * np.abs(right))[used]
-            ratios.append(np.abs(self.received[name] - right)[used] / rounding)
-        return ratios
+            unit = LAST_BIT * np.abs(right)
+            unit = unit if rounding is None else np.fmax(rounding[name], unit)
+            ratios.append(np.abs(self.received[name] - right)[used] / unit[used])
+        return np.concatenate(ratios)
 
     # A small number that was added ------
 
@@ -230,5 +231,12 @@ def is_numerical(plain: list[Try]) -> bool:
     if not all(each.comparable and each.largest_error <= NUMERICAL_ERROR for each in plain):
         return False
     with np.errstate(all="ignore"):
-        ratios = np.concatenate([np.concatenate([*map(np.ravel, each.noise())]) for each in plain])
-    return bool(ratios.size and np.median(ratios) > NOISE)
+        if is_quiet([each.noise() for each in plain]):  # the effect of the inputs' last bit takes several more runs
+            return False
+        return not is_quiet([each.noise(each.expected.rounding) for each in plain])
+
+
+def is_quiet(noise: list[Any]) -> bool:
+    """Return whether most entries have no more noise than right rules have."""
+    ratios = np.concatenate(noise)
+    return not ratios.size or not np.median(ratios) > NOISE

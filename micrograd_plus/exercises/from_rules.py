@@ -75,7 +75,7 @@ def rule_exercise(name: str, *, group: str = GROUPS[0], whole: bool = False, id:
     if not usable:
         raise ValueError(f"{name} has no sample of plain real numbers, so there is no exercise for it")
     is_local = op.kind == "elementwise" and not whole
-    right, functions = right_answer(op, served, whole), allowed_functions(rules, whole)
+    right, functions = right_answer(op, served, whole), allowed_functions(rules, whole, name)
     cases = RuleCases(op, served, reads, usable, right=right, functions=functions, whole=whole,
                       one_convention=convention is not None, second_order=second_order)  # fmt: skip
 
@@ -177,15 +177,21 @@ def is_plain_data(value: Any) -> bool:
 # Functions of xp ------------
 
 
-def allowed_functions(rules: Sequence[Any], whole: bool = False) -> tuple[str, ...]:
+OPERATORS = {"clip.x": "equal", "where.a": "multiply"}
+"""Functions that are another name of an operator, and alone the whole rule of an exercise."""
+
+
+def allowed_functions(rules: Sequence[Any], whole: bool = False, name: str = "") -> tuple[str, ...]:
     """Return the functions of `xp` that an exercise offers: all except a function that alone is the whole rule.
 
     If broadcasting is undone by hand, the function that undoes it is not offered.
 
     A local derivative may be a single function: that the slope of the sine is the cosine is the point of the exercise.
+    The name of an operator is not, since `x == out` says the same.
     """
     solutions = {only_call(rule.function) for rule in rules if rule.op.kind != "elementwise"}
     solutions |= {"sum_to_shape"} if whole else set()
+    solutions |= {OPERATORS[name]} if name in OPERATORS else set()
     return tuple(sorted(FUNCTIONS.keys() - solutions))
 
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from ..backends import devices
 from ..core.apply import Op
+from .edit_hints import LAST_HINT, STEPS, where_to_look
 from .sandboxed.values import parameter_names
 from .spec import Mistake
 
@@ -29,8 +30,6 @@ np = devices.device("cpu").library
 
 MUSEUM = "museum"
 """The id of mistakes that the museum shows and the catalogue does not list: engines made them, not students."""
-LAST_HINT = "Work it out by hand for the smallest possible call, with one entry, and compare; then with two."
-MUSEUM_QUESTION = "Which of the values that it may read does your rule not use?"
 
 
 class Row(NamedTuple):
@@ -77,7 +76,8 @@ def exhibit_mistake(exhibit: Any, wrong_answer: Any = None, reason: str = "") ->
     name = rows_of_exhibits().get(exhibit.title)
     if name is not None:
         return mistake(name, wrong_answer, title=exhibit.name, reason=reason)
-    return Mistake(MUSEUM, exhibit.name, (MUSEUM_QUESTION, exhibit.story, reason or LAST_HINT), wrong_answer)
+    question = where_to_look(f"{exhibit.name} {exhibit.story}") or STEPS
+    return Mistake(MUSEUM, exhibit.name, (question, exhibit.story, reason or LAST_HINT), wrong_answer)
 
 
 def wrong_rules(op: Op) -> Iterator[tuple[str, tuple[str, ...], Callable[..., Any]]]:

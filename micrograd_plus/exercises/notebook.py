@@ -314,10 +314,14 @@ def inputs(exercise: str = "") -> dict[str, Any]:
     return last_reply(exercise).inputs()
 
 
-def ask(trace: Any, what: Any, answer: Any = ...) -> Guess | Card:
-    """Check a guess about a walk: what a step sends, or what a value receives.
+def ask(
+    trace: Any, what: Any, answer: Any = ..., *, say: str = "", why: str = "",
+    entry: int | tuple[int, ...] | None = None,
+) -> Guess | Card:  # fmt: skip
+    """Check a guess about a walk: what a step sends, or what a value receives. Without a guess, show the question.
 
-    If the guess is wrong, the walk is repeated with each mistake that fits, to find the mistake behind it.
+    If the guess is wrong, the walk is repeated with each mistake that fits, to find the mistake behind it. The question
+    is a card in a notebook that has imported `micrograd_plus_viz`, and text elsewhere.
 
     Args:
         trace: the record of a walk.
@@ -325,8 +329,12 @@ def ask(trace: Any, what: Any, answer: Any = ...) -> Guess | Card:
             "after", the label of a value (for its gradient), or a pair such as ("y", "value").
         answer: a number or an array, compared to the number of digits in which it is written. With dots, or without
             an answer, the question itself is shown.
+        say: the question in your own words.
+        why: what is said after the right answer.
+        entry: the index of the entry that is asked for; None (default) for the whole value.
     Returns: a reply, which is true if the answer is right.
-    Raises: IndexError or KeyError if the walk has no such step or value; ValueError if the answer is no finite number.
+    Raises: IndexError or KeyError if the walk has no such step, value or entry; ValueError if the answer is no finite
+        number.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)
@@ -336,9 +344,9 @@ def ask(trace: Any, what: Any, answer: Any = ...) -> Guess | Card:
         >>> exercises.ask(trace, "x", 3.0)
         Not right: that is not the gradient of x. A known mistake gives this: the gradient is overwritten.
 
-    See: the question mode of the player.
+    See: `quiz`, for several questions; `micrograd_plus_viz.quiz`, for other kinds of question.
     """
-    question = Question(trace, what)
+    question = Question(trace, what, say, why, entry)
     reply = Card(question) if answer is ... else Guess(question, answer)
     _last[""] = reply
     return reply

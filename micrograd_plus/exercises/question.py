@@ -5,6 +5,7 @@ The walk is repeated with each mistake that fits. A wrong answer that equals one
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -33,10 +34,14 @@ REPLAYS = {"replace": "M1", "no order": "M3", "upstream": "M6", "axes": "M27"}
 
 
 class Question:
-    """A question about one value of a step, or about a value or the gradient of a node."""
+    """A question about one value of a step, or about a value or the gradient of a node; or about one entry of it.
 
-    def __init__(self, trace: Any, what: Any):
-        self.trace, self.word = trace, ""
+    `say` words the question, `why` is said after the right answer.
+    """
+
+    def __init__(self, trace: Any, what: Any, say: str = "", why: str = "", entry: Any = None):
+        self.trace, self.word, self.say, self.why = trace, "", say, why
+        self.entry = (entry,) if isinstance(entry, int) else entry
         self.step: Any = None
         self.node: Any = None
         if isinstance(what, tuple) and len(what) == 2:
@@ -52,9 +57,17 @@ class Question:
             self.step = what
         self.word = self.word or "contribution"
         words = WORDS if self.node is None else NODE_WORDS
+        if self.word in words and self.entry is not None:
+            self._check_entry()
         if self.word not in words:
             of = "a step" if self.node is None else "a node"
             raise ValueError(f"the value of {of} must be one of {', '.join(words)}; got {self.word!r}")
+
+    def _check_entry(self) -> None:
+        """Raise IndexError if the value has no such entry."""
+        shape = self.array.shape
+        if len(self.entry) != len(shape) or not all(0 <= at < size for at, size in zip(self.entry, shape, strict=True)):
+            raise IndexError(f"{self.name} has shape {shape}, so entry {list(self.entry)} does not exist")
 
     def _find_node(self, label: str) -> Any:
         """Return the node with a label; a leaf before others, and the last of several."""
@@ -88,9 +101,18 @@ class Question:
             return f"the {self.word} of {self.node.label}"
         return f"the {self.word} of step {self.step.index + 1}, {self.step.rule}"
 
+    def entry_of(self, value: Any) -> Any:
+        """Return the entry of a value that the question is about; the value itself if it is about no entry."""
+        return value if self.entry is None or value is None else np.asarray(value[self.entry])
+
     @property
     def right(self) -> Any:
         """The right answer."""
+        return self.entry_of(self.array)
+
+    @property
+    def array(self) -> Any:
+        """The value that the question is about, with all its entries."""
         if self.step is None:
             return to_array(self.node.value if self.word == "value" else self._gradient_of(self.node.id))
         value = getattr(self.step, self.word)
@@ -102,8 +124,9 @@ class Question:
     def card(self) -> str:
         """The question as a student reads it, with the numbers from which the answer follows."""
         shape = f", an array of shape {self.right.shape}" if self.right.shape else ""
+        entry = "" if self.entry is None else f" at entry {list(self.entry)}"
         if self.step is None:
-            return f"What is {self.name}{shape}?"
+            return self.say or f"What is {self.name}{entry}{shape}?"
         step = self.step
         known = {"upstream": step.upstream, **step.reads}
         if self.word != "contribution":
@@ -118,13 +141,25 @@ class Question:
         given = f" {'; '.join(numbers)}." if numbers else ""
         asked = f"What has arrived {'there ' if step.before is not None else ''}after it" if self.word == "after" else (
             f"What is the {self.word}")  # fmt: skip
-        return f"{sends}{given} {asked}{shape}?"
+        return f"{sends}{given} {self.say or f'{asked}{entry}{shape}?'}"
+
+    @property
+    def step_of_card(self) -> int | None:
+        """The number of the step after which a player can ask the same; None if no step gives the value."""
+        if self.step is not None:
+            return self.step.index + 1 if self.word == "after" else None
+        last = self._last_steps.get(self.node.id) if self.word == "gradient" else None
+        return None if last is None else last.index + 1
 
     def candidates(self) -> Iterator[tuple[Mistake, Any]]:
         """Yield the mistakes that fit, with the answer that each gives (or None). Their number is limited."""
         if self.word == "value":
             return
-        yield from self._candidates_of_step() if self.step is not None else self._candidates_of_gradient()
+        found = self._candidates_of_step() if self.step is not None else self._candidates_of_gradient()
+        shape = self.array.shape
+        for known, value in found:
+            has_entry = value is not None and value.shape == shape
+            yield known, self.entry_of(value) if self.entry is None or has_entry else None
 
     def _candidates_of_step(self) -> Iterator[tuple[Mistake, Any]]:
         step = self.step
@@ -157,11 +192,11 @@ class Question:
         sent = [to_array(step.contribution) for step in steps]
         for step in steps:
             for known, value in averaged_instead(step):
-                yield known, self.right - to_array(step.contribution) + value
+                yield known, self.array - to_array(step.contribution) + value
         if len(sent) > 1:
             for each in sent:
-                yield mistake("path"), self.right - each
-            yield mistake("path average"), self.right / len(sent)
+                yield mistake("path"), self.array - each
+            yield mistake("path average"), self.array / len(sent)
 
     def _answer_with(self, wrong: Any) -> Any:
         """Return the answer of a walk with a mistake; None if the walk cannot be repeated with it."""
@@ -216,11 +251,41 @@ def write_value(array: Any) -> str:
     return np.array2string(array, precision=4, separator=", ").replace("\n", "")
 
 
-class Card:
+class Shown:
+    """A question that a notebook shows as a card as soon as `micrograd_plus_viz` is imported. Elsewhere it is text."""
+
+    def make_card(self, viz: Any) -> Any:
+        """Return the card, made by a function of `viz`."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        viz = sys.modules.get("micrograd_plus_viz")
+        page = {} if viz is None else self.make_card(viz)._repr_mimebundle_()
+        return {**page, "text/plain": repr(self)}
+
+    def _mime_(self) -> tuple[str, str]:
+        viz = sys.modules.get("micrograd_plus_viz")
+        return ("text/plain", repr(self)) if viz is None else self.make_card(viz)._mime_()
+
+
+class Card(Shown):
     """A question that waits for an answer. It is shown in place of a reply if the answer is `...`."""
 
     def __init__(self, question: Question):
         self.question, self.text = question, question.card
+
+    def make_card(self, viz: Any) -> Any:
+        """Return a question of the player if a step gives the value, otherwise a card without a walk."""
+        question = self.question
+        step = question.step_of_card
+        if step is not None:
+            wrong = candidates(question.trace, step)
+            return viz.quiz(question.trace, step, "gradient", candidates=wrong, say=question.say, why=question.why,
+                            entry=question.entry)  # fmt: skip
+        right = question.right
+        hints = {as_answer(value): known.hints[0] for known, value in reversed(list(question.candidates()))
+                 if value is not None and value.shape == right.shape and not agrees(value, right)}  # fmt: skip
+        return viz.ask(self.text, right.tolist(), wrong=hints, why=question.why)
 
     def __bool__(self) -> bool:
         return False
@@ -255,7 +320,7 @@ class Guess:
     def __repr__(self) -> str:
         name = self.question.name
         if self.right:
-            return f"Right: that is {name}."
+            return f"Right: that is {name}. {self.question.why}".strip()
         want = self.question.right.shape
         if self.shape != want:
             return f"Not right: {name} has shape {want}, and your answer has shape {self.shape}."
@@ -270,6 +335,11 @@ class Guess:
             return Text(f"There is no hint: {reason}.")
         self.hints_given, hint = next_hint(self.mistake, self.hints_given)
         return hint
+
+
+def as_answer(value: Any) -> Any:
+    """Return an array as a number, or as a tuple of its numbers."""
+    return value.item() if value.shape == () else tuple(value.reshape(-1).tolist())
 
 
 def check_number(answer: Any) -> Any:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .question import Guess, Question, candidates
+from .question import Guess, Question, Shown, candidates
 from .texts import Text
 
 
-class Quiz:
+class Quiz(Shown):
     """Questions about the steps of a walk. It shows the current question; `answer` checks a number and goes on."""
 
-    def __init__(self, trace: Any, steps: Sequence[int]):
+    def __init__(self, trace: Any, steps: Sequence[int], say: str = "", why: str = "", entry: Any = None):
         self.trace, self.steps = trace, list(steps)
+        self.words = {"say": say, "why": why, "entry": entry}
         asked = [Question(trace, number).step for number in steps]
-        self.questions = [Question(trace, (step.index + 1, word_of(step))) for step in asked]
+        self.questions = [Question(trace, (step.index + 1, word_of(step)), **self.words) for step in asked]
         self.place, self.tries = 0, [0] * len(steps)
         self.right_at_once = 0
         self.last: Guess | None = None
@@ -59,6 +60,10 @@ class Quiz:
         return [each for question in self.questions
                 for each in candidates(self.trace, question.step.index + 1, question.word)]  # fmt: skip
 
+    def make_card(self, viz: Any) -> Any:
+        """Return all questions as one card with the walk."""
+        return viz.quiz(self.trace, self.steps, "gradient", candidates=self.candidates(), **self.words)
+
     def __len__(self) -> int:
         return len(self.questions)
 
@@ -69,16 +74,28 @@ class Quiz:
         return f"Question {self.place + 1} of {count}. {self.questions[self.place].card}"
 
 
-def quiz(trace: Any, steps: Sequence[int] | int | None = None, *, questions: int = 5) -> Quiz:
-    """Return a quiz about a walk. It asks for the numbers of instructive steps, one after the other.
+def quiz(
+    trace: Any, step: int | str | tuple[str, str] | Sequence[Any] | None = None, *, questions: int = 5, say: str = "",
+    why: str = "", entry: int | tuple[int, ...] | None = None,
+) -> Quiz:  # fmt: skip
+    """Return a quiz about a walk. It asks for the gradients after instructive steps, one after the other.
+
+    The quiz is a card in a notebook that has imported `micrograd_plus_viz`, with the hints of known mistakes. Elsewhere
+    it is text, and `answer` takes a number.
 
     Args:
         trace: the record of a walk.
-        steps: the numbers of the steps, counted from 1, or one number; by default up to `questions` steps are chosen:
-            a gradient that arrives where one has arrived before, and each rule for the first time.
-        questions: the number of questions, if `steps` is omitted.
+        step: the number of a step, counted from 1, or several; `"w"` for the last step that reaches `w`, and
+            `("multiply", "w")` for the last one from a product. By default up to `questions` steps are chosen: a
+            gradient that arrives where one has arrived before, and each rule for the first time.
+        questions: the number of questions, if `step` is omitted.
+        say: the question in your own words, if there is one.
+        why: what is said after its right answer.
+        entry: the index of the entry that is asked for. By default the text asks for the whole array, and the card
+            chooses an entry.
     Returns: a quiz, which shows its current question. `answer` takes a number, `hint` explains a wrong one.
-    Raises: IndexError if the walk has no such step, ValueError if no step has numbers to ask for.
+    Raises: IndexError if the walk has no such step or entry, KeyError if no step reaches the name, ValueError if no
+        step has numbers to ask for, or if there are words for several questions.
     Example:
         >>> from micrograd_plus import exercises
         >>> x = mg.tensor(3.0, requires_grad=True)
@@ -92,15 +109,35 @@ def quiz(trace: Any, steps: Sequence[int] | int | None = None, *, questions: int
         >>> quiz.answer(3).mistake.title
         'the gradient is overwritten'
 
-    See: `ask`, which checks one answer; the quizzes of the player, `micrograd_plus_viz.quiz`.
+    See: `ask`, which checks one answer; `micrograd_plus_viz.quiz`, for other kinds of question.
     """
-    if steps is None:
+    if step is None:
         chosen = sorted(list(instructive_steps(trace))[:questions])
     else:
-        chosen = [steps] if isinstance(steps, int) else list(steps)
+        wanted = [step] if isinstance(step, (int, str)) or is_pair_of_names(step) else list(step)
+        chosen = [number_of_step(trace, each) for each in wanted]
     if not chosen:
         raise ValueError("this walk has no step with numbers to ask for")
-    return Quiz(trace, chosen)
+    if len(chosen) > 1 and (say or why or entry is not None):
+        raise ValueError("say, why and entry are about one question, so they need the step that it asks about")
+    return Quiz(trace, chosen, say, why, entry)
+
+
+def is_pair_of_names(step: Any) -> bool:
+    """Return whether a step is named by an operation and what it sends to."""
+    return isinstance(step, tuple) and list(map(type, step)) == [str, str]
+
+
+def number_of_step(trace: Any, step: Any) -> int:
+    """Return the number of a step that is given by its number, or by the value that it reaches."""
+    if isinstance(step, int):
+        return step
+    operation, name = (None, step) if isinstance(step, str) else step
+    for each in reversed(trace.steps):
+        if trace.nodes[each.target].label == name and operation in (None, each.rule.partition(".")[0]):
+            return each.index + 1
+    through = f" through {operation!r}" if operation else ""
+    raise KeyError(f"no step of this walk reaches {name!r}{through}")
 
 
 def word_of(step: Any) -> str:

@@ -15,8 +15,9 @@ from ..checks import reference
 from ..tracing import Trace
 from ..tracing.sites import rule_source
 from .answer_walks import walk_of_case, walk_with_answer
-from .by_hand import hints_by_hand
+from .by_hand import computed_values, hints_by_hand
 from .compare import Wrong
+from .edit_hints import SHAPES, lead_to_change, where_to_look
 from .mark import Result
 from .sandboxed.values import copy_data
 from .spec import ORDINARY, Case, Exercise, Mistake
@@ -137,16 +138,22 @@ class Reply:
         """The mistake with the hints that are shown.
 
         A mistake of the catalogue has its own. Otherwise, one entry of a small call is worked out by hand; if the right
-        answer with one change gives these numbers, the change comes first.
+        answer with one change gives these numbers, the first hint says what to look at, and the last names the change.
         """
         known = self.result.mistake
         if known is not None and known.id != VARIANT:
             return known
         by_hand = hints_by_hand(self.exercise, self.result.first_wrong, self.answer)
         if known is not None:
-            first, _, last = by_hand.hints
-            by_hand.hints = (known.hints[0], first, last)
+            by_hand.hints = lead_to_change(known.title, by_hand.hints, self._where_to_look(known.title))
         return by_hand
+
+    def _where_to_look(self, title: str) -> str:
+        """Return the question of a first hint; an answer of the wrong shape has its own."""
+        exercise, wrong = self.exercise, self.result.first_wrong
+        if wrong is not None and wrong.kind in ("shape", "raised"):
+            return SHAPES
+        return where_to_look(title, is_rule=exercise.op is not None, computed=computed_values(exercise))
 
     def walk(self) -> Any:
         """Return the walk of a small program with your answer in it, opened at the first wrong step.

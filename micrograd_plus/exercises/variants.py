@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import sys
 import textwrap
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ from ..backends import devices
 from ..core.apply import Op
 from ..core.define import operations
 from ..tracing.sites import rule_source
-from .edits import edit_tree
+from .edit_hints import STEPS, name_the_change, where_to_look
+from .edits import edit_tree, quote
 from .mistakes import LAST_HINT, edit_source, source_of, wrap
 from .other_functions import overwriting_namespaces
 from .rule_answers import Functions, combine, takes_all_values, unbroadcast
@@ -29,8 +32,6 @@ from .spec import Mistake
 np = devices.device("cpu").library
 ENGINE = devices.device("cpu").namespace
 
-QUESTION = "Which line of your answer would you check first, if one name, sign, factor or axis were wrong?"
-EXPLANATION = "This mistake gives exactly your numbers: {title}."
 SHAPES = "_shape"
 
 
@@ -45,8 +46,8 @@ VARIANT = "edit"
 
 
 def variant(title: str, answer: Any) -> Mistake:
-    """Return the mistake of a variant. Its title is the hint."""
-    return Mistake(VARIANT, title, (EXPLANATION.format(title=title), QUESTION, LAST_HINT), answer)
+    """Return the mistake of a variant. Its hints lead to the change that its title names."""
+    return Mistake(VARIANT, title, (where_to_look(title) or STEPS, LAST_HINT, name_the_change(title)), answer)
 
 
 # Rules ----------------------
@@ -67,12 +68,17 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
     edits: list[tuple[str, Any]] = []
     for inputs, function, tree in [*rule_trees(right), *((served, *form) for form in forms)]:
         names = [name for name in reads if not name.endswith(SHAPES) and name not in op.params]
-        for title, edited in edit_function(tree, names, function.__globals__, readable):
+        named = short_definitions(tree)
+        for words, edited in edit_function(tree, names, function.__globals__, readable):
+            title = replace_names(words, named)
             others = [(other, each) for other, each in right if not set(other) & set(inputs)]
             edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
             yield variant(*edits[-1])
+    yield from other_factors(answer, op, reads)
     results_of_all = [*other_scales(answer), *last_use_wins(answer)]
     yield from results_of_all
+    if len(served) > 1 and op.kind != "elementwise":
+        yield from scales_of_one(answer, served)
     if "padding" in op.params and served == ("x",):
         yield variant("the padding is cut off at the end only: the image is shifted", crop_at_the_end(answer))
     if whole and op.kind == "elementwise" and len(served) == 1:
@@ -147,6 +153,28 @@ def edit_function(
         yield title, compile_tree(ast.Module([edited], []), namespace)
 
 
+def short_definitions(tree: Any) -> dict[str, str]:
+    """Return the names that a function assigns once, each with the expression that they stand for.
+
+    A student reads the values of the exercise, and no name that the engine's own rule gives to a step.
+    """
+    assigned = [node.targets[0] for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    counts = Counter(each.id for each in assigned if isinstance(each, ast.Name))
+    counts.update(node.target.id for node in ast.walk(tree)
+                  if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name))  # fmt: skip
+    return {node.targets[0].id: quote(node.value).strip("`") for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            and counts[node.targets[0].id] == 1}  # fmt: skip
+
+
+def replace_names(title: str, definitions: dict[str, str]) -> str:
+    """Return a title in which a name alone in backquotes is replaced by the expression that it stands for."""
+    return CODE_OF_NAME.sub(lambda match: f"`{definitions.get(match[1], match[1])}`", title)
+
+
+CODE_OF_NAME = re.compile(r"`(\w+)`")
+
+
 def with_values(answer: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
     """Return an answer that reads other values."""
 
@@ -167,13 +195,20 @@ def read_other_values(op: Op, answer: Any, used: Sequence[str], reads: Sequence[
             for word, value in {"-1": -1, "0": 0, "1": 1, "None": None}.items():
                 yield variant(f"`axis` is fixed to {word}", with_values(answer, lambda v, value=value: {"axis": value}))
         elif name in op.params:
-            for value in dict.fromkeys([op.params[name], *OTHER_SETTINGS.get(name, ())], None):
-                if isinstance(value, (int, float, bool, str, tuple, type(None))):
-                    yield variant(f"`{name}` is left out: it is always {value!r}",
-                                  with_values(answer, lambda v, a=name, b=value: {a: b}))  # fmt: skip
+            yield from fix_setting(op, answer, name)
     if "out" in used and op.kind == "elementwise" and len(op.inputs) == 1 and not op.params:
         yield variant(f"`{op.name}` is applied twice",
                       with_values(answer, lambda v: {"out": op.forward(ENGINE, v["out"])}))  # fmt: skip
+
+
+def fix_setting(op: Op, answer: Any, name: str) -> Iterator[Mistake]:
+    """Yield the variants that ignore a parameter: it has always its default, or another usual value."""
+    for value in dict.fromkeys([op.params[name], *OTHER_SETTINGS.get(name, ())], None):
+        title = f"`{name}` is left out: it is always {value!r}"
+        if isinstance(value, (int, float, bool, str, tuple, type(None))):
+            yield variant(title, with_values(answer, lambda v, b=value: {name: b}))
+            if name in SETTINGS_OF_WINDOWS:
+                yield variant(title, visit_other_windows(op, answer, name, value))
 
 
 def array_names(op: Op, reads: Sequence[str]) -> list[str]:
@@ -195,6 +230,27 @@ def read_other_arrays(answer: Any, name: str, arrays: Sequence[str], used: Seque
 OTHER_SETTINGS = {"ddof": (0, 1), "keepdims": (True,), "axes": (1, (1, 0)), "slope": (0.01, 0.1), "padding": ((0, 0),),
                   "stride": ((1, 1),), "dilation": ((1, 1),), "groups": (1,), "scale": (1.0,)}  # fmt: skip
 """Values to which students fix a parameter, beside its default."""
+SETTINGS_OF_WINDOWS = ("stride", "padding", "dilation")
+"""Parameters that say which windows of an image are visited."""
+
+
+def visit_other_windows(op: Op, answer: Any, name: str, value: Any) -> Any:
+    """Return the answer of loops over the output that visit other windows, since a parameter is fixed.
+
+    The loops end with the output that the call has. With a fixed parameter, the output would have another shape, whose
+    other places receive nothing.
+    """
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        fixed = {**{each: values[each] for each in op.params}, name: value}
+        inputs = [values.get(each, np.zeros(values.get(f"{each}{SHAPES}", ()))) for each in op.inputs]
+        arrived = np.zeros(np.shape(op.compute(ENGINE, inputs, fixed)[0]))
+        common = tuple(map(slice, np.minimum(arrived.shape, values["upstream"].shape)))
+        arrived[common] = values["upstream"][common]
+        return answer({**values, name: value, "upstream": arrived}, xp)
+
+    return other
 
 
 def set_ones(name: str, values: dict[str, Any]) -> dict[str, Any]:
@@ -245,19 +301,14 @@ def sum_before_multiplying(op: Op, served: tuple[str, ...], rules: Sequence[Any]
 
 
 def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], whole: bool) -> Iterator[Mistake]:
-    """Yield answers that are no edit of the rule: a value itself, a product of values, a factor too many."""
+    """Yield answers that are no edit of the rule: a value itself, a product of values, another slope."""
     if op.kind == "variadic":
         return
     local = op.kind == "elementwise" and not whole
     for name in array_names(op, reads):
         yield variant(value_title(name, local), replace_result(answer, lambda v, n=name: v[n]))
-        if name == "upstream":  # a division by it leaves it out, which has its own name
-            continue
-        if not local:
+        if name != "upstream" and not local:
             yield from products_with_upstream(answer, name, is_left=served == op.inputs[:1])
-        yield variant(f"a factor too many: `{name}`", change_result(answer, lambda r, v, n=name: r * v[n]))
-        yield variant(f"divided by `{name}`, which the rule does not do",
-                      change_result(answer, lambda r, v, n=name: r / v[n]))  # fmt: skip
     if local:
         yield from plain_slopes(op, answer, served, reads)
     else:
@@ -268,6 +319,15 @@ def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], 
                       with_values(answer, lambda v: {"upstream": np.maximum(v["upstream"], 0)}))  # fmt: skip
     for title, change in CHANGES.items():
         yield variant(title, change_result(answer, lambda r, v, change=change: change(r)))
+
+
+def other_factors(answer: Any, op: Op, reads: Sequence[str]) -> Iterator[Mistake]:
+    """Yield the answer times each value, and divided by it."""
+    for name in array_names(op, reads):
+        if name != "upstream" and op.kind != "variadic":  # a division by upstream leaves it out, which has its own name
+            yield variant(f"a factor too many: `{name}`", change_result(answer, lambda r, v, n=name: r * v[n]))
+            yield variant(f"a factor too few, or a division too many: `{name}`",
+                          change_result(answer, lambda r, v, n=name: r / v[n]))  # fmt: skip
 
 
 def replace_result(answer: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
@@ -381,6 +441,35 @@ def other_scales(answer: Any) -> Iterator[Mistake]:
             if other != what:
                 yield variant(f"divided by {what}, not by {other}",
                               change_result(answer, lambda r, v, c=count, d=second: r * d(r, v) / c(r, v)))  # fmt: skip
+
+
+def scales_of_one(answer: Any, served: tuple[str, ...]) -> Iterator[Mistake]:
+    """Yield answers of several results, one of which is divided or multiplied by a number, or has the wrong sign."""
+    for name in served:
+        for what, count in LENGTHS.items():
+            for word, change in (("divided", np.divide), ("multiplied", np.multiply)):
+                yield variant(f"the gradient of `{name}` is {word} by {what}",
+                              change_one(answer, name, lambda r, v, c=count, f=change: f(r, c(v))))  # fmt: skip
+        yield variant(f"the sign of the gradient of `{name}` is wrong", change_one(answer, name, lambda r, v: -r))
+
+
+LENGTHS: dict[str, Callable[[dict[str, Any]], float]] = {
+    "the length of the first axis": lambda v: np.shape(v["upstream"])[0],
+    "the length of the last axis": lambda v: np.shape(v["upstream"])[-1],
+    "2": lambda v: 2.0,
+}
+"""Numbers by which one of several results may be off."""
+
+
+def change_one(answer: Any, name: str, change: Callable[[Any, dict[str, Any]], Any]) -> Any:
+    """Return an answer of which one result is changed, if it is there."""
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        sent = answer(values, xp)
+        return sent | {name: change(sent[name], values)} if name in sent else sent
+
+    return other
 
 
 def rules_of_others(op: Op, served: tuple[str, ...], reads: Sequence[str], whole: bool) -> Iterator[Mistake]:

@@ -19,15 +19,18 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import importlib.util
 import json
-import runpy
+import linecache
 import secrets
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from .. import exercises as catalogue
@@ -37,6 +40,8 @@ from .lateness import find_problems_of_rule
 from .sandbox.isolation import LEVELS
 
 SHORTEST_SECRET = 16
+OWN = "own_exercises"
+"""The name of the module that a teacher's file runs as."""
 KEYS = {"title", "exercises", "secret", "isolation", "files", "hand_out", "points", "id", "due", "late"}
 
 
@@ -59,13 +64,15 @@ class Assignment:
     due: datetime | None = None
     late: dict[str, float] = field(default_factory=dict)
     folder: Path = field(default_factory=Path)
+    sources: dict[str, bytes] = field(default_factory=dict)
+    """The contents of `files`."""
 
     @cached_property
     def definitions(self) -> dict[str, Any]:
         """The exercises by ID, in the order of the assignment."""
-        for name in self.files:
+        for name, source in self.sources.items():
             try:
-                runpy.run_path(str(self.folder / name), run_name="own_exercises")
+                run_file(str(self.folder / name), source)
             except Exception as error:
                 raise AssignmentError(f"{name} stopped with {type(error).__name__}: {error}") from error
         definitions: dict[str, Any] = {}
@@ -106,8 +113,20 @@ class Assignment:
         """Return a hash of everything except the submission that marks depend on. It does not reveal the secret."""
         parts = [self.id, self.exercises, self.secret, self.points, str(self.due), self.late,
                  list(map(describe, self.definitions.values())),
-                 [hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in self.files]]  # fmt: skip
+                 [hashlib.sha256(source).hexdigest() for source in self.sources.values()]]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def run_file(name: str, source: bytes) -> None:
+    """Run a file that defines exercises. Its lines are kept for tracebacks and `inspect`, so it need not be on disk."""
+    text = importlib.util.decode_source(source)
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    module = sys.modules[OWN] = ModuleType(OWN)
+    module.__file__ = name
+    try:
+        exec(compile(text, name, "exec", dont_inherit=True), vars(module))  # noqa: S102 - the teacher's own file
+    finally:
+        del sys.modules[OWN]
 
 
 def describe(exercise: Any) -> list[Any]:
@@ -117,21 +136,33 @@ def describe(exercise: Any) -> list[Any]:
 
 
 def load_assignment(path: Path) -> Assignment:
-    """Load an assignment from its file."""
+    """Load an assignment from its file, with the files that it names."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise AssignmentError(f"there is no assignment {str(path)!r}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise AssignmentError(f"{path.name} is not valid TOML: {error}") from error
+    assignment = parse_assignment(text, path.name)
+    assignment.folder = path.parent
+    for name in assignment.files:
+        if not (path.parent / name).is_file():
+            raise AssignmentError(f"{path.name} names the file {name!r}, which is not in {str(path.parent)!r}")
+        assignment.sources[name] = (path.parent / name).read_bytes()
+    return assignment
+
+
+def parse_assignment(text: str, name: str) -> Assignment:
+    """Return the assignment of a TOML text from a file of this name, without the files that it names."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise AssignmentError(f"{name} is not valid TOML: {error}") from error
     problem = next(find_problems(data), None)
     if problem:
-        raise AssignmentError(f"{path.name}: {problem}")
-    missing = [name for name in data.get("files", ()) if not (path.parent / name).is_file()]
-    if missing:
-        raise AssignmentError(f"{path.name} names the file {missing[0]!r}, which is not in {str(path.parent)!r}")
-    settings = {name: data[name] for name in KEYS & data.keys() - {"id"}}
-    return Assignment(id=data.get("id", path.stem), folder=path.parent, **settings)
+        raise AssignmentError(f"{name}: {problem}")
+    settings = {key: data[key] for key in KEYS & data.keys() - {"id"}}
+    return Assignment(id=data.get("id", Path(name).stem), **settings)
 
 
 def find_problems(data: dict[str, Any]) -> Iterator[str]:

@@ -181,7 +181,8 @@ class SubmissionGrading:
             return zero_marks(self.assignment, name, self.reason_for_end(exercise, result, places))
         self.remarks += self.missing_names(result, places)
         marks = self.compare(name, exercise, cases, result)
-        if marks["first_wrong"] and not marks["mistake"]:
+        has_values = any(type(each) is dict and each.get("values") for each in result.outcomes.values())
+        if marks["first_wrong"] and not marks["mistake"] and has_values:
             marks["group"] = self.group_of(name, exercise, places)
         return marks
 
@@ -356,8 +357,9 @@ def what_is_beside(trace: Any, right: Any) -> str:
     """Return what a page needs beside the walk of an answer: its marks, the step where it opens, the right walk."""
     marks = {str(index): {**mark, "right": None if mark["right"] is None else np.asarray(mark["right"]).tolist()}
              for index, mark in trace.marks.items()}  # fmt: skip
-    parts = {"opens_at": trace.opens_at, "marks": marks, "right": None if right is None else right.to_dict()}
-    return json.dumps(replace_not_finite(parts), separators=(",", ":"), allow_nan=False)
+    parts = {"opens_at": trace.opens_at, "marks": replace_not_finite(marks),
+             "right": None if right is None else right.to_dict()}  # fmt: skip
+    return json.dumps(parts, separators=(",", ":"), allow_nan=False)
 
 
 def replace_not_finite(data: Any) -> Any:

@@ -15,14 +15,12 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..files import write_file
-from .assignment import Assignment, AssignmentError, load_assignment
+from .assignment import Assignment, AssignmentError, load_assignment, parse_assignment
 from .cells import Cell
 from .grade import blank_marks, grade_submission, is_graded, ungradable_marks, zero_marks
 from .lateness import take_off_points
@@ -44,22 +42,21 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # so that nothing printed is mistaken for a reply
     setup = json.loads(sys.stdin.readline())
-    with tempfile.TemporaryDirectory(prefix="own-exercises-") as folder:
-        try:
-            assignment = unpack_assignment(setup["assignment"], Path(folder))
-            grader = Grader(assignment, setup["level"], setup["attempt"])
-            with contextlib.redirect_stdout(None):  # what `define` prints was seen where the exercises were written
-                assignment.definitions  # noqa: B018 - loaded now, so that an error is reported once
-        except Exception as error:  # noqa: BLE001 - a teacher's own file may raise anything
-            message = str(error) if isinstance(error, AssignmentError) else f"{type(error).__name__}: {error}"
-            write_line(replies, {"error": message})
-            return
-        write_line(replies, {"ready": True})
-        try:
-            for line in sys.stdin:
-                write_line(replies, grader.reply(json.loads(line)))
-        finally:
-            grader.sandbox.close()
+    try:
+        assignment = unpack_assignment(setup["assignment"])
+        grader = Grader(assignment, setup["level"], setup["attempt"])
+        with contextlib.redirect_stdout(None):  # what `define` prints was seen where the exercises were written
+            assignment.definitions  # noqa: B018 - loaded now, so that an error is reported once
+    except Exception as error:  # noqa: BLE001 - a teacher's own file may raise anything
+        message = str(error) if isinstance(error, AssignmentError) else f"{type(error).__name__}: {error}"
+        write_line(replies, {"error": message})
+        return
+    write_line(replies, {"ready": True})
+    try:
+        for line in sys.stdin:
+            write_line(replies, grader.reply(json.loads(line)))
+    finally:
+        grader.sandbox.close()
 
 
 def write_line(stream: Any, message: dict[str, Any]) -> None:
@@ -171,18 +168,15 @@ def merge_marks(marks: dict[str, Any], before: dict[str, Any], again: list[str])
 def pack_assignment(path: Path) -> dict[str, Any]:
     """Return an assignment, with the files that define its exercises, as plain data."""
     assignment = load_assignment(path)
-    files = {name: base64.b64encode((path.parent / name).read_bytes()).decode() for name in assignment.files}
-    return {"id": assignment.id, "text": path.read_text(encoding="utf-8"), "files": files}
+    files = {name: base64.b64encode(source).decode() for name, source in assignment.sources.items()}
+    return {"name": path.name, "text": path.read_text(encoding="utf-8"), "files": files}
 
 
-def unpack_assignment(data: dict[str, Any], folder: Path) -> Assignment:
-    """Write the files of a packed assignment to a folder, and load it."""
-    for name, text in data["files"].items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_file(place, base64.b64decode(text))
-    write_file(folder / f"{data['id']}.toml", data["text"])
-    return load_assignment(folder / f"{data['id']}.toml")
+def unpack_assignment(data: dict[str, Any]) -> Assignment:
+    """Return a packed assignment. Nothing is written to disk, so a worker that is killed leaves nothing there."""
+    assignment = parse_assignment(data["text"], data["name"])
+    assignment.sources = {name: base64.b64decode(text) for name, text in data["files"].items()}
+    return assignment
 
 
 # In the main process --------------------------------------------------------------------------------------------------

@@ -1045,7 +1045,7 @@ def _upstream_of(tensor: Tensor, gradient: Any, create_graph: bool) -> Any:
     if tensor.node is None:
         raise RuntimeError(
             "backward() of a tensor that depends on nothing with requires_grad=True: there is no graph to walk; "
-            "make a leaf with mg.tensor(..., requires_grad=True), and compute outside no_grad"
+            "make a leaf with mg.tensor(..., requires_grad=True), and compute outside no_grad and mg.compile"
         )
     data = tensor._data
     if gradient is None:

@@ -3,89 +3,99 @@
 
 from __future__ import annotations
 
-import inspect
+import operator
 from typing import Any
 
 import numpy as np
 
 from ..nn.module import Module
-from ..pytrees import leaves
-from ..tensor.tensor import Tensor
+from .surroundings import MISSING, Place, Surroundings, entries_of, is_equal, module_attributes
 
 MISS = object()
+MOST_UNROLLED = 16
+"""The entries of longer lists are compared by a loop."""
 
 
 class Guards:
-    """Everything around a step that its program depends on, besides its arguments."""
+    """Everything around a step that its program depends on, besides the form of its arguments."""
 
-    def __init__(self, function: Any, page: Any):
+    def __init__(self, surroundings: Surroundings, page: Any):
         self.conditions = [(read, value) for read, value, _ in page.conditions]
-        self.variables = variables_of(function)
-        self.modules = module_attributes([value for _, _, value in self.variables])
+        inputs = {id(value.source[1]) for value in page.inputs if value.source[0] == "array"}
+        arrays = [
+            Place("entries", x, None, entries_of(x), name)
+            for i, (x, name) in surroundings.arrays.items()
+            if i not in inputs
+        ]
+        self.places = [*surroundings.places, *arrays]
+        self.modules = module_attributes([module for module, _ in surroundings.modules.values()])
         self.attribute_writes = Module.attribute_writes[0]
 
-    def hold(self) -> bool:
-        """Return True if everything is as it was when the program was written."""
-        for holder, name, value in self.variables:
-            if holder.get(name, MISS) is not value:
-                return False
+    def first_change(self) -> str:
+        """Return what is not as it was when the program was written; nothing if all is."""
+        for place in self.places:
+            if not place.holds():
+                return place.name
         if self.attribute_writes != Module.attribute_writes[0] and not self.modules_hold():
-            return False
+            return "an attribute of a module"
         for read, value in self.conditions:
             try:
                 if read() != value:
-                    return False
+                    return "a setting or a gradient"
             except (KeyError, IndexError, AttributeError):
-                return False
-        return True
+                return "a setting or a gradient"
+        return ""
+
+    def hold(self) -> bool:
+        """Return True if everything is as it was when the program was written."""
+        return not self.first_change()
 
     def modules_hold(self) -> bool:
         """Return True if all modules have the attributes that they had."""
-        if any(holder.get(name, MISS) is not value for holder, name, value in self.modules):
+        if not all(is_equal(holder.get(name, MISSING), value) for holder, name, value in self.modules):
             return False
         self.attribute_writes = Module.attribute_writes[0]
         return True
 
-
-class Cells(dict[str, Any]):
-    """The variables of a closure, read as a dictionary."""
-
-    def __init__(self, function: Any):
-        super().__init__()
-        self.cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a variable now."""
-        try:
-            return self.cells[name].cell_contents
-        except ValueError:
-            return default
-
-
-def variables_of(function: Any) -> list[tuple[Any, str, Any]]:
-    """Return the global and closure variables that a function names: where they are, their names and values."""
-    function = inspect.unwrap(function)
-    found: list[tuple[Any, str, Any]] = []
-    if inspect.ismethod(function):
-        found.append(({"self": function.__self__}, "self", function.__self__))
-        function = function.__func__
-    if not inspect.isfunction(function):
-        return found
-    variables = inspect.getclosurevars(function)
-    cells = Cells(function)
-    found += [(function.__globals__, name, value) for name, value in variables.globals.items()]
-    return found + [(cells, name, value) for name, value in variables.nonlocals.items()]
+    def lines(self, space: dict[str, Any]) -> list[str]:
+        """Return the lines of text that return `_MISS` if something has changed, with their names in `space`."""
+        space.update({"_all": all, "_is": operator.is_, "_map": map, "_entries_of": entries_of})
+        tests = [test_of(i, place, space) for i, place in enumerate(self.places)]
+        lines = [f"    if {test}: return _MISS" for test in tests]
+        if lines:
+            lines = ["try:", *lines, "except (AttributeError, IndexError, KeyError, ValueError): return _MISS"]
+        if self.modules:
+            space["_guards"], space["_writes"] = self, Module.attribute_writes
+            lines.append("if _guards.attribute_writes != _writes[0] and not _guards.modules_hold(): return _MISS")
+        for i, (read, value) in enumerate(self.conditions):
+            space[f"c{i}"], space[f"w{i}"] = read, value
+            lines.append(f"if c{i}() != w{i}: return _MISS")
+        return lines
 
 
-def module_attributes(values: list[Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """Return the attributes of all modules among some values that a program depends on."""
-    modules = [module for value in leaves(values) if isinstance(value, Module) for module in value.modules()]
-    return [
-        (vars(module), name, x)
-        for module in modules
-        for name, x in vars(module).items()
-        if isinstance(x, (Tensor, Module, bool, int, float, str, type(None)))
-    ]
+def test_of(i: int, place: Place, space: dict[str, Any]) -> str:
+    """Return an expression that is true if a place has changed. It runs at every call, so it takes the shortest way."""
+    kind, holder, key, value, _ = place
+    held, known = f"g{i}", f"v{i}"
+    space[held], space[known] = holder, value
+    if kind == "key" and type(holder) is dict:
+        space[f"k{i}"] = key
+        return f"{held}[{repr(key) if isinstance(key, (str, int)) else f'k{i}'}] is not {known}"
+    if kind == "list" and len(value) <= MOST_UNROLLED:
+        space.update({f"{known}_{j}": part for j, part in enumerate(value)})
+        entries = [f"{held}[{j}] is not {known}_{j}" for j in range(len(value))]
+        return " or ".join([f"len({held}) != {len(value)}", *entries])
+    space[f"k{i}"] = key
+    return {
+        "cell": f"{held}.cell_contents is not {known}",
+        "key": f"{held}[k{i}] is not {known}",
+        "attribute": f"{held}.{key} is not {known}",
+        "length": f"len({held}) != {known}",
+        "list": f"len({held}) != {len(value) if kind == 'list' else 0} or not _all(_map(_is, {held}, {known}))",
+        "set": f"{held} != {known}",
+        "cache": f"{held}.cache_info().currsize != {known}",
+        "entries": f"_entries_of({held}) != {known}",
+    }[kind]
 
 
 def first_difference(first: Any, second: Any) -> str:
@@ -105,6 +115,12 @@ def first_difference(first: Any, second: Any) -> str:
             return _difference(block, f"{name} = {_short(x)}", f"{name} = {_short(y)}")
     if first.structure != second.structure:
         return _difference("the result", repr(first.structure), repr(second.structure))
+    for a, b in zip(first.page.inputs, second.page.inputs, strict=True):
+        if a.source[0] in ("tensor", "gradient", "object", "array") and a.source[1] is not b.source[1]:
+            return (
+                f"mg.compile: the second call of the step found another {b.name} than the first, with nothing around "
+                f"the step that says which; make it an argument, or a variable that stays"
+            )
     return ""
 
 

@@ -13,7 +13,8 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import local
@@ -24,7 +25,7 @@ import numpy as np
 from ..backends import devices, shared
 from ..core.variable import Variable
 from .notes import note_here, refusal
-from .page import Page, Statement, Value, find, map_parts, map_values
+from .page import Page, Statement, Value, add_array_type, find, is_array, map_parts, map_values
 
 _here = local()
 
@@ -47,6 +48,16 @@ def set_page(page: Page | None) -> None:
     _here.page = page
 
 
+@contextmanager
+def leave_page() -> Generator[None]:
+    """Let this thread use the engine as if no page were open, in a block."""
+    page, _here.page = open_page(), None
+    try:
+        yield
+    finally:
+        _here.page = page
+
+
 def real(x: Any) -> Any:
     """Return the array or number behind ink, and anything else as it is."""
     return x.array if type(x) is Ink else x
@@ -56,7 +67,7 @@ def value_of(page: Page, x: Any) -> Any:
     """Return an argument as statements have it: a value for ink, arrays and NumPy scalars."""
     if type(x) is Ink:
         return x.value if x.page is page else page.constant(x.array)
-    if isinstance(x, (np.ndarray, np.generic)):
+    if is_array(x) or isinstance(x, np.generic):
         return page.constant(x)
     return x
 
@@ -80,12 +91,15 @@ def record(form: str, function: str, call: Callable[..., Any], args: Any, kwargs
     if target is None:
         is_dynamic = not is_fixed and (any(v.is_dynamic for v in reads) or shape_depends_on_numbers(statement))
         inked = map_parts(result, lambda r: _as_ink(page, r, args, statement))
-        statement.out = map_parts(inked, lambda x: x.value if type(x) is Ink else x)
+        known = list(find(args, Ink))
+        statement.out = map_parts(
+            inked, lambda x: x.value if type(x) is Ink and not any(x is each for each in known) else None
+        )
         for value in statement.outs():
             value.is_dynamic = is_dynamic
             if value.buffer.is_fixed is None:
                 value.buffer.is_fixed = is_fixed
-        if not statement.outs() or (type(inked) is Ink and any(inked is x for x in find(args, Ink))):
+        if not statement.outs():
             return inked  # nothing new: the argument itself, or facts about it
     page.statements.append(statement)
     for each in writes:
@@ -96,7 +110,7 @@ def record(form: str, function: str, call: Callable[..., Any], args: Any, kwargs
 
 def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
     """Return a result as ink. A view shares the memory of the argument that it is a view of."""
-    if not isinstance(r, np.ndarray):
+    if not is_array(r):
         if type(r) not in (float, int, complex, bool) and not isinstance(r, np.generic):
             return r
         is_number = statement.form in ("binop", "unop") or statement.function.startswith(("math.", "item"))
@@ -107,14 +121,14 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
     for x in find(args, Ink):
         if r is x.array:
             return x
-        if isinstance(x.array, np.ndarray) and root(x.array) is whole:
+        if is_array(x.array) and root(x.array) is whole:
             base = x if x.base is None else x.base
             whole_value = value_of(page, x)
             view = Value("temporary", r, whole_value.buffer)
-            view.is_writable = whole_value.is_writable and not is_shared and r.flags.writeable
+            view.is_writable = whole_value.is_writable and not is_shared and is_writable(r)
             return Ink(r, view, page, base)
     value = Value("temporary", r)
-    value.is_whole = value.is_writable = not is_shared and r.flags.writeable
+    value.is_whole = value.is_writable = not is_shared and is_writable(r)
     if value.is_whole:
         value.buffer.nbytes = r.nbytes
     return Ink(r, value, page)
@@ -122,9 +136,14 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
 
 def root(array: Any) -> Any:
     """Return the array that owns the memory of a view."""
-    while isinstance(array.base, np.ndarray):
+    while is_array(array.base):
         array = array.base
     return array
+
+
+def is_writable(array: Any) -> bool:
+    """Return True if entries of an array can be written. CuPy's always can."""
+    return getattr(array.flags, "writeable", True)
 
 
 class Ink:
@@ -177,15 +196,20 @@ class Ink:
             raise AttributeError(name)
         if name in ("item", "tolist", "tobytes"):
             return lambda *args: _refuse_number(self, name, *args)
-        if not callable(getattr(type(self.array), name)):
+        if not callable(getattr(self.array, name)):
             return record("attr", name, lambda x: getattr(x, name), (self,), {})
-        return lambda *args, **kwargs: record("method", name, getattr(type(self.array), name), (self, *args), kwargs)
+        return lambda *args, **kwargs: record("method", name, call_method(name), (self, *args), kwargs)
 
     def __bool__(self) -> bool:
         return decide(self)
 
     def __repr__(self) -> str:
         return f"Ink({self.array!r})"
+
+
+def call_method(name: str) -> Callable[..., Any]:
+    """Return a function that calls a method of its first argument."""
+    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
 ABOUT_AN_ARRAY = frozenset(("shape", "dtype", "ndim", "size", "strides", "flags", "itemsize", "nbytes"))
@@ -231,7 +255,11 @@ def decide(ink: Ink) -> bool:
     while caller.f_code.co_filename == _SEAMS or caller.f_globals.get("__name__", "").startswith(_HERE):
         caller = caller.f_back or caller
     has_written = any(w.kind == "input" for s in page.statements for w in s.writes)
-    if has_written or not is_engine_check(caller):
+    is_engines = is_engine_check(caller)
+    if ink.value.is_number and not is_engines:
+        cure = "Pass it as an int or a bool, each of which has its own program, or use mg.where"
+        raise TypeError(refusal("asks about a float among the arguments, or a setting,", cure))
+    if has_written or not is_engines:
         raise TypeError(refusal("asks whether a tensor is true"))
     note = note_here(page)
     page.statements.append(Statement("check", "", (value_of(page, ink), answer), {}, [], note, True))
@@ -273,8 +301,7 @@ def _add_operators() -> None:
         def in_place(a: Any, b: Any, f: Any = function, s: str = sign, g: Any = in_place_function) -> Any:
             if isinstance(b, Variable):
                 return NotImplemented
-            is_array = isinstance(a.array, np.ndarray)
-            return record("iop", f"{s}=", g, (a, b), {}) if is_array else record("binop", s, f, (a, b), {})
+            return record("iop", f"{s}=", g, (a, b), {}) if is_array(a.array) else record("binop", s, f, (a, b), {})
 
         setattr(Ink, f"__r{plain}__", reverse)
         setattr(Ink, f"__i{plain}__", in_place)
@@ -327,33 +354,44 @@ def shape_depends_on_numbers(statement: Statement) -> bool:
     return name in SHAPED_BY_NUMBERS and (name != "where" or len(statement.args) == 1)
 
 
-def library(of: Any, name: str, prefix: str) -> Any:
-    """Return a module like NumPy whose functions write themselves down."""
-    made = types.ModuleType(name)
-    for each in dir(of):
-        if each.startswith("__"):
-            continue
-        x = getattr(of, each)
-        if each in ABOUT:
+class Library(types.ModuleType):
+    """A library of arrays whose functions write themselves down."""
+
+    ndarray: type
+
+    def __init__(self, of: Any, name: str, prefix: str):
+        super().__init__(name)
+        self._of, self._prefix = of, prefix
+        for each in dir(of):  # words for all functions, since a user may call NumPy's own on ink
+            if not each.startswith("_"):
+                getattr(self, each)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        x = getattr(self._of, name)
+        if name in ABOUT:
             x = _asking_real(x)
         elif isinstance(x, types.ModuleType):
-            x = library(x, each, f"{prefix}{each}.") if each in ("linalg", "fft", "lib", "stride_tricks") else x
+            x = Library(x, name, f"{self._prefix}{name}.") if name in PARTS else x
         elif callable(x) and not isinstance(x, type):
-            x = Word(prefix + each, x)
-        setattr(made, each, x)
-    return made
+            x = Word(self._prefix + name, x)
+        setattr(self, name, x)
+        return x
+
+
+PARTS = ("linalg", "fft", "lib", "stride_tricks")
+"""Modules of a library whose functions write themselves down too."""
 
 
 def _asking_real(function: Any) -> Any:
     return lambda *args, **kwargs: function(*map_parts(args, real), **map_values(kwargs, real))
 
 
-paper = library(np, "numpy", "np.")
-paper.ndarray = Ink
 paper_sqrt = Word("math.sqrt", math.sqrt)
 
 
-def _read_arrays_again() -> Any:
+def _read_arrays_again(paper: Any) -> Any:
     """Return `backends/arrays.py`, read over paper instead of NumPy."""
     spec: Any = importlib.util.find_spec("micrograd_plus.backends.arrays")
     name = "micrograd_plus.backends.arrays_on_paper"
@@ -369,24 +407,71 @@ def _read_arrays_again() -> Any:
     return made
 
 
-DEVICE = devices.Device("cpu", paper, _read_arrays_again())
-"""The device of ink. It has the CPU's name, since its arrays are the CPU's."""
-special = types.SimpleNamespace()
-"""Functions that sum series of hundreds of terms. A program calls each as one word, `special.jv(x, n=1)`."""
-_SERIES = f"{_PACKAGE}extras.special"
-_known = [0, 0]
+class Paper:
+    """A device on paper: the library that writes itself down, its namespace, and the name of the real device.
 
+    The CPU's namespace is `backends/arrays.py`, read once more; other devices use the shared functions. `special` has
+    functions that sum series of hundreds of terms. A program calls each as one word, `special.jv(x, n=1)`.
+    """
 
-def complete_device() -> None:
-    """Give the device the operations and kernels that were defined since it was made."""
-    operations, kernels = list(devices._composites.items()), devices._kernels
-    for name, forward in operations[_known[0] :]:
-        devices._add(DEVICE.namespace, name, forward)
-    devices._bind(DEVICE, kernels[_known[1] :])
-    for module in kernels[_known[1] :]:
-        if module.__name__.startswith(_SERIES):
+    def __init__(self, real_device: Any):
+        self.real_device, self.library = real_device, Library(real_device.library, real_device.library.__name__, "np.")
+        self.library.ndarray = Ink
+        is_cpu = real_device.name == "cpu"
+        self.namespace: Any = _read_arrays_again(self.library) if is_cpu else devices.Namespace(self.library)
+        self.namespace.to_device = devices.to_device
+        self.special = types.SimpleNamespace()
+        self._known = [0, 0]
+        add_array_type(real_device.array_type)
+
+    def complete(self) -> None:
+        """Add the operations and kernels that were defined since the last time."""
+        operations, kernels = list(devices._composites.items()), devices._kernels
+        for name, forward in operations[self._known[0] :]:
+            devices._add(self.namespace, name, forward)
+        for module in kernels[self._known[1] :]:
             for name in module.__all__:
-                word = Word(f"special.{name}", partial(getattr(module, name), np))
-                setattr(special, name, word.function)
-                setattr(DEVICE.namespace, name, word)
-    _known[:] = len(operations), len(kernels)
+                setattr(self.namespace, name, partial(getattr(module, name), self.library))
+            if module.__name__.startswith(_SERIES):
+                self._add_series(module)
+        self._known[:] = len(operations), len(kernels)
+
+    def _add_series(self, module: Any) -> None:
+        """Make each function that sums a series one word."""
+        for name in module.__all__:
+            word = Word(f"special.{name}", partial(getattr(module, name), self.real_device.library))
+            setattr(self.special, name, word.function)
+            setattr(self.namespace, name, word)
+
+
+class PaperDevice(devices.Device):
+    """The device of ink: the one that the open page writes for, on paper."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.array_type = Ink
+
+    @property
+    def _paper(self) -> Paper:
+        page = open_page()
+        return paper_for("cpu") if page is None else page.paper
+
+    name = property(lambda self: self._paper.real_device.name)
+    library = property(lambda self: self._paper.library)
+    namespace = property(lambda self: self._paper.namespace)
+
+
+_SERIES = f"{_PACKAGE}extras.special"
+_papers: dict[str, Paper] = {}
+
+
+def paper_for(name: str) -> Paper:
+    """Return the paper of a device."""
+    real_device = devices.device(name)
+    if name not in _papers or _papers[name].real_device is not real_device:
+        _papers[name] = Paper(real_device)
+    return _papers[name]
+
+
+DEVICE = PaperDevice()

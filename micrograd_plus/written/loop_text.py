@@ -37,7 +37,8 @@ class LoopText:
                 series.name = self.text.find_free(re.sub(r"\W", "_", hint_of(series)) + "s")
         head = f"for {self.counter} in {self._range(loop)}"
         if (comprehension := self._comprehension(loop, head)) is not None:
-            return [*(comment_of(loop.body[0].note) if loop.body[0].note != note else []), comprehension]
+            is_new = loop.body[0].note.begins_after(note)
+            return [*(comment_of(loop.body[0].note, steps_of(loop, 0)) if is_new else []), comprehension]
         body, dying = self._round(loop, at)
         lines = [f"{series.name} = []" for series in loop.series if series.is_listed]
         for now, initial in loop.start.items():
@@ -58,9 +59,9 @@ class LoopText:
         lines: list[str] = []
         note = None
         for k, statement in enumerate(loop.body):
-            if statement.note != note:
+            if statement.note.begins_after(note):
                 note = statement.note
-                lines += comment_of(note)[0 if lines else 1 :]
+                lines += comment_of(note, steps_of(loop, k))[0 if lines else 1 :]
             lines.append(self.text.line(statement))
             for series in loop.series:
                 if series.is_listed and series.values[-1] in statement.outs():
@@ -127,6 +128,16 @@ class LoopText:
         return f"{series[0].name} = [{self.text.say_call(statement)} {head}]"
 
 
+def say_steps(steps: list[int]) -> str:
+    """Return the text of the numbers of steps: `steps 4, 9 ... 99` for equal distances."""
+    if len(steps) < 2:
+        return f"step {steps[0]}"
+    distance = steps[1] - steps[0]
+    if len(steps) > 3 and steps == list(range(steps[0], steps[0] + distance * len(steps), distance)):
+        return f"steps {steps[0]}, {steps[1]} ... {steps[-1]}"
+    return f"steps {', '.join(map(str, steps))}"
+
+
 def word_of(statement: Statement) -> str:
     """Return a name for a result, after the statement that makes it."""
     if statement.form in ("binop", "unop"):
@@ -140,8 +151,15 @@ def hint_of(series: Series) -> str:
     return value.hint or next(word_of(each) for each in series.loop.rounds[-1] if value in each.outs())
 
 
-def comment_of(note: Any) -> list[str]:
+def steps_of(loop: Loop, k: int) -> list[int]:
+    """Return the steps of a statement in all rounds."""
+    return [each[k].note.step for each in loop.rounds]
+
+
+def comment_of(note: Any, steps: list[int] | None = None) -> list[str]:
     """Return the lines of a comment above a block."""
     if note.rule:
-        return ["", f"# {note.rule}  {note.site}".rstrip()]
+        steps = [step for step in dict.fromkeys(steps or [note.step]) if step]
+        numbers = f"{say_steps(steps)}: " if steps else ""
+        return ["", f"# {numbers}{note.rule}  {note.site}".rstrip()]
     return ["", f"# {note.line}  {note.site}".rstrip()] if note.line else []

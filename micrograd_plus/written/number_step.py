@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
@@ -15,13 +16,13 @@ from ..core.variable import clock
 from ..engine import Value
 from ..nn import scalars
 from ..pytrees import leaves, map_leaves
-from .guards import first_difference, variables_of
+from .guards import first_difference
 from .number_page import Number, Numbers, real, write_numbers
 from .number_program import NumberProgram
 from .program import Hole, names_of_arguments
 from .seams import OpenPage, write_on
 
-VALUE, NUMBER = Hole(), Hole()
+VALUE, NUMBER = Hole("Value"), Hole("number")
 """Places of a Value and of a number in the structure of a result."""
 MIXED = (
     "mg.compile: the step computes with Values and with tensors; a program does one of them, so compile each part alone"
@@ -44,8 +45,13 @@ def find_values(x: Any, depth: int = 0) -> list[tuple[str, Value]]:
 
 def find_holders(function: Any) -> list[tuple[str, Any]]:
     """Return the variables of a function and the attributes of its object, with their names."""
-    found = [(name, value) for _, name, value in variables_of(function)]
+    function, found = inspect.unwrap(function), list[tuple[str, Any]]()
     owner = getattr(function, "__self__", None)
+    if inspect.ismethod(function):
+        found, function = [("self", owner)], function.__func__
+    if inspect.isfunction(function):
+        variables = inspect.getclosurevars(function)
+        found += [*variables.globals.items(), *variables.nonlocals.items()]
     return found + (list(vars(owner).items()) if hasattr(owner, "__dict__") else [])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +15,33 @@ IN_PLACE_CALLS = frozenset(f"np.{name}" for name in (
 IN_PLACE_SIGNS = frozenset("+-*/")
 
 
-class Note(NamedTuple):
-    """Comment above a block of statements: the user's line, its location, and the rule that is at work."""
+_array_types: list[Any] = [np.ndarray]
+
+
+def is_array(x: Any) -> bool:
+    """Return True for an array of NumPy's, or of a device on which a step was written out."""
+    return isinstance(x, tuple(_array_types))
+
+
+def add_array_type(kind: type) -> None:
+    """Note the type of a device's arrays."""
+    if kind not in _array_types:
+        _array_types.append(kind)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Comment above a block of statements: the user's line, its location, the rule that is at work, and the number of
+    its step in a recorded walk. Statements of one block in two rounds of a loop differ in the step alone."""
 
     line: str
     site: str
     rule: str
+    step: int = field(default=0, compare=False)
+
+    def begins_after(self, note: Note | None) -> bool:
+        """Return True if a statement with this note begins a block after one with another note."""
+        return self != note or (note is not None and self.step != note.step)
 
 
 class Buffer:
@@ -58,8 +80,9 @@ class Value:
 
     def __init__(self, kind: str, x: Any, buffer: Buffer | None = None, source: Any = None, hint: str = ""):
         self.buffer, self.is_whole = buffer or Buffer(kind), buffer is None
-        self.is_array, self.is_number = isinstance(x, np.ndarray), type(x) in (bool, int, float, complex)
-        self.shape, self.dtype = getattr(x, "shape", ()), getattr(x, "dtype", None)
+        self.is_array, self.is_number = is_array(x), type(x) in (bool, int, float, complex)
+        self.shape: Any = getattr(x, "shape", ())
+        self.dtype: Any = getattr(x, "dtype", None)
         self.strides, self.kind_of_number = getattr(x, "strides", ()), type(x)
         self.source, self.hint, self.name = source, hint, ""
         self.constant = x if kind == "constant" else None
@@ -98,11 +121,11 @@ class Statement:
 
     def reads(self) -> list[Value]:
         """Return the values that it reads."""
-        return list(find((self.args, tuple(self.kwargs.values()), (self.into,)), Value))
+        return find((self.args, tuple(self.kwargs.values()), self.into), Value)
 
     def outs(self) -> list[Value]:
         """Return the values that it makes."""
-        return list(find(self.out, Value))
+        return find(self.out, Value)
 
     @property
     def is_elementwise(self) -> bool:
@@ -122,19 +145,26 @@ class Update(NamedTuple):
 
 
 class Page:
-    """A program while it is written: inputs, statements, results, updates, and the conditions under which it holds."""
+    """A program while it is written: inputs, statements, results, updates, and the conditions under which it holds.
+
+    `bodies` are the pages of functions that it calls.
+    """
 
     def __init__(self, named: dict[int, str] | None = None):
         self.inputs: list[Value] = []
         self.preamble: list[Statement] = []
+        self.bodies: list[Page] = []
         self.statements: list[Statement] = []
         self.results: list[Value] = []
         self.updates: list[Update] = []
         self.conditions: list[tuple[Callable[[], Any], Any, str]] = []
         self.named = named or {}
+        self.paper: Any = None
         self.arrays: dict[int, tuple[Value, Any]] = {}
         self.made: dict[Any, Any] = {}
         self.upstreams: dict[int, Any] = {}
+        self.walks: dict[int, tuple[Any, dict[Any, int]]] = {}
+        self.step_count = 0
 
     def add_input(self, x: Any, source: Any, hint: str) -> Value:
         """Add an input and return its value. `source` says where a call reads it from."""
@@ -144,9 +174,9 @@ class Page:
 
     def constant(self, x: Any) -> Value:
         """Return the value of an array from outside. It is copied now, since the step may write into it."""
-        if isinstance(x, np.ndarray):
+        if is_array(x):
             if id(x) not in self.arrays:
-                self.arrays[id(x)] = Value("constant", x.copy("K") if x.size and 0 not in x.strides else x), x
+                self.arrays[id(x)] = Value("constant", x.copy(order="K") if x.size and 0 not in x.strides else x), x
             return self.arrays[id(x)][0]
         return Value("constant", x)
 
@@ -173,15 +203,19 @@ class Page:
         return [*self.results, *(update.value for update in self.updates if isinstance(update.value, Value))]
 
 
-def find(x: Any, kind: Any) -> Iterator[Any]:
-    """Yield the parts of a kind in nested tuples, lists and slices."""
-    if isinstance(x, kind):
-        yield x
-    elif isinstance(x, (tuple, list)):
-        for part in x:
-            yield from find(part, kind)
-    elif type(x) is slice:
-        yield from find((x.start, x.stop, x.step), kind)
+def find(x: Any, kind: Any) -> list[Any]:
+    """Return the parts of a kind in nested tuples, lists and slices."""
+    found: list[Any] = []
+    rest = [x]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, kind):
+            found.append(part)
+        elif isinstance(part, (tuple, list)):
+            rest += part[::-1]
+        elif type(part) is slice:
+            rest += (part.step, part.stop, part.start)
+    return found
 
 
 def map_parts(x: Any, function: Callable[[Any], Any]) -> Any:

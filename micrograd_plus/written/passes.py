@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from .at_once import compute_at_once
+from .blocks import compute_in_blocks
 from .loops import roll_loops
 from .page import Page, Statement, Value, map_parts, map_values
 from .products import sum_products_at_once
@@ -146,9 +148,13 @@ def can_take_over(x: Any, statement: Statement, last: dict[Any, int], at: int) -
 
 
 PASSES: dict[str, Callable[[Page], None]] = {
-    "dead statements": drop_dead, "constants": hoist_constants, "repeats": merge_repeats, "in place": reuse_memory,
-    "stacks": stack_in_place, "loops": roll_loops,
+    "dead statements": drop_dead, "constants": hoist_constants, "repeats": merge_repeats,
+    "at once": compute_at_once, "in place": reuse_memory, "stacks": stack_in_place, "loops": roll_loops,
 }  # fmt: skip
 """The passes by name, in order."""
-ROUNDING_PASSES = {**PASSES, "sums of products": sum_products_at_once}
-"""The passes that `exact=False` may use as well."""
+ROUNDING_PASSES: dict[str, Callable[[Page], None]] = {
+    "dead statements": drop_dead, "constants": hoist_constants, "sums of products": sum_products_at_once,
+    "repeats": merge_repeats, "at once": compute_at_once, "blocks of rows": compute_in_blocks, "in place": reuse_memory,
+    "stacks": stack_in_place, "loops": roll_loops,
+}  # fmt: skip
+"""The passes of `exact=False`, in order."""

@@ -3,27 +3,38 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import linecache
+import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..backends.devices import several_devices
 from ..core.variable import Variable
 from ..files import atomic_file, write_file
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
 from .number_page import watch_values
-from .page import Page, Value
+from .page import Page, Value, is_array
 from .passes import PASSES, ROUNDING_PASSES
+from .plan import Plan
 from .seams import OpenPage, heal, write_on
+from .surroundings import Surroundings
 from .text import Text
 
 _numbers = itertools.count(1)
+
+
+ABOUT_ROUNDING = (
+    "    With exact=False: sums of products are computed at once, and large arrays in blocks of rows, so that sums may",
+    "    round differently.",
+)
 
 
 class Program:
@@ -44,18 +55,31 @@ class Program:
         self.filename = f"<written out: {name} {next(_numbers)}>"
         linecache.cache[self.filename] = (len(self.source), None, self.source.splitlines(keepends=True), self.filename)
         space = self.namespace()
-        exec(compile(self.source, self.filename, "exec", optimize=0), space)
+        imports = len(self._imports())  # already in the space: the device's library need not be a module
+        text = "\n" * imports + "\n".join(self.source.splitlines()[imports:])
+        exec(compile(text, self.filename, "exec", optimize=0), space)
         self.function: Callable[..., Any] = space[name]
         self.has_checks = any(statement.form == "check" for statement in page.each_statement())
 
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """The plan of the program: its memory, the numbers that it reads, and the lines that ask the host or draw."""
+        return Plan(self.page, self.source)
+
     def namespace(self) -> dict[str, Any]:
         """Return the names that the text needs besides its own: constants that are arrays, and objects."""
-        return {"np": np, **self.text.constants, **self.text.objects}
+        return {"np": self.page.paper.real_device.library, "math": math, **self.text.constants, **self.text.objects}
+
+    def _imports(self) -> list[str]:
+        """Return the lines that import libraries. CuPy has NumPy's words, so the text is the same on a GPU."""
+        library = "numpy" if self.page.paper.real_device.name == "cpu" else "cupy"
+        has_math = any(s.function.startswith("math.") for s in self.page.each_statement())
+        return [*["import math"] * has_math, f"import {library} as np"]
 
     def _header(self, name: str) -> list[str]:
-        lines = ["import numpy as np", *(["", *self.text.preamble] if self.text.preamble else [])]
-        if any(s.function.startswith("math.") for s in self.page.each_statement()):
-            lines.insert(0, "import math")
+        lines = [*self._imports(), *(["", *self.text.preamble] if self.text.preamble else [])]
+        for function in self.text.functions:
+            lines += ["", *function]
         lines += [
             "",
             f"def {name}({', '.join(self.text.parameters)}):",
@@ -63,7 +87,7 @@ class Program:
             "",
         ]
         if not self.is_exact:
-            lines += ["    With exact=False: sums of products are computed at once, and may round differently.", ""]
+            lines += [*ABOUT_ROUNDING, ""]
         for value in self.page.inputs:
             lines.append(f"    {value.name}: {describe(value)}")
         for constant, x in self.text.constants.items():
@@ -116,13 +140,23 @@ def describe(value: Value) -> str:
     """Return a description of an input, for the header."""
     kind = value.source[0]
     what = {"argument": "argument", "tensor": "values of a tensor", "gradient": "the gradient before the step",
-            "read": "a setting or state of the optimiser", "object": "a generator of random numbers"}[kind]  # fmt: skip
+            "read": "a setting or state of the optimiser", "object": "a generator of random numbers",
+            "array": "an array that the step finds"}[kind]  # fmt: skip
     return f"{what}, {value.dtype} {value.shape}" if value.dtype is not None else what
 
 
-def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable[str] | None = None) -> tuple[Any, Any]:
+def trace(
+    function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable[str] | None = None,
+    around: Surroundings | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
     """Call a function and write the call out. Return its result and the page."""
-    page = OpenPage(names_in(function))
+    around = around or Surroundings(function, leaves((args, kwargs)))
+    if around.iterators:
+        raise TypeError(
+            f"mg.compile: the step finds the iterator {around.iterators[0]}, whose next value no program can ask for; "
+            f"take the value before the call and pass it as an argument"
+        )
+    page = OpenPage(around.named, around.arrays, device_of_step(around.tensors))
     flat = names_of_arguments(function, args, kwargs)
     given = iter(range(len(flat)))
 
@@ -141,8 +175,16 @@ def trace(function: Callable[..., Any], args: Any, kwargs: Any, passes: Iterable
         heal(variable)
     result = map_leaves(result, _plain)
     for name in PASSES if passes is None else passes:
-        {**ROUNDING_PASSES, **PASSES}[name](page)
+        shorten = {**ROUNDING_PASSES, **PASSES}[name]
+        for each in (page, *page.bodies):
+            shorten(each)
     return result, (page, structure)
+
+
+def device_of_step(tensors: list[Any]) -> str:
+    """Return the name of the device on which a step computes: another one than the CPU if it finds a tensor there."""
+    names = {tensor.device for tensor in tensors} if several_devices() else set[str]()
+    return next(iter(sorted(names - {"cpu"})), "cpu")
 
 
 def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
@@ -152,14 +194,14 @@ def _argument(page: OpenPage, x: Any, i: int, name: str) -> Any:
             page.named.setdefault(id(x), name)
             return x
         data = x._data.array if type(x._data) is Ink else x._data
+        page.check_device(data)
         value = page.add_input(data, ("argument", i), name)
         value.is_tensor = True
         out = Tensor.of(Ink(data, value, page))
         page.arguments[id(out)] = value
         return out
-    if isinstance(x, np.ndarray):
-        return Ink(x, page.add_input(x, ("argument", i), name), page)
-    return Ink(x, page.add_input(x, ("argument", i), name), page) if type(x) is float else x
+    is_input = is_array(x) or isinstance(x, np.generic) or type(x) is float
+    return Ink(x, page.add_input(x, ("argument", i), name), page) if is_input else x
 
 
 def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
@@ -175,23 +217,27 @@ def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
 
 
 class Hole:
-    """Place of a tensor in the structure of a result."""
+    """Place of a tensor, or of an array or number, in the structure of a result."""
+
+    def __init__(self, name: str):
+        self.name = name
 
     def __repr__(self) -> str:
-        return "tensor"
+        return self.name
 
 
 def _result(page: OpenPage, x: Any, found: list[Value]) -> Any:
+    hole = PLAIN_HOLE
     if isinstance(x, Variable):
         page.note_tensor(x)
-        x = x._data
+        x, hole = x._data, HOLE
     elif type(x) is not Ink:
         return x
     found.append(value_of(page, x))
-    return HOLE
+    return hole
 
 
-HOLE = Hole()
+HOLE, PLAIN_HOLE = Hole("tensor"), Hole("array or number")
 
 
 def _plain(x: Any) -> Any:
@@ -213,39 +259,6 @@ def names_of_arguments(function: Callable[..., Any], args: Any, kwargs: Any) -> 
         parts = leaves(value)
         out += [name] if len(parts) == 1 else [f"{name}_{i}" for i in range(len(parts))]
     return out
-
-
-def names_in(function: Any) -> dict[int, str]:
-    """Return the names by which a function knows tensors: its variables, parameters of modules, entries of lists."""
-    found: dict[int, str] = {}
-    function = inspect.unwrap(function)
-    seen: dict[str, Any] = {}
-    if inspect.ismethod(function):
-        seen["self"] = function.__self__
-        function = function.__func__
-    if inspect.isfunction(function):
-        variables = inspect.getclosurevars(function)
-        seen |= {**variables.globals, **variables.nonlocals}
-    for name, x in sorted(seen.items(), key=lambda item: not isinstance(item[1], Tensor)):
-        _name_tensors(found, name, x, 0)
-    return found
-
-
-def _name_tensors(found: dict[int, str], name: str, x: Any, depth: int) -> None:
-    if isinstance(x, Tensor):
-        found.setdefault(id(x), name)
-    elif hasattr(x, "named_parameters") and hasattr(x, "named_buffers"):
-        for inner, part in (*x.named_parameters(), *x.named_buffers()):
-            found.setdefault(id(part), inner.replace(".", "_"))
-    elif depth == 0 and name == "self":
-        for inner, part in vars(x).items() if hasattr(x, "__dict__") else ():
-            _name_tensors(found, inner, part, 1)
-    elif depth < 3 and isinstance(x, (list, tuple)):
-        for i, part in enumerate(x):
-            _name_tensors(found, f"{name}{i}", part, depth + 1)
-    elif depth < 3 and isinstance(x, dict):
-        for key, part in x.items():
-            _name_tensors(found, str(key), part, depth + 1)
 
 
 def run_on_others(function: Callable[..., Any], given: list[Any], others: list[Any]) -> list[Any]:

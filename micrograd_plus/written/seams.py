@@ -29,8 +29,8 @@ from ..optim import adam, optimizer, schedule
 from ..tensor import values
 from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
 from . import ink
-from .ink import DEVICE, Ink, complete_device, fix_number, open_page, record, set_page
-from .notes import _step_code, prepare_notes, refusal, site_of_application
+from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
+from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application
 from .page import Note, Page, Statement, Update, Value
 from .shared_block import SharedBlock
 
@@ -54,8 +54,10 @@ def on_paper(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
 class OpenPage(Page):
     """A page that can be written on: it knows which tensors, gradients and states the step has touched."""
 
-    def __init__(self, named: dict[int, str]):
+    def __init__(self, named: dict[int, str], arrays: dict[int, tuple[Any, str]] | None = None, device: str = "cpu"):
         super().__init__(named)
+        self.arrays_around, self.device = arrays or {}, device
+        self.paper = paper_for(device)
         self.start = clock()
         self.tensors: dict[int, tuple[Any, Any, Value, bool]] = {}
         self.variables: list[ref[Any]] = []
@@ -63,6 +65,7 @@ class OpenPage(Page):
         self.states: dict[int, tuple[Any, Any, dict[str, Any]]] = {}
         self.generators: dict[int, Ink] = {}
         self.settings: dict[tuple[int, str], Any] = {}
+        self.groups: list[Any] = []
         self.hosts: list[Any] = []
         self.arguments: dict[int, Value] = {}
 
@@ -71,6 +74,7 @@ class OpenPage(Page):
     def note_tensor(self, tensor: Any) -> None:
         """Give a tensor that was there before the step the ink of an input."""
         data = tensor._data
+        self.check_device(data)
         if type(data) is Ink:
             if data.page is not self:
                 tensor._data = Ink(data.array, self.constant(data.array), self)
@@ -80,6 +84,25 @@ class OpenPage(Page):
         self.tensors[id(tensor)] = tensor, data, value, ownership.user_may_write(tensor)
         self.variables.append(ref(tensor))
         tensor._data, tensor.is_fast, tensor.is_lent = Ink(data, value, self), False, False
+
+    def check_device(self, data: Any) -> None:
+        """Raise TypeError for an array on another device than the page's."""
+        if type(data) is not Ink and (device := devices.device_of(data).name) != self.device:
+            cure = "Compile a step whose tensors are on one device"
+            raise TypeError(refusal(f"uses tensors on {self.device!r} and {device!r}", cure))
+
+    def is_outside(self, tensor: Any) -> bool:
+        """Return True for a tensor that was there before the step."""
+        return type(tensor._data) is not Ink or id(tensor) in self.tensors or id(tensor) in self.arguments
+
+    def ink_of_array(self, x: Any) -> Any:
+        """Return an array that was there before the step as the ink of an input; anything else as it is."""
+        if type(x) is not np.ndarray or id(x) not in self.arrays_around:
+            return x
+        _, name = self.arrays_around[id(x)]
+        if id(x) not in self.arrays:
+            self.arrays[id(x)] = self.add_input(x, ("array", x), name), x
+        return Ink(x, self.arrays[id(x)][0], self)
 
     def touch_gradient(self, node: Any, *, is_read: bool) -> None:
         """Give a gradient that is there before the step the ink of an input."""
@@ -101,8 +124,8 @@ class OpenPage(Page):
         state = owner.state[tensor]
         if id(state) in self.states:
             return state
-        keys = tuple(state)
-        self.add_condition(lambda: tuple(owner.state[tensor]), keys, f"state {len(self.states)} of {owner}")
+        if not any(known is owner for known, _, _ in self.states.values()):
+            self.add_condition(lambda: count_states(owner), count_states(owner), f"the states of optimiser {id(owner)}")
         inked: dict[str, Any] = {}
         for name, x in state.items():
             x = x._data if isinstance(x, Variable) else x
@@ -134,6 +157,8 @@ class OpenPage(Page):
         self._close_gradients()
         self._close_states()
         self.updates += [Update("host", each, None, None) for each in self.hosts]
+        for group in self.groups:
+            group.update({name: ink.real(x) for name, x in group.items()})
         for variable in [v() for v in self.variables]:
             heal(variable)
 
@@ -185,6 +210,11 @@ class OpenPage(Page):
         return True
 
 
+def count_states(optimiser: Any) -> int:
+    """Return how many arrays and numbers an optimiser keeps for all its parameters."""
+    return sum(map(len, optimiser.state.values()))
+
+
 def heal(variable: Any) -> None:
     """Give a tensor that holds ink the real array."""
     if variable is None or type(variable._data) is not Ink:
@@ -226,7 +256,7 @@ class Settings(dict[str, Any]):
 # The functions --------------------------------------------
 
 
-def _touch(x: Any) -> OpenPage | None:
+def _touch(x: Any) -> Any:
     page: Any = open_page()
     if page is not None and isinstance(x, Variable):
         page.note_tensor(x)
@@ -248,6 +278,15 @@ for _function in (
     shapes.plain,
 ):  # fmt: skip
     _touch_first(_function)
+
+
+@on_paper(Tensor.requires_grad.fset)
+def set_requires_grad(original: Any, self: Any, value: bool) -> None:
+    """Refuse to change whether a tensor from outside of the step requires a gradient."""
+    page: Any = open_page()
+    if page is not None and page.is_outside(self) and bool(value) != self.requires_grad:
+        raise TypeError(refusal("changes requires_grad", "Change it before the call"))
+    original(self, value)
 
 
 @on_paper(ownership.set_array)
@@ -280,11 +319,21 @@ def common_device(original: Any, op: Any, data: list[Any]) -> Any:
 @on_paper(devices.device)
 def device(original: Any, name: Any) -> Any:
     """Return the device of ink instead of the CPU."""
-    page = open_page()
-    if page is not None and name not in ("cpu", DEVICE) and isinstance(name, str):
+    page: Any = open_page()
+    if page is not None and name not in ("cpu", page.device, DEVICE) and isinstance(name, str):
         original(name)
         raise TypeError(refusal(f"moves a tensor to {name!r}"))
     return DEVICE if page is not None else original(name)
+
+
+@on_paper(Tensor.to)
+def to(original: Any, self: Any, device: str) -> Any:
+    """Refuse to move a tensor to another device than the page's."""
+    page: Any = open_page()
+    if page is not None and device != page.device:
+        original(Tensor.of(np.zeros(1)), device)
+        raise TypeError(refusal(f"moves a tensor to {device!r}", "Move it before the call"))
+    return original(self, device)
 
 
 NUMBERS_STAY_NUMBERS = frozenset(("add", "subtract", "multiply", "divide", "maximum", "minimum"))
@@ -294,6 +343,7 @@ NUMBERS_STAY_NUMBERS = frozenset(("add", "subtract", "multiply", "divide", "maxi
 def as_operand(original: Any, op: Any, value: Any, name: str, numbers_only: bool) -> Any:
     """Keep a number that is an input a number beside arrays."""
     page: Any = open_page()
+    value = value if page is None else page.ink_of_array(value)
     if page is not None and type(value) is Ink:
         if type(value.array) in (float, int):
             if op.name in NUMBERS_STAY_NUMBERS and not numbers_only:
@@ -340,7 +390,7 @@ def of(original: Any, data: Any, node: Any = None, origin: Any = None) -> Any:
 def numbers(original: Any, data: Any, dtype: Any, name: str) -> Any:
     """Return the ink of a tensor, or ink itself, as an array of numbers."""
     page = _touch(data)
-    found = data._data if isinstance(data, Variable) else data
+    found = data._data if isinstance(data, Variable) else data if page is None else page.ink_of_array(data)
     if page is None or type(found) is not Ink:
         return original(data, dtype, name)
     found = found.copy() if type(found.array) not in (int, float) else np.asarray(found.__float__())
@@ -401,6 +451,7 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
     loss = None if closure is None else closure()
     for group in self.param_groups:
         settings = Settings(page, group)
+        page.groups.append(group)
         for tensor in group["params"]:
             node = tensor.node
             if node is None:
@@ -445,17 +496,22 @@ class Draws:
         if rng is None:
             value = page.add_input(self._generator, ("object", self._generator), "rng")
             rng = page.generators[id(self._generator)] = Ink(self._generator, value, page)
-        return lambda *args, **kwargs: record("draw", name, _call_method(name), (rng, *args), kwargs, True)
+        return lambda *args, **kwargs: record("draw", name, call_method(name), (rng, *args), kwargs, True)
 
 
-def _call_method(name: str) -> Callable[..., Any]:
-    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
+@on_paper(random.seed.__wrapped__)
+def seed(original: Any, number: int) -> None:
+    """Refuse to seed random numbers inside a step, which would draw the same numbers at each call."""
+    if open_page() is not None:
+        raise TypeError(refusal("seeds random numbers", "Seed them before the call"))
+    original(number)
 
 
 @on_paper(random.generator_or_default)
 def generator_or_default(original: Any, rng: Any, device: str = "cpu") -> Any:
     """Return a generator that writes its draws down."""
-    found = original(rng, device) if not isinstance(rng, Draws) else rng
+    with ink.leave_page():
+        found = original(rng, device) if not isinstance(rng, Draws) else rng
     return Draws(found) if open_page() is not None and not isinstance(found, Draws) else found
 
 
@@ -520,12 +576,18 @@ def write_on(page: OpenPage) -> Generator[None]:
     """Write what this thread does to arrays on a page. At the end the page is closed."""
     if open_page() is not None:
         raise RuntimeError("mg.compile: a step that is written out cannot call another that is traced")
-    complete_device()
+    page.paper.complete()
     prepare_notes()
+    refusals.messages.clear()
     with open_seams():
         set_page(page)
         try:
             yield
+        except TypeError as error:
+            if not any(message in str(error) for message in refusals.messages):
+                raise
         finally:
             set_page(None)
             page.close()
+    if refusals.messages:  # also if the step has caught the error, and gone on
+        raise TypeError(refusals.messages[0])

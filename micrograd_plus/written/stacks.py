@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .page import Page, Statement, Value
+from .page import Note, Page, Statement, Value
 
 FEWEST_PARTS = 4
 """A stack of fewer arrays is left as it is."""
@@ -53,7 +53,8 @@ class Stack:
             return
         self.out.hint = self.out.hint or "stack"
         note, before = self.stack.note, dict[int, list[Statement]]()
-        made = Statement("call", "np.empty", (self.out.shape, self.out.dtype), {}, [], note)
+        about = Note("memory for arrays that are stacked later", "", "")
+        made = Statement("call", "np.empty", (self.out.shape, self.out.dtype), {}, [], about)
         made.out = self.out
         first = min(self.makers[part.buffer] for part in places.values())
         before[first] = [made]

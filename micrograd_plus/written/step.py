@@ -8,6 +8,7 @@ import functools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -19,28 +20,28 @@ from ..core.runtime.hooks import hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import replace_array
 from ..core.variable import Leaf, Variable
 from ..engine import Value
-from ..nn.module import Module
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
-from .guards import MISS, Cells, Guards, first_difference, variables_of
+from .guards import MISS, Guards, first_difference
 from .ink import open_page, open_pages
+from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
 from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
-from .page import Update, Value as ArrayValue
-from .passes import PASSES
-from .program import HOLE, Hole, Program, trace
+from .page import Update, Value as ArrayValue, is_array
+from .passes import ROUNDING_PASSES
+from .program import HOLE, PLAIN_HOLE, Hole, Program, trace
+from .surroundings import Surroundings
 
 MOST_PROGRAMS, MOST_LINES = 8, 20_000
-ROUNDING_ORDER = ["dead statements", "constants", "sums of products", *list(PASSES)[2:]]
-"""The passes of `exact=False`, in order."""
 FAILED_CHECK = "a check of the program failed"
 
 
 class Entry:
-    """A program and the call that it was written for: `verified` once a second trace gave the same text."""
+    """A program and the call that it was written for: `is_verified` once a second trace gave the same text. `change`
+    says what the traced call has changed around the step."""
 
-    def __init__(self, program: Program | NumberProgram, guards: Guards):
-        self.program, self.guards, self.is_verified = program, guards, False
+    def __init__(self, program: Program | NumberProgram, guards: Guards, change: str):
+        self.program, self.guards, self.change, self.is_verified = program, guards, change, False
         self.runner = NumberRunner(program) if isinstance(program, NumberProgram) else Runner(program, guards)
 
     def fill(self, results: Any) -> Any:
@@ -62,13 +63,13 @@ class Runner:
 
     def __init__(self, program: Program, guards: Guards | None = None):
         page = program.page
+        keep_freed_memory(peak_bytes(page))
         self.inputs = page.inputs
         self.space: dict[str, Any] = {
             "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor, "_program": program.function,
-            "_replace": replace_array, "_seen": [None] * len(page.inputs), "_guards": guards, "_of": Tensor.of,
-            "_writes": Module.attribute_writes,
+            "_replace": replace_array, "_seen": [None] * len(page.inputs), "_of": Tensor.of,
         }  # fmt: skip
-        lines = self._conditions(guards) if guards is not None else []
+        lines = guards.lines(self.space) if guards is not None else []
         arguments = [value for value in page.inputs if value.source[0] == "argument"]
         for i, value in enumerate(page.inputs):
             lines += self._read(i, value)
@@ -106,23 +107,6 @@ class Runner:
             else "return _structure"
         )
 
-    def _conditions(self, guards: Guards) -> list[str]:
-        """Return the lines that check the guards."""
-        lines = []
-        for i, (holder, name, value) in enumerate(guards.variables):
-            if isinstance(holder, Cells):
-                self.space[f"g{i}"], self.space[f"v{i}"] = holder.cells[name], value
-                lines.append(f"if g{i}.cell_contents is not v{i}: return _MISS")
-            else:
-                self.space[f"g{i}"], self.space[f"v{i}"] = holder, value
-                lines.append(f"if g{i}.get({name!r}) is not v{i}: return _MISS")
-        if guards.modules:
-            lines.append("if _guards.attribute_writes != _writes[0] and not _guards.modules_hold(): return _MISS")
-        for i, (read, value) in enumerate(guards.conditions):
-            self.space[f"c{i}"], self.space[f"w{i}"] = read, value
-            lines.append(f"if c{i}() != w{i}: return _MISS")
-        return lines
-
     def _check_argument(self, value: ArrayValue) -> list[str]:
         """Return the lines that check the form of an argument."""
         i, x = value.source[1], f"x{value.source[1]}"
@@ -130,16 +114,15 @@ class Runner:
             kind = value.kind_of_number.__name__
             return [f"if type(args[{i}]) is not {kind}: return _MISS"] if kind == "float" else ["return _MISS"]
         self.space.update({f"shape{i}": value.shape, f"dtype{i}": value.dtype, f"strides{i}": value.strides})
-        of = "_Tensor" if value.is_tensor else "_ndarray"
-        self.space["_ndarray"] = np.ndarray
+        of = "_Tensor" if value.is_tensor else f"type{i}"
+        self.space[f"type{i}"] = value.kind_of_number
         lines = [f"{x} = args[{i}]", f"if type({x}) is not {of}: return _MISS"]
         if value.is_tensor:
             lines += [
                 f"if {x}.node is not None: return _MISS",
                 f"{x} = {x}._data",
-                f"if type({x}) is not _ndarray: return _MISS",
+                f"if type({x}) is not type{i}: return _MISS",
             ]
-            self.space["_ndarray"] = np.ndarray
         return [
             *lines,
             f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS",
@@ -205,8 +188,8 @@ def key_of(x: Any) -> Any:
     data = x._data if isinstance(x, Variable) else x
     if isinstance(x, Value):
         return Value
-    if isinstance(data, (np.ndarray, np.generic)):
-        return type(x), data.shape, data.dtype, data.strides
+    if is_array(data) or isinstance(data, np.generic):
+        return type(x), type(data), data.shape, data.dtype, data.strides
     return float if type(x) is float else (type(x), x)
 
 
@@ -222,6 +205,7 @@ class Compiled:
         self._counts: Counter[str] = Counter()
         self.rules_version = _rules_changed[0]
         self._has_warned = False
+        self._last_miss = ""
         self._last: Callable[..., Any] | None = None
         self._written = 0
 
@@ -245,6 +229,9 @@ class Compiled:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> Any:
+        return compile_step, (self.function, False, self.exact)  # a copy writes its own programs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the step: the first call and the second are traced, later ones run the program."""
@@ -277,9 +264,9 @@ class Compiled:
 
     def _leaves(self, args: Any, kwargs: Any) -> Iterator[Any]:
         """Yield the nodes of the tensors that the step can reach: in arguments, variables and programs."""
-        values = [*args, *kwargs.values(), *(value for _, _, value in variables_of(self.function))]
-        for value in leaves([tensors_in(value) for value in values]):
-            yield getattr(value, "node", None)
+        around = Surroundings(self.function, leaves((args, kwargs)))
+        for tensor in around.tensors:
+            yield tensor.node
         for program in self.programs:
             for source in (each.source for each in program.page.inputs):
                 if source[0] in ("tensor", "gradient"):
@@ -296,31 +283,42 @@ class Compiled:
         except TypeError:
             return self._by_engine("an argument cannot be part of a key", args, kwargs)
         entry = next((entry for entry in entries if entry.guards.hold()), None)
-        if entry is None:
-            return self._write(key, args, kwargs)
-        if not entry.is_verified:
-            return self._look_again(entry, args, kwargs)
+        if entry is None or not entry.is_verified:
+            return self._trace_in_one_thread(key, entries, entry, args, kwargs)
         try:
             results = self._run_with_checks(entry, flat)
         except AssertionError:
             return self._by_engine(FAILED_CHECK, args, kwargs)
         if results is MISS:
-            return self._write(key, args, kwargs)
+            return self._trace_in_one_thread(key, entries, None, args, kwargs)
         self._last = entry.fast_call
         self._written += 1
         return entry.fill(results)
+
+    def _trace_in_one_thread(self, key: Any, entries: list[Entry], entry: Entry | None, args: Any, kwargs: Any) -> Any:
+        """Trace a call, unless another thread does so now: its tensors are ink."""
+        if not _tracing.acquire(blocking=False):
+            return self._by_engine("another thread is traced", args, kwargs)
+        try:
+            if entry is not None:
+                return self._look_again(entry, args, kwargs)
+            self._last_miss = entries[-1].guards.first_change() if entries else ""
+            return self._write(key, args, kwargs)
+        finally:
+            _tracing.release()
 
     def _run_with_checks(self, entry: Entry, flat: list[Any]) -> Any:
         """Run a program. If one of its checks fails, generators go back to where they were."""
         if not entry.program.has_checks:
             return entry.runner.run(flat)
         draws = [value.source[1] for value in entry.program.page.inputs if value.source[0] == "object"]
-        before = [each.bit_generator.state for each in draws]
+        draws = [getattr(each, "bit_generator", each) for each in draws]
+        before = [each.state for each in draws]
         try:
             return entry.runner.run(flat)
         except AssertionError:
             for each, state in zip(draws, before, strict=True):
-                each.bit_generator.state = state
+                each.state = state
             raise
 
     def _by_engine(self, reason: str, args: Any, kwargs: Any) -> Any:
@@ -350,32 +348,39 @@ class Compiled:
         keys = list(self.entries)
         places = [i for i in range(1, min(map(len, keys))) if len({key[i] for key in keys}) > 1]
         if not places:
-            return "a module's mode, a variable or an optimiser's state keeps changing"
+            return f"{self._last_miss or 'an array of the step'} keeps changing; make it an argument, or a tensor"
         forms = ", ".join(sorted({str(key[places[0]][1:]) for key in keys if isinstance(key[places[0]], tuple)}))
         return f"its argument number {places[0]} keeps changing, {forms}; bring it into one form before the call"
 
     def _trace(self, args: Any, kwargs: Any) -> tuple[Any, Entry]:
-        name = self.name if self.name.isidentifier() else "step"
+        name, flat = self.name if self.name.isidentifier() else "step", leaves((args, kwargs))
+        around = Surroundings(self.function, flat)
+        around.watch()
+        program: Program | NumberProgram
         if is_step_of_values(self.function, args, kwargs):
             result, program = trace_numbers(self.function, args, kwargs, name)
-            self._counts["traced"] += 1
-            return result, Entry(program, Guards(self.function, program.page))
-        result, (page, structure) = trace(self.function, args, kwargs, None if self.exact else ROUNDING_ORDER)
+        else:
+            passes = None if self.exact else ROUNDING_PASSES
+            result, (page, structure) = trace(self.function, args, kwargs, passes, around)
+            program = Program(page, structure, name, len(args) if not kwargs else -1, self.exact)
         self._counts["traced"] += 1
-        return result, Entry(
-            Program(page, structure, name, len(args) if not kwargs else -1, self.exact), Guards(self.function, page)
-        )
+        change = around.first_change(program.page)
+        return result, Entry(program, Guards(Surroundings(self.function, flat), program.page), change)
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
-        """Trace a second call, and compare the two texts."""
+        """Trace a second call, and compare the two programs. If the first call has changed something around the step,
+        such as a table that it made once, the second counts as the first; it must leave everything as it was."""
         result, second = self._trace(args, kwargs)
-        if difference := first_difference(entry.program, second.program):
+        difference = "" if entry.change else first_difference(entry.program, second.program)
+        if second.change or difference:
             for entries in self.entries.values():
                 if entry in entries:
                     entries.remove(entry)
-            raise TypeError(difference)
+            raise TypeError(second.change or difference)
         entry.program, entry.guards, entry.runner = second.program, second.guards, second.runner
-        entry.is_verified = True
+        entry.is_verified, entry.change = not entry.change, ""
+        if not entry.is_verified:
+            return result
         self._last = entry.fast_call
         return result
 
@@ -383,13 +388,6 @@ class Compiled:
 def has_graph(x: Any) -> bool:
     """Return True for an argument whose gradient leaves the step."""
     return (isinstance(x, Variable) and x.node is not None) or (isinstance(x, Value) and x.made_by is not None)
-
-
-def tensors_in(value: Any) -> Any:
-    """Return the parameters of a module or an optimiser; any other value itself."""
-    if isinstance(value, Module):
-        return list(value.parameters())
-    return [group["params"] for group in value.param_groups] if hasattr(value, "param_groups") else value
 
 
 def has_hooks(node: Any) -> bool:
@@ -408,9 +406,12 @@ def fill(structure: Any, found: Any) -> Any:
     """Return a result: its structure with tensors in place of its holes."""
     if structure is HOLE:
         return Tensor.of(next(found))
-    return map_leaves(structure, lambda x: Tensor.of(next(found)) if type(x) is Hole else x)
+    makers = {id(HOLE): lambda: Tensor.of(next(found)), id(PLAIN_HOLE): lambda: next(found)}
+    return map_leaves(structure, lambda x: makers[id(x)]() if type(x) is Hole else x)
 
 
+_tracing = Lock()
+"""Held while a thread traces a call."""
 _rules_changed = [0]
 
 

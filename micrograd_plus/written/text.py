@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .ink import special
+from .block_text import say_blocks, scale
+from .blocks import Blocks, Rows
 from .loop_text import SMALL, LoopText, comment_of, word_of
 from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series
-from .page import Page, Statement, Value
+from .page import Page, Statement, Value, is_array
 
 ALIVE = 2**62
 """The place of a reading after the call."""
@@ -23,12 +24,13 @@ UFUNC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 class Text:
     """Text of a page. `lines` are the body of the function, `constants` the arrays that it needs by name."""
 
-    def __init__(self, page: Page, name: str):
+    def __init__(self, page: Page, name: str, reserved: tuple[str, ...] = ()):
         self.page = page
-        self.taken: Counter[str] = Counter({"np": 1, "math": 1, name: 1})
-        self.taken.update(dict.fromkeys(dir(builtins), 1))
+        self.taken = {"np", "math", name, *reserved, *dir(builtins)}
+        self.numbers: Counter[str] = Counter()
         self.constants: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
+        self.functions: list[list[str]] = []
         self.targets: dict[str, tuple[Value, str]] = {}
         self.loops = [item for item in page.statements if isinstance(item, Loop)]
         self._name_targets()
@@ -47,12 +49,7 @@ class Text:
             wanted = re.sub(r"\W", "_", wanted).strip("_") or "v"
             wanted = f"{wanted}_" if keyword.iskeyword(wanted) or wanted in ("np", "math") else wanted
             wanted = f"v{wanted}" if wanted[0].isdigit() else wanted
-            self.taken[wanted] += 1
-            value.name = wanted if self.taken[wanted] == 1 else f"{wanted}_{self.taken[wanted]}"
-            while self.taken[value.name] > (1 if value.name != wanted else 10**9):
-                self.taken[wanted] += 1
-                value.name = f"{wanted}_{self.taken[wanted]}"
-            self.taken[value.name] += value.name != wanted
+            value.name = self.find_free(wanted)
         return value.name
 
     def _name_targets(self) -> None:
@@ -65,7 +62,7 @@ class Text:
         statements = list(self.page.each_statement())
         for statement, following in zip(statements, [*statements[1:], None], strict=False):
             note, outs = statement.note, statement.outs()
-            is_last = following is None or following.note[:2] != note[:2]
+            is_last = following is None or (following.note.line, following.note.site) != (note.line, note.site)
             if is_last and not note.rule and note.site not in self.targets and outs and not outs[-1].hint:
                 outs[-1].hint = _target(note.line)
         for series in (each for loop in self.loops for each in loop.series):
@@ -110,8 +107,11 @@ class Text:
             if isinstance(item, Loop):
                 lines += self.loop_text.lines(item, i, note)
                 note = item.body[-1].note
+            elif isinstance(item, Blocks):
+                lines += say_blocks(item, self)
+                note = None
             else:
-                lines += comment_of(item.note) if item.note != note else []
+                lines += comment_of(item.note) if item.note.begins_after(note) else []
                 lines.append(self.line(item))
                 note = item.note
             lines += self.say_del(self.deaths.get(i, []))
@@ -151,11 +151,11 @@ class Text:
 
     def find_free(self, wanted: str) -> str:
         """Return a name that nothing else has."""
-        name, number = wanted, 1
-        while self.taken[name] or keyword.iskeyword(name):
-            number += 1
-            name = f"{wanted}_{number}"
-        self.taken[name] += 1
+        name = wanted
+        while name in self.taken or keyword.iskeyword(name):
+            self.numbers[wanted] += 1
+            name = f"{wanted}_{self.numbers[wanted] + 1}"
+        self.taken.add(name)
         return name
 
     # Statements -----------------------------
@@ -163,7 +163,7 @@ class Text:
     def line(self, statement: Statement) -> str:
         """Return the line of a statement."""
         if statement.function.startswith("special."):
-            self.objects["special"] = special
+            self.objects["special"] = self.page.paper.special
         outs = statement.outs()
         for value in outs:
             self.name(value, value.hint or word_of(statement))
@@ -229,6 +229,8 @@ class Text:
             return self.say_value(x)
         if isinstance(x, (Element, Count, Before)):
             return self.loop_text.say(x)
+        if isinstance(x, Rows):
+            return scale("count", x.factor)
         if isinstance(x, tuple):
             return f"({', '.join(self.say_parts(x))}{',' if len(x) == 1 else ''})"
         if isinstance(x, list):
@@ -272,7 +274,7 @@ class Text:
     def say_constant(self, value: Value) -> str:
         """Return the text of a constant: a literal, or the name of an array."""
         x = value.constant
-        if not isinstance(x, np.ndarray):
+        if not is_array(x):
             return _literal(x) or self.bind(x)
         if not value.name:
             self.name(value, value.hint or "constant")

@@ -123,23 +123,25 @@ def measure_submission(folder: Path, rounds: int) -> Measured:
                     len(loaded.exercises))  # fmt: skip
 
 
-def measure_class(folder: Path, count: int) -> tuple[float, int]:
-    """Grade a class with one worker per core; return the time and the peak memory of the main process."""
+def measure_class(folder: Path, count: int) -> tuple[float, float, int]:
+    """Grade a class with one worker per core; return the time, the processor time of all processes, and the peak memory
+    of the main process."""
     place = folder / f"class of {count}"
     place.mkdir()
     code = (
         "import resource, sys, time; from pathlib import Path; from micrograd_plus.grading import batch; "
         "from micrograd_plus.grading.store import Store; began = time.perf_counter(); "
         "batch.grade_class(batch.find_submissions([Path(sys.argv[1])]), Path(sys.argv[2]), Store(Path(sys.argv[3]))); "
-        "print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "wall, uses = time.perf_counter() - began, [resource.getrusage(who) for who in (resource.RUSAGE_SELF, "
+        "resource.RUSAGE_CHILDREN)]; print(wall, sum(use.ru_utime + use.ru_stime for use in uses), uses[0].ru_maxrss)"
     )
     handed = write_class(place / "handed in", count)
     process = subprocess.run(
         [sys.executable, "-c", code, str(handed), str(assignment(folder)), str(place / "out")],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    seconds, memory = process.stdout.split()
-    return float(seconds), int(memory)
+    seconds, cpu, memory = process.stdout.split()
+    return float(seconds), float(cpu), int(memory)
 
 
 def time_nbgrader(folder: Path, count: int) -> float:
@@ -179,7 +181,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a quick look")
     parser.add_argument("--without", default="", help="leave out nbgrader")
     options = parser.parse_args()
-    rounds, classes = (5, (10, 40)) if options.quick else (20, (30, 300))
+    rounds, classes = (5, (10, 40)) if options.quick else (20, (30, 100, 300))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         once = measure_submission(folder, rounds)
@@ -189,11 +191,19 @@ def main() -> None:
         print_goal(f"{of_ten}, processor time", once.cpu, "s", once.cpu / once.start_cpu, 2.0, "starts")
         print_goal(f"{of_ten}, by the clock", once.wall, "s", once.wall / once.start_wall, 2.0, "starts")
         print_goal(f"{of_ten}, by the clock", once.wall, "s", once.wall, 0.5, "s")
-        (small, first), (large, second) = (measure_class(folder, each) for each in classes)
-        each = (large - small) / (classes[1] - classes[0])
-        print(f"a class of {classes[1]}: {large:.1f} s, {60 / each:.0f} submissions a minute")
-        print_goal("each further submission", each, "s", each / (small / classes[0]), 1.25, "of one in a small class")
-        print_goal("memory of the main process", second / 1024, "MB", second / first, 1.1, "of that for a small class")
+        measured = {count: measure_class(folder, count) for count in classes}
+        few, many = classes[0], classes[-1]
+        for count in classes:
+            print(f"a class of {count}: {measured[count][0]:.1f} s, processor time of one submission "
+                  f"{measured[count][1] / count:.4f} s")  # fmt: skip
+        each = (measured[many][0] - measured[few][0]) / (many - few)
+        further = (measured[many][1] - measured[few][1]) / (many - few)
+        print_goal(f"each further submission up to {many}, processor time", further, "s",
+                   further / (measured[few][1] / few), 1.1, f"of one in a class of {few}")  # fmt: skip
+        print(f"{60 / each:.0f} submissions a minute")
+        memory = measured[many][2]
+        print_goal("memory of the main process", memory / 1024, "MB", memory / measured[few][2], 1.1,
+                   f"of that for a class of {few}")  # fmt: skip
         if options.without != "nbgrader" and find_spec("nbgrader") is not None:
             theirs = time_nbgrader(folder, 2 if options.quick else 6)
             print_goal("nbgrader's autograde, one submission", theirs, "s", each / theirs, 0.1, "of it is our time")

@@ -1,6 +1,14 @@
 """The right contents of the cells that a student completes in lesson 03, as a student would write them."""
 
 CELLS = {
+    "engine.neuron": """\
+@exercises.answer("engine.neuron")
+def engine_neuron(weights, inputs, bias):
+    total = bias
+    for weight, each in zip(weights, inputs):
+        total = total + weight * each
+    return total.tanh()
+""",
     "engine.training.lines": """\
 @exercises.answer("engine.training.lines")
 def engine_training_lines(weight, backward, rate, steps):

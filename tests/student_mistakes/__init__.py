@@ -8,7 +8,7 @@ import numpy as np
 
 from micrograd_plus.exercises.sandboxed import namespace
 
-from . import held_out_longer, later_longer, longer
+from . import blocks, held_out_longer, later_longer, longer
 
 FOLDER = Path(__file__).parent
 
@@ -43,4 +43,5 @@ def load_mistakes():
 def load_held_out():
     """Return the mistakes that were written before the table of mistakes and the edits were read."""
     one_line = [each for name in ("held_out.txt", "later.txt") for each in read_one_line(FOLDER / name)]
-    return one_line + [(*each, "") for each in (*held_out_longer.MISTAKES, *later_longer.MISTAKES)]
+    several_lines = (*held_out_longer.MISTAKES, *later_longer.MISTAKES, *blocks.MISTAKES)
+    return one_line + [(*each, "") for each in several_lines]

@@ -173,7 +173,7 @@ def test_the_page_decodes_differences_to_the_same_numbers(page):
         first = [x * (1 + 1e-3 * random.normal()) for x in first[::-1]][::-1]
     coded = timeline.delta_code(values, [[0, 1, 2, 3]])
     assert all("delta" in value for value in coded[1:])
-    decoded = page.evaluate(f"(values) => {{ {text('timeline.js')}; return decodeValues(values); }}", coded)
+    decoded = page.evaluate(f"(values) => {{ {text('deltas.js')}; return decodeValues(values); }}", coded)
     assert [each["data"] for each in decoded] == [value["data"] for value in values]
 
 

@@ -108,7 +108,7 @@ def test_sentences_and_formulas_have_the_students_expressions(open_player):
 def test_pictures_and_solutions_have_cuts_and_expressions(tmp_path):
     trace = cut_program()
     svg = viz.save(trace, tmp_path / "walk.svg").read_text(encoding="utf-8")
-    assert len(re.findall(r'class="cut" d=', svg)) >= 4
+    assert len(re.findall(r'class="cut-mark" d=', svg)) == 3
     assert "detached here" in svg
     solution = viz.save(trace, tmp_path / "walk.md").read_text(encoding="utf-8")
     assert "mg.where(m, w, 0.0) * d" in solution

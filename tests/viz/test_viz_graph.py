@@ -1,5 +1,6 @@
-"""Tests of the graph: positions by Graphviz, our own positions, and parts of long walks."""
+"""Tests of still graphs: the page's own drawing without a browser, and parts of long walks."""
 
+import base64
 import os
 import re
 import sys
@@ -10,47 +11,66 @@ from itertools import pairwise
 import pytest
 import sample_traces
 
-from micrograd_plus_viz import dot, graph_picture, graphviz_run, layers, layout, words
+import micrograd_plus_viz as viz
+from micrograd_plus_viz import dot, graphviz_run, javascript, payload, words
+from micrograd_plus_viz.exports import film
 from micrograd_plus_viz.trace_input import normalize
 from micrograd_plus_viz.window import window
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def parse_picture(trace):
-    """Return the parsed picture of a graph."""
-    return ET.fromstring(graph_picture.graph_svg(trace, layout.compute_placement(trace)))  # noqa: S314 - our own picture
+def draw(trace, **options):
+    """Return the picture of a graph, its width and its height."""
+    return film.graph_svg(payload.payload(normalize(trace)), **options)
+
+
+def boxes_of(svg):
+    """Return the left, top, right and bottom of each node of a picture, by its id."""
+    boxes = {}
+    for node in ET.fromstring(svg).iter(f"{SVG}g"):  # noqa: S314 - our own picture
+        body = next((part for part in node if part.get("class") == "body"), None)
+        if body is None:
+            continue
+        if body.tag == f"{SVG}rect":
+            x, y, width, height = (float(body.get(name)) for name in ("x", "y", "width", "height"))
+            boxes[node.get("id")] = (x, y, x + width, y + height)
+        else:
+            points = [tuple(map(float, pair.split(","))) for pair in re.findall(r"[-\d.]+,[-\d.]+", body.get("d"))]
+            xs, ys = zip(*points, strict=True)
+            boxes[node.get("id")] = (min(xs), min(ys), max(xs), max(ys))
+    return boxes
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
-def test_every_node_and_every_edge_is_drawn_once_under_its_id(make):
+def test_every_node_is_drawn_once_and_every_edge_is_in_a_line(make):
     trace = normalize(make())
-    ids = [element.get("id") for element in parse_picture(trace).iter() if element.get("id")]
-    edges = sum(len(node["inputs"]) for node in trace["nodes"])
-    assert sorted(ids) == sorted(
-        [f"n{i}" for i in range(len(trace["nodes"]))] + [f"e{j}" for j in range(edges)]
-    )
+    ids = [element.get("id") for element in ET.fromstring(draw(trace)[0]).iter() if element.get("id")]  # noqa: S314 - ours
+    assert sorted(name for name in ids if name[0] == "n") == sorted(f"n{i}" for i in range(len(trace["nodes"])))
+    ends = {(e["node"], node["id"]) for node in trace["nodes"] for e in node["inputs"]}
+    assert len([name for name in ids if name[0] == "e"]) == len(ends)
 
 
-@pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(400)])
+@pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(250)])
 def test_no_node_lies_over_another_and_all_lie_in_the_picture(make):
-    placing = layout.compute_placement(normalize(make()))
-    boxes = [
-        (b.x - b.width / 2, b.y - b.height / 2, b.x + b.width / 2, b.y + b.height / 2) for b in placing.boxes
-    ]
-    for left, top, right, bottom in boxes:
+    trace = normalize(make())
+    svg, width, height = draw(trace)
+    boxes = boxes_of(svg)
+    assert len(boxes) >= len(trace["nodes"])
+    for left, top, right, bottom in boxes.values():
         assert left >= 0
         assert top >= 0
-        assert right <= placing.width
-        assert bottom <= placing.height
-    for i, a in enumerate(boxes):
-        for b in boxes[i + 1 :]:
+        assert right <= width
+        assert bottom <= height
+    placed = list(boxes.values())
+    for i, a in enumerate(placed):
+        for b in placed[i + 1 :]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
 
 
 def test_hostile_names_are_text_in_the_dot_source_and_in_the_picture():
     trace = normalize(sample_traces.hostile())
-    root = parse_picture(trace)
+    root = ET.fromstring(draw(trace)[0])  # noqa: S314 - our own picture
     assert {element.tag for element in root.iter()} == {
         f"{SVG}{tag}" for tag in ("svg", "title", "rect", "style", "g", "path", "text")
     }
@@ -59,7 +79,7 @@ def test_hostile_names_are_text_in_the_dot_source_and_in_the_picture():
     assert "two lines and a tab" in written
     assert "\\N \\G back\\slash {record|port}" in written
     assert "«ünïcode» ∂ 梯度 🙂" in written
-    assert graphviz_run.svg(dot.source(trace)).count('class="node"') == len(trace["nodes"])
+    assert viz.digraph(trace).svg.count('class="node"') == len(trace["nodes"])
 
 
 def test_leaves_applications_and_outputs_differ_in_shape_not_only_in_colour():
@@ -78,32 +98,51 @@ def test_a_node_tells_its_value_and_the_gradient_it_ends_with():
     assert labels["0.01"].lines() == ["0.01"]
 
 
-def test_nodes_reserve_a_line_for_later_gradients():
-    trace = normalize(sample_traces.diamond())
-    labels_by_step = [dot.labels(trace, steps)[0] for steps in range(11)]
-    arrivals = [i for i, step in enumerate(trace["steps"]) if step["target"] == 0]
-    assert [label.gradient == "" for label in labels_by_step] == [steps <= arrivals[0] for steps in range(11)]
-    assert {len(label.lines()) for label in labels_by_step} == {3}
-    assert labels_by_step[-1].gradient == "grad 25"
-
-
 def test_the_same_trace_gives_the_same_picture():
-    first, second = (
-        graph_picture.graph_svg(t, layout.compute_placement(t))
-        for t in (normalize(sample_traces.perceptron()), normalize(sample_traces.perceptron()))
-    )
-    assert first == second
+    assert draw(sample_traces.perceptron()) == draw(sample_traces.perceptron())
 
 
 def test_threads_may_draw_at_the_same_time():
-    source, drawings = dot.source(normalize(sample_traces.perceptron())), []
-    threads = [threading.Thread(target=lambda: drawings.append(graphviz_run.svg(source))) for _ in range(8)]
+    drawings = [draw(sample_traces.diamond())]
+    threads = [threading.Thread(target=lambda: drawings.append(draw(sample_traces.diamond()))) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(drawings) == 8
+    assert len(drawings) == 7
     assert len(set(drawings)) == 1
+
+
+def test_without_mini_racer_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(javascript, "_running", [])
+    monkeypatch.setitem(sys.modules, "py_mini_racer", None)
+    with pytest.raises(javascript.JavaScriptMissingError, match=r'pip install "micrograd_plus\[viz\]"'):
+        draw(sample_traces.diamond())
+
+
+def test_results_are_right_of_what_they_are_computed_from():
+    trace = normalize(sample_traces.perceptron())
+    boxes = boxes_of(draw(trace)[0])
+    for node in trace["nodes"]:
+        for e in node["inputs"]:
+            assert boxes[f"n{e['node']}"][2] < boxes[f"n{node['id']}"][0]
+
+
+def test_graphviz_draws_the_graph_in_a_notebook_and_a_file(tmp_path):
+    trace = sample_traces.perceptron()
+    drawing = viz.digraph(trace)
+    assert drawing.source == dot.source(normalize(trace))
+    shown = drawing._repr_mimebundle_()["text/html"]
+    assert base64.b64encode(drawing.svg.encode()).decode() in shown
+    assert drawing.svg.count('class="node"') == len(trace["nodes"])
+    assert viz.save(trace, tmp_path / "walk.dot.svg").read_text(encoding="utf-8") == drawing.svg
+    drawings = []
+    threads = [threading.Thread(target=lambda: drawings.append(viz.digraph(trace).svg)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert drawings == [drawing.svg] * 4, "the WebAssembly build is not thread-safe, so it has a lock"
 
 
 def test_without_any_graphviz_the_error_says_what_to_install(monkeypatch):
@@ -146,33 +185,9 @@ def test_the_systems_graphviz_draws_without_the_bundled_one(monkeypatch, tmp_pat
     assert graphviz_run.svg("digraph { «∂x» }") == "<svg>-Kdot -Tsvgdigraph { «∂x» }\n</svg>"
 
 
-def test_layers_run_from_inputs_to_results():
-    trace = normalize(sample_traces.random_graph(500))
-    placing = layers.place_in_layers(trace)
-    for node in trace["nodes"]:
-        for e in node["inputs"]:
-            assert placing.boxes[e["node"]].x < placing.boxes[node["id"]].x
-
-
-def test_a_leaf_stands_right_before_what_reads_it():
+def test_graphs_without_edges_have_pictures():
     p = sample_traces.Program()
-    x, late = p.leaf("x", 1.0), p.leaf("late", 2.0)
-    for _ in range(5):
-        x = p.apply("tanh", x)
-    trace = normalize(p.walk(p.apply("mul", x, late)))
-    boxes = layers.place_in_layers(trace).boxes
-    assert boxes[late].x == pytest.approx(boxes[x].x)
-
-
-def test_many_long_edges_are_left_to_our_own_layers(monkeypatch):
-    monkeypatch.setattr(graphviz_run, "svg", lambda dot: pytest.fail("Graphviz would take seconds"))
-    assert len(layout.compute_placement(normalize(sample_traces.chain(100))).boxes) == 102
-
-
-def test_graphs_without_edges_or_nodes_have_pictures():
-    p = sample_traces.Program()
-    alone = normalize(p.walk(p.leaf("x", 1.0)))
-    assert len(layout.compute_placement(alone).boxes) == len(layers.place_in_layers(alone).boxes) == 1
+    assert list(boxes_of(draw(p.walk(p.leaf("x", 1.0)))[0])) == ["n0"]
 
 
 def test_a_short_walk_is_shown_in_full():
@@ -210,11 +225,11 @@ def test_windows_side_by_side_hold_every_step_once():
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
-def test_every_window_of_every_trace_has_picture_and_sentences(make):
+def test_every_window_of_every_trace_has_names_and_sentences(make):
     trace = normalize(make())
     for start in range(len(trace["steps"])):
         part, _ = window(trace, start, 2)
-        assert len(layout.compute_placement(part).boxes) == len(part["nodes"]) == len(words.names(part))
+        assert len(words.names(part)) == len(part["nodes"])
         assert len(words.sentences(part)) == len(part["steps"])
         for kept, whole in zip(part["steps"], trace["steps"][start : start + 2], strict=True):
             for word in ("upstream", "contribution", "before", "after"):
@@ -231,4 +246,5 @@ def test_a_walk_of_65000_steps_is_cut_to_page_size():
     trace = normalize(sample_traces.chain(65_000))
     part, note = window(trace)
     assert note.startswith("This page has steps 1 to 1000 of 65000,")
-    assert len(layout.compute_placement(part).boxes) == len(part["nodes"]) <= 6001
+    assert len(part["nodes"]) <= 6001
+    assert "Steps 1 to 1000 of 65000, and the " in draw(part)[0]

@@ -9,10 +9,11 @@ import pytest
 from PIL import Image
 
 from commands import HOUSE, run
+from micrograd_plus_viz.exports.film import MOMENTS
 
 README = (HOUSE / "README.md").read_text(encoding="utf-8")
 FILMS = ("walk.webp", "walk-dark.webp")
-STEPS, ROLLS, KILOBYTES = 9, 5, 300
+STEPS, KILOBYTES = 9, 300
 
 
 class Pictures(HTMLParser):
@@ -51,7 +52,7 @@ def test_the_film_is_small_and_has_every_step(name):
     path = HOUSE / "docs" / "pictures" / name
     assert path.stat().st_size <= KILOBYTES * 1000
     with Image.open(path) as film:
-        assert film.n_frames == 1 + STEPS * (ROLLS + 1)
+        assert film.n_frames == 1 + STEPS * (len(MOMENTS) + 1)
         assert film.info["loop"] == 0
 
 

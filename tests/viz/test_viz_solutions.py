@@ -66,7 +66,7 @@ def test_all_formats_conjugate_and_round_complex_numbers_alike(tmp_path):
     assert f"$$\n{filled}\n$$\n$$\n\\approx 0.8888 + 2.052i\n$$" in text
     assert r"0.5452 + 1.09i + \left( 2.726 - 4.441 \times {10}^{-16} i \right) \approx 3.271 + 1.09i" in text
     drawn = viz.save(trace, tmp_path / "walk.svg", index=2).read_text(encoding="utf-8")
-    assert ">× conj</text>" in drawn
+    assert ">· conj</text>" in drawn
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)

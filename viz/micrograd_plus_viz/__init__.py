@@ -16,15 +16,15 @@ import importlib.util
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from . import dot, graph_picture, live_widgets, notebook, page, timeline, window
+from . import dot, graphviz_run, live_widgets, notebook, page, payload, timeline, window, words
 from .array_picture import ArrayPicture
 from .comparison import WalkComparison
 from .exports import film, worked_solution
 from .figure import Figure
-from .layout import compute_placement
 from .quizzes import TOLERANCE, Card, Progress, Quiz, ask as _ask, quiz as _quiz
 from .quizzes.folded_texts import unfold as _unfold
 from .quizzes.output import SealedOutput
@@ -33,10 +33,11 @@ from .trace_input import Trace, trace_data, with_insides
 from .window import MOST_ON_A_PAGE, MOST_STEPS
 
 __all__ = [
-    "ArrayPicture", "Card", "Drawing", "Figure", "Progress", "Quiz", "WalkComparison", "WalkPlayer", "ask", "compare",
-    "describe", "draw", "explore", "picture", "progress", "quiz", "save", "show", "unfold", "widget",
+    "ArrayPicture", "Card", "Drawing", "Figure", "GraphvizDrawing", "Progress", "Quiz", "WalkComparison", "WalkPlayer",
+    "ask", "compare", "describe", "digraph", "draw", "explore", "picture", "progress", "quiz", "save", "show", "unfold",
+    "widget",
 ]  # fmt: skip
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".json", ".dot")
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".mp4", ".md", ".tex", ".json", ".dot", ".dot.svg")
 
 
 class WalkPlayer:
@@ -64,14 +65,30 @@ class Drawing:
     def __init__(self, trace: Any, index: int | None = None, dark: bool = False) -> None:
         if index is None:
             trace, rest = window.load_window(trace, 0, window.MOST_PICTURED)
-            self.svg = graph_picture.graph_svg(trace, compute_placement(trace), dark)
-            self.alt = graph_picture.alt(trace)
+            drawn = payload.payload(trace)
+            self.svg, self.alt = film.graph_svg(drawn, dark)[0], drawn["alt"]
             if rest:
                 self.alt += f": steps 1 to {len(trace['steps'])} of {trace['total']}, and the nodes that they use"
         else:
             trace, _ = window.load_steps(trace, [index])
-            self.svg, self.alt, _ = film.step_svg(trace, index, dark=dark)
+            self.svg, self.alt = film.step_svg(trace, index, dark=dark)
         self.dot = dot.source(trace)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
+
+
+class GraphvizDrawing:
+    """Graph of a walk as Graphviz draws it. `source` is its DOT text, `svg` the drawing."""
+
+    def __init__(self, trace: Any) -> None:
+        visible, _ = window.load_window(trace, 0, window.MOST_PICTURED)
+        self.source, self.alt = dot.source(visible), words.graph_alt(visible)
+
+    @cached_property
+    def svg(self) -> str:
+        """Return the drawing. Raises GraphvizMissingError without Graphviz."""
+        return graphviz_run.svg(self.source)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
@@ -94,6 +111,14 @@ def draw(trace: Any, index: int | None = None, dark: bool = False) -> Drawing:
     4000, and the alternative text says so.
     """
     return Drawing(trace, index, dark)
+
+
+def digraph(trace: Any) -> GraphvizDrawing:
+    """Return the graph as Graphviz draws it, with the final value and gradient of every node.
+
+    Its `source` is DOT text for other programs. No system binary is needed.
+    """
+    return GraphvizDrawing(trace)
 
 
 def describe(figure: Any, description: str) -> Figure:
@@ -242,18 +267,18 @@ def save(
 ) -> Path:
     """Write the walk to a file in the format of its suffix, and return the path.
 
-    `.html` is a self-contained page with the player; `.svg` an animation; `.gif` and `.webp` the same as images; `.png`
-    the graph with every node's gradient; `.md` and `.tex` a worked solution; `.dot` the graph for Graphviz; `.json` the
-    trace itself. With `index`, `.svg` and `.png` show that step, and a page opens there. If the walk has more than
-    `length` steps, the file holds `length` steps from `start` on; `.json` always holds all. A page loads long walks in
-    parts of one thousand steps.
+    `.html` is a self-contained page with the player; `.svg` an animation; `.gif`, `.webp` and `.mp4` the same as films;
+    `.png` the graph with every node's gradient; `.md` and `.tex` a worked solution; `.dot` the graph for Graphviz and
+    `.dot.svg` its drawing; `.json` the trace itself. With `index`, `.svg` and `.png` show that step, and a page opens
+    there. If the walk has more than `length` steps, the file holds `length` steps from `start` on; `.json` always holds
+    all. A page loads long walks in parts of one thousand steps.
 
     `width` is in pixels; `dark` chooses colours for dark pages. Animations have one frame for each of `steps`, each
-    `pace` seconds long. In `.gif` and `.webp`, `loop` repeats the animation, and `motion` moves a marker along each
-    edge. Raises ValueError for any other suffix, and if an animation or picture would be too large.
+    `pace` seconds long. In a film, `motion` shows the rule of each step at work, and `loop` repeats it (not in `.mp4`).
+    Raises ValueError for any other suffix, and if an animation or picture would be too large.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
+    suffix = ".dot.svg" if path.name.lower().endswith(".dot.svg") else path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
             f"cannot save a walk as {path.name!r}: the suffix must be one of " + ", ".join(SUFFIXES)
@@ -285,8 +310,8 @@ def save(
 
 def _render(visible: Trace, suffix: str, film_of: dict[str, Any], looks: dict[str, Any]) -> str | bytes:
     """Return the graph of a walk as a picture, or the walk as an animation."""
-    if suffix == ".dot":
-        return dot.source(visible)
+    if suffix.startswith(".dot"):
+        return dot.source(visible) if suffix == ".dot" else graphviz_run.svg(dot.source(visible))
     if suffix == ".png":
         return film.graph_png(visible, **looks)
     if suffix == ".svg":

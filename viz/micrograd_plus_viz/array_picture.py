@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from . import cells, notebook, words
+from . import cells, letters, notebook, words
 from .colours import resolve_styles
 from .digits import number
-from .exports import value_cards
-from .graph_picture import svg_document
+from .stage import tile_picture
+from .svg import coord, document, text
 from .trace_input import Trace
 
-ROOM = (420.0, 300.0)
-MARGIN = 8.0
+MARGIN, HEAD, FOOT = 10.0, 22.0, 20.0
+TITLE, CAPTION = 13.0, 12.0
 MOST_TOLD = 64
 
 
@@ -23,15 +24,9 @@ class ArrayPicture:
         from micrograd_plus.tracing.values import value_to_dict
 
         value = cells.page_value(value_to_dict(array))
-        largest = value_cards.largest_of([value])
-        is_drawn = not (value_cards.is_scalar(value) or value_cards.is_written(value))
-        legend = value_cards.scale(largest) if is_drawn else None
-        card = value_cards.card(words.single_line(name), value, largest, ROOM)
-        block = value_cards.stack([each for each in (card, legend) if each], 6.0)
-        self.alt = alt(words.single_line(name), value)
-        style = resolve_styles("picture.css", "film.css", dark=dark)
-        inner = f'<style>{style}</style><g class="panel">{block.at(MARGIN, MARGIN)}</g>'
-        self.svg = svg_document(block.width + 2 * MARGIN, block.height + 2 * MARGIN, inner, self.alt)
+        name = words.single_line(name)
+        self.alt = alt(name, value)
+        self.svg = _draw(value, name, self.alt, dark)
 
     def __repr__(self) -> str:
         return self.alt
@@ -40,11 +35,29 @@ class ArrayPicture:
         return {"text/plain": self.alt, "text/html": notebook.image(self.svg, self.alt)}
 
 
+def _draw(value: Trace, name: str, described: str, dark: bool) -> str:
+    """Return the picture: the name above the tile, its shape and scale below."""
+    tile = tile_picture(value)
+    head = HEAD if name else 0.0
+    caption = tile["caption"] if value["shape"] else ""
+    widths = (tile["width"], letters.width(name, TITLE, bold=True), letters.width(caption, CAPTION))
+    width = max(widths) + 2 * MARGIN
+    height = head + tile["height"] + (FOOT if caption else 0.0) + 2 * MARGIN
+    inner = (
+        (text(name, MARGIN, MARGIN + 12, TITLE, "sentence", bold=True) if name else "")
+        + f'<g class="graph" transform="translate({coord(MARGIN)} {coord(MARGIN + head)})">{tile["markup"]}</g>'
+        + (text(caption, MARGIN, height - MARGIN - 3, CAPTION, "soft") if caption else "")
+    )
+    return document(width, height, resolve_styles("stage.css", "picture.css", dark=dark), inner, described)
+
+
 def alt(name: str, value: Trace) -> str:
     """Return a picture in words: its numbers row by row, or their count and the largest."""
     about = f"{name or 'an array'} of shape {words.shape(value)}"
     if value["data"] is None or len(value["data"]) > MOST_TOLD:
-        return f"{about}, entries up to {number(value_cards.largest_of([value]))} in size"
+        entries = value["data"] or value.get("cells", {"data": []})["data"]
+        largest = max(filter(math.isfinite, map(cells.size, entries)), default=0.0)
+        return f"{about}, entries up to {number(largest)} in size"
     columns = value["shape"][-1] if value["shape"] else 1
     told = [number(each) for each in value["data"]]
     rows = [", ".join(told[k : k + columns]) for k in range(0, len(told), columns or 1)]

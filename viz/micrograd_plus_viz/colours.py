@@ -12,6 +12,7 @@ from functools import cache
 from .static_files import style, text
 
 _NAMED = re.compile(r"--([\w-]+):[^;]*?light-dark\((#\w+), (#\w+)\)")
+_ANY_OF = re.compile(r":is\(([^()]*)\)")
 _LEVEL = re.compile(r"^\.([hnpc]\d) \{ background: light-dark\((#\w+), (#\w+)\)", re.MULTILINE)
 
 
@@ -29,9 +30,26 @@ def levels(dark: bool = False) -> dict[str, str]:
 
 @cache
 def resolve_styles(*sheets: str, dark: bool = False) -> str:
-    """Return style sheets of `static/` in one line, with colour values instead of CSS variables."""
+    """Return style sheets of `static/` in one line, for any viewer of SVG.
+
+    They have colour values instead of CSS variables, and a selector for each part of an `:is`.
+    """
     named_here = palette(dark)
-    sheet = " ".join(map(style, sheets))
+    sheet = _spell_selectors(re.sub(r"/\*.*?\*/", "", " ".join(map(style, sheets))))
     sheet = re.sub(r"light-dark\((#\w+), (#\w+)\)", r"\2" if dark else r"\1", sheet)
     cells = "".join(f".{name}{{fill:{colour}}}" for name, colour in levels(dark).items())
     return re.sub(r"var\(--([\w-]+)\)", lambda each: named_here.get(each[1], each[0]), sheet) + cells
+
+
+def _spell_selectors(sheet: str) -> str:
+    """Return rules whose selectors have no `:is`."""
+
+    def spell(selector: str) -> list[str]:
+        found = _ANY_OF.search(selector)
+        if not found:
+            return [selector]
+        return [s for part in found[1].split(",") for s in spell(_ANY_OF.sub(part.strip(), selector, count=1))]
+
+    return re.sub(
+        r"(?<=[};])[^{};]*:is\([^{}]*(?=\{)", lambda rule: ",".join(spell(rule[0].strip())), sheet
+    )

@@ -13,7 +13,7 @@ import graphviz
 from .flow import words_of_cut
 from .journal import walk_states
 from .trace_input import Trace
-from .walks import IN_A_NODE, Change, NodeValue, changes, held_values, start_nodes
+from .walks import IN_A_NODE, Change, NodeValue, changes, start_nodes
 from .words import breadth, edges, names, norm, not_finite, scalar, shape, single_line, truncate
 
 LONGEST = 34
@@ -46,20 +46,18 @@ class Label(NamedTuple):
         return [line for line in self if line is not None]
 
 
-def labels(
-    trace: Trace, steps: int | None = None, next_started: bool = False, every: list[Change] | None = None
-) -> list[Label]:
-    """Return the text of every node after `steps` steps, by default after the last walk.
+def labels(trace: Trace, every: list[Change] | None = None) -> list[Label]:
+    """Return the text of every node after the last walk.
 
-    With `next_started`, the following step has begun. A node that receives its gradient at another time has an empty
-    line for it, so that lines never move. `every` may pass the trace's `changes` if they are known.
+    A node that receives its gradient at another time has an empty line for it. `every` may pass the trace's `changes`
+    if they are known.
     """
     every = list(changes(trace)) if every is None else every
-    ever = {each.node for each in every}
-    shown, written = held_values(trace, steps, next_started, every), []
+    shown, written = {each.node: each.holds for each in every}, []
     for node, name in zip(trace["nodes"], names(trace), strict=True):
         i, value = node["id"], value_line(trace, node["value"])
-        gradient = gradient_line(trace, shown[i]) if i in shown else "" if i in ever else None
+        holds = shown.get(i)
+        gradient = gradient_line(trace, holds) if holds is not None else "" if i in shown else None
         shown_value = value if value != name else None
         written.append(Label(truncate(single_line(name), LONGEST), shown_value, gradient, words_of_cut(node)))
     return written
@@ -86,7 +84,7 @@ def value_line(trace: Trace, place: int | None) -> str | None:
 def final_labels_and_widths(trace: Trace) -> tuple[list[Label], list[float]]:
     """Return the final text of every node, and the width of its widest line over all steps."""
     every = list(changes(trace))
-    written = labels(trace, every=every)
+    written = labels(trace, every)
     broadest = [max(map(breadth, label.lines())) for label in written]
     for state in walk_states(trace).values():
         for node, place in state.values.items():

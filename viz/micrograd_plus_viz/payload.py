@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import cells, flow, formula, graph_picture, pairs, timeline, trace_input, walks, words
+from . import cells, flow, formula, pairs, timeline, trace_input, walks, words
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
-from .journal import walk_states
+from .journal import changes_before_values, walk_states
 from .program import program_lines
 from .trace_input import Trace
 from .written_lines import written_lines
@@ -66,7 +66,7 @@ def _payload(
         "rings": sorted(walks.start_nodes(trace)),
         "first": trace["first"],
         "total": trace["total"],
-        "alt": graph_picture.alt(trace),
+        "alt": words.graph_alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
         "terms": words.program_terms(trace),
@@ -81,6 +81,7 @@ def _payload(
         "left": left,
         "gradients": [{"node": node, "value": page_place(place)} for node, place in behind],
         "walks": _walks(trace, page_place),
+        "early": _early_changes(trace, page_place),
         "error": failure(trace),
         "odd": _not_finite(trace),
         "caught": _caught_errors(trace),
@@ -130,6 +131,18 @@ def _walks(trace: Trace, page_place: Callable[[int | None], int | None]) -> list
             "values": {node: [page_place(place), value_line(trace, place)] for node, place in changed.items()},
         })  # fmt: skip
     return rows
+
+
+def _early_changes(trace: Trace, page_place: Callable[[int | None], int | None]) -> list[dict[str, Any]]:
+    """Return what leaves have as values are computed: changes, each with the first node computed after it."""
+    return [
+        {
+            "from": node, "values": {leaf: [page_place(place), value_line(trace, place)]
+                                     for leaf, place in changed.values.items()},
+            "gradients": {leaf: page_place(place) for leaf, place in changed.gradients.items()},
+        }
+        for node, changed in changes_before_values(trace)
+    ]  # fmt: skip
 
 
 def _node(node: Trace, page_place: Callable[[int | None], int | None]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from .static_files import style, text
 
 MODULES = (
     "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "nodes.js", "camera.js", "placing.js",
-    "links.js", "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js",
-    "around.js", "timeline.js", "player.js", "unpack.js", "entry.js",
+    "links.js", "graph.js", "clock.js", "event.js", "program.js", "controls.js", "host.js", "walk_state.js", "steps.js",
+    "around.js", "deltas.js", "timeline.js", "player.js", "unpack.js", "entry.js",
 )  # fmt: skip
 QUIZ = ("sealed_answers.js", "cells.js", "quiz.js")
 CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "cells.js", "ask.js")
@@ -23,7 +23,7 @@ CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "cells.js", "as
 @cache
 def player_source(with_quiz: bool = False) -> str:
     """Return the player as one ES module: the style sheet as a string, then all modules in order."""
-    css, modules = style("player.css") + style("timeline.css"), MODULES
+    css, modules = style("stage.css") + style("player.css") + style("timeline.css"), MODULES
     if with_quiz:
         css, modules = css + style("quiz.css"), (*MODULES, *QUIZ)
     return "\n".join([f"const PLAYER_CSS = {json.dumps(css)};", *map(text, modules)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from math import isfinite
 from typing import Any
 
 from .digits import number
@@ -46,13 +47,17 @@ def explore(program: Callable[..., Any], places: int | None, inputs: dict[str, A
 
 
 class RecordedWalks(SealedOutput):
-    """Walks of one program for the positions of a slider. They play in a notebook or on a page without a kernel."""
+    """Walks of one program for the positions of a slider. They play in a notebook or on a page without a kernel.
+
+    A curve beside the walk shows the results, and a line through the result of the position with its gradient as slope.
+    """
 
     mount = "mountSlider"
 
     def __init__(self, name: str, positions: list[float], traces: list[Any]) -> None:
         packed = [payload(*load_window(trace)) for trace in traces]
-        data = {"name": name, "positions": positions, "walks": packed}
+        data = {"name": name, "positions": positions, "walks": packed,
+                "curve": [point_of(trace, name) for trace in traces]}  # fmt: skip
         summary = f"{len(traces)} walks, for {name} from {number(positions[0])} to {number(positions[-1])}"
         super().__init__(data, summary, f"{summary}.")
 
@@ -77,6 +82,18 @@ def record_places(program: Callable[..., Any], places: int, inputs: dict[str, An
     positions = [float(f"{low + (high - low) * k / (places - 1):.6g}") for k in range(places)]
     traces = [record_program(program, {**fixed, name: at}, failing=True) for at in positions]
     return RecordedWalks(name, positions, traces)
+
+
+def point_of(trace: Any, name: str) -> list[float] | None:
+    """Return the result of a walk and the gradient of an input; None unless both are finite real numbers."""
+    moved = next((node.id for node in trace.nodes if node.label == name), None)
+    if not trace.steps or moved not in trace.gradients:
+        return None
+    point = [trace.nodes[trace.steps[0].node].value, trace.gradients[moved]]
+    if any(getattr(each, "shape", ()) != () or isinstance(each, complex) for each in point):
+        return None
+    numbers = [float(each) for each in point]
+    return numbers if all(map(isfinite, numbers)) else None
 
 
 def record_program(program: Callable[..., Any], values: dict[str, float], failing: bool = False) -> Any:

@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from . import cells, journal, pairs, words
-from .dot import final_labels_and_widths, value_line
+from .dot import final_labels_and_widths, gradient_line, value_line
 from .trace_input import Trace, normalize, trace_data
+from .walks import NodeValue
 from .window import part_in_order
 
 MOST_WALKS = 4
@@ -30,6 +31,10 @@ MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
 
 Path = tuple[int | str, ...]
+
+
+LeafStates = tuple[dict[int, int | None], dict[int, int | None]]
+"""The value of each leaf that the program changes, and the gradient of each leaf."""
 
 
 class Moment(NamedTuple):
@@ -49,9 +54,11 @@ class Round(NamedTuple):
     before: list[Moment]
     forward: int
     """How many moments come before the values are computed."""
+    early: LeafStates
+    """The leaves as the values are computed."""
     after: list[Moment]
-    begins: dict[int, int | None]
-    """The gradient of each leaf as the round begins."""
+    begins: LeafStates
+    """The leaves as the round begins."""
     entries: int
     """How many entries the journal has up to the end of the round; each computed value and each step counts."""
 
@@ -211,7 +218,7 @@ def _rounds(
             continue
         part = part_in_order(trace, start, stop, order, names)
         part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
-        yield Round(number, part, now.before, now.forward, now.after, now.begins, now.entries)
+        yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries)
 
 
 def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
@@ -230,8 +237,9 @@ def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
 class _State(NamedTuple):
     before: list[Moment]
     forward: int
+    early: LeafStates
     after: list[Moment]
-    begins: dict[int, int | None]
+    begins: LeafStates
     ends: dict[int, int | None]
     """The gradient of each leaf that the walks reached, as they end."""
     entries: int
@@ -245,7 +253,8 @@ class _Between:
         walks = [walk["first"] for walk in trace["walks"]]
         self.bounds = [(walks.index(start), max(at for at, first in enumerate(walks) if first < stop))
                        for start, stop in ranges]  # fmt: skip
-        self.values: dict[int, int | None] = {}
+        written = (entry["node"] for entry in trace["journal"] if entry["of"] == "value")
+        self.values = {node: trace["nodes"][node]["value"] for node in written if node is not None}
         self.gradients = {each["node"]: each["value"] for each in trace["starts"]}
         self.entries = 0
         self.names = words.names(trace)
@@ -260,16 +269,21 @@ class _Between:
     def _cut(self, start: int, stop: int, order: list[int]) -> int:
         """Return where a round begins between two walks: behind the last change on a line after its first value's.
 
-        A loop that clears gradients first does it on a line before its forward; after the step, on a later line.
+        What happens after its first value is computed belongs to the round. A loop that clears gradients first does it
+        on a line before its forward; after the step, on a later line. Both lines are of the first function in which
+        they differ, from the outside.
         """
-        made = [self.trace["nodes"][node]["site"] for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
-        first = min((site["line"] for site in made if site), default=None)
-        for at in range(stop - 1, start - 1, -1):
-            entry = self.trace["journal"][at]
+        made = [node for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
+        first = self.trace["nodes"][min(made)]["lines"][::-1] if made else []
+        journal = self.trace["journal"]
+        values = (at for at in range(start, stop) if made and _computes(journal[at], min(made)))
+        for at in range(next(values, stop) - 1, start - 1, -1):
+            entry = journal[at]
             if entry["of"] is None or not entry["lines"]:
                 continue
-            line = self.trace["sites"][entry["lines"][0]]
-            is_before = entry["kind"] == "clear" if first is None else line["line"] < first
+            places = [self.trace["sites"][line] for line in entry["lines"][::-1]]
+            differ = [(a, b) for a, b in zip(places, first, strict=False) if _place(a) != _place(b)]
+            is_before = _place(differ[0][0]) < _place(differ[0][1]) if differ else entry["kind"] == "clear"
             if not is_before:
                 return at + 1
         return start
@@ -280,14 +294,14 @@ class _Between:
         place = {node: at for at, node in enumerate(order)}
         made = [node for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
         (begin, end), (start, stop) = self.spans[number], self.cuts[number : number + 2]
-        begins = {place[node]: value for node, value in self.gradients.items() if node in place}
-        before, forward = self._moments(start, begin, place, min(made, default=0))
+        begins = self._leaf_states(place)
+        before, forward, early = self._moments(start, begin, place, min(made, default=0))
         for entry in self.trace["journal"][begin:end]:
             self._carry_out(entry)
         ends = {place[node]: value for node, value in self.gradients.items() if node in place}
-        after, _ = self._moments(end + 1, stop, place, None)
+        after, *_ = self._moments(end + 1, stop, place, None)
         self.entries += sum(entry["count"] or 1 for entry in self.trace["journal"][start:stop])
-        return _State(before, forward, after, begins, ends, self.entries)
+        return _State(before, forward, early, after, begins, ends, self.entries)
 
     def _carry_out(self, entry: Trace) -> None:
         if entry["of"] is not None and entry["node"] is not None and entry["kind"] not in ("hook", "return"):
@@ -295,11 +309,12 @@ class _Between:
 
     def _moments(
         self, start: int, stop: int, place: dict[int, int], computes: int | None
-    ) -> tuple[list[Moment], int]:
-        """Return the changes in a stretch of the journal, alike ones together, and how many come before the round's
-        first value is computed."""
+    ) -> tuple[list[Moment], int, LeafStates]:
+        """Return the changes in a stretch of the journal, alike ones together; how many come before the round's first
+        value is computed, and the leaves then."""
         moments: list[Moment] = []
         forward: int | None = None
+        early: LeafStates | None = None
         alike: list[Trace] = []
 
         def finish() -> None:
@@ -311,9 +326,9 @@ class _Between:
 
         for entry in self.trace["journal"][start:stop]:
             if entry["kind"] == "compute":
-                if computes is not None and entry["first"] <= computes < entry["first"] + entry["count"]:
+                if computes is not None and _computes(entry, computes):
                     finish()
-                    forward = len(moments)
+                    forward, early = len(moments), self._leaf_states(place)
                 continue
             if alike and (entry["kind"], entry["by"]) != (alike[0]["kind"], alike[0]["by"]):
                 finish()
@@ -321,12 +336,20 @@ class _Between:
                 self._carry_out(entry)
                 alike.append(entry)
         finish()
-        return moments, len(moments) if forward is None else forward
+        return moments, len(moments) if forward is None else forward, early or self._leaf_states(place)
 
-    def _leaf_states(self, place: dict[int, int]) -> tuple[dict[int, int | None], dict[int, int | None]]:
+    def _leaf_states(self, place: dict[int, int]) -> LeafStates:
         values = {place[node]: value for node, value in self.values.items() if node in place}
         gradients = {place[node]: value for node, value in self.gradients.items() if node in place}
         return values, gradients
+
+
+def _computes(entry: Trace, node: int) -> bool:
+    return entry["kind"] == "compute" and entry["first"] <= node < entry["first"] + entry["count"]
+
+
+def _place(site: Trace) -> tuple[str, int]:
+    return site["file"], site["line"]
 
 
 def _word(entry: Trace) -> str:
@@ -363,9 +386,14 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
         ]
     labels_of_nodes = zip(*(page["labels"] for page in payloads), strict=True)
     widest = [max(label[3] for label in labels) for labels in labels_of_nodes]
+    lines = _gradient_lines(trace, rounds)
     for page in payloads:
         page["insides"] = payloads[0]["insides"]
-        page["labels"] = [[*label[:3], width] for label, width in zip(page["labels"], widest, strict=True)]
+        page["labels"] = [
+            [name, value, ("" if node in lines else None) if gradient is None else gradient,
+             max(width, words.breadth(lines.get(node, "")))]
+            for node, ((name, value, gradient, _), width) in enumerate(zip(page["labels"], widest, strict=True))
+        ]  # fmt: skip
     film = {
         "columns": [[[*path], column] for path, column in columns(payloads)],
         "moments": moments,
@@ -380,6 +408,18 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
     pool = [value if at in keep else _without_entries(value) for at, value in enumerate(values)]
     chains = [column for path, column in film["columns"] if path[-1] in (*PLACES, "value") or "upstreams" in path]
     return payloads[0] | {"values": delta_code(pool, chains), "note": note, "film": film}
+
+
+def _gradient_lines(trace: Trace, rounds: list[Round]) -> dict[int, str]:
+    """Return the widest line for the gradient of each leaf that has one between walks."""
+    moments = [moment.gradients for each in rounds for moment in (*each.before, *each.after)]
+    lines: dict[int, str] = {}
+    for gradients in (*moments, *(each.begins[1] for each in rounds)):
+        for leaf, place in gradients.items():
+            if place is not None:
+                line = gradient_line(trace, NodeValue(place, "backward"))
+                lines[leaf] = max(line, lines.get(leaf, ""), key=words.breadth)
+    return lines
 
 
 def rounds_with_numbers(rounds: list[Round]) -> set[int]:
@@ -446,10 +486,29 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
         }  # fmt: skip
 
     return {
-        "begins": {node: _new(places, place) for node, place in each.begins.items()},
+        "begins": {node: _new(places, place) for node, place in each.begins[1].items()},
+        "beginValues": _other_values(trace, each, each.begins[0], places),
+        "early": _early_data(trace, each, places),
         "before": [state(moment) for moment in each.before], "forward": each.forward,
         "after": [state(moment) for moment in each.after],
     }  # fmt: skip
+
+
+def _early_data(trace: Trace, each: Round, places: list[int]) -> Payload:
+    """Return what leaves have as values are computed, where it differs from what they have as the walk begins."""
+    values, gradients = each.early
+    later = each.before[-1].gradients if each.before else each.begins[1]
+    return {
+        "values": _other_values(trace, each, values, places),
+        "gradients": {node: _new(places, place) for node, place in gradients.items() if place != later.get(node)},
+    }
+
+
+def _other_values(trace: Trace, each: Round, values: dict[int, int | None], places: list[int]) -> Payload:
+    """Return the values that differ from those that the round's walk begins with, each with its text."""
+    nodes = each.part["nodes"]
+    others = {node: place for node, place in values.items() if place != nodes[node]["value"]}
+    return {node: [_new(places, place), value_line(trace, place)] for node, place in others.items()}
 
 
 def _new(places: list[int], place: int | None) -> int | None:
@@ -499,7 +558,9 @@ def _places_in(payloads: list[Payload], moments: list[Payload], full: set[int]) 
         for walk in page["walks"]:
             used |= {*walk["starts"].values(), *walk["ends"].values(), *(place for place, _ in walk["values"].values())}
         used |= pairs.places_of_other(page)
-        used |= {*moments[number]["begins"].values()}
+        used |= {*moments[number]["begins"].values(), *moments[number]["early"]["gradients"].values()}
+        for values in (moments[number]["beginValues"], moments[number]["early"]["values"]):
+            used |= {place for place, _ in values.values()}
         for moment in (*moments[number]["before"], *moments[number]["after"]):
             used |= {*moment["gradients"].values(), *(place for place, _ in moment["values"].values())}
     return {place for place in used if place is not None}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from .journal import WalkState, walk_states
 from .trace_input import Trace
-from .words import step_edges
+from .words import step_edges, values_differ
 
 TRAVELS = {"backward": "gradient", "forward": "tangent"}
 """Name of the quantity that a walk sends."""
@@ -54,13 +54,6 @@ def walks_of(trace: Trace) -> list[Walk]:
     return walks_found
 
 
-def walk_at(trace: Trace, steps: int | None = None) -> Walk:
-    """Return the walk that is active after `steps` steps, by default the last one. Before the first step, return the
-    first."""
-    walks = walks_of(trace)
-    return next((walk for walk in walks if steps is not None and steps <= walk.stop), walks[-1])
-
-
 def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None = None) -> list[dict[int, int | None]]:
     """Return for every walk what each node holds before the walk's first step.
 
@@ -104,35 +97,20 @@ def ends_of(trace: Trace, walk: Walk, states: dict[int, WalkState]) -> dict[int,
     last = {step["target"]: step["after"] for step in trace["steps"][walk.at : walk.stop]}
     return {
         node: place for node, place in states[number].ends.items()
-        if place is not None and node in last and differ(trace, last[node], place)
+        if place is not None and node in last and values_differ(trace, last[node], place)
     }
 
 
-def differ(trace: Trace, one: int | None, other: int | None) -> bool:
-    """Return whether two values differ by more than rounding."""
-    if one == other or one is None or other is None:
-        return one != other
-    a, b = (trace["values"][place]["data"] for place in (one, other))
-    if not a or not b or len(a) != len(b):
-        return trace["values"][one]["statistics"] != trace["values"][other]["statistics"]
-    return any(
-        x != y and not (isinstance(x, float) and isinstance(y, float) and abs(x - y) <= 1e-12 * max(abs(x), abs(y)))
-        for x, y in zip(a, b, strict=True)
-    )
-
-
 class Change(NamedTuple):
-    """Change of a node's value: when the step at an index begins, or when it ends if `arrives` is true."""
+    """What a node holds from a moment on, or None if it is empty."""
 
-    step: int
-    arrives: bool
     node: int
     holds: NodeValue | None
 
 
 def changes(trace: Trace) -> Iterator[Change]:
     """Yield all changes of node values in order. Each walk starts with empty nodes, and leaves with their gradients; a
-    forward walk leaves these as they are."""
+    forward walk leaves these as they are. A node that sends has what it sends, which a hook may have changed."""
     edges_taken = step_edges(trace)
     leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
     now: dict[int, NodeValue] = {}
@@ -141,34 +119,23 @@ def changes(trace: Trace) -> Iterator[Change]:
         arrived = {node: NodeValue(place, walk.direction) for node, place in begins.items() if place is not None}
         for node, each in list(now.items()):
             if node not in arrived and not (node in leaves and each.direction == "backward" != walk.direction):
-                yield Change(walk.at, False, node, None)
+                yield Change(node, None)
                 del now[node]
         for node, each in arrived.items():
             now[node] = each
-            yield Change(walk.at, False, node, each)
+            yield Change(node, each)
         for i in range(walk.at, walk.stop):
+            _, start, end = edges_taken[i]
+            upstream = trace["steps"][i]["upstream"]
+            if start in now and upstream is not None and now[start].place != upstream:
+                now[start] = NodeValue(upstream, walk.direction)
+                yield Change(start, now[start])
             if (after := trace["steps"][i]["after"]) is not None:
-                end = edges_taken[i][2]
                 now[end] = NodeValue(after, walk.direction)
-                yield Change(i, True, end, now[end])
+                yield Change(end, now[end])
         for node, place in ends_of(trace, walk, states).items():
             now[node] = NodeValue(place, walk.direction)
-            yield Change(walk.stop - 1, True, node, now[node])
-
-
-def held_values(
-    trace: Trace, steps: int | None = None, next_started: bool = False, every: Iterable[Change] | None = None
-) -> dict[int, NodeValue]:
-    """Return what every node holds after `steps` steps (by default all), without empty nodes.
-
-    With `next_started`, the following step, which may start a walk, has begun. `every` may pass the trace's `changes`
-    if they are known.
-    """
-    count = len(trace["steps"]) if steps is None else steps
-    before = (each for each in (changes(trace) if every is None else every) if each.step < (
-        count if each.arrives or not (next_started or count == 0) else count + 1))  # fmt: skip
-    now = {each.node: each.holds for each in before}
-    return {node: holds for node, holds in now.items() if holds is not None}
+            yield Change(node, now[node])
 
 
 def start_nodes(trace: Trace) -> set[int]:

@@ -12,8 +12,8 @@ MOST_ON_A_PAGE = 2000
 """Maximum number of steps on a page, loaded in parts."""
 MOST_PICTURED = 4000
 """Maximum number of steps whose graph a still picture shows."""
-MOST_WHOLE, MOST_TOUCHED = 40, 28
-"""Pictures show a graph with up to 40 nodes in full, and parts of up to 28 nodes of larger graphs."""
+AROUND = 28
+"""Number of steps before and after a step that its picture knows in a long recording."""
 PLACES = ("upstream", "local", "raw", "contribution", "before", "after")
 
 
@@ -72,46 +72,8 @@ def load_steps(trace: Any, steps: list[int], start: int = 0, length: int = MOST_
     count = len(trace.steps) if hasattr(trace, "to_dict") else 0
     if count <= MOST_STEPS or min(steps) < 0 or max(steps) > count + 1:
         return normalize(trace_data(trace)), None
-    first = min(max(0, min(steps) - MOST_TOUCHED), count - 1)
-    return load_window(trace, first, max(steps) - first + MOST_TOUCHED)
-
-
-def stretches(trace: Trace) -> list[tuple[int, int]]:
-    """Return ranges of steps whose graphs can each be drawn in full. A graph with up to 40 nodes is one range."""
-    if len(trace["nodes"]) <= MOST_WHOLE or not trace["steps"]:
-        return [(0, len(trace["steps"]))]
-    starts, touched = [0], set[int]()
-    for i, step in enumerate(trace["steps"]):
-        here = _nodes_of_step(trace, step)
-        if i > starts[-1] and len(touched | here) > MOST_TOUCHED:
-            starts.append(i)
-            touched = set()
-        touched |= here
-    return list(zip(starts, [*starts[1:], len(trace["steps"])], strict=True))
-
-
-def part(trace: Trace, start: int, stop: int) -> Trace:
-    """Return the steps from `start` to before `stop` with their nodes. All steps return the trace itself."""
-    return trace if (start, stop) == (0, len(trace["steps"])) else _part(trace, start, stop)
-
-
-def part_around(trace: Trace, index: int) -> Trace:
-    """Return the largest part around step `index` that can be drawn in full."""
-    steps, first = trace["steps"], trace["first"]
-    last = first + len(steps) + (walk_error(trace) is not None)
-    if not first <= index <= last:
-        raise ValueError(unknown_step(trace, index))
-    if len(trace["nodes"]) <= MOST_WHOLE or not steps:
-        return trace
-    start = min(max(0, index - first - 1), len(steps) - 1)
-    stop, touched = start + 1, _nodes_of_step(trace, steps[start])
-    grown = True
-    while grown:
-        grown = False
-        for at in (start - 1, stop):
-            if 0 <= at < len(steps) and len(more := touched | _nodes_of_step(trace, steps[at])) <= MOST_TOUCHED:
-                start, stop, touched, grown = min(start, at), max(stop, at + 1), more, True
-    return part(trace, start, stop)
+    first = min(max(0, min(steps) - AROUND), count - 1)
+    return load_window(trace, first, max(steps) - first + AROUND)
 
 
 def unknown_step(trace: Trace, index: int) -> str:
@@ -121,11 +83,6 @@ def unknown_step(trace: Trace, index: int) -> str:
     if first == last:
         return f"there is no step {index}: no rule is applied in this walk, and {first} is its start"
     return f"there is no step {index}: steps are numbered {first + 1} to {last}, and {first} is the start"
-
-
-def _nodes_of_step(trace: Trace, step: Trace) -> set[int]:
-    """Return the nodes that a part with this step needs."""
-    return {step["node"], step["target"], *(each["node"] for each in trace["nodes"][step["node"]]["inputs"])}
 
 
 def _part(trace: Trace, start: int, stop: int) -> Trace:

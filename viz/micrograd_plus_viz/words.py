@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 from unicodedata import east_asian_width
@@ -204,29 +205,33 @@ def is_walk(rule: Trace) -> bool:
 
 
 def _steps_after_hook(trace: Trace) -> set[int]:
-    """Return the steps before which a hook changed the sender's gradient."""
+    """Return the steps before which a hook changed the sender's gradient: it sends another one than it had."""
     steps: set[int] = set()
     arrived: dict[int, int | None] = {}
     number = None
     for i, (step, (_, start, end)) in enumerate(zip(trace["steps"], step_edges(trace), strict=True)):
         if step["walk"] != number:
-            number, arrived = step["walk"], {}
+            number, walk = step["walk"], trace["walks"][step["walk"]]
+            arrived = {} if walk["root"] is None else {walk["root"]: walk["seed"]}
         if is_back(trace, step):
-            if start in arrived and _differ(trace, arrived[start], step["upstream"]):
+            places = arrived.get(start), step["upstream"]
+            if None not in places and values_differ(trace, *places):
                 steps.add(i)
             arrived[start], arrived[end] = step["upstream"], step["after"]
     return steps
 
 
-def _differ(trace: Trace, one: int | None, other: int | None) -> bool:
-    """Return whether two values differ by more than a cast can change."""
+def values_differ(trace: Trace, one: int | None, other: int | None) -> bool:
+    """Return whether two values differ by more than rounding."""
     if one == other or one is None or other is None:
-        return False
+        return one != other
     a, b = (trace["values"][place]["data"] for place in (one, other))
-    return bool(a and b) and len(a) == len(b) and any(
-        isinstance(x, float) and isinstance(y, float) and abs(x - y) > 1e-3 * max(abs(x), abs(y))
+    if not a or not b or len(a) != len(b):
+        return trace["values"][one]["statistics"] != trace["values"][other]["statistics"]
+    return any(
+        x != y and not (isinstance(x, float) and isinstance(y, float) and abs(x - y) <= 1e-12 * max(abs(x), abs(y)))
         for x, y in zip(a, b, strict=True)
-    )  # fmt: skip
+    )
 
 
 def _arrival_phrase(node_names: list[str], passed: list[tuple[int, int, str]]) -> str:
@@ -331,3 +336,24 @@ def walk_error(trace: Trace) -> Trace | None:
 def pluralize(count: int, word: str) -> str:
     """Return a count with its noun: `1 node`, `2 nodes`."""
     return f"{count} {word}{'s' * (count != 1)}"
+
+
+def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
+    """Return the program's names for the symbols of a step's formula, if the formula does not use them already."""
+    named = re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula)
+    if any(name != shown and name not in ("upstream", "contribution", "raw", "local") for name, shown in named):
+        return {}
+    terms, node_names, known = program_terms(trace), names(trace), program_names(trace)
+    result = {}
+    for start, end, name in edges(trace):
+        called = terms[start] or (node_names[start] if name in known else None)
+        if end == step["node"] and called and called != name:
+            result[name] = called
+    return result
+
+
+def graph_alt(trace: Trace) -> str:
+    """Return alternative text for the graph."""
+    leaves = sum(n["kind"] == "leaf" for n in trace["nodes"])
+    results = len(trace["nodes"]) - leaves
+    return f"Graph of a program with {leaves} leaves, {results} results and {len(edges(trace))} edges"

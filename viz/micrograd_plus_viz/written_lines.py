@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import Any, NamedTuple
 
 from .trace_input import Trace
@@ -11,17 +10,16 @@ from .trace_input import Trace
 TITLE = "The step as a program"
 MOST_LINES = 1000
 """How many lines the page shows; nothing is shown of a longer program's rest."""
-COMMENT = re.compile(r"\s*# back through ([\w.]+)(?::.*)?  (\S+):(\d+)$")
-LOOP = re.compile(r"(\s*)for \w+ in (?:reversed\()?range\((?:(\d+), )?(\d+)\)\)?:$")
+COMMENT = re.compile(r"\s*# steps? ([\d, .]+): back through ([\w.]+)(?::.*)?(?:  \S+:\d+)?$")
 
 
 class Block(NamedTuple):
-    """Lines of a program below the comment with a rule and a source line. `count` says how often they run."""
+    """Lines of a program that take steps of a walk, counted from 1, by a rule or by all rules of an operation."""
 
     first: int
     last: int
-    key: tuple[str, str, int]
-    count: int
+    steps: list[int]
+    name: str
 
 
 def written_lines(trace: Trace) -> list[dict[str, Any]]:
@@ -34,30 +32,39 @@ def written_lines(trace: Trace) -> list[dict[str, Any]]:
 
 
 def match(trace: Trace, lines: list[str]) -> list[list[int] | None]:
-    """Return the first and last line for each step: blocks and steps of one rule and source line, in order."""
-    blocks: dict[Any, list[list[int]]] = defaultdict(list)
-    for block in reversed(find_blocks(lines)):
-        blocks[block.key] += [[block.first, block.last]] * block.count
+    """Return the first and last line for each step: those of the block with its number, if that has its rule.
+
+    A step without a block of its own, such as that of a bias, belongs to the block of its node's step before.
+    """
+    blocks = {step: block for block in find_blocks(lines) for step in block.steps}
     found: list[list[int] | None] = []
-    for step in trace["steps"]:
-        site = trace["nodes"][step["node"]]["site"]
-        rest = blocks[step["rule"], site["file"], site["line"]] if site else []
-        found.append(rest.pop() if rest else None)
+    for i, step in enumerate(trace["steps"]):
+        block = blocks.get(trace["first"] + i + 1)
+        if block is not None:
+            fits = step["rule"] == block.name or step["rule"].startswith(f"{block.name}.")
+            found.append([block.first, block.last] if fits else None)
+        else:
+            is_same_node = i > 0 and trace["steps"][i - 1]["node"] == step["node"]
+            found.append(found[-1] if is_same_node else None)
     return found
 
 
 def find_blocks(lines: list[str]) -> list[Block]:
-    """Return the blocks of a program that go back through a rule, with the rounds of the loops around them."""
+    """Return the blocks of a program that go back through a rule."""
     blocks: list[Block] = []
-    rounds, indent = 1, ""
     for i, line in enumerate(lines):
-        if line and rounds > 1 and not line.startswith(f"{indent} "):
-            rounds = 1
-        if loop := LOOP.match(line):
-            rounds, indent = int(loop[3]) - int(loop[2] or 0), loop[1]
         if comment := COMMENT.match(line):
             last = i + 1
             while last < len(lines) and lines[last].strip() and not lines[last].lstrip().startswith("#"):
                 last += 1
-            blocks.append(Block(i + 1, last, (comment[1], comment[2], int(comment[3])), rounds))
+            blocks.append(Block(i + 1, last, read_steps(comment[1]), comment[2]))
     return blocks
+
+
+def read_steps(text: str) -> list[int]:
+    """Return the numbers in a text such as `4, 9 ... 99`, which goes on in equal distances."""
+    *known, last = map(int, re.findall(r"\d+", text))
+    if "..." not in text:
+        return [*known, last]
+    first, second = known
+    return list(range(first, last + (1 if second > first else -1), second - first))

@@ -339,7 +339,7 @@ def draw_gradients(rng: Any, scale: float = 1) -> list[Any]:
     return [scale * real(3)(rng) for _ in range(4)]
 
 
-STEPS = {"parameter": real(3), "gradients": draw_gradients, "rate": 0.1}
+STEPS = {"parameter": real(3), "gradients": draw_gradients, "rate": 0.2}
 
 MOMENTUM = function_exercise(
     "engine.momentum", momentum_step, kind="engine", group=GROUP, title="a step with momentum", driver="steps",
@@ -394,6 +394,28 @@ TRAINING = function_exercise(
     inputs={"weight": real(3), "x": real(5, 3), "y": real(5), "rate": 0.05, "steps": 4},
     edges={"there is no step": {"steps": 0}, "there is one step": {"steps": 1}},
     summary="Run gradient descent.",
+)  # fmt: skip
+
+
+def clip_gradients(gradients: Any, most: Any) -> Any:
+    """Return gradients whose norm, of all together, is at most `most`."""
+    norm = np.sqrt(sum(np.sum(each * each) for each in gradients))
+    factor = most / norm if norm > most else 1.0
+    return [each * factor for each in gradients]
+
+
+CLIP = function_exercise(
+    "engine.clip", clip_gradients, kind="engine", group=GROUP, title="gradients clipped by their norm",
+    answers=["gradients[0]", "gradients[1]"],
+    prompt="`gradients` is a list of two arrays. Their norm is the root of the sum of the squares of all entries of "
+           "both. If it is larger than `most`, multiply both by one number, so that it becomes `most`. If it is not, "
+           "return them as they are.",
+    example="engine_clip([np.array([3.0]), np.array([0.0, 4.0])], most=1.0)  # [0.6], [0.0, 0.8]\n"
+            "engine_clip([np.array([3.0]), np.array([0.0, 4.0])], most=9.0)  # [3.0], [0.0, 4.0]",
+    inputs={"gradients": lambda rng: [real(3)(rng), real(2, 2)(rng)], "most": 0.5},
+    edges={"the gradients are short": {"most": 100.0},
+           "all gradients are 0": {"gradients": lambda rng: [np.zeros(3), np.zeros((2, 2))]},
+           "the gradients are huge": {"gradients": lambda rng: [1e8 * real(3)(rng), 1e8 * real(2, 2)(rng)]}},
 )  # fmt: skip
 
 
@@ -489,5 +511,6 @@ for exercise, program in WALKS.items():
     exercise.walk_program = program
 
 EXERCISES = [
-    ORDER, ACCUMULATE, UNBROADCAST, SEGMENTS, VALUE, SAVED, NEURON, TRAINING, MOMENTUM, ADAM, DIFFERENCES, COMPARE,
+    ORDER, ACCUMULATE, UNBROADCAST, SEGMENTS, VALUE, SAVED, NEURON, TRAINING, MOMENTUM, ADAM, CLIP,
+    DIFFERENCES, COMPARE,
 ]  # fmt: skip

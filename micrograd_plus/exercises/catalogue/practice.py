@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..from_rules import rule_exercise
 from ..spec import GROUPS, Exercise
-from . import engines
+from . import chain, engines
 
 
 def with_gaps(base: Exercise, body: str, title: str) -> Exercise:
@@ -38,8 +38,16 @@ def with_starter(base: Exercise, name: str, kind: str, title: str, body: str, ta
     return exercise
 
 
+NEURON_BY_HAND = next(each for each in chain.EXERCISES if each.id == "neuron.predict")
+
 EXERCISES = [
     with_gaps(rule_exercise("tanh.x", group=GROUPS[0]), "return 1 - ... * ...", "the rule of tanh, with two gaps"),
+    in_lines(NEURON_BY_HAND, [
+        "return at_s * x",
+        "at_s = 1 - y * y",
+        "return at_s * w",
+        "y = np.tanh(w * x + b)",
+    ], "the gradient of w in a neuron, from shuffled lines"),
     with_gaps(
         engines.ACCUMULATE, """\
 gradient = [0.0] * len(parents)
@@ -132,6 +140,22 @@ return contributions[:3] if bias is None else contributions""", "the rule of att
         "share = out * upstream",
         "beyond = upstream - total",
     ], "the rule of a masked softmax, from shuffled lines"),
+    with_gaps(
+        rule_exercise("rnn.drive+weight+start", group=GROUPS[4]), """\
+slope = 1 - out * out if nonlinearity == "tanh" else out > 0
+later, to_drive = xp.zeros_like(out[-1]), []
+for time in reversed(range(len(out))):
+    later = ... * (upstream[time] + ...)
+    to_drive = [later, *to_drive]
+to_drive = xp.stack(to_drive)
+to_weight = xp.matmul(xp.mT(xp.rows(to_drive[1:])), xp.rows(...))
+if start is None:
+    return to_drive, to_weight, None
+first = xp.broadcast_to(start, to_drive[0].shape)
+to_weight = to_weight + xp.matmul(xp.mT(xp.rows(to_drive[:1])), xp.rows(first))
+return to_drive, to_weight, xp.sum_to_shape(xp.matmul(to_drive[0], ...), start.shape)""",
+        "the rule of a recurrent network, with four gaps",
+    ),
     in_lines(engines.ORDER, [
         "    visited |= set(new)",
         "return todo",
@@ -141,6 +165,21 @@ return contributions[:3] if bias is None else contributions""", "the rule of att
         "for node in todo:",
         "    new = [parent for parent in parents[node] if parent not in visited]",
     ], "the order of the walk, from shuffled lines"),
+    in_lines(engines.SEGMENTS, [
+        "    upstream = upstream * slope",
+        "return received",
+        "upstream, received = 1.0, []",
+        "return received[::-1]",
+        "for slope, weight in zip(reversed(slopes), reversed(weights)):",
+        "    received.append(upstream * weight)",
+    ], "a chain in segments, from shuffled lines"),
+    in_lines(engines.SAVED, [
+        "    return upstream * b, upstream * a",
+        "return a * b, receive",
+        "a, b = a.copy(), b.copy()",
+        "    return upstream * a, upstream * b",
+        "def receive(upstream):",
+    ], "a product that remembers its factors, from shuffled lines"),
     with_gaps(
         engines.DIFFERENCES, """\
 slope = np.zeros_like(x)
@@ -157,6 +196,13 @@ return slope""", "a gradient by differences, with four gaps",
         "slack = 1e-4 * max(np.max(np.abs(left)), np.max(np.abs(right)))",
         "if gradient.shape != left.shape: return False",
     ], "a verdict on a gradient, from shuffled lines"),
+    in_lines(engines.NEURON, [
+        "    total = total + weight * each",
+        "return total.tanh()",
+        "total = bias.data",
+        "for weight, each in zip(weights, inputs):",
+        "total = bias",
+    ], "a neuron with an unbroken graph, from shuffled lines"),
     in_lines(engines.TRAINING, [
         "    weight = weight - rate * gradient",
         "return weight",

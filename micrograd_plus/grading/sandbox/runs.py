@@ -56,16 +56,15 @@ class Run:
             "cells": [list(each) for each in self.cells], "ids": list(self.ids), "functions": list(self.functions),
             "seed": self.seed, "name": self.name, "future": self.future, "most_bytes": self.limits.values // 4,
         }  # fmt: skip
-        shared = self.shared_fields()
-        calls = [{name: each[name] for name in each.keys() - shared.keys()} for each in self.requests]
+        head["shared"] = shared = self.shared_fields()
+        calls = [{name: value for name, value in each.items() if name not in shared} for each in self.requests]
         return b"".join([
             wire.encode_frame(b"J", json.dumps(head).encode()),
-            wire.encode_frame(b"S", wire.encode(shared, UNLIMITED)),
             *(wire.encode_frame(b"C", wire.encode(each, UNLIMITED)) for each in calls),
         ])  # fmt: skip
 
     def shared_fields(self) -> dict[str, Any]:
-        """Return the fields that all requests share, such as the functions of `xp`. They travel only once."""
+        """Return the fields that all requests share, such as the functions of `xp`. They travel once, as JSON."""
         first = self.requests[0] if self.requests else {}
         return {
             name: first[name] for name in ("driver", "functions", "answers")

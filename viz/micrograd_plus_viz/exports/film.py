@@ -1,4 +1,4 @@
-"""Walks as animations: self-contained SVG, and GIF, WebP or PNG frames.
+"""Walks as films and pictures: frames as GIF, WebP or MP4, still pictures as PNG or SVG, and an SVG that moves.
 
 The SVG is animated by CSS alone, so it plays inside an `<img>`, where scripts do not run. It plays once and stays at
 the last step (an endless animation would need a pause button, WCAG 2.2.2). If the reader prefers reduced motion, it
@@ -7,48 +7,54 @@ shows the end at once.
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import math
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from .. import graph_picture, layout, letters, window, words
-from ..colours import palette, resolve_styles
-from ..dot import gradient_line
-from ..graph_picture import LINE
+from .. import letters, window, words
+from ..colours import levels, palette, resolve_styles
+from ..payload import payload
+from ..stage import Stage, View, event_layer
 from ..static_files import FONTS, SIGNS
+from ..svg import FONT, Block, document, text
 from ..trace_input import Trace
-from ..walks import NodeValue, changes, walks_of
-from . import group_picture
-from .step_picture import USUAL, StepPicture
+from .step_picture import StepPictures
 
 SECONDS = 1.5
-ARRIVAL = 0.6
-"""Fraction of a step after which the contribution has arrived."""
-ROLLING = 0.7
-"""Fraction of a step during which markers move."""
-ROLLS = 6
-"""Number of frames for a moving marker."""
+EVENT_PART = 0.86
+"""Fraction of a step's time in which its event happens, as `static/clock.js` has it."""
+ARRIVAL = 0.95
+"""When the contribution has arrived in an event, from 0 to 1."""
+MOMENTS = (0.08, 0.16, 0.24, 0.4, 0.55, 0.76, 0.82, 0.88, 0.94)
+"""When the frames of a moving event are, from 0 to 1: mostly while tiles travel."""
 MOST_FRAMES = 150
 MOST_DRAWN = 300
+"""Number of nodes that a picture shows one by one; in larger graphs groups are closed."""
 MOST_DOTS = 5e6
+MARGIN, SENTENCE = 12.0, 12.0
 PATIENCE = 2.0
 """Seconds after which progress is printed."""
+MP4_RATE = 30
+NO_ENCODER = (
+    "a film as .mp4 needs the program ffmpeg: pip install imageio-ffmpeg, or install ffmpeg on your system; "
+    ".webp and .gif need neither"
+)
 
-Scene = tuple[StepPicture, list[int]]
 
+def choose_steps(trace: Trace, steps: Iterable[int] | None = None) -> list[int]:
+    """Return the steps of a film, relative to the trace's part of the walk: all that are asked for, in order.
 
-def scenes(
-    trace: Trace, steps: Iterable[int] | None = None, *, width: float | None = None, dark: bool = False,
-    show_all: bool = False,
-) -> list[Scene]:  # fmt: skip
-    """Return the parts of a walk that are drawn one after the other, each with its steps.
-
-    A graph with up to 40 nodes is one part. `steps` are numbers in the full walk; 0 is the start, and one more than the
-    last step is the error that ended the walk. Raises ValueError for unknown steps, and for too many.
+    `steps` are numbers in the full walk; 0 is the start, and one more than the last step is the error that ended the
+    walk. Raises ValueError for unknown steps, and for too many.
     """
     first, count = trace["first"], len(trace["steps"])
     last = first + count + (words.walk_error(trace) is not None)
@@ -60,47 +66,64 @@ def scenes(
             f"a film of {len(chosen)} steps is too long (at most {MOST_FRAMES}): save the walk as .html, "
             "which holds any number, or choose steps, for example steps=range(0, 50)"
         )
-    pictures: list[tuple[StepPicture, list[int]]] = []
-    for start, end in window.stretches(trace):
-        begin, stop = first + start, first + end
-        here = [k - begin for k in chosen if (begin < k or k == first == begin) and (k <= stop or end == count)]
-        if here:
-            pictures.append((StepPicture(window.part(trace, start, end), width, dark, show_all), here))
-    stage = max(sheet.stage for sheet, _ in pictures)
-    broad = max(sheet.width for sheet, _ in pictures)
-    for sheet, _ in pictures:
-        sheet.resize(broad, stage)
-    return pictures
+    return [k - first for k in chosen]
 
 
-def step_svg(
-    trace: Trace, index: int, *, width: float | None = None, dark: bool = False
-) -> tuple[str, str, StepPicture]:
-    """Return the picture after `index` steps as SVG, its sentence, and its `StepPicture`.
-
-    A large graph is shown in part.
-    """
-    part = window.part_around(trace, index)
-    sheet = StepPicture(part, width, dark)
-    k = index - part["first"]
-    return sheet.render(k), sheet.sentence(k), sheet
+def step_svg(trace: Trace, index: int, *, width: float | None = None, dark: bool = False) -> tuple[str, str]:
+    """Return the picture after `index` steps as SVG, and its sentence. Raises ValueError for an unknown step."""
+    (k,) = choose_steps(trace, [index])
+    pictures = StepPictures(trace, [k], width, dark)
+    return pictures.render(k), pictures.sentence(k)
 
 
 def step_picture(trace: Trace, index: int, suffix: str, *, width: int | None = None, dark: bool = False) -> str | bytes:
     """Return the picture of a step as `.svg` or `.png`."""
-    svg, _, sheet = step_svg(trace, index, width=width, dark=dark)
-    zoom = 2.0 if width is None else width / sheet.width
+    (k,) = choose_steps(trace, [index])
+    pictures = StepPictures(trace, [k], width, dark)
+    svg = pictures.render(k)
+    zoom = sharpness(pictures.width, pictures.height) if width is None else width / pictures.width
     return svg if suffix == ".svg" else png(svg, zoom, palette(dark)["ground"])
+
+
+def graph_svg(data: dict[str, Any], dark: bool = False, details: Sequence[str] = ()) -> tuple[str, float, float]:
+    """Return the whole graph of a page's data after its last step as SVG, and its width and height.
+
+    More than 300 nodes appear in groups, as the page opens them. `details` are the levels of detail of nodes.
+    """
+    if len(data["nodes"]) <= MOST_DRAWN:
+        data = data | {"groups": None}
+    stage = Stage(data, details=details)
+    view = stage.show(len(data["steps"]) + (data["error"] is not None))
+    inner = f'<g transform="translate({MARGIN:g} {MARGIN:g})">{stage.frame(view)}</g>'
+    width, height = stage.width + 2 * MARGIN, stage.height + 2 * MARGIN
+    below = _sentence_of_part(data, stage.width)
+    inner += below.at(MARGIN, height)
+    height += below.height
+    style = resolve_styles("stage.css", "picture.css", dark=dark)
+    return document(width, height, style, inner, data["alt"]), width, height
+
+
+def _sentence_of_part(data: dict[str, Any], room: float) -> Block:
+    """Return the sentence below the picture of a part of a walk, or nothing."""
+    first, count = data["first"], len(data["steps"])
+    if count == data["total"]:
+        return Block(0, 0, "")
+    told = (
+        f"Steps {first + 1} to {first + count} of {data['total']}, and the {len(data['nodes'])} nodes that they use."
+    )
+    lines = letters.wrap(told, SENTENCE, room)
+    return Block(room, 17.0 * len(lines) + MARGIN, "".join(
+        text(line, 0, 12 + 17 * k, SENTENCE, "soft") for k, line in enumerate(lines)
+    ))  # fmt: skip
 
 
 def graph_png(trace: Trace, *, width: int | None = None, dark: bool = False) -> bytes:
     """Return the graph with every node's gradient as a PNG; more than 300 nodes appear in groups."""
-    if len(trace["nodes"]) > MOST_DRAWN:
-        svg, wide, high = group_picture.render(trace, dark)
-    else:
-        places = layout.compute_placement(trace)
-        svg, wide, high = graph_picture.graph_svg(trace, places, dark), places.width, places.height
+    svg, wide, high = graph_svg(payload(trace), dark)
     return png(svg, sharpness(wide, high) if width is None else width / wide, palette(dark)["ground"])
+
+
+# The moving SVG -----------
 
 
 def animate(
@@ -108,157 +131,84 @@ def animate(
     dark: bool = False,
 ) -> str:  # fmt: skip
     """Return the walk as an SVG that plays once."""
-    chosen = range(trace["first"] + bool(trace["steps"]), trace["first"] + len(trace["steps"]) + (
-        words.walk_error(trace) is not None) + 1) if steps is None else steps  # fmt: skip
-    parts = scenes(trace, chosen, width=width, dark=dark, show_all=True)
-    slot, rules, bodies = 0, [resolve_styles("picture.css", "film.css", "motion.css", dark=dark)], []
-    total = sum(len(indices) for _, indices in parts)
-    for j, (sheet, indices) in enumerate(parts):
-        motion = _Motion(sheet, indices, slot, total, pace, f"p{j}")
-        rules += motion.rules
-        stop = slot + len(indices)
-        alone = len(parts) == 1
-        bodies.append(motion.markup if alone else motion.during(motion.markup, slot, stop if stop < total else None))
-        slot = stop
-    height = max(sheet.height_of(*indices) for sheet, indices in parts)
-    last_sentence = parts[-1][0].sentence(parts[-1][1][-1])
-    inner = f"<style>{''.join(rules)}</style>{''.join(bodies)}"
-    return graph_picture.svg_document(
-        parts[0][0].width, height, inner, graph_picture.alt(trace), f"{words.summary(trace)}. {last_sentence}"
-    )
+    first = trace["first"] + bool(trace["steps"])
+    last = trace["first"] + len(trace["steps"]) + (words.walk_error(trace) is not None)
+    chosen = choose_steps(trace, range(first, last + 1) if steps is None else steps)
+    pictures = StepPictures(trace, chosen, width, dark)
+    stage, shots = pictures.stage, list[_Shot]()
+    events, around = list[Moment](), list[Moment]()
+    for slot, k in enumerate(chosen):
+        start, stop = slot * pace, (slot + 1) * pace if slot + 1 < len(chosen) else None
+        arrives = start + ARRIVAL * EVENT_PART * pace
+        for begin, end, t in ((start, arrives, 0.0), (arrives, stop, 1.0)):
+            view = stage.show(k, t)
+            if not shots or shots[-1].view.camera != view.camera:
+                shots.append(_Shot(view, []))
+            shots[-1].moments.append((begin, end, [(key, without_ids(markup)) for key, markup in view.parts]))
+        event = event_layer(stage.animate(k, start, EVENT_PART * pace))
+        events.append((start, stop, [("event", event)]))
+        caption = pictures.caption(k).at(MARGIN, pictures.below)
+        around.append((start, stop, [("program", pictures.program(view)), ("caption", caption)]))
+    graph = "".join(shot.markup(stage, alone=len(shots) == 1) for shot in shots)
+    over = stage.in_frame(view._replace(overview=None), _merge(events))
+    inner = pictures.around(graph + over) + _merge(around)
+    style = pictures.style + resolve_styles("motion.css")
+    told = f"{pictures.data['summary']}. {pictures.sentence(chosen[-1])}"
+    return document(pictures.width, pictures.height, style, inner, pictures.data["alt"], told)
 
 
-class _Motion:
-    """One part of an animation: its graph, the highlights of each step, and its CSS rules."""
+Moment = tuple[float, float | None, list[tuple[str, str]]]
+"""A time from which and until which parts of a picture look as they do; the last one has no end."""
 
-    def __init__(self, sheet: StepPicture, indices: list[int], slot: int, total: int, pace: float, name: str) -> None:
-        self.sheet, self.pace, self.name, self.total = sheet, pace, name, total
-        self.rules: list[str] = []
-        self.timings: dict[str, list[str]] = {}
-        self.starts = {k: slot + j for j, k in enumerate(indices)}
-        self.slots = [self._slot(i) for i in range(min(len(sheet.step_edges), max(indices)))]
-        moving, below = [], sheet.below(indices)
-        for (_k, start), block in zip(self.starts.items(), below, strict=True):
-            stop = start + 1 if start + 1 < total else None
-            moving.append(self.during(block, start, stop))
-        graph = [graph_picture.body(sheet.trace, sheet.placement, max(indices), prefix=name)]
-        begins = {walk.at for walk in walks_of(sheet.trace)[1:]}
-        for i, at in enumerate(self.slots):
-            if i in begins:
-                self._reset_edges(i, at)
-            self._travel(i, at)
-            if i + 1 in self.starts:
-                graph.append(self._highlight(i, at))
-        for node, times in self._node_history().items():
-            if len(times) > 1:
-                self.rules.append(f"#{name}n{node} .gradient{{animation:from .3s {self._time(times[-1][0])}s both}}")
-                graph.insert(1, "".join(self._earlier_gradient_lines(node, times)))
-        if failed := [start for k, start in self.starts.items() if k > len(sheet.step_edges)]:
-            node = (sheet.error or {"node": None})["node"]
-            if node is not None:
-                graph.append(self.during(self._node(node, len(sheet.step_edges), "failed"), failed[0], None))
-        self.rules += [f"#{name}{what}{{animation:{','.join(times)}}}" for what, times in self.timings.items()]
-        self.markup = sheet.in_frame("".join(graph)) + "".join(moving)
 
-    @property
-    def _palette(self) -> dict[str, str]:
-        return palette(self.sheet.dark)
+class _Shot(NamedTuple):
+    """Moments that the camera sees from one place."""
 
-    def _colour(self, kind: str) -> str:
-        return self._palette["sent"] if kind == "done" else ("#ffb3a7" if self.sheet.dark else "#a3160a")
+    view: View
+    moments: list[Moment]
 
-    def _slot(self, i: int) -> int:
-        """Return the time slot of a step; a hidden step shares the slot of the next visible one."""
-        return min(start for k, start in self.starts.items() if k > i)
+    def markup(self, stage: Stage, alone: bool) -> str:
+        inner = f'<g class="world" transform="{self.view.transform}">{_merge(self.moments)}</g>'
+        framed = stage.in_frame(self.view, inner)
+        return framed if alone else _during(framed, self.moments[0][0], self.moments[-1][1])
 
-    def _time(self, slots: float) -> str:
-        return f"{slots * self.pace:.2f}"
 
-    def _travel(self, i: int, at: int) -> None:
-        """Animate the edges that step i uses, and the nodes that are finished after it."""
-        look = self.sheet.look(i + 1).edges
-        for edge in self.sheet.edges_of(i):
-            kind, thick = look[edge]
-            self._change(f"e{edge} path:first-child", f"stroke:{self._colour(kind)};stroke-width:{thick:.1f}", at)
-            self._change(f"e{edge} .head", f"fill:{self._colour(kind)}", at)
-        for node in self.sheet.nodes_done_after(i):
-            self._change(f"n{node} .body", f"fill:{self._palette['done-fill']};stroke:{self._palette['sent']}", at + 1)
+def _merge(moments: list[Moment]) -> str:
+    """Return the parts of several moments, each drawn once for as long as it looks the same."""
+    order: list[str] = []
+    runs: dict[str, list[list[Any]]] = {}
+    for begin, end, parts in moments:
+        before = -1
+        for key, markup in parts:
+            if key not in runs:
+                order.insert(before + 1, key)
+                runs[key] = []
+            before = order.index(key, before + 1) if key in order[before + 1 :] else order.index(key)
+            if runs[key] and runs[key][-1][0] == markup and runs[key][-1][2] == begin:
+                runs[key][-1][2] = end
+            else:
+                runs[key].append([markup, begin, end])
+    whole = (moments[0][0], moments[-1][1])
+    return "".join(
+        markup if (begin, end) == whole else _during(markup, begin, end)
+        for key in order for markup, begin, end in runs[key] if markup
+    )  # fmt: skip
 
-    def _reset_edges(self, i: int, at: int) -> None:
-        """Animate the edges of the previous walk back to their initial state."""
-        for edge in self.sheet.look(i).edges:
-            self._change(f"e{edge} path:first-child", f"stroke:{self._palette['edge']};stroke-width:1.3", at)
-            self._change(f"e{edge} .head", f"fill:{self._palette['edge']}", at)
 
-    def _change(self, what: str, declarations: str, at: float) -> None:
-        """Add a change that lasts until the next change of the same element."""
-        name = f"{self.name}{len(self.rules)}"
-        self.rules.append(f"@keyframes {name}{{100%{{{declarations}}}}}")
-        self.timings.setdefault(what, []).append(f"{name} .3s {self._time(at)}s forwards")
+def _during(markup: str, start: float, stop: float | None) -> str:
+    """Return markup that is visible in an interval, or from a time on; the latter also without motion."""
+    if stop is None:
+        return f'<g style="animation:from .01s {start:.2f}s both">{markup}</g>'
+    timing = f"animation-duration:{stop - start:.2f}s;animation-delay:{start:.2f}s"
+    return f'<g class="during" style="{timing}">{markup}</g>'
 
-    def during(self, markup: str, start: float, stop: float | None) -> str:
-        """Return markup that is visible in an interval, or from a time on; the latter also without motion."""
-        if stop is None:
-            return f'<g style="animation:from .01s {self._time(start)}s both">{markup}</g>'
-        timing = f"animation-duration:{self._time(stop - start)}s;animation-delay:{self._time(start)}s"
-        return f'<g class="during" style="{timing}">{markup}</g>'
 
-    def _node(self, i: int, k: int, state: str, next_started: bool = False) -> str:
-        sheet = self.sheet
-        data, starts = sheet.trace["nodes"][i], i in sheet.starts_of_walks
-        return graph_picture.node(
-            data, sheet.placement.boxes[i], sheet.labels(k, next_started)[i], starts, state, f"{self.name}s{k}"
-        )
+def without_ids(markup: str) -> str:
+    """Return markup that a document may hold several times."""
+    return re.sub(r' id="[^"]*"', "", markup)
 
-    def _highlight(self, i: int, at: int) -> str:
-        """Return the highlights of a step and its moving markers."""
-        stop = at + 1 if at + 1 < self.total else None
-        states = self.sheet.states(i)
-        before = "".join(self._node(node, i, state, next_started=True) for node, state in states.items())
-        after = "".join(self._node(node, i + 1, state) for node, state in states.items())
-        return (
-            self.during(self.sheet.highlight(i), at, stop) + self.during(before, at, at + ARRIVAL)
-            + self.during(after, at + ARRIVAL, stop) + "".join(self._markers(i, at))
-        )  # fmt: skip
 
-    def _markers(self, i: int, at: int) -> list[str]:
-        """Return the moving markers of step i: first on all edges without a rule, then on the rule's edge."""
-        back = words.is_back(self.sheet.trace, self.sheet.trace["steps"][i])
-        legs = [leg for leg in (self.sheet.output_links[i], [self.sheet.step_edges[i][0]]) if leg]
-        share = ROLLING / len(legs)
-        return [
-            self._marker(self.sheet.placement.curves[edge], at + k * share, share, back)
-            for k, leg in enumerate(legs) for edge in leg
-        ]  # fmt: skip
-
-    def _marker(self, curve: str, start: float, share: float, back: bool) -> str:
-        """Return a dot that moves along an edge: a dash of no length with round ends and a moving offset."""
-        ends = (-1, 0) if back else (0, -1)
-        timing = f"roll {self._time(share)}s {self._time(start)}s"
-        marks = f"--a:{ends[0]};--b:{ends[1]};animation:{timing}"
-        return f'<path class="marker" d="{curve}" pathLength="1" style="{marks}"/>'
-
-    def _node_history(self) -> dict[int, list[tuple[float, NodeValue | None]]]:
-        """Return the values of every node over time."""
-        first = float(min(self.starts.values()))
-        history: dict[int, list[tuple[float, NodeValue | None]]] = {}
-        for change in changes(self.sheet.trace):
-            if change.step < len(self.slots):
-                at = self.slots[change.step] + ARRIVAL if change.arrives else self.slots[change.step]
-                history.setdefault(change.node, [(first, None)]).append((at if change.arrives or change.step else first,
-                                                                       change.holds))  # fmt: skip
-        return history
-
-    def _earlier_gradient_lines(self, node: int, times: list[tuple[float, NodeValue | None]]) -> list[str]:
-        """Return the gradient lines that a node shows before its last one."""
-        sheet = self.sheet
-        box, count = sheet.placement.boxes[node], len(sheet.labelled[node].lines())
-        y = graph_picture.first_line(box, count) + LINE * (count - 1)
-        return [
-            self.during(graph_picture.line("gradient", gradient_line(sheet.trace, holds), box.x, y), start, stop)
-            for (start, holds), (stop, _) in pairwise(times)
-            if holds is not None and stop > start
-        ]
+# Frames -------------------
 
 
 def png(svg: str, zoom: float = 2.0, ground: str = "#ffffff") -> bytes:
@@ -273,7 +223,7 @@ def png(svg: str, zoom: float = 2.0, ground: str = "#ffffff") -> bytes:
         raise ModuleNotFoundError(message) from missing
     fonts = {"font_files": [*FONTS, SIGNS], "font_family": "Arimo", "sans_serif_family": "Arimo"}
     own = letters.has_glyphs(svg)
-    set_in_ours = svg.replace(graph_picture.FONT, "Arimo")
+    set_in_ours = svg.replace(FONT, "Arimo")
     return bytes(resvg_py.svg_to_bytes(
         svg_string=set_in_ours, dpi=96, zoom=zoom, background=ground, skip_system_fonts=own, **fonts))  # fmt: skip
 
@@ -287,17 +237,19 @@ def frames(
     trace: Trace, kind: str, *, width: int | None = None, steps: Iterable[int] | None = None, pace: float = SECONDS,
     dark: bool = False, loop: bool = False, motion: bool = False,
 ) -> bytes:  # fmt: skip
-    """Return the walk as an animated GIF or WEBP.
+    """Return the walk as a GIF, WEBP or MP4.
 
     There is a frame for each of `steps` (by default the start and all steps), each for `pace` seconds, `width` pixels
-    wide. It plays once, or repeats with `loop`. With `motion`, extra frames move a marker along each edge. Raises
-    ValueError for more than 150 steps or an unknown step, ModuleNotFoundError if the film extra is missing.
+    wide. It plays once, or repeats with `loop`. With `motion`, further frames show the rule of each step at work.
+    Raises ValueError for more than 150 steps or an unknown step, ModuleNotFoundError if the film extra or, for MP4, an
+    encoder is missing.
     """
-    parts = scenes(trace, steps, width=min(width or USUAL, USUAL), dark=dark)
-    height = max(sheet.height_of(*indices) for sheet, indices in parts)
-    zoom = 1.0 if width is None else width / parts[0][0].width
-    shots = [shot for sheet, indices in parts for k in indices for shot in _step_frames(sheet, k, height, pace, motion)]
-    shots[-1] = (shots[-1][0], 2 * pace + shots[-1][1])
+    chosen = choose_steps(trace, steps)
+    pictures = StepPictures(trace, chosen, width, dark)
+    zoom = 1.0 if width is None else width / pictures.width
+    shots = [shot for k in chosen for shot in _moments_of(pictures, k, pace, motion)]
+    shots[-1] = (*shots[-1][:2], 2 * pace + shots[-1][2])
+    encoder = _encoder() if kind == "MP4" else None
     try:
         from PIL import Image
     except ModuleNotFoundError as missing:
@@ -306,46 +258,83 @@ def frames(
     ground = palette(dark)["ground"]
     report = _progress_reporter(len(shots))
     images = []
-    for k, (svg, _) in enumerate(shots):
-        images.append(Image.open(io.BytesIO(png(svg, zoom, ground))).convert("RGB"))
-        report(k + 1)
-    durations = [round(1000 * seconds) for _, seconds in shots]
+    for done, (k, t, _) in enumerate(shots, start=1):
+        images.append(Image.open(io.BytesIO(png(pictures.render(k, t), zoom, ground))).convert("RGB"))
+        report(done)
+    seconds = [seconds for _, _, seconds in shots]
+    if encoder:
+        return _encode_mp4(encoder, images, seconds)
+    images = _one_palette(images, dark)
     options: dict[str, Any] = {"loop": 0} if loop else {"loop": 1} if kind == "WEBP" else {}
-    images = _one_palette(images)
     if kind == "WEBP":
         images = [image.convert("RGB") for image in images]
         options |= {"lossless": True, "method": 4}
     film = io.BytesIO()
+    durations = [round(1000 * each) for each in seconds]
     images[0].save(film, kind, save_all=True, append_images=images[1:], duration=durations, **options)
     return film.getvalue()
 
 
-def _step_frames(sheet: StepPicture, k: int, height: float, pace: float, motion: bool) -> list[tuple[str, float]]:
-    """Return the frames of a step, with their durations in seconds."""
-    if not motion or not 0 < k <= len(sheet.step_edges):
-        return [(sheet.render(k, height), pace)]
-    each = ARRIVAL * pace / (ROLLS + 1)
-    rolls = [(sheet.render(k, height, roll / ROLLS), each) for roll in range(1, ROLLS)]
-    return [*rolls, (sheet.render(k, height), pace - each * len(rolls))]
+def _moments_of(pictures: StepPictures, k: int, pace: float, motion: bool) -> list[tuple[int, float, float]]:
+    """Return the frames of a step: the moment of its event that each shows, and for how many seconds."""
+    if not motion or not 0 < k <= len(pictures.data["steps"]):
+        return [(k, 1.0, pace)]
+    starts = [0.0, *(moment * EVENT_PART * pace for moment in MOMENTS[1:]), ARRIVAL * EVENT_PART * pace]
+    shown = [*MOMENTS, 1.0]
+    stops = [*starts[1:], pace]
+    return [(k, t, stop - start) for t, start, stop in zip(shown, starts, stops, strict=True)]
 
 
-def _one_palette(images: Sequence[Any]) -> list[Any]:
-    """Return the frames with one palette of the most common colours, so that each frame stores only changes."""
-    from PIL import Image
+def _encoder() -> str:
+    """Return the path of ffmpeg. Raises ModuleNotFoundError without it."""
+    if importlib.util.find_spec("imageio_ffmpeg"):
+        import imageio_ffmpeg  # pyright: ignore[reportMissingImports] - films as MP4
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    if found := shutil.which("ffmpeg"):
+        return found
+    raise ModuleNotFoundError(NO_ENCODER)
+
+
+def _encode_mp4(encoder: str, images: Sequence[Any], seconds: list[float]) -> bytes:
+    """Return frames as MP4 with H.264, which every browser and slide program plays."""
+    width, height = (side - side % 2 for side in images[0].size)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "film.mp4"
+        command = [
+            encoder, "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
+            "-r", str(MP4_RATE), "-i", "-", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart",
+            str(path),
+        ]  # fmt: skip
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as running:  # noqa: S603 - our own command
+            assert running.stdin is not None
+            for image, each in zip(images, seconds, strict=True):
+                raw = image.crop((0, 0, width, height)).tobytes()
+                for _ in range(max(1, round(each * MP4_RATE))):
+                    running.stdin.write(raw)
+        if running.returncode:
+            raise RuntimeError(f"ffmpeg could not write the film (it ended with {running.returncode})")
+        return path.read_bytes()
+
+
+def _one_palette(images: Sequence[Any], dark: bool) -> list[Any]:
+    """Return the frames in the player's colours and the most common others, so that each frame stores only changes."""
+    from PIL import Image, ImageColor
 
     some = images[:: max(1, len(images) // 8)]
     width, height = some[0].size
     beside = Image.new("RGB", (width, height * len(some)))
     for k, image in enumerate(some):
         beside.paste(image, (0, k * height))
-    colours: list[Any] = []
+    named = {**palette(dark), **levels(dark)}.values()
+    colours: list[Any] = list(dict.fromkeys(ImageColor.getrgb(colour) for colour in named))
     counted: list[Any] = beside.getcolors(width * height * len(some)) or []
     for _, colour in sorted(counted, reverse=True)[:4000]:
         if len(colours) < 256 and all(max(map(_colour_distance, colour, other)) >= 12 for other in colours):
             colours.append(colour)
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([part for colour in colours for part in colour])
-    return [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    sheet = Image.new("P", (1, 1))
+    sheet.putpalette([part for colour in colours for part in colour])
+    return [image.quantize(palette=sheet, dither=Image.Dither.NONE) for image in images]
 
 
 def _colour_distance(one: int, other: int) -> int:

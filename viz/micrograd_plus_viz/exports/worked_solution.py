@@ -14,8 +14,7 @@ from .. import cells, formula, words
 from ..payload import failure
 from ..trace_input import Trace
 from ..walks import final_values, values_at_start, walks_of
-from . import formula_latex, value_cards
-from .step_details import StepDetails
+from . import equations, formula_latex
 
 MOST_STEPS = 100
 """Maximum number of steps in a solution, which lists the omitted ones."""
@@ -127,7 +126,7 @@ class _Paper:
 
     def __init__(self, trace: Trace, marks: Markdown | Tex) -> None:
         self.trace, self.marks = trace, marks
-        self.telling = StepDetails(trace)
+        self.node_names = words.names(trace)
         self.sentences, self.step_edges = words.sentences(trace), words.step_edges(trace)
 
     def values(self, steps: list[int]) -> list[str]:
@@ -135,7 +134,7 @@ class _Paper:
         shown_nodes = {node for i in steps for node in self.step_edges[i][1:]}
         shows_all = len(steps) == len(self.trace["steps"]) and len(self.trace["nodes"]) <= MOST_VALUES
         nodes = [node for node in self.trace["nodes"] if shows_all or node["id"] in shown_nodes]
-        names = self.telling.node_names
+        names = self.node_names
         rows = [[self.marks.text(names[node["id"]]), self._expression(node), self._brief(node["value"])]
                 for node in nodes]  # fmt: skip
         return [self.marks.table(["name", "made of", "value"], rows)]
@@ -143,7 +142,7 @@ class _Paper:
     def _expression(self, node: Trace) -> str:
         if node["kind"] == "leaf":
             return "an input" if node["requires_grad"] else "a constant"
-        inputs = [self.telling.node_names[each["node"]] for each in node["inputs"]]
+        inputs = [self.node_names[each["node"]] for each in node["inputs"]]
         node_names = node["called"] or node["op"] or node["kind"]
         return self.marks.text(f"{node_names} of {words.join_words(inputs)}" if inputs else node_names)
 
@@ -151,7 +150,7 @@ class _Paper:
         """Return the start of a walk."""
         walk, begins = walks_of(self.trace)[number], values_at_start(self.trace)[number]
         at = [walk.root] if walk.direction == "backward" else sorted(begins)
-        return [self.marks.text(f"It starts at {self.telling.node_names[node]}, whose {walk.word} is")
+        return [self.marks.text(f"It starts at {self.node_names[node]}, whose {walk.word} is")
                 + f" {self._brief(begins[node])}." for node in at
                 if node is not None and begins.get(node) is not None]  # fmt: skip
 
@@ -167,7 +166,7 @@ class _Paper:
             parts.append(f"{place} {marks.code(words.single_line(site['text']))}")
         general = formula.step_with_symbols(self.trace, step)
         if general:
-            names = self.telling.names(step, general)
+            names = words.names_of_symbols(self.trace, step, general)
             parts.append(marks.formula(*formula_latex.formulas(general, names)))
             filled = formula.with_numbers(self.trace, step)
             if filled:
@@ -180,15 +179,15 @@ class _Paper:
         if not step["accumulates"]:
             return []
         before, contribution, after = (self._value(step[word]) for word in ("before", "contribution", "after"))
-        to = self.telling.node_names[self.step_edges[i][2]]
+        to = self.node_names[self.step_edges[i][2]]
         had, added = self._symbol(before, "before"), self._symbol(contribution, "contribution")
         if (
             contribution
-            and value_cards.is_scalar(contribution)
-            and (value_cards.is_complex(contribution) or added.startswith("-"))
+            and equations.is_scalar(contribution)
+            and (equations.is_complex(contribution) or added.startswith("-"))
         ):
             added = rf"\left( {added} \right)"
-        equal = formula_latex.SIGNS.get(value_cards.result_sign(add, before, contribution, after), "=")
+        equal = formula_latex.SIGNS.get(equations.result_sign(add, before, contribution, after), "=")
         added = f"{had} + {added} {equal} {self._symbol(after, 'after')}"
         return [self.marks.text(f"What {to} had, plus what arrives:"), self.marks.formula(added)]
 
@@ -205,7 +204,7 @@ class _Paper:
     def end(self) -> list[str]:
         """Return the results of the walk."""
         word, left = final_values(self.trace)
-        rows = [[self.marks.text(self.telling.node_names[node]), self._brief(place)]
+        rows = [[self.marks.text(self.node_names[node]), self._brief(place)]
                 for node, place in left if place is not None]  # fmt: skip
         title = self.marks.title(f"Every {word} it leaves", 2)
         return [title, self.marks.table(["name", word], rows)] if rows else []

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .. import formula, graph_picture, layout, notebook, words
-from ..groups import MOST_DRAWN
+from .. import formula, notebook, words
 from ..live_widgets import quiz_widget
 from ..payload import compress, payload
 from ..player import compressed_player, one_line, player_source
@@ -55,10 +54,7 @@ class Quiz(SealedOutput):
 
     def still(self) -> str:
         """Return a picture of the walk up to the question, if its graph is small."""
-        if len(self._seen["nodes"]) > MOST_DRAWN:
-            return ""
-        svg = graph_picture.graph_svg(self._seen, layout.compute_placement(self._seen))
-        return notebook.image(svg, graph_picture.alt(self._seen))
+        return notebook.still(payload(self._seen))
 
     def widget(self) -> Any:
         """Return a live widget whose `score` counts answers right at once, right later, shown, and all."""

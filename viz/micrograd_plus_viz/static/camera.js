@@ -1,6 +1,7 @@
 // The camera: which part of the drawing is visible, how large, and the overview that shows where it is.
 
 const LARGEST = 1.5;
+const ROOM_OF_A_LAPTOP = 1050;
 const READABLE = 0.62;
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MARGIN = 24;
@@ -23,7 +24,9 @@ function makeCamera(svg, world, overview, scene) {
     scene.moved();
   }
 
-  const wholeScale = () => Math.min(LARGEST, (room[0] - 4) / scene.size()[0], (room[1] - 4) / scene.size()[1]);
+  // On a large screen, a small graph grows with it.
+  const largest = () => LARGEST * Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP));
+  const wholeScale = () => Math.min(largest(), (room[0] - 4) / scene.size()[0], (room[1] - 4) / scene.size()[1]);
 
   function whole() {
     view.own = false;
@@ -53,6 +56,9 @@ function makeCamera(svg, world, overview, scene) {
     keepClear(boxes);
   }
 
+  // Moves the drawing so that a box is at a place of the screen.
+  const hold = (box, [x, y]) => show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
+
   // The overview takes a corner where it covers nothing of interest.
   function keepClear(boxes) {
     const [wide, high] = OVERVIEW;
@@ -61,6 +67,14 @@ function makeCamera(svg, world, overview, scene) {
     const [right, low] = CORNERS.find((corner) => !covers(corner)) ?? CORNERS[0];
     overview.classList.toggle("at-left", !right);
     overview.classList.toggle("at-top", !low);
+  }
+
+  // The overview on the screen, as a box; null if it is not shown.
+  function overviewBox() {
+    if (!overview.classList.contains("shown")) return null;
+    const [wide, high] = OVERVIEW;
+    return [overview.classList.contains("at-left") ? wide / 2 : room[0] - wide / 2,
+      overview.classList.contains("at-top") ? high / 2 : room[1] - high / 2, wide, high];
   }
 
   // A box of the drawing as it is on the screen.
@@ -118,5 +132,6 @@ function makeCamera(svg, world, overview, scene) {
   });
 
   return { view, boxes: scene.boxes, whole, zoom, reveal, resize, onScreen, drawOverview, wholeScale, room: () => room,
+    hold, overviewBox,
     stay: () => show(view.scale, view.x, view.y) };
 }

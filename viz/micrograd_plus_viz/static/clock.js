@@ -32,6 +32,7 @@ function makeClock(draw) {
   }
 
   function after(wait, then) {
+    clearTimeout(timer);
     due = performance.now() + wait;
     timer = setTimeout(then, wait);
   }

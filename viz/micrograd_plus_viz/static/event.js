@@ -3,7 +3,6 @@
 
 const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
-const ROOM_OF_A_LAPTOP = 1050;
 const EVENT_SIZES = ["event", "node", "small"];
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
@@ -135,9 +134,11 @@ function makeEvent(data, graph) {
       high: tile.height + BUBBLE.caption * captions.length + 4 };
   }
 
-  // Where the bubble covers the two nodes least, then the others, near the middle of the way.
+  // Where the bubble covers the two nodes least, then the overview and the others, near the middle of the way.
   function positionFor(width, height, ends, room) {
     const boxes = [...graph.camera.boxes()].map((box) => [graph.camera.onScreen(box), ends.includes(box) ? 40 : 1]);
+    const overview = graph.camera.overviewBox();
+    if (overview) boxes.push([overview, 12]);
     const [a, b] = ends.map(graph.camera.onScreen);
     const middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
     let best = null;
@@ -325,7 +326,7 @@ function makeEvent(data, graph) {
     if (step) join(t >= TIMES.leave[1]);
   }
 
-  return { open, clear, place, at };
+  return { open, clear, place, at, flyers: () => flyers };
 }
 
 // Shows a formula in the largest size at which all its lines fit.

@@ -42,6 +42,7 @@ function formsOf(line, k, inOwn = false) {
   return [line, ...given ? [given[2]] : [], ...ends.filter(Boolean), ...given && parts.length < 2 ? [given[1]] : []];
 }
 
+const isNumber = (line) => /^\u2212?\d[\d.e\u2212 +i]*$/.test(line);
 const hasWord = (text) => /[a-z]{4}/i.test(text);
 const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);
@@ -51,9 +52,17 @@ const FEWEST_LETTERS = 4;
 
 function fitText(line, k, breadth, font, inOwn) {
   const form = bestForm(line, k, breadth, font, inOwn);
-  if (form !== undefined || k === 2) return form ?? "";
+  if (form !== undefined) return form;
+  // A gradient that does not fit is not left out as if there were none; the first digits of a number are another one.
+  if (isNumber(line.replace(/^\|?(grad|tangent)\|? \u00b1?/, ""))) {
+    return breadthOf("\u2026", k, font) <= breadth ? "\u2026" : "";
+  }
+  if (k === 2) return "";
+  // The last part of a path says most.
+  const isPath = k === 0 && /^[\w.]+\.\w+$/.test(line);
+  const cut = (kept) => (isPath ? `\u2026${line.slice(-kept)}` : `${line.slice(0, kept)}\u2026`);
   for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
-    if (breadthOf(`${line.slice(0, kept)}\u2026`, k, font) <= breadth) return `${line.slice(0, kept)}\u2026`;
+    if (breadthOf(cut(kept), k, font) <= breadth) return cut(kept);
   }
   return "";
 }

@@ -10,8 +10,10 @@ const WAYS = ["stacked", "beside", "smaller", "smaller beside", "lines", "named"
 
 const numberOf = (part) => Number(part.slice(1).split("@")[0]);
 
-function makePlacer(data) {
+// `details` are the levels of detail to choose from.
+function makePlacer(data, details = Object.keys(DETAILS)) {
   const { groups } = data;
+  const ways = WAYS.filter(({ detail }) => details.includes(detail));
 
   const shapeOf = (part, i) => (part[0] === "g" ? "group" : part[0] === "s" ? "stub" : data.nodes[i].kind);
   const titleOf = (part, i) => (part[0] === "g" ? groups.names[i] : data.names[i]);
@@ -61,10 +63,11 @@ function makePlacer(data) {
     const lay = ({ detail: chosen, ...way }) => ({ detail: chosen, ...addSides(nestedLayout("g0", children,
       (part) => parents.get(part), ends, formOf(chosen), there, way), ends) });
     const parts = [...parents.keys()].filter((part) => part !== "g0");
-    if (!room[0] || parts.length > MOST_TRIED) return lay(WAYS.find((way) => way.detail === "smaller"));
-    if (groups && stepping) return lay(WAYS.find((way) => way.detail === "stacked"));
+    const wayWith = (detail) => ways.find((way) => way.detail === detail) ?? ways[0];
+    if (!room[0] || parts.length > MOST_TRIED) return lay(wayWith("smaller"));
+    if (groups && stepping) return lay(wayWith("stacked"));
     let best = null;
-    for (const way of WAYS) {
+    for (const way of ways) {
       const laid = lay(way);
       const scale = Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
       const isSmall = DETAILS[way.detail].tiles && scale < LEAST_FOR_TILES;

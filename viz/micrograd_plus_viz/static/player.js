@@ -1,6 +1,7 @@
 // The player of one recorded program. `mount` builds it in a shadow root below `host`.
 
 const LONG_SENTENCE = 130;
+const WIDE = 1280;
 
 export function mount(host, data, opts = {}) {
   if (data.film && !opts.inFilm) return mountFilm(host, data, opts);
@@ -8,11 +9,12 @@ export function mount(host, data, opts = {}) {
   const forgetTheme = followTheme(host);
   keepKeys(host);
   let walk = walkOf(data);
+  let steps = null;
   // A question may replace the next step.
   const { ask } = opts;
   const reach = () => data.steps.length + (data.error || ask ? 1 : 0);
   let count = reach();
-  const born = data.nodes.flatMap((node, i) => (node.kind === "leaf" ? [] : [i]));
+  let born = bornIn(data);
 
   let index = 0;
   let least = 0;
@@ -21,6 +23,7 @@ export function mount(host, data, opts = {}) {
   let child = null;
   let wantsDetails = opts.details ?? false;
   let { moment = {} } = opts;
+  let breadth = 0;
   const needed = new Map();
 
   const act = {
@@ -40,7 +43,7 @@ export function mount(host, data, opts = {}) {
   let event = null;
   const graph = drawGraph(data, act);
   event = makeEvent(data, graph);
-  const program = makeProgram(data, act, Boolean(opts.timeline));
+  let program = makeProgram(data, act, Boolean(opts.timeline));
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
   const sentence = make("p", "sentence scroller");
@@ -52,12 +55,13 @@ export function mount(host, data, opts = {}) {
   const tip = make("div", "tip");
   tip.setAttribute("role", "status");
   tip.hidden = true;
-  const tools = viewTools(data, graph, act);
+  let tools = viewTools(data, graph, act);
   const note = data.note ? make("p", "note", data.note) : null;
   const menu = moreMenu([controlled.tools, tools, legend, note].filter(Boolean));
   controlled.bar.append(...opts.parts ? [opts.parts] : [], menu.button);
+  const scene = make("div", "scene", make("div", "stage", graph.frame), program.element);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
-    make("div", "scene", make("div", "stage", graph.frame), program.element),
+    scene,
     opts.timeline, make("div", "caption", sentence, rule),
     line, panel, tip);
   player.tabIndex = 0;
@@ -71,20 +75,24 @@ export function mount(host, data, opts = {}) {
   showTips(player, tip);
   linkParts(player, (name) => nodesNamed(data, data.steps[index - 1], name), graph);
 
-  // State k is the state after k steps; a change updates only the steps between. Negative states show the values of
-  // the program, one by one.
   const isAsked = () => ask && index > data.steps.length;
   const litAt = (k) => (ask && k > data.steps.length ? ask.lit : data.steps[k - 1]);
   const atHand = () => (isAsked() ? ask.lit ?? data.steps[index - 2] : data.steps[index - 1]);
 
+  // Beyond the ends, other parts or moments follow. In a film, they also lie between the values and the walk.
+  const isOutside = (wanted) => wanted > count || (opts.inFilm ? wanted < least || (index < 0 && wanted >= 0)
+    : least === 0 && wanted < (data.first > 0 ? 1 : 0));
+
   function seek(wanted, moving = false) {
-    const outside = wanted > count || (opts.inFilm ? wanted < least
-      : least === 0 && wanted < (data.first > 0 ? 1 : 0));
-    if (outside && opts.beyond?.(wanted, playing)) { setPlay(false); return; }
+    if (!isOutside(wanted) || !opts.beyond?.(wanted, playing)) move(wanted, moving);
+  }
+
+  function move(wanted, moving = false) {
     const target = Math.min(count, Math.max(least, wanted));
     event.clear();
-    while (index < target) { apply(index, true); index += 1; }
-    while (index > target) { index -= 1; apply(index, false); }
+    while (index < target) { steps.apply(index, true); index += 1; }
+    while (index > target) { index -= 1; steps.apply(index, false); }
+    if (index < 0) steps.holdEarly(index);
     const step = data.steps[index - 1];
     const focused = root.activeElement;
     graph.show(litAt(index));
@@ -96,41 +104,12 @@ export function mount(host, data, opts = {}) {
     opts.onIndex?.(index);
   }
 
-  function apply(i, on) {
-    if (i < 0) { graph.unborn(born[born.length + i], !on); return; }
-    const step = data.steps[i];
-    if (!step) { if (data.error) graph.failed(data.error, on); return; }
-    const next = walk.newWalk(i);
-    if (next) {
-      graph.forget();
-      data.nodes.forEach((_, node) => graph.hold(node, on ? walk.begins(next, node) : walk.held(node, i)));
-    }
-    if (next && !on) for (let j = data.walks[next - 1].at; j < i; j += 1) travel(j, true);
-    else travel(i, on);
-    for (const node of nodesOfStep(data, step)) if (walk.lastOf[node] === i) graph.finish(node, on);
-    for (const node of [step.to, ...walk.atEnd(i)]) graph.hold(node, walk.held(node, on ? i + 1 : i));
-    if (next) showValues(walk.walkAt(on ? i : i - 1));
-  }
-
-  // Shows the values that leaves have in a walk.
-  function showValues(at) {
-    for (const [node, place, text] of walk.valuesIn(at)) {
-      data.nodes[node].value = place;
-      graph.value(node, text);
-    }
-  }
-
-  function travel(i, on) {
-    const { contribution } = data.steps[i];
-    for (const edge of edgesOf(data.steps[i])) graph.travelled(edge, on, contribution);
-  }
-
   function valuesFirst(on) {
     setPlay(false);
-    if (!on && index < 0) seek(0);
+    if (!on && index < 0) move(0);
     least = on ? -born.length : 0;
     controlled.fromValues(least);
-    if (on) { seek(0); seek(least); } else tell(data.steps[index - 1]);
+    if (on) { move(0); move(least); } else tell(data.steps[index - 1]);
   }
 
   function tell(step) {
@@ -142,7 +121,7 @@ export function mount(host, data, opts = {}) {
       : step ? step.say : `${data.summary}. ${notBegun(data)}${data.note ? ` ${data.note}` : ""}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
     sentence.classList.toggle("failed", Boolean(failed));
-    sentence.classList.toggle("long", sentence.textContent.length > LONG_SENTENCE);
+    sentence.classList.toggle("long", sentence.textContent.length > LONG_SENTENCE * Math.max(1, breadth / WIDE));
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
@@ -271,10 +250,11 @@ export function mount(host, data, opts = {}) {
 
   function beat() {
     if (!playing) return;
-    if (index === count && !opts.beyond?.(count + 1, true) || !host.isConnected) { setPlay(false); return; }
-    if (index === count) { setPlay(false); return; }
+    if (!host.isConnected || index === count && !opts.beyond) { setPlay(false); return; }
+    // What is beyond the end plays on by itself.
+    if (index === count) { if (!opts.beyond(count + 1, true)) setPlay(false); return; }
     stepOn();
-    clock.after(controlled.stepTime(), beat);
+    if (playing) clock.after(controlled.stepTime(), beat);
   }
 
   function enter(i) {
@@ -346,7 +326,6 @@ export function mount(host, data, opts = {}) {
     if (graph.fit()) { graph.follow(atHand()); event.place(); }
   }
 
-  let breadth = 0;
   const sizes = new ResizeObserver(() => {
     fit();
     const changed = player.clientWidth !== breadth;
@@ -363,9 +342,8 @@ export function mount(host, data, opts = {}) {
 
   // What the graph shows before the first step.
   function begin() {
-    data.nodes.forEach((_, i) => graph.hold(i, walk.begins(0, i)));
-    showValues(0);
-    if (data.unborn) for (const i of born) graph.unborn(i, true);
+    steps = stepsOn(graph, data, walk);
+    steps.begin();
     controlled.bar.querySelector(".first-odd")?.remove();
     const odd = data.steps.findIndex(oddOne);
     if (odd < 0) return;
@@ -377,6 +355,35 @@ export function mount(host, data, opts = {}) {
 
   // Shows the same program at another moment. The graph, its camera, open groups and the focus stay.
   function become(next, at) {
+    startAgain(next, at);
+    program.renew();
+    graph.renew();
+    begin();
+  }
+
+  // Shows another part of a long program. The camera, what the user opened, and the focus stay.
+  function turnTo(next, more) {
+    const focused = root.activeElement?.closest?.(".node") ? data.names[graph.at(root.activeElement)?.i] : null;
+    for (const name of Object.keys(data)) if (!(name in next)) delete data[name];
+    startAgain(next, {});
+    act.more = more;
+    [born, selected] = [bornIn(data), null];
+    program.element?.remove();
+    program = makeProgram(data, act);
+    scene.append(...[program.element].filter(Boolean));
+    graph.replace();
+    const before = tools;
+    tools = viewTools(data, graph, act);
+    before.replaceWith(tools);
+    act.press("details", wantsDetails);
+    if (note) note.textContent = data.note;
+    begin();
+    const found = focused === null ? -1 : data.names.indexOf(focused);
+    if (found >= 0) graph.itemOfNode(found).element.focus({ preventScroll: true });
+    else if (!root.activeElement) player.focus({ preventScroll: true });
+  }
+
+  function startAgain(next, at) {
     playing = false;
     clock.end();
     event.clear();
@@ -385,9 +392,6 @@ export function mount(host, data, opts = {}) {
     controlled.reachTo(count);
     controlled.fromValues(least);
     needed.clear();
-    program.renew();
-    graph.renew();
-    begin();
   }
 
   function destroy() {
@@ -401,6 +405,6 @@ export function mount(host, data, opts = {}) {
   }
 
   return { seek: (wanted) => seek(wanted), setPlay, focus: () => player.focus({ preventScroll: true }), destroy,
-    become, valuesFirst, isOpen: graph.isOpen, showDetails,
+    become, turnTo, valuesFirst, isOpen: graph.isOpen, showDetails,
     state: () => ({ index, least, first: data.first, drawn: graph.drawn() }) };
 }

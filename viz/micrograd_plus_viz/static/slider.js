@@ -1,6 +1,8 @@
 // A program recorded for each position of a slider. sliders.py makes the data.
 
-export function mountSlider(host, { name, positions, walks }) {
+const CURVE = { width: 300, height: 220, room: 14 };
+
+export function mountSlider(host, { name, positions, walks, curve }) {
   const place = make("div", "walk");
   const slider = make("input");
   const middle = Math.floor(positions.length / 2);
@@ -13,7 +15,12 @@ export function mountSlider(host, { name, positions, walks }) {
     font: "15px/1.5 system-ui, sans-serif" });
   keepKeys(label);
   host.querySelector("p")?.remove();
-  host.append(label, place);
+  const figure = curveFigure(name, positions, curve);
+  const both = make("div");
+  Object.assign(both.style, { display: "flex", flexWrap: "wrap", gap: "10px", alignItems: "flex-start" });
+  Object.assign(place.style, { flex: "1 1 560px", minWidth: "0" });
+  both.append(...figure ? [figure.element] : [], place);
+  host.append(label, both);
   let player = null;
 
   function show(at, index) {
@@ -21,9 +28,48 @@ export function mountSlider(host, { name, positions, walks }) {
     player = mount(place, structuredClone(walks[at]), { index });
     shown.textContent = number(positions[at]);
     slider.setAttribute("aria-valuetext", `${name} = ${number(positions[at])}`);
+    figure?.show(at);
   }
 
   slider.addEventListener("input", () => show(Number(slider.value), player.state().index));
   show(middle, walks[middle].steps.length);
   return { focus: () => slider.focus({ preventScroll: true }), destroy: () => player.destroy() };
+}
+
+// The results over the slider, and at one position a line whose slope is the gradient. Null without two results.
+function curveFigure(name, positions, curve) {
+  const known = curve.flatMap((point, k) => (point ? [[positions[k], ...point]] : []));
+  if (known.length < 2) return null;
+  const { width, height, room } = CURVE;
+  const ends = (numbers) => [Math.min(...numbers), Math.max(...numbers)];
+  const [left, right] = ends(positions);
+  const [low, high] = ends(known.map((each) => each[1]));
+  const across = (x) => room + (x - left) / (right - left) * (width - 2 * room);
+  const down = (y) => height - room - (y - low) / (high - low || 1) * (height - 2 * room);
+  const path = (points) => points.map(([x, y], k) => `${k ? "L" : "M"}${across(x).toFixed(1)} ${down(y).toFixed(1)}`).join("");
+  const line = { fill: "none", stroke: "currentColor" };
+  const drawing = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+  const slope = svgElement("path", { ...line, "stroke-width": 2.5, "stroke-dasharray": "7 4" });
+  const dot = svgElement("circle", { r: 5, fill: "currentColor" });
+  drawing.append(svgElement("path", { ...line, "stroke-width": 1.5, opacity: 0.6, d: path(known) }), slope, dot);
+  Object.assign(drawing.style, { display: "block", width: "100%", overflow: "hidden" });
+  const said = make("figcaption");
+  const element = make("figure", "", drawing, said);
+  Object.assign(element.style, { flex: `0 1 ${width}px`, margin: "0", padding: "0 12px", color: "inherit",
+    font: "14px/1.5 system-ui, sans-serif" });
+
+  function show(at) {
+    const point = curve[at];
+    for (const part of [slope, dot]) part.style.display = point ? "" : "none";
+    said.textContent = point ? `${name} = ${number(positions[at])}: the result is ${number(point[0])}, and the dashed line `
+      + `has the slope ${number(point[1])}, the gradient of ${name}.` : `${name} = ${number(positions[at])}: no result.`;
+    drawing.setAttribute("aria-label", `The results for ${name} from ${number(left)} to ${number(right)}. ${said.textContent}`);
+    if (!point) return;
+    const [x, [y, rise]] = [positions[at], point];
+    slope.setAttribute("d", path([[left, y + rise * (left - x)], [right, y + rise * (right - x)]]));
+    dot.setAttribute("cx", across(x));
+    dot.setAttribute("cy", down(y));
+  }
+
+  return { element, show };
 }

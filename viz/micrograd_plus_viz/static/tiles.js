@@ -13,6 +13,7 @@ const memoized = (f) => {
 
 // Sizes of tiles: the room of a heat map, the largest side of its cells, and how many entries are printed as digits.
 const TILE_SIZES = {
+  picture: { room: [420, 300], side: 14, digits: 48, columns: 8 },
   event: { room: [132, 84], side: 11, digits: 12, columns: 4 },
   compact: { room: [84, 56], side: 8, digits: 6, columns: 3 },
   node: { room: [76, 50], side: 9, digits: 6, columns: 3 },

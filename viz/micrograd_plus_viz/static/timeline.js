@@ -37,6 +37,7 @@ function mountFilm(host, data, opts = {}) {
       }
       copy.values = values;
       copy.insides = round === 0 ? copy.insides : {};
+      copy.early = [{ from: 0, ...film.moments[round].early }];
       rounds.set(round, copy);
     }
     return rounds.get(round);
@@ -58,11 +59,11 @@ function mountFilm(host, data, opts = {}) {
 
   // The leaves that a change has changed: each with what it is, and its value or gradient before and after.
   function changesAt(round, change) {
-    const { begins, before, after } = film.moments[round];
+    const { begins, beginValues, before, after } = film.moments[round];
     const earlier = [...before, ...after];
     const last = earlier[earlier.indexOf(change) - 1];
     const held = after.includes(change) && !after.includes(last) ? heldAfterWalk(round) : last ?? { values:
-      lastValues(round), gradients: begins };
+      beginValues, gradients: begins };
     return ["values", "gradients"].flatMap((kind) => Object.entries(change[kind]).map(([node, now]) => {
       const then = held[kind][node] ?? (kind === "values" ? [dataOf(round).nodes[node].value] : null);
       const [was, is] = kind === "values" ? [then[0], now[0]] : [then, now];
@@ -73,12 +74,9 @@ function mountFilm(host, data, opts = {}) {
   const heldAfterWalk = (round, inOther = false) => {
     const whole = dataOf(round);
     const walk = walkOf(whole);
-    return { values: {}, gradients: Object.fromEntries(whole.gradients.map(({ node, value }) => [node, inOther
-      ? walk.held(node, length).other : value])) };
-  };
-  const lastValues = (round) => {
-    const { before, after } = film.moments[round - 1] ?? { before: [], after: [] };
-    return [...before, ...after].at(-1)?.values ?? {};
+    const values = walk.valuesIn(whole.walks.length - 1).map(([node, ...now]) => [node, now]);
+    const gradients = whole.gradients.map(({ node, value }) => [node, inOther ? walk.held(node, length).other : value]);
+    return { values: Object.fromEntries(values), gradients: Object.fromEntries(gradients) };
   };
 
   function go(round, moment, index = 0, playing = false) {
@@ -90,6 +88,7 @@ function mountFilm(host, data, opts = {}) {
     if (isWalk) {
       player.valuesFirst(found.word === "forward");
       player.seek(found.word !== "forward" ? index : index < 0 ? -1 : player.state().least + index);
+      player.setPlay(playing, true);
     }
     tell();
     return true;
@@ -127,12 +126,12 @@ function mountFilm(host, data, opts = {}) {
   function beyond(wanted, playing) {
     const { index, least } = player.state();
     const forward = wanted > index;
-    const isNext = forward ? wanted === mounted.steps.length + 1 : wanted === least - 1;
+    const isNext = wanted === (forward ? (index < 0 ? 0 : mounted.steps.length + 1) : least - 1);
     if (!isNext) return wanted > data.total - mounted.first ? go(sizes - 1, momentsOf(sizes - 1).length - 1)
       : seekStep(mounted.first + wanted);
     const moments = momentsOf(at.round);
-    const from = at.isWalk && forward ? placeOf(at.round, "backward") : at.isWalk ? placeOf(at.round, least < 0
-      ? "forward" : "backward") : at.moment;
+    const inValues = forward ? index < 0 : least < 0;
+    const from = at.isWalk ? placeOf(at.round, inValues ? "forward" : "backward") : at.moment;
     let next = from + (forward ? 1 : -1);
     let { round } = at;
     if (next < 0 || next >= moments.length) {
@@ -185,45 +184,6 @@ function changePanel(data, changes) {
 }
 
 const withoutMissing = (places) => Object.fromEntries(Object.entries(places).filter(([, place]) => place !== null));
-
-// Arrays that are stored as a difference to another have its entries, changed by steps of the last digit.
-function decodeValues(values) {
-  const done = [];
-  const entriesOfValue = (value) => value.data ?? value.cells?.data;
-  const decode = (i) => {
-    if (done[i]) return done[i];
-    const value = values[i];
-    if (value.delta === undefined) { done[i] = value; return value; }
-    const { from, delta, ...rest } = value;
-    const like = decode(from);
-    const digits = delta.length <= 256 ? 4 : 3;
-    const data = entriesOfValue(like).map((x, k) => (delta[k] === 0 ? roundTo(x, digits)
-      : numberOfCode(codeOf(x, digits) + delta[k], digits)));
-    done[i] = like.data ? { ...rest, data } : { ...rest, data: null, cells: { ...like.cells, data } };
-    return done[i];
-  };
-  return values.map((_, i) => decode(i));
-}
-
-const EXPONENTS = 40;
-const roundTo = (x, digits) => Number(x.toPrecision(digits));
-
-function codeOf(x, digits) {
-  if (x === 0) return 0;
-  const [mantissa, exponent] = Math.abs(x).toExponential(digits - 1).split("e");
-  const low = 10 ** (digits - 1);
-  const code = (Number(exponent) + EXPONENTS) * 9 * low + Number(mantissa.replace(".", "")) - low + 1;
-  return x > 0 ? code : -code;
-}
-
-function numberOfCode(code, digits) {
-  if (code === 0) return 0;
-  const low = 10 ** (digits - 1);
-  const size = Math.abs(code) - 1;
-  const exponent = Math.floor(size / (9 * low)) - EXPONENTS;
-  const x = Number(`${(size % (9 * low)) + low}e${exponent - digits + 1}`);
-  return code > 0 ? x : -x;
-}
 
 // The time line: curves over all rounds with a cursor, and below them the rounds around the cursor with their moments.
 function timeline(film, { go }) {

@@ -15,7 +15,11 @@ function walkOf(data) {
   for (const node of data.pending ?? []) delete lastOf[node];
   const starts = data.walks.map(({ at }) => at);
   const walkAt = (i) => starts.findLastIndex((start) => start <= i);
-  const latest = (node, k, since) => arrivals[node].findLast((i) => i < k && i >= since);
+  const latest = (steps, k, since) => steps.findLast((i) => i < k && i >= since);
+  const sentBy = (i) => {
+    const place = data.steps[i]?.upstreams.upstream ?? null;
+    return other && place !== null ? { place, other: other.steps[i].upstream } : { place };
+  };
   const begins = (at, node) => {
     const { word, starts: held } = data.walks[at];
     if (other) return { place: held[node] ?? null, word, other: other.walks[at].starts[node] ?? null };
@@ -26,11 +30,14 @@ function walkOf(data) {
     }
     return { place: null, word };
   };
-  // The value of a node in a walk before step k.
+  // The value of a node in a walk before step k: what arrived last. A node that has sent has what it sent, which a hook
+  // may have changed.
   const endOf = (at, node, k) => {
-    const found = latest(node, k, starts[at]);
+    const found = latest(arrivals[node], k, starts[at]);
     const { ends, word } = data.walks[at];
     const isOver = k >= (starts[at + 1] ?? data.steps.length);
+    const sent = sentBy(latest(departures[node], k, starts[at]));
+    if (sent.place !== null) return { word, ...sent };
     if (other && found !== undefined) {
       const [mine, theirs] = isOver ? [ends[node], other.walks[at].ends[node]] : [];
       return { place: mine ?? data.steps[found].after, word, other: theirs ?? other.steps[found].after };
@@ -43,10 +50,24 @@ function walkOf(data) {
   const first = data.nodes.map(({ value }, i) => [value, data.labels[i][1]]);
   const changed = [...new Set(data.walks.flatMap(({ values }) => Object.keys(values).map(Number)))];
   const valuesIn = (at) => changed.map((node) => [node, ...(data.walks[at].values[node] ?? first[node])]);
+  // While values are computed, results hold nothing yet, and leaves have what they had as the value was computed.
+  const early = (upTo) => {
+    const changes = (data.early ?? []).filter(({ from }) => from <= upTo);
+    const leaves = data.nodes.flatMap(({ kind }, node) => (kind === "leaf" ? [node] : []));
+    const lastOf = (word, node) => changes.findLast((change) => change[word][node] !== undefined)?.[word][node];
+    return {
+      holds: (node) => {
+        if (data.nodes[node].kind !== "leaf") return { place: null, word: data.walks[0].word };
+        const place = lastOf("gradients", node);
+        return place === undefined ? begins(0, node) : { ...begins(0, node), place };
+      },
+      values: leaves.map((node) => [node, ...(lastOf("values", node) ?? data.walks[0].values[node] ?? first[node])]),
+    };
+  };
   const atEnd = (i) => (i + 1 === (starts[walkAt(i) + 1] ?? data.steps.length)
     ? Object.keys(data.walks[walkAt(i)].ends).map(Number) : []);
   const newWalk = (i) => Math.max(0, starts.indexOf(i));
-  return { walkAt, valuesIn, atEnd, lastOf, arrivals, departures, begins, held, newWalk };
+  return { walkAt, early, valuesIn, atEnd, lastOf, arrivals, departures, begins, held, newWalk };
 }
 
 // The quantity that the walk at step k sends.

@@ -31,7 +31,6 @@ def run(values: int, feed: int, carry_out: Any, leave: Any = os._exit) -> None:
     """
     frames = list(read_frames(read_all(feed)))
     head = json.loads(frames[0][1])
-    shared = next(Reader(data).value() for kind, data in frames if kind == b"S")
     calls = [data for kind, data in frames if kind == b"C"]
     send = frame_sender(values)
     try:
@@ -43,7 +42,7 @@ def run(values: int, feed: int, carry_out: Any, leave: Any = os._exit) -> None:
             send((b"M", encode_text(json.dumps(problem))))
         else:
             send((b"L",))
-            call_answer(answer, calls, shared, send, head["most_bytes"], carry_out)
+            call_answer(answer, calls, head["shared"], send, head["most_bytes"], carry_out)
         send((b"D",))
     finally:
         for stream in (sys.stdout, sys.stderr):

@@ -1,0 +1,527 @@
+"""Random training programs: the page against the engine's numbers, at every position that its arrow key reaches.
+
+The page runs in a browser. For each position, the values and gradients of all drawn nodes, their accessible names, the
+tiles of the event and the sentence are read, and compared with the journal and the steps of the trace. Those are
+compared with the engine's own arrays in the same case.
+"""
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import micrograd_plus as mg
+from browser import start_browser
+from install_browser import find_browser
+from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.player import player_source
+from micrograd_plus_viz.timeline import _Graph, load_film
+from micrograd_plus_viz.trace_input import normalize, trace_data
+from training_programs import Loop, Program, differences, same, states_of
+
+from .harness import SAME
+
+MINUS = "−"
+CHANGES = {"const NEAR = 120;": "const NEAR = 1e9;", "length: 13": "length: 2"}
+"""Parts far outside the view are drawn at once, and the event is put in the first place that is found."""
+LOAD = "async (code) => { window.lib = await import(`data:text/javascript,${encodeURIComponent(code)}`); }"
+VERBS = {
+    "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
+    "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
+    "statistics": "moved",
+}  # fmt: skip
+NUMBER = r"(?:\S+?|a \([\d, ]*\) array.*?)"
+SENTENCE = (
+    r"{0}(?:, where the gradients? of .+? arrived,)?(?:, whose gradient a hook changed to (?P<hook>.+?),)?"
+    r"(?:, by the walk inside it,)? sends (?P<sent>.+?)(?:, summed over ax[ei]s (?P<axes>[\d, and]+),)? to {1}"
+    r"(?P<rest>, the first gradient to arrive there\.|, which had (?P<had>.+?) and now holds (?P<now>NUMBER)\.(?= |$)|"
+    r", which held (?P<held>.+?) before this walk and now holds (?P<now2>NUMBER)\.(?= |$)|, whose gradient had norm "
+    r"(?P<norm>\S+?)(?P<earlier2> before this walk)? and now has norm (?P<norm2>\S+?)\.(?= |$))(?P<around>.*)"
+).replace("NUMBER", NUMBER)
+Finding = tuple[Any, ...]
+
+
+def run(case: int) -> str:
+    """Run a program and return whether its page shows the engine's numbers everywhere."""
+    mg.random.seed(case)
+    program = Loop(case) if case % 2 else Program(case)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trace, witness = program.run()
+        ids = trace.source.outline.ids
+        nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
+        ways = {"back": case % 10 == 0, "early": case % 8 == 0}
+        found = differences(trace, witness, nodes) or [*page_differences(trace, **ways)]
+    return SAME if not found else f"another number: {found[0]}"
+
+
+@cache
+def browser_page() -> Any:
+    """Return a page of a browser that has the player's code and `pageStates`."""
+    page = start_browser(find_browser()).new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    page.set_content("<!doctype html><body></body>")
+    page.evaluate(LOAD, prepared_source())
+    page.evaluate("(code) => { eval(code); }", Path(__file__).with_name("page_states.js").read_text(encoding="utf-8"))
+    return page
+
+
+def prepared_source() -> str:
+    """Return the player's code with the `CHANGES`."""
+    source = player_source()
+    for written, instead in CHANGES.items():
+        assert written in source
+        source = source.replace(written, instead)
+    return source
+
+
+def page_differences(trace: Any, back: bool = False, early: bool = False) -> Iterator[Finding]:
+    """Yield where the page of a trace shows something else than its journal and its steps say."""
+    film = load_film(trace)
+    data = payload(film if film is not None else normalize(trace_data(trace)))
+    seen = json.loads(browser_page().evaluate("(args) => window.pageStates(...args)", [json.dumps(data), back, early]))
+    for at, *other in seen["otherwise"]:
+        yield "on the way back", at, *other
+    truth = Truth(trace, data) if film is None else FilmTruth(trace, data)
+    shown: dict[str, Any] = {}
+    for state in seen["states"]:
+        for node in state["gone"]:
+            del shown[node]
+        shown |= state["nodes"]
+        truth.kept.append(state)
+        for found in truth.check(state, shown):
+            yield state["counter"], state["moment"], *found
+
+
+class Truth:
+    """What the page of a trace must show at each position, from the journal and the steps."""
+
+    def __init__(self, trace: Any, data: Any):
+        self.trace, self.data, self.names = trace, data, data["names"]
+        self.states = list(states_of(trace))
+        self.at = {(entry.kind, entry.walk): place + 1 for place, entry in enumerate(trace.journal)
+                   if entry.walk is not None}  # fmt: skip
+        self.returned: dict[tuple[int, int], Any] = {}
+        walk = 0
+        for entry in trace.journal:
+            walk = entry.walk if entry.kind == "begin" else walk
+            if entry.kind == "return":
+                self.returned[walk, entry.node] = entry.after
+        self.several = {node for output in trace.nodes if output.kind == "output" for node in output.inputs.values()}
+        self.order = {node.id: node.id for node in trace.nodes}
+        self.hooked = self._hooked_steps()
+        self.right: set[tuple[int, ...]] = set()
+        """What has been compared: a node as it is shown, its gradient, and its values, all of which stay alive."""
+        self.kept: list[Any] = []
+        self.memory: dict[tuple[int, int], dict[int, Any]] = {}
+
+    # What nodes hold --------------------------------------
+
+    def gradients(self, walk: int, done: int) -> dict[int, Any]:
+        """Return what each node holds in a walk after `done` steps of the trace."""
+        key = walk, done
+        if key in self.memory:
+            return self.memory[key]
+        each = self.trace.walks[walk]
+        if done <= each.first:
+            held = dict(self.states[self.at["begin", walk]][1]) | {each.root: each.seed}
+        else:
+            step = self.trace.steps[done - 1]
+            held = dict(self.gradients(walk, done - 1))
+            if step.upstream is not None:
+                held[step.node] = step.upstream
+            held[step.target] = step.after
+            if done == each.first + each.steps and each.error is None:
+                ended = self.states[self.at["end", walk]][1]
+                for leaf in each.leaves:
+                    held[leaf.node] = self.returned.get((walk, leaf.node), ended.get(leaf.node))
+        self.memory[key] = held
+        return held
+
+    def values(self, walk: int, done: int) -> list[dict[int, Any]]:
+        """Return what leaves may have as values: what they had as the walk began, and behind it, as it ended."""
+        each = self.trace.walks[walk]
+        over = done == each.first + each.steps and ("end", walk) in self.at
+        return [self.states[self.at[word, walk]][0] for word in ("begin", *["end"] * over)]
+
+    def walk_of(self, done: int) -> int:
+        return self.trace.steps[max(0, done - 1)].walk if self.trace.steps else 0
+
+    # A position -------------------------------------------
+
+    def check(self, state: Any, shown: Any) -> Iterator[Finding]:
+        """Yield what is wrong at a position."""
+        if early := re.match(r"value (\d+) of", state["counter"]):
+            made = [node.id for node in self.trace.nodes if node.kind != "leaf"]
+            yield from self.check_early(shown, made[max(0, int(early[1]) - 1)])
+            return
+        done = min(int(state["counter"].split(" / ")[0]), len(self.trace.steps))
+        if not self.trace.walks:
+            yield from self.check_nodes(shown, [self.states[-1][0]], self.states[-1][1])
+            return
+        walk = self.walk_of(done)
+        yield from self.check_nodes(shown, self.values(walk, done), self.gradients(walk, done))
+        if done and state["counter"].startswith(f"{done} "):
+            yield from self.check_event(state["event"], self.trace.steps[done - 1])
+            yield from self.check_sentence(state["said"], done)
+
+    def place_computing(self, node: int) -> int:
+        """Return the place in the journal at which a node is computed."""
+        return next(place for place, entry in enumerate(self.trace.journal)
+                    if entry.kind == "compute" and entry.first <= node < entry.first + entry.count)  # fmt: skip
+
+    def check_early(self, shown: Any, node: int) -> Iterator[Finding]:
+        """Yield what is wrong as a value is computed: leaves have what they had then, and results have no gradient."""
+        values, gradients = self.states[self.place_computing(node)]
+        yield from self.check_nodes(shown, [values], gradients)
+
+    def check_nodes(self, shown: Any, values: list[dict[int, Any]], gradients: dict[int, Any]) -> Iterator[Finding]:
+        """Yield the nodes whose value or gradient is wrong."""
+        for place, node in shown.items():
+            i = self.order[int(place)]
+            is_leaf = self.trace.nodes[i].kind == "leaf"
+            wanted = [each.get(i, self.trace.nodes[i].value) if is_leaf else self.trace.nodes[i].value
+                      for each in values]  # fmt: skip
+            held = None if i in self.several else gradients.get(i)
+            known = id(node), id(held), *map(id, wanted)
+            if known in self.right:
+                continue
+            self.right.add(known)
+            held = array(held)
+            if i not in self.several and not node["unborn"] and not any(
+                shows_value(node, array(value)) for value in wanted
+            ):
+                yield "value", self.names[int(place)], node["lines"], node["tiles"][0], wanted
+            if not shows_gradient(node, held):
+                yield "gradient", self.names[int(place)], node["lines"], node["tiles"][1], held
+            if not says_gradient(node["label"], held):
+                yield "accessible name", node["label"], held
+
+    def check_event(self, event: Any, step: Any) -> Iterator[Finding]:
+        """Yield the tiles of the event that show other numbers than the step."""
+        words = [word for word, _ in event]
+        if "contribution" not in words or (step.accumulates and "after" not in words):
+            yield "event", words
+        for word, tile in event:
+            if word in ("upstream", "raw", "contribution", "before", "after"):
+                held = array(getattr(step, word))
+                if not shows_tile(tile, held):
+                    yield "event", word, tile, held
+
+    # Sentences --------------------------------------------
+
+    def _hooked_steps(self) -> dict[int, Any]:
+        """Return the steps whose sender's gradient a hook has changed, each with the gradient."""
+        found, hooks, done = {}, {}, 0
+        for entry in self.trace.journal:
+            if entry.kind == "begin":
+                hooks = {}
+            elif entry.kind == "hook" and not same(entry.before, entry.after):
+                hooks[entry.node] = entry.after
+            elif entry.kind == "arrive":
+                for step in self.trace.steps[done : done + entry.count]:
+                    if step.node in hooks:
+                        found[step.index] = hooks.pop(step.node)
+                done += entry.count
+        return found
+
+    def check_sentence(self, said: str, done: int) -> Iterator[Finding]:
+        """Yield which part of a step's sentence says something else than happened."""
+        step, place = self.trace.steps[done - 1], self.place_of()
+        count = len(self.trace.walks)
+        start = f"Step {done} of {len(self.trace.steps)}{f', walk {step.walk + 1} of {count}' if count > 1 else ''}. "
+        names = [re.escape(self.names[place[node]]) for node in (step.node, step.target)]
+        part = re.fullmatch(re.escape(start) + SENTENCE.format(*names), said)
+        if part is None:
+            yield "sentence", said, start, names
+            return
+        for word, held in (("sent", step.contribution), ("had", step.before), ("held", step.before),
+                           ("now", step.after), ("now2", step.after), ("hook", self.hooked.get(done - 1))):  # fmt: skip
+            if part[word] is not None and not is_brief(part[word], array(held)):
+                yield "sentence", word, said, held
+        for word, held in (("norm", step.before), ("norm2", step.after)):
+            if part[word] is not None and not is_near(part[word], np.linalg.norm(array(held))):
+                yield "sentence", word, said, held
+        told = {
+            "hook": part["hook"] is not None, "first": "the first gradient" in part["rest"],
+            "earlier": part["held"] is not None or part["earlier2"] is not None,
+            "axes": [int(x) for x in re.findall(r"\d+", part["axes"] or "")],
+        }  # fmt: skip
+        is_so = {
+            "hook": done - 1 in self.hooked, "first": step.before is None, "earlier": self.is_held_before(step),
+            "axes": [*step.summed_axes],
+        }  # fmt: skip
+        if told != is_so:
+            yield "sentence", said, is_so
+        yield from self.check_around(part["around"], done)
+
+    def is_held_before(self, step: Any) -> bool:
+        """Return whether a step adds to what its receiver held before the walk."""
+        steps = self.trace.steps[self.trace.walks[step.walk].first : step.index]
+        began = self.states[self.at["begin", step.walk]][1].get(step.target)
+        is_added = began is not None and (step.walk, step.target) not in self.returned
+        return is_added and not any(other.target == step.target for other in steps)
+
+    def place_of(self) -> dict[int, int]:
+        """Return the place of each node on the page."""
+        return {node: place for place, node in self.order.items()}
+
+    def check_around(self, text: str, done: int) -> Iterator[Finding]:
+        """Yield what a sentence says wrongly about what happened around a walk."""
+        step, each = self.trace.steps[done - 1], self.trace.walks[self.trace.steps[done - 1].walk]
+        journal, wanted = self.trace.journal, []
+        with_steps = [number for number, walk in enumerate(self.trace.walks) if walk.steps]
+        if done - 1 == each.first:
+            earlier = [number for number in with_steps if number < step.walk]
+            since = self.at["end", earlier[-1]] if earlier else 0
+            entries = [entry for entry in journal[since : self.at["begin", step.walk]] if entry.kind != "hook"]
+            wanted.append(("Before this walk", entries))
+        if done == each.first + each.steps:
+            inside = journal[self.at["begin", step.walk] : self.at["end", step.walk]]
+            hooks = [entry for entry in inside if entry.kind == "hook" and self.trace.nodes[entry.node].kind == "leaf"]
+            wanted.append(("At the end of the walk", hooks))
+        if done == len(self.trace.steps):
+            wanted.append(("Afterwards", journal[self.at["end", step.walk] :]))
+        for lead, entries in wanted:
+            groups = [*group_by_clause(entries)]
+            if not groups:
+                continue
+            if not text.startswith(f" {lead}, "):
+                yield "sentence", lead, text, [clause(group) for group in groups]
+                return
+            text = text[len(f" {lead}, ") :]
+            for k, group in enumerate(groups):
+                rest = self.after_clause(text, group)
+                end = "." if k + 1 == len(groups) else "; "
+                if rest is None or not rest.startswith(end):
+                    yield "sentence", lead, text, clause(group), [(e.kind, e.before, e.after) for e in group]
+                    return
+                text = rest[len(end) :]
+        if text:
+            yield "sentence", "says too much", text
+
+    def after_clause(self, text: str, group: list[Any]) -> str | None:
+        """Return what follows a clause about some changes; None if the clause is another one."""
+        place = self.place_of()
+        names = [self.names[place[entry.node]] if entry.node in place else None if entry.node is not None
+                 else entry.name or "a value" for entry in group]  # fmt: skip
+        if any(name is None for name in names):
+            names = [self.trace.nodes[entry.node].title for entry in group]
+        names = [*dict.fromkeys(f"{name}.grad" if (entry.kind, entry.of) == ("write", "gradient") else name
+                                for name, entry in zip(names, group, strict=True))]  # fmt: skip
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        start = f"{clause(group)} {', '.join(names[:3])}{more}"
+        if not text.lower().startswith(start.lower()):
+            return None
+        text = text[len(start) :]
+        first, last = array(group[0].before), array(group[-1].after)
+        if len(group) > 1 or group[0].kind == "clear" or first is None or last is None:
+            return text
+        numbers = re.match(r", from (\S+|a \([\d, ]*\) array(?: of norm \S+)?) to "
+                           r"(a \([\d, ]*\) array(?: of norm [^\s;]+)?|[^\s;]+?)(?=;|\.$|\. |$)", text)  # fmt: skip
+        if numbers is None or not is_brief(numbers[1], first) or not is_brief(numbers[2].rstrip("."), last):
+            return None
+        return text[len(numbers[0].rstrip(".")) :]
+
+
+class FilmTruth(Truth):
+    """What the page of a training loop must show at each moment of each round."""
+
+    def __init__(self, trace: Any, data: Any):
+        super().__init__(trace, data)
+        graph = _Graph(normalize(trace_data(trace)))
+        self.ranges = graph.find_rounds()
+        self.orders = graph.match_nodes(self.ranges) or graph.match_nodes(self.ranges, with_dead=False)
+        self.reached = 0
+
+    def check(self, state: Any, shown: Any) -> Iterator[Finding]:
+        label, at = state["moment"]
+        number = int(re.match(r"Round (\d+):", label)[1]) - 1
+        self.order = dict(enumerate(self.orders[number]))
+        start, _ = self.ranges[number]
+        if not state["readout"].startswith(f"Round {number + 1} of {len(self.ranges)}"):
+            yield "readout", state["readout"]
+        moments = self.data["film"]["moments"][number]
+        words = [*(each["word"] for each in moments["before"][: moments["forward"]]), "forward",
+                 *(each["word"] for each in moments["before"][moments["forward"] :]), "backward",
+                 *(each["word"] for each in moments["after"])]  # fmt: skip
+        if at == moments["forward"]:
+            made = min(node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf")
+            self.reached = max(self.reached, self.place_computing(made))
+            yield from self.check_early(shown, made)
+        elif at == 1 + len(moments["before"]):
+            done = int(state["counter"].split(" / ")[0])
+            walk = self.trace.steps[start if done == start else done - 1].walk
+            yield from self.check_nodes(shown, self.values(walk, done), self.gradients(walk, done))
+            if done > start:
+                yield from self.check_event(state["event"], self.trace.steps[done - 1])
+                yield from self.check_sentence(state["said"], done)
+        else:
+            yield from self.check_moment(state, shown, words[at])
+
+    def check_moment(self, state: Any, shown: Any, word: str) -> Iterator[Finding]:
+        """Yield what is wrong at a change: it must be the next one in the journal."""
+        first: list[Finding] = []
+        for place in range(self.reached + 1, len(self.states)):
+            entry = self.trace.journal[place - 1]
+            if entry.of is None or entry.kind not in VERBS:
+                continue
+            group = self.run_up_to(place)
+            if not group or self.after_clause(state["said"], group) != ".":
+                continue
+            values, gradients = self.states[place]
+            wrong = [*self.check_nodes(shown, [values], gradients)]
+            if not wrong:
+                self.reached = place
+                return
+            first = first or [(place, *wrong[0])]
+        yield "moment", state["said"], word, *first
+
+    def run_up_to(self, place: int) -> list[Any]:
+        """Return the alike changes up to a place of the journal, whatever was computed between them."""
+        last, group = self.trace.journal[place - 1], []
+        for entry in self.trace.journal[self.reached : place][::-1]:
+            if entry.kind == "compute":
+                continue
+            if (entry.kind, entry.by, entry.of is None) != (last.kind, last.by, False):
+                break
+            group.insert(0, entry)
+        return [entry for entry in group if not (entry.kind == "clear" and entry.before is None)]
+
+    def check_around(self, text: str, done: int) -> Iterator[Finding]:
+        """Between rounds, moments say what happened; between the walks of a round, sentences do."""
+        return iter(())
+
+
+# Texts ----------------------------------------------------------------------------------------------------------------
+
+
+def group_by_clause(entries: Any) -> Iterator[list[Any]]:
+    """Yield the changes that one clause tells."""
+    changes = [entry for entry in entries if entry.of is not None and entry.kind in VERBS
+               and not (entry.kind == "clear" and entry.before is None)]  # fmt: skip
+    for _, group in groupby(changes, key=lambda entry: (entry.kind, entry.by)):
+        yield [*group]
+
+
+def clause(group: list[Any]) -> str:
+    """Return the words before the names in a clause about some changes."""
+    kind, by = (group[0].kind, group[0].by) if group else ("clear", None)
+    subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
+    return f"{subject} {VERBS[kind]}"
+
+
+def array(value: Any) -> np.ndarray | None:
+    """Return a value as an array; None for None."""
+    return None if value is None else np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+
+
+def read(text: str) -> float:
+    """Return a printed number."""
+    return float(text.replace(MINUS, "-").removeprefix("±").replace("True", "1").replace("False", "0"))
+
+
+def is_near(text: str, x: float, digits: int = 4) -> bool:
+    """Return whether a printed number is `x`, rounded to some digits."""
+    try:
+        shown = read(text)
+    except ValueError:
+        return False
+    return same(shown, float(x)) or abs(shown - x) <= 0.501 * 10.0 ** (1 - digits) * abs(x)
+
+
+def is_near_in_node(text: str, x: float) -> bool:
+    """Return the same for a number in a node, which has two digits if there is no room for more."""
+    is_short = len(re.sub(r"e.*|\D", "", text).strip("0")) <= 2
+    return is_near(text, x, 2 if is_short else 4)
+
+
+def is_brief(text: str, held: np.ndarray | None) -> bool:
+    """Return whether a value in a few words is an array: its number, or its shape and norm."""
+    if held is None:
+        return False
+    if held.size == 1:
+        return is_near(text, held.item())
+    found = re.fullmatch(r"a (\([\d, ]*\)) array(?: of norm (\S+))?", text)
+    if found is None or found[1] != str(held.shape):
+        return False
+    if not np.isfinite(held).all():
+        return found[2] == ("nan" if np.isnan(held).any() else "inf")
+    return found[2] is not None and is_near(found[2], np.linalg.norm(held))
+
+
+def shows_tile(tile: Any, held: np.ndarray | None) -> bool:
+    """Return whether a tile shows an array: its number, its digits, or the shades of its entries."""
+    if tile is None:
+        return False
+    kinds = tile["kind"].split()
+    if held is None:
+        return "empty" in kinds or "none" in kinds
+    if "number" in kinds:
+        return held.size == 1 and is_near(tile["texts"][0], held.item())
+    if "digits" in kinds:
+        texts = tile["texts"]
+        return len(texts) == held.size and all(map(is_near, texts, held.ravel(), [3] * held.size))
+    cells = [(float(y), float(x), shade) for shade, d in tile["paths"]
+             for x, y in re.findall(r"M([\d.]+),([\d.]+)h", d)]  # fmt: skip
+    return len(cells) == held.size and all(map(is_shade, [shade for *_, shade in sorted(cells)], held.ravel()))
+
+
+def is_shade(shade: str, x: float) -> bool:
+    return shade[0] == ("o" if not np.isfinite(x) else "h" if x == 0 else "n" if x < 0 else "p")
+
+
+def shows_caption(text: str, held: np.ndarray) -> bool:
+    """Return whether a caption has the scale of an array."""
+    if not np.isfinite(held).all():
+        return text.endswith("nan" if np.isnan(held).any() else "inf")
+    most = abs(held).max(initial=0)
+    return text == "0" if most == 0 else text[:1] == "±" and (is_near(text, most, 3) or is_near_in_node(text, most))
+
+
+def shows_value(node: Any, value: np.ndarray | None) -> bool:
+    """Return whether a node shows a value."""
+    (_, line, _), (tile, _) = node["lines"], node["tiles"]
+    if value is None:
+        return not line
+    if value.size == 1 and tile is None:
+        return line in ("", "…", None) or is_near_in_node(line, value.item())
+    if tile is not None:
+        caption = (line or "").removeprefix(str(value.shape)).lstrip(", ").removeprefix("has ")
+        if line and line != str(value.shape) and not shows_caption(caption, value):
+            return False
+        return shows_tile(tile, value)
+    return not line or line.startswith(str(value.shape))
+
+
+def shows_gradient(node: Any, held: np.ndarray | None) -> bool:
+    """Return whether a node shows a gradient, or none."""
+    (*_, line), (_, tile) = node["lines"], node["tiles"]
+    if tile is not None and not shows_tile(tile, held):
+        return False
+    if line == "…":
+        return held is not None
+    if not line or not re.match(r"grad |\|grad\| ", line):
+        return held is None or (tile is not None and not line) or not node["lines"][1]
+    return held is not None and says_number(line, held, is_near_in_node)
+
+
+def says_number(text: str, held: np.ndarray, is_number: Callable[[str, float], bool] = is_near) -> bool:
+    """Return whether "grad 3", "grad ±3" or "|grad| 3" says an array."""
+    word, _, number = text.partition(" ")
+    if word == "grad":
+        return is_number(number, held.item()) if held.size == 1 else shows_caption(number, held)
+    if not np.isfinite(held).all():
+        return number == ("nan" if np.isnan(held).any() else "inf")
+    return held.size > 1 and is_number(number, np.linalg.norm(held))
+
+
+def says_gradient(label: str, held: np.ndarray | None) -> bool:
+    """Return whether the accessible name of a node says its gradient, or none."""
+    found = re.search(r", ((?:grad|\|grad\|) [^,\s]+)(?:, |$)", label)
+    return held is None if found is None else held is not None and says_number(found[1], held)

@@ -1,0 +1,139 @@
+"""At every position of random training programs, the page shows the engine's numbers and says them."""
+
+import re
+from itertools import groupby
+
+import pytest
+from playwright.sync_api import expect
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from browser import used_up
+from micrograd_plus import nn
+from micrograd_plus_viz import timeline
+from trials import harness, pages
+
+pytestmark = pytest.mark.browser
+CASES = [0, 17]
+"""A program with hooks, and a loop of several rounds."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def driven(chromium):
+    """Close the page that the trials open."""
+    yield
+    pages.browser_page().close()
+    pages.browser_page.cache_clear()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_position_of_a_page_shows_the_engines_numbers(case):
+    assert pages.run(case) == harness.SAME
+
+
+def differences_of(trace, **options):
+    return [*pages.page_differences(trace, **options)]
+
+
+def hook_on_a_result():
+    """Record a walk in which a hook changes the gradient of a result."""
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = x * x
+        y.register_hook(lambda gradient: gradient * 1.01)
+        (y * 3 + y).backward()
+    return trace
+
+
+def cleared_late(rounds):
+    """Record a loop that clears gradients after its forward."""
+    w = mg.tensor(2.0, requires_grad=True)
+    optimizer = mg.optim.SGD([w], lr=0.1)
+    with mg.record() as trace:
+        for _ in range(rounds):
+            loss = w * w
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return trace
+
+
+def test_a_node_has_what_it_sends_after_a_hook():
+    trace = hook_on_a_result()
+    assert not differences_of(trace, back=True)
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_leaves_have_their_gradients_of_the_moment_while_values_are_computed(rounds):
+    assert not differences_of(cleared_late(rounds), back=True, early=True)
+
+
+def test_a_film_plays_through_everything_between_its_walks(page, tmp_path):
+    page.clock.install()
+    used_up.append(page)
+    page.goto(viz.save(cleared_late(3), tmp_path / "film.html").as_uri())
+    page.get_by_label("Round 1: forward", exact=True).click()
+    page.locator(".player").focus()
+    page.keyboard.press(" ")
+    seen = []
+    for _ in range(24):
+        seen.append(page.locator(".moment[aria-current]").get_attribute("aria-label"))
+        page.clock.run_for(1700)
+    words = [word for word, _ in groupby(seen)]
+    rounds = [["backward", "step"], *[["forward", "zero_grad", "backward", "step"]] * 2]
+    assert words == [f"Round {k + 1}: {word}" for k, each in enumerate(rounds) for word in each]
+    expect(page.locator(".icon.play")).to_have_text("Play")
+
+
+WRONG = {
+    "a hook is forgotten": ("if (sent.place !== null) return", "if (false) return", hook_on_a_result),
+    "values come with gradients of later": ("if (index < 0) holdEarly();", "", lambda: cleared_late(1)),
+    "the first sentence stays": ("step ? step.say", "step ? data.steps[0].say", hook_on_a_result),
+    "an event shows what was before": ('"after", place: step.after', '"after", place: step.before', hook_on_a_result),
+    "a step back leaves what it found": ("apply(index, false); }", "}", hook_on_a_result),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_the_comparison_finds_a_wrong_player(wrong, monkeypatch):
+    right, false, program = WRONG[wrong]
+    source = pages.prepared_source()
+    assert right in source
+    monkeypatch.setattr(pages, "prepared_source", lambda: source.replace(right, false))
+    pages.browser_page.cache_clear()
+    try:
+        assert differences_of(program(), back=True, early=True)
+    finally:
+        pages.browser_page().close()
+        pages.browser_page.cache_clear()
+
+
+class Model(nn.Module):
+    """A network that is written above the loop that trains it."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.layer(x) ** 2
+
+
+def train(model, optimizer, x):
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def test_rounds_begin_with_the_loop_below_its_network():
+    mg.random.seed(0)
+    model = Model()
+    x = mg.tensor([[1.0, 2.0]])
+    with mg.record() as trace:
+        train(model, mg.optim.SGD(model.parameters(), lr=0.1), x)
+    rounds = timeline.load_film(trace)["film"]
+    assert [[moment.word for moment in each.before] for each in rounds] == [[], ["zero_grad"], ["zero_grad"]]
+    assert [[moment.word for moment in each.after] for each in rounds] == [["step"]] * 3
+    assert re.search("zero_grad cleared", rounds[1].before[0].say)
