@@ -37,11 +37,8 @@ def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: i
     without recursion. Nothing behind an end is visited, and nothing created before the number `since`.
     """
     seen: set[Any] = {None, *ends}
-    order: list[Any] = []
-    for root in roots:
-        if root not in seen and root.vjp is not None and root.created >= since:
-            seen.add(root)
-            order.append(root)
+    order: list[Any] = [root for root in {*roots} - seen if root.vjp is not None and root.created >= since]
+    seen.update(order)
     for node in order:  # which grows while the loop runs
         for parent in node.parents:
             if parent not in seen and parent.created >= since:
