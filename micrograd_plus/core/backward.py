@@ -37,7 +37,7 @@ def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: i
     without recursion. Nothing behind an end is visited, and nothing created before the number `since`.
     """
     seen: set[Any] = {None, *ends}
-    order: list[Any] = [root for root in {*roots} - seen if root.vjp is not None and root.created >= since]
+    order: list[Any] = [root for root in roots if root.vjp is not None and root.created >= since and root not in seen]
     seen.update(order)
     for node in order:  # which grows while the loop runs
         for parent in node.parents:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -49,12 +50,12 @@ def serve(workload: str) -> None:
     print(json.dumps([micrograd_plus.__file__, processes]))
 
 
-def run_in_child(contender: object, count: int) -> int:
+def run_in_child(contender: Any, count: int) -> int:
     """Run a step some times in a forked process, whose instructions Valgrind counts apart. Return its number."""
     child = os.fork()
     if not child:
         for _ in range(count):
-            contender.step()  # type: ignore[attr-defined]
+            contender.step()
         os._exit(0)
     os.waitpid(child, 0)
     return child
