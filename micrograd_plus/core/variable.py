@@ -69,7 +69,6 @@ class Variable:
     __slots__ = ("__weakref__", "_data", "is_fast", "is_lent", "label", "node", "origin")
 
     public: Any = None  # the class that users hold; the `tensor` package sets it to `Tensor`
-    new: Any = None     # a function that makes an instance of that class, without attributes
 
     _data: Array
     node: Node | None

@@ -1025,7 +1025,7 @@ class Tensor(PyTorchMethods, metaclass=TensorType):
 
 new_tensor: Callable[[], Tensor] = type.__call__.__get__(Tensor)
 """Return a tensor without any attributes: 0.07 µs, `object.__new__(Tensor)` 0.10."""
-Variable.public, Variable.new = Tensor, new_tensor
+Variable.public = Tensor
 _foreign = {*FOREIGN_NAMES["tensor"], *ops.__all__}
 for _name in (_foreign | {f"{name}_" for name in _foreign if not name.endswith("_")}) - {*dir(Tensor)}:
     setattr(Tensor, _name, MissingName(_name))

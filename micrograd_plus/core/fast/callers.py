@@ -92,7 +92,8 @@ def install(op: Op) -> None:
         REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error, _FIXED=FIXED,
         _forward=op.guarded_forward, _grad_enabled=grad_enabled, _interpret=op.interpret,
         _keep_parameter=keep_parameter, _lent_array=lent_array,
-        _make_node=make_node, _new=Variable.new, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
+        _make_node=make_node, _new=type.__call__.__get__(Variable.public), _Node=Node,
+        _no_grad_blocks=grad_enabled.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
         _ref=ref, _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
     )  # fmt: skip
