@@ -165,7 +165,7 @@ class Surroundings:
             self._visit(x, name)
 
     def _visit_tensor(self, x: Any, name: str) -> None:
-        self.named.setdefault(id(x), name)
+        self.named.setdefault(id(x), name.removeprefix("self."))
         self.tensors.append(x)
 
     def _visit_builtin_method(self, x: Any, name: str) -> None:
@@ -195,7 +195,7 @@ class Surroundings:
     def _visit_module(self, module: Any, name: str) -> None:
         self.modules[id(module)] = module, name
         for key, x in [*module.named_parameters(), *module.named_buffers()]:
-            self.named.setdefault(id(x), f"{name}.{key}" if key[:1].isdigit() else key)
+            self.named.setdefault(id(x), f"{name}.{key}".removeprefix("self.") if key[:1].isdigit() else key)
             self.tensors.append(x)
         for key, part in list(vars(module).items()):
             if not key.startswith("_"):

@@ -129,7 +129,7 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     rows = run_values(effort, without)
     for name, (module, goal) in MODULES.items():
         written = with_program(module.Ours)
-        others = [*[Rounding] * (name == "W7"), *[WORKLOADS[name]] * (name in WORKLOADS)]
+        others = ([Rounding] if name == "W7" else []) + ([WORKLOADS[name]] if name in WORKLOADS else [])
         kinds = (by_hand(module), module.Ours, written, module.Torch, *others)
         times = race(f"{name} written out", kinds, TOLERANCE, effort, without)
         rows += [
