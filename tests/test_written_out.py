@@ -20,6 +20,7 @@ from micrograd_plus.nn import functional
 from micrograd_plus.pytrees import leaves
 from micrograd_plus.written import (
     at_once,
+    block_text,
     blocks,
     loops,
     memory,
@@ -767,7 +768,12 @@ def test_without_exact_bits_a_loop_of_products_becomes_one_product():
     assert rounding.source.count(".dot(") < exact.source.count(".dot(")
 
 
-def test_without_exact_bits_large_arrays_go_in_blocks_of_rows():
+def without_numba(monkeypatch):
+    monkeypatch.setattr(block_text, "has_numba", lambda: False)
+
+
+def test_without_exact_bits_large_arrays_go_in_blocks_of_rows(monkeypatch):
+    without_numba(monkeypatch)
     rng = np.random.default_rng(0)
     x, w, b = (rng.normal(size=s) for s in [(1000, 200), (200,), (1000, 1)])
 
@@ -812,6 +818,7 @@ def differences_in_blocks(seeds):
 
 
 def make_blocks_small(monkeypatch):
+    without_numba(monkeypatch)
     monkeypatch.setattr(blocks, "LARGE", 8)
     monkeypatch.setattr(blocks, "BYTES_OF_A_BLOCK", 160)
 

@@ -76,7 +76,7 @@ class Program:
         """Return the lines that import libraries. CuPy has NumPy's words, so the text is the same on a GPU."""
         library = "numpy" if self.page.paper.real_device.name == "cpu" else "cupy"
         has_math = any(s.function.startswith("math.") for s in self.page.each_statement())
-        return [*["import math"] * has_math, f"import {library} as np"]
+        return [*["import math"] * has_math, *sorted(self.text.imports), f"import {library} as np"]
 
     def _header(self, name: str) -> list[str]:
         lines = [*self._imports(), *(["", *self.text.preamble] if self.text.preamble else [])]

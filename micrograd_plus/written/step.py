@@ -453,9 +453,9 @@ def compile(function: Callable[..., Any], *, exact: bool = True) -> Compiled: ..
 @overload
 def compile(*, exact: bool) -> Callable[[Callable[..., Any]], Compiled]: ...
 @overload
-def compile(*, batch: Literal[True]) -> Callable[[Callable[..., Any]], Batch]: ...
+def compile(*, batch: Literal[True], exact: bool = True) -> Callable[[Callable[..., Any]], Batch]: ...
 @overload
-def compile(function: Callable[..., Any], *, batch: Literal[True]) -> Batch: ...
+def compile(function: Callable[..., Any], *, batch: Literal[True], exact: bool = True) -> Batch: ...
 def compile(function: Any = None, *, batch: bool = False, exact: bool = True) -> Any:
     """Return a step that runs as a NumPy program from its third call on; also a decorator.
 
@@ -468,7 +468,8 @@ def compile(function: Any = None, *, batch: bool = False, exact: bool = True) ->
         batch: True for a step of `Value`s that computes one example from numbers. The compiled step takes arrays whose
             rows are examples, adds up the gradients of all of them, and returns arrays of results.
         exact: False lets the program round differently where that is faster: a weight's gradient that a loop adds up
-            product by product becomes one product. True by default: the bits of the engine.
+            product by product becomes one product, and large arrays go block by block. Where numba is installed, it
+            compiles such chains and the examples of a batch. True by default: the bits of the engine.
     Returns: the compiled step, called like `function`. Its results have no graph.
     Raises: TypeError, with the user's line, for a step that asks for a number of a tensor, or whose two first calls
         differ.
@@ -493,4 +494,4 @@ def compile(function: Any = None, *, batch: bool = False, exact: bool = True) ->
 
 def compile_step(function: Callable[..., Any], batch: bool, exact: bool) -> Any:
     """Return the compiled step of a function."""
-    return Batch(function) if batch else Compiled(function, exact)
+    return Batch(function, exact) if batch else Compiled(function, exact)

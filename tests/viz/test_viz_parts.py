@@ -20,11 +20,11 @@ def at(page):
     return page.locator(".counter").first.inner_text()
 
 
-def goes_to(page, step):
+def goes_to(page, step, of=STEPS):
     from playwright.sync_api import expect
 
-    expect(page.locator(".counter").first).to_have_text(f"{step} / {STEPS}")
-    assert page.locator(".sentence").first.inner_text().startswith(f"Step {step} of {STEPS}. ")
+    expect(page.locator(".counter").first).to_have_text(f"{step} / {of}")
+    assert page.locator(".sentence").first.inner_text().startswith(f"Step {step} of {of}. ")
 
 
 def test_a_page_holds_its_parts_as_data_and_says_how_many_there_are(tmp_path, long_walk):
@@ -71,7 +71,6 @@ def test_steps_addresses_keys_and_buttons_lead_from_part_to_part(page, tmp_path,
     page.keyboard.press("End")
     goes_to(page, STEPS)
     page.keyboard.press("Home")
-    page.keyboard.press("m")
     page.get_by_role("button", name="To the end (End)").click()
     goes_to(page, STEPS)
     page.evaluate("location.hash = 'step=1000'")
@@ -82,6 +81,28 @@ def test_steps_addresses_keys_and_buttons_lead_from_part_to_part(page, tmp_path,
     assert faults == []
     assert all(url.startswith("file:") for url in requests)
     assert len({url.partition("#")[0] for url in requests}) == 1
+
+
+@pytest.mark.browser
+def test_the_next_part_keeps_the_player_its_camera_and_the_focus(page, tmp_path):
+    page.goto(f"{viz.save(sample_traces.chain(1700), tmp_path / 'walk.html').as_uri()}#step=1000")
+    goes_to(page, 1000, 1700)
+    page.locator(".player").evaluate("player => { player.known = true; }")
+    page.locator(".node.receives").first.focus()
+    scale = "world => Number(/scale\\((.*)\\)/.exec(world.getAttribute('transform'))[1])"
+    before = page.locator(".world").evaluate(scale)
+    stage = page.locator(".stage").bounding_box()
+    for key, step, node in (("ArrowRight", 1001, ".node.active"), ("ArrowLeft", 1000, ".node.receives")):
+        page.keyboard.press(key)
+        goes_to(page, step, 1700)
+        assert page.locator(".player").evaluate("player => player.known") is True
+        assert page.locator(".world").evaluate(scale) == pytest.approx(before)
+        now = page.locator(node).first.bounding_box()
+        assert stage["x"] <= now["x"] <= stage["x"] + stage["width"] - now["width"]
+        assert stage["y"] <= now["y"] <= stage["y"] + stage["height"] - now["height"]
+        assert page.evaluate("document.activeElement.id") == "walk"
+        part = "1001\u20131700" if step > 1000 else "1\u20131000"
+        assert page.locator(".part[aria-pressed=true]").inner_text() == part
 
 
 @pytest.mark.browser

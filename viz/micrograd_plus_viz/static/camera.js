@@ -56,6 +56,9 @@ function makeCamera(svg, world, overview, scene) {
     keepClear(boxes);
   }
 
+  // Moves the drawing so that a box is at a place of the screen.
+  const hold = (box, [x, y]) => show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
+
   // The overview takes a corner where it covers nothing of interest.
   function keepClear(boxes) {
     const [wide, high] = OVERVIEW;
@@ -129,6 +132,6 @@ function makeCamera(svg, world, overview, scene) {
   });
 
   return { view, boxes: scene.boxes, whole, zoom, reveal, resize, onScreen, drawOverview, wholeScale, room: () => room,
-    overviewBox,
+    hold, overviewBox,
     stay: () => show(view.scale, view.x, view.y) };
 }

@@ -82,7 +82,7 @@ function viewTools(data, graph, act) {
   const adds = tool("adds", act.nextAdding, "Next +=", "The next step that adds to a gradient (a)");
   const details = pressed(tool("details", act.details, "All numbers and code",
     "Show formula, numbers and code (d)"), false);
-  return make("div", "tools", details, graph.grouped ? along : null,
+  return make("div", "tools", details, graph.isGrouped() ? along : null,
     data.steps.some((step) => step.accumulates) ? adds : null,
     iconButton("smaller", "Smaller graph", () => graph.zoom(1 / 1.3)),
     iconButton("larger", "Larger graph", () => graph.zoom(1.3)), iconButton("whole", "The whole graph (0)", () =>

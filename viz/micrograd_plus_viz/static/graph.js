@@ -6,14 +6,14 @@ const NEAR = 120;
 const FEWEST_DRAWN = 5;
 const ALONG_A_LINE = [0.5, 0.36, 0.64, 0.22, 0.78];
 function drawGraph(data, act, details) {
-  const { groups } = data;
+  let { groups } = data;
   const svg = svgElement("svg", { class: "drawing", role: "group", "aria-label": data.alt });
   const world = svg.appendChild(svgElement("g", { class: "world" }));
   const overview = svgElement("svg", { class: "overview", "aria-hidden": "true" });
   const frame = make("div", "graph", svg, overview);
   let thickness = thicknessOf(data);
   const laidOut = new Map();
-  const placer = makePlacer(data, details);
+  let placer = makePlacer(data, details);
   let open = new Set(groups ? groups.open : [0]);
   const pinned = new Set();
   let along = true;
@@ -29,10 +29,14 @@ function drawGraph(data, act, details) {
   let litElements = [];
   let roving = null;
   let normsChanged = false;
+  // Where nodes were on the screen before another part of the program was shown.
+  let placesBefore = null;
 
   // What happened so far: what each node holds, what was sent along each edge, which nodes are finished.
-  const now = { holds: data.nodes.map(() => ({ place: null, word: "gradient" })), sent: data.edges.map(() => []),
-    finished: new Set(), step: null, failed: null, computing: null, unborn: new Set(), selected: null };
+  const nothing = () => ({ holds: data.nodes.map(() => ({ place: null, word: "gradient" })),
+    sent: data.edges.map(() => []), finished: new Set(), step: null, failed: null, computing: null, unborn: new Set(),
+    selected: null });
+  const now = nothing();
   const [changedNodes, changedLinks] = [new Set(), new Set()];
 
   const camera = makeCamera(svg, world, overview, { size: () => size, write: writeAll,
@@ -339,6 +343,29 @@ function drawGraph(data, act, details) {
     light();
   }
 
+  // Another part of the program: what the user opened stays open, and the camera stays as far as it can.
+  function replace() {
+    const pathOf = (g) => (g > 0 ? [...pathOf(groups.parents[g]), groups.names[g]] : []);
+    const opened = new Set([...pinned].map((g) => pathOf(g).join("\n")));
+    placesBefore = new Map([...items.values()].filter(({ kind }) => kind === "n").map(({ lines, box }) =>
+      [lines[0], camera.onScreen(box)]));
+    ({ groups } = data);
+    placer = makePlacer(data, details);
+    thickness = thicknessOf(data);
+    Object.assign(now, nothing());
+    pinned.clear();
+    groups?.names.forEach((_, g) => { if (g && opened.has(pathOf(g).join("\n"))) pinned.add(g); });
+    buildFirst();
+  }
+
+  // A node of the step that both parts have stays where it was, unless the drawing would leave the stage.
+  function keepPlaces(step) {
+    const parts = step ? [endOf(step, step.to), endOf(step, step.from)] : [];
+    const known = parts.map((part) => items.get(part)).find((item) => placesBefore?.has(item.lines[0]));
+    if (known) camera.hold(known.box, placesBefore.get(known.lines[0]));
+    placesBefore = null;
+  }
+
   // Groups -----------------
 
   const groupsAround = (i) => {
@@ -467,6 +494,7 @@ function drawGraph(data, act, details) {
   // The view -----------------
 
   function follow(step) {
+    keepPlaces(step);
     if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]));
     else if (!view.own) camera.whole();
     fillNear();
@@ -515,9 +543,9 @@ function drawGraph(data, act, details) {
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
   return { frame, svg, ...happen, paint, show, compute, point, fit, follow, besides, at, camera, openTo, toggle, partOf,
-    renew, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
+    renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },
-    isOpen: (g) => open.has(g), grouped: groups !== null, size: () => size };
+    isOpen: (g) => open.has(g), isGrouped: () => groups !== null, size: () => size };
 }

@@ -4,7 +4,6 @@ async function mountParts(place, kept) {
   const unpacked = kept.map(() => null);
   let at = -1;
   let player = null;
-  let shown = false;
   let wanted = 0;
   // Keys pressed while a part is unpacked go to its player in order.
   let waiting = null;
@@ -15,6 +14,16 @@ async function mountParts(place, kept) {
     event.stopPropagation();
     waiting.push(event);
   }, { capture: true });
+
+  // Buttons that lead to the beginning of each part.
+  const buttons = kept.length === 1 ? [] : ends.map(([first, stop]) => {
+    const button = makeButton("tool part", () => show(first + 1), `${first + 1}\u2013${stop}`);
+    button.setAttribute("aria-label", `Steps ${first + 1} to ${stop}`);
+    return button;
+  });
+  const strip = buttons.length ? make("div", "parts", make("span", "", "Steps"), ...buttons) : null;
+  strip?.setAttribute("role", "group");
+  strip?.setAttribute("aria-label", "Parts of this walk");
 
   // The part that has a state of the full walk.
   const partOf = (step) => ends.findIndex(([first, stop], k) => step <= stop && (step > first || (k === 0
@@ -30,13 +39,17 @@ async function mountParts(place, kept) {
     unpacked[part] ??= unpack(kept[part].textContent);
     const data = await unpacked[part];
     if (part !== at) return;
-    player?.destroy();
     const index = wanted - ends[part][0];
-    player = mount(place, data, { index, beyond, parts: strip(part), more: part < kept.length - 1,
-      onIndex: () => { if (player) onStep?.(); } });
+    const more = part < kept.length - 1;
+    if (player) {
+      player.turnTo(data, more);
+      player.seek(index);
+    } else {
+      player = mount(place, { ...data }, { index, beyond, parts: strip, more,
+        onIndex: () => { if (player) onStep?.(); } });
+    }
+    buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === part)));
     player.setPlay(playing);
-    if (shown) player.focus();
-    shown = true;
     const pressed = waiting;
     waiting = null;
     for (const event of pressed) place.shadowRoot.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
@@ -49,21 +62,6 @@ async function mountParts(place, kept) {
     if (partOf(step) === at) return false;
     show(step, playing);
     return true;
-  }
-
-  // Buttons that lead to the beginning of each part.
-  function strip(part) {
-    if (kept.length === 1) return null;
-    const buttons = ends.map(([first, stop], k) => {
-      const button = makeButton("tool part", () => show(first + 1), `${first + 1}\u2013${stop}`);
-      button.setAttribute("aria-label", `Steps ${first + 1} to ${stop}`);
-      button.setAttribute("aria-pressed", String(k === part));
-      return button;
-    });
-    const row = make("div", "parts", make("span", "", "Steps"), ...buttons);
-    row.setAttribute("role", "group");
-    row.setAttribute("aria-label", "Parts of this walk");
-    return row;
   }
 
   await show(ends[0][0] + Number(place.dataset.index || 0));

@@ -14,7 +14,7 @@ export function mount(host, data, opts = {}) {
   const { ask } = opts;
   const reach = () => data.steps.length + (data.error || ask ? 1 : 0);
   let count = reach();
-  const born = bornIn(data);
+  let born = bornIn(data);
 
   let index = 0;
   let least = 0;
@@ -43,7 +43,7 @@ export function mount(host, data, opts = {}) {
   let event = null;
   const graph = drawGraph(data, act);
   event = makeEvent(data, graph);
-  const program = makeProgram(data, act, Boolean(opts.timeline));
+  let program = makeProgram(data, act, Boolean(opts.timeline));
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
   const sentence = make("p", "sentence scroller");
@@ -55,12 +55,13 @@ export function mount(host, data, opts = {}) {
   const tip = make("div", "tip");
   tip.setAttribute("role", "status");
   tip.hidden = true;
-  const tools = viewTools(data, graph, act);
+  let tools = viewTools(data, graph, act);
   const note = data.note ? make("p", "note", data.note) : null;
   const menu = moreMenu([controlled.tools, tools, legend, note].filter(Boolean));
   controlled.bar.append(...opts.parts ? [opts.parts] : [], menu.button);
+  const scene = make("div", "scene", make("div", "stage", graph.frame), program.element);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
-    make("div", "scene", make("div", "stage", graph.frame), program.element),
+    scene,
     opts.timeline, make("div", "caption", sentence, rule),
     line, panel, tip);
   player.tabIndex = 0;
@@ -354,6 +355,35 @@ export function mount(host, data, opts = {}) {
 
   // Shows the same program at another moment. The graph, its camera, open groups and the focus stay.
   function become(next, at) {
+    startAgain(next, at);
+    program.renew();
+    graph.renew();
+    begin();
+  }
+
+  // Shows another part of a long program. The camera, what the user opened, and the focus stay.
+  function turnTo(next, more) {
+    const focused = root.activeElement?.closest?.(".node") ? data.names[graph.at(root.activeElement)?.i] : null;
+    for (const name of Object.keys(data)) if (!(name in next)) delete data[name];
+    startAgain(next, {});
+    act.more = more;
+    [born, selected] = [bornIn(data), null];
+    program.element?.remove();
+    program = makeProgram(data, act);
+    scene.append(...[program.element].filter(Boolean));
+    graph.replace();
+    const before = tools;
+    tools = viewTools(data, graph, act);
+    before.replaceWith(tools);
+    act.press("details", wantsDetails);
+    if (note) note.textContent = data.note;
+    begin();
+    const found = focused === null ? -1 : data.names.indexOf(focused);
+    if (found >= 0) graph.itemOfNode(found).element.focus({ preventScroll: true });
+    else if (!root.activeElement) player.focus({ preventScroll: true });
+  }
+
+  function startAgain(next, at) {
     playing = false;
     clock.end();
     event.clear();
@@ -362,9 +392,6 @@ export function mount(host, data, opts = {}) {
     controlled.reachTo(count);
     controlled.fromValues(least);
     needed.clear();
-    program.renew();
-    graph.renew();
-    begin();
   }
 
   function destroy() {
@@ -378,6 +405,6 @@ export function mount(host, data, opts = {}) {
   }
 
   return { seek: (wanted) => seek(wanted), setPlay, focus: () => player.focus({ preventScroll: true }), destroy,
-    become, valuesFirst, isOpen: graph.isOpen, showDetails,
+    become, turnTo, valuesFirst, isOpen: graph.isOpen, showDetails,
     state: () => ({ index, least, first: data.first, drawn: graph.drawn() }) };
 }
