@@ -145,7 +145,8 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     for name, (module, goal) in MODULES.items():
         written = with_program(module.Ours)
         freer = [rounding(module.Ours, is_by_numba) for is_by_numba in ROUNDING.get(name, ())]
-        kinds = (by_hand(module), module.Ours, written, module.Torch, *freer, *([WORKLOADS[name]] if name in WORKLOADS else []))
+        on_jax = [WORKLOADS[name]] if name in WORKLOADS else []
+        kinds = (by_hand(module), module.Ours, written, module.Torch, *freer, *on_jax)
         times = race(f"{name} written out", kinds, TOLERANCE, effort, without)
         rows += [
             Row(name, "program, time over by hand", times.ratio(written.name, ByHand.name), at_most=goal),
