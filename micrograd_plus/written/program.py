@@ -70,13 +70,15 @@ class Program:
 
     def namespace(self) -> dict[str, Any]:
         """Return the names that the text needs besides its own: constants that are arrays, and objects."""
-        return {"np": self.page.paper.real_device.library, "math": math, **self.text.constants, **self.text.objects}
+        modules = {"np": self.page.paper.real_device.library, "math": math, **self.text.modules}
+        return {**modules, **self.text.constants, **self.text.objects}
 
     def _imports(self) -> list[str]:
         """Return the lines that import libraries. CuPy has NumPy's words, so the text is the same on a GPU."""
         library = "numpy" if self.page.paper.real_device.name == "cpu" else "cupy"
         has_math = any(s.function.startswith("math.") for s in self.page.each_statement())
-        return [*["import math"] * has_math, *sorted(self.text.imports), f"import {library} as np"]
+        others = [f"import {name}" for name in self.text.modules]
+        return [*["import math"] * has_math, *others, f"import {library} as np"]
 
     def _header(self, name: str) -> list[str]:
         lines = [*self._imports(), *(["", *self.text.preamble] if self.text.preamble else [])]

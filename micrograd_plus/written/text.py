@@ -37,7 +37,7 @@ class Text:
         self.constants: dict[str, Any] = {}
         self.objects: dict[str, Any] = {}
         self.functions: list[list[str]] = []
-        self.imports: set[str] = set()
+        self.modules: dict[str, Any] = {}
         self.targets: dict[str, tuple[Value, str]] = {}
         self.loops = [item for item in page.statements if isinstance(item, Loop)]
         self.gradients_of: dict[Value, Value] = {}
