@@ -130,7 +130,8 @@ class OpenPage(Page):
         for name, x in state.items():
             x = x._data if isinstance(x, Variable) else x
             read = _reader(owner, tensor, name)
-            inked[name] = Ink(x, self.add_input(x, ("read", read), name), self)
+            owner_name = self.named.get(id(tensor)) or getattr(tensor, "label", "") or "t"
+            inked[name] = Ink(x, self.add_input(x, ("read", read, "state"), f"{owner_name}_{name}"), self)
         state.update(inked)
         self.states[id(state)] = owner, tensor, inked
         return state
@@ -146,7 +147,7 @@ class OpenPage(Page):
             return x
         if place not in self.settings:
             read = _setting_reader(holder, key)
-            self.settings[place] = Ink(x, self.add_input(x, ("read", read), hint), self)
+            self.settings[place] = Ink(x, self.add_input(x, ("read", read, "setting"), hint), self)
         return self.settings[place]
 
     # The end ----------------------------------
