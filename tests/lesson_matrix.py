@@ -3,7 +3,7 @@
     python tests/lesson_matrix.py [01 04 ...]
 
 One browser, one load a lesson: the viewport and the colours change in place. A line for each lesson, then each finding:
-what axe says, and what is wider than its page. `matrix_of` is the part that tests use.
+what axe says, and what is wider than its page. `find_faults` is the part that tests use.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TOO_WIDE = """() => [...document.querySelectorAll("[data-mgp]")].filter((host) =
       .slice(0, 1).map((part) => `too wide: ${part.className} of ${host.dataset.mgp}`))"""
 
 
-def matrix_of(page: Any, pairs: Any = None) -> Iterator[tuple[str, str]]:
+def find_faults(page: Any, pairs: Any = None) -> Iterator[tuple[str, str]]:
     """Yield what is wrong on an open page, with size and colours: for all pairs of them, unless some are given."""
     page.evaluate(AXE)
     for (width, height), name in pairs or list(itertools.product(SIZES, COLOURS)):
@@ -58,7 +58,7 @@ def main() -> None:
     for name in [name for name in LESSONS if not sys.argv[1:] or name[:2] in sys.argv[1:]]:
         page.goto(lesson_of(name).page.as_uri())
         page.locator("[data-mgp]").last.wait_for()
-        found = list(matrix_of(page))
+        found = list(find_faults(page))
         count += len(found)
         sys.stdout.write(f"{name}: {len(SIZES) * len(COLOURS)} views, {len(found)} findings\n")
         for where, what in found:
