@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from .blocks import Blocks, Rows
@@ -20,7 +21,7 @@ def say_blocks(loop: Blocks, text: Any) -> list[str]:
     body, name = _begin_function(loop, text)
     if has_numba() and (lines := say_by_entries(loop, body, text.page)) is not None:
         _add_function(text, name, body, lines, "Return what the step computes from each entry.", DECORATOR)
-        text.imports.add("import numba")
+        text.modules["numba"] = import_module("numba")
         call = f"{name}({', '.join(text.say(x) for x in loop.args)})"
         numbers = [f"{name} = np.{value.dtype.name}({name})"  # numba returns Python's floats
                    for name, value in zip(outs, loop.outs(), strict=True) if value.shape == ()]  # fmt: skip
