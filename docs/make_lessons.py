@@ -1,6 +1,7 @@
 """Write the notebooks of the lessons: docs/lessons/NN_name.md becomes notebooks/NN_name.ipynb, without outputs.
 
-The cells for the lecturer of all lessons become one page, docs/lecturers-notes.md.
+The cells for the lecturer of all lessons become one page, docs/lecturers-notes.md, and docs/exercises.md says how many
+exercises of each kind there are.
 
 A lesson is one MyST text: Markdown, with `+++` between two text cells and ```{code-cell} around code. A cell may carry
 tags of `TAGS`, in its `:tags:` or, for a text cell, after `+++`. Run as `make lessons`; the same text always gives
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -22,12 +24,20 @@ from typing import Any
 import jupytext
 import nbformat
 
+from micrograd_plus import exercises
 from micrograd_plus.files import write_file
 from micrograd_plus_viz.quizzes.folded_texts import fold
 
 LESSONS = Path(__file__).parent / "lessons"
 NOTES = Path(__file__).with_name("lecturers-notes.md")
+EXERCISES = Path(__file__).with_name("exercises.md")
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+KINDS = {
+    "write a rule": "rule", "a piece of an engine": "engine", "every gradient by hand": "gradients",
+    "find the wrong rule": "wrong rule", "gaps": "gaps", "lines": "lines", "patient": "patient",
+    "predict a step": "predict",
+}  # fmt: skip
+"""Kinds of exercises, as their page and as the catalogue names them."""
 TAGS = ("setup", "ask", "write", "exercise", "worked", "plants", "slide", "notes")
 """What a cell is for: it prepares, asks, has code to complete, belongs to an exercise, works out a rule or a cure,
 plants a mistake on purpose, is shown on a slide, is for the lecturer alone."""
@@ -84,6 +94,18 @@ this page from the lessons' own texts. See also [how to teach with the lessons](
         parts += [f"## {text.stem[:2]} {title}"]
         parts += [cell.source.strip() for cell in cells if "notes" in cell.metadata.get("tags", [])]
     return "\n\n".join(parts) + "\n"
+
+
+def page_of_exercises() -> str:
+    """Return the page on exercises, with the number of exercises of each kind in the table of kinds."""
+    text, counts = EXERCISES.read_text("utf-8"), Counter(each.kind for each in exercises.list_exercises())
+    for name, kind in KINDS.items():
+        text, found = re.subn(rf"^\| {name} \| \d+ \|", f"| {name} | {counts.pop(kind)} |", text, flags=re.MULTILINE)
+        if found != 1:
+            raise ValueError(f"{EXERCISES.name} needs one row for {name!r}, with a number as its second cell")
+    if counts:
+        raise ValueError(f"{EXERCISES.name} and KINDS need a row for {', '.join(counts)}")
+    return text
 
 
 # Answers that a reader must not see -----------------------------------------------------------------------------------
@@ -180,6 +202,7 @@ def lesson_files() -> list[Path]:
 def main() -> None:
     """Write all notebooks, or those of the texts that are named on the command line."""
     write_file(NOTES, lecturers_notes())
+    write_file(EXERCISES, page_of_exercises())
     for text in [Path(name) for name in sys.argv[1:]] or lesson_files():
         notebook = NOTEBOOKS / f"{text.stem}.ipynb"
         write_file(notebook, nbformat.writes(read_lesson(text.read_text("utf-8")), indent=1) + "\n")

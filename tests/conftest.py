@@ -4,6 +4,7 @@ import gc
 import importlib
 import importlib.util
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from micrograd_plus.checks import promises as check
 from micrograd_plus.checks.samples import Sample, samples
 from micrograd_plus.core.define import operations
 from outside_packages import missing_packages
+
+sys.modules.setdefault("rfc3987_syntax", None)
+"""jsonschema works without it. It compiles grammars for a format that no schema here has: 1.2 s in each worker."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -200,7 +200,7 @@ def test_grading_again_skips_unchanged_submissions(tmp_path, capsys):
     (tmp_path / "out" / "marks" / "student001.json").unlink()
     (folder / "student002.py").write_text(RIGHT, encoding="utf-8")
     assert main(arguments) == 0
-    assert "2 marked, 4 unchanged" in capsys.readouterr().out
+    assert "2 marked, 4 unchanged, 0 not graded, 1 could not be read. See" in capsys.readouterr().out
     second = read_marks(tmp_path / "out")
     assert second.pop("student002.json") != first.pop("student002.json")
     assert second == first

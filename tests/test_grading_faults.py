@@ -514,6 +514,8 @@ def test_unreadable_places_give_a_sentence_and_no_traceback(tmp_path, capsys):
     new = tmp_path / "new" / "folder" / "week3.ipynb"
     assert main(["grade", "--pack", "nbgrader", "--assignment", str(path), "-o", str(new)]) == 0
     assert new.exists()
+    assert main(["exercises", "release", str(path), "-o", str(tmp_path / "handout.ipynb")]) == 1
+    assert "a release is a folder with several files" in capsys.readouterr().err
 
 
 OWN = """

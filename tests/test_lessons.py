@@ -8,6 +8,7 @@ fresh kernel and an empty folder.
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import math
 import re
@@ -21,7 +22,6 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import matplotlib.font_manager  # noqa: F401 - what a machine's first import says is no notebook's
 import nbformat
 import pytest
@@ -29,6 +29,7 @@ from nbclient.exceptions import CellExecutionError
 
 import lesson_pages as pages
 from browser import chromium, page  # noqa: F401 - fixtures
+from lesson_matrix import COLOURS, SIZES, find_faults
 from lesson_pages import Hosted, has_answer, question_salt, read_host, texts_of_output
 from notebook_runs import (
     NOT_TEXT,
@@ -45,7 +46,6 @@ from staged import staged_notebooks
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS, NOTEBOOKS, ANSWERS = ROOT / "docs" / "lessons", ROOT / "notebooks", ROOT / "tests" / "lessons"
 WATCH = (ROOT / "tests" / "lesson_watch.py").read_text("utf-8")
-AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 make_lessons = runpy.run_path(str(ROOT / "docs" / "make_lessons.py"))
 
 MOST_WORDS, MOST_CELLS, MOST_LINES = 900, 50, 15
@@ -59,7 +59,6 @@ DOING = {"ask", "write", "exercise"}
 COMPLETED = {"write", "exercise"}
 TYPED = ("number", "whole", "numbers", "shape")
 NONSENSE = ("word", "nan", "...", "(1, 2, 3, 4, 5, 6)", "")
-WIDTHS = (360, 768, 1280, 1440)
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 LESSON_NUMBER = re.compile(r"\b0\d\b")
 HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
@@ -159,17 +158,22 @@ class Lesson:
     @cached_property
     def page(self) -> Path:
         """Export the notebook after its run as a page, which asks no other host for anything."""
-        import nbconvert
-
         book = nbformat.v4.new_notebook(cells=self.cells, metadata=self.book.metadata)
-        share = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"   # its templates, from any environment
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("JUPYTER_PATH", str(share))
-            exporter = nbconvert.HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
-            body, _ = exporter.from_notebook_node(book)
+        body, _ = html_exporter().from_notebook_node(book)
         path = self.folder / f"{self.name}.html"
         path.write_text(body, encoding="utf-8")
         return path
+
+
+@cache
+def html_exporter() -> Any:
+    """Return nbconvert's exporter, whose pages ask no other host for anything. It compiles its templates once."""
+    import nbconvert
+
+    share = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"   # its templates, from any environment
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(share))
+        return nbconvert.HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
 
 
 @cache
@@ -528,8 +532,8 @@ def action_of(question: dict[str, Any], answer: str) -> dict[str, Any]:
 @pytest.mark.browser
 def test_the_page_is_accessible_and_answered_by_keyboard_alone(lesson, page):  # noqa: F811 - as above
     turn = int(lesson.number)
-    page.set_viewport_size({"width": WIDTHS[turn % len(WIDTHS)], "height": 720})
-    page.emulate_media(color_scheme="dark" if turn % 2 else "light", reduced_motion="reduce")
+    view = (SIZES[turn % len(SIZES)], list(COLOURS)[turn % len(COLOURS)])     # tests/lesson_matrix.py looks at all
+    page.emulate_media(reduced_motion="reduce")
     page.goto(lesson.page.as_uri())
     cells = page.locator("main .jp-Cell").all()
     assert len(cells) == len(lesson.cells)
@@ -537,15 +541,13 @@ def test_the_page_is_accessible_and_answered_by_keyboard_alone(lesson, page):  #
     spoken = [[cells[i].aria_snapshot()] if outputs_of(cell) and i not in cards else []
               for i, cell in enumerate(lesson.cells)]  # fmt: skip
     assert list(leaks_of(lesson, spoken)) == []
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({ include: [['[data-mgp]']] }, { resultTypes: ['violations'] })")["violations"]
-    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+    assert list(find_faults(page, [view])) == []
     for _, card, questions in lesson.cards:
         answer_by_keyboard(page, page.locator(f'[data-mgp="{card.id}"]').first, questions)
     count = len(lesson.cards)
     progress = page.get_by_text("questions answered").last
     assert progress.text_content() == f"{count} of {count} questions answered: {count} right at once."
-    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+    page.emulate_media(color_scheme="light", forced_colors="none", reduced_motion="no-preference")
 
 
 def answer_by_keyboard(page: Any, host: Any, questions: list[dict[str, Any]]) -> None:  # noqa: F811 - as above
@@ -608,6 +610,17 @@ def test_the_lecturers_notes_are_those_of_the_lessons():
     assert make_lessons["NOTES"].read_text("utf-8") == make_lessons["lecturers_notes"](), "run make lessons"
 
 
+def test_the_page_on_exercises_counts_those_of_each_kind(tmp_path, monkeypatch):
+    page_of_exercises = make_lessons["page_of_exercises"]
+    written = make_lessons["EXERCISES"].read_text("utf-8")
+    assert written == page_of_exercises(), "run make lessons"
+    other = tmp_path / "exercises.md"
+    other.write_text(written.replace("| patient |", "| patients |"), encoding="utf-8")
+    monkeypatch.setitem(page_of_exercises.__globals__, "EXERCISES", other)
+    with pytest.raises(ValueError, match="needs one row for 'patient'"):
+        page_of_exercises()
+
+
 # What readers answered ------------------------------------------------------------------------------------------------
 
 
@@ -619,11 +632,13 @@ LEAST_RIGHT = {"end": 0.85, "recall": 0.7}
 @pytest.mark.parametrize("name", in_one_worker(sorted({each["lesson"] for each in TRIALS})))
 def test_first_answers_of_readers_are_judged_as_in_the_trial(name):
     lesson = lesson_of(name)
-    asked = {question["say"]: question for question in lesson.questions}
-    trials = [each for each in TRIALS if each["lesson"] == name and each["say"] in asked]
-    assert trials, "each question of the trial was reworded since: try the lesson again"
-    for trial in trials:
-        assert accepts(asked[trial["say"]], trial["answer"]) == trial["right"], trial
+    asked = {
+        "end": [each for index, _, questions in lesson.cards if index > lesson.headings[-1] for each in questions],
+        "recall": [each for each in lesson.questions if RECALL.match(each["say"])],
+    }
+    for trial in [each for each in TRIALS if each["lesson"] == name]:
+        question = asked[trial["part"]][trial["number"] - 1]
+        assert accepts(question, trial["answer"]) == trial["right"], trial
 
 
 @pytest.mark.parametrize("part", LEAST_RIGHT)
@@ -652,7 +667,8 @@ def tanh_x_gaps(xp, x, out):
 """,
     "neuron.predict.lines": """@exercises.answer("neuron.predict.lines")
 def neuron_predict_lines(w, x, b):
-    y = np.tanh(w * x + b)
+    s = w * x + b
+    y = np.tanh(s)
     at_s = 1 - y * y
     return at_s * x
 """,
@@ -699,6 +715,8 @@ FAULTS = [
     ("known_tags", "Here is a number", "Many words. " * 500 + "Here is a number"),
     ("known_tags", "tags: [plants]", "tags: [setup]"),
     ("known_tags", "*What does a half do to a gradient?*", "What does a half do to a gradient?"),
+    ("known_tags", "## You can now", "```{code-cell}\n1 + 1\n```\n\n" * MOST_CELLS + "## You can now"),
+    ("known_tags", "viz.progress()", "1 + 1\n" * MOST_LINES + "viz.progress()"),
     ("something_to_do", "Here is a number", "So many words. " * 30 + "Here is a number"),
     ("something_to_do", "Without the half", "So many words. " * 41 + "Without the half"),
     ("new_terms", "Here is a number", "A rate, a number"),
@@ -713,6 +731,61 @@ FAULTS_OF_A_RUN = [
     ("plain_text", "A *rate* says", "It sends one half of that. A *rate* says"),
     ("no_solution", "## You can now", "```{code-cell}\ndef other(a, b):\n    return b\n```\n\n## You can now"),
 ]
+
+
+FAULTS_OF_NUMBERS = {
+    "memory": ("quietly", "501 <= 500", lambda lesson: {
+        "starter_run": (lesson.cells, lesson.notes | {"megabytes": MOST_MEGABYTES + 1})}),
+    "outputs": ("quietly", "<= 1200000", lambda lesson: {
+        "starter_run": ([*lesson.cells, shown_cell("0" * MOST_BYTES)], lesson.notes)}),
+    "questions": ("asks_often", ">= 10", lambda lesson: {"questions": lesson.questions[:2]}),
+    "kinds": ("asks_often", ">= 5", lambda lesson: {
+        "questions": [each | {"kind": "number"} for each in lesson.questions],
+        "solution_run": (lesson.cells, lesson.notes | {"kinds": {}})}),
+    "recalls": ("asks_often", "a recalled question begins", lambda lesson: {
+        "questions": [each | {"say": f"So: {each['say']}"} for each in lesson.questions]}),
+    "last questions": ("asks_often", "three exit questions", lambda lesson: {
+        "cards": [each for each in lesson.cards if each[0] < lesson.headings[-1]]}),
+    "a hunt that names its rule": ("plain_text", "a hunt names its wrong rule", lambda lesson: {
+        "questions": [*lesson.questions, lesson.questions[0] | {"rule": "x receives"}]}),
+    "no rule worked out": ("worked_out", "worked", lambda lesson: {
+        "cells": [cell for cell in lesson.cells if form_of(cell) != "worked"]}),
+    "a rule worked out wrongly": ("worked_out", "is worked out, and wrong", lambda lesson: {
+        "starter_run": (lesson.cells, lesson.notes | {"replies": lesson.notes["replies"] | {"subtract.b": False}}),
+        "notes": lesson.notes | {"replies": lesson.notes["replies"] | {"subtract.b": False}}}),
+    "no planted mistake": ("planted_mistake", "assert", lambda lesson: {
+        "cells": [nbformat.from_dict(cell | {"outputs": []}) for cell in lesson.cells]}),
+}  # fmt: skip
+"""Faults of what a run shows: the check, what it says, and what of the lesson is another."""
+
+
+def shown_cell(text: str) -> Any:
+    """Return a cell that has run and printed a text."""
+    printed = nbformat.v4.new_output("stream", name="stdout", text=text)
+    return nbformat.v4.new_code_cell("print()", outputs=[printed], execution_count=1)
+
+
+@pytest.mark.xdist_group("lesson 13")
+@pytest.mark.parametrize("fault", FAULTS_OF_NUMBERS)
+def test_a_fault_of_what_a_run_shows_is_found(thirteenth, fault):
+    part, said, change = FAULTS_OF_NUMBERS[fault]
+    check_named(part)(thirteenth)
+    twin = copy.copy(thirteenth)
+    vars(twin).update(change(thirteenth))            # what a lesson computes once is kept there
+    with pytest.raises(AssertionError, match=re.escape(said)):
+        check_named(part)(twin)
+
+
+@pytest.mark.browser
+@pytest.mark.xdist_group("lesson 13")
+def test_a_card_that_no_key_reaches_is_found(thirteenth, page):  # noqa: F811 - as above
+    page.goto(thirteenth.page.as_uri())
+    index = next(k for k, (_, _, asked) in enumerate(thirteenth.cards) if asked[0]["form"] in TYPED)
+    _, card, questions = thirteenth.cards[index]
+    host = page.locator(f'[data-mgp="{card.id}"]').first
+    host.locator(".answer").first.evaluate("(box) => { box.disabled = true; }")
+    with pytest.raises(AssertionError, match="Tab does not reach"):
+        answer_by_keyboard(page, host, questions)
 
 
 def check_named(part: str) -> Any:

@@ -56,7 +56,7 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
         return None
     call = "; ".join(f"{name} = {write_value(value)}" for name, value in shown_arguments(exercise, case))
     if outcome["values"] is None or wrong.kind == "shape":
-        return (f"Try few numbers: {call}. There, {wrong.sentence}.", *GENERAL)
+        return (f"Try few numbers: {call}. There, {wrong.sentence}.", SHAPE_BY_SHAPE, LAST_HINT)
     name = wrong.answer or next(iter(expected.right))
     received, right = received_by_input(case, name, outcome["values"][name]), expected.right[name]
     is_wrong = ~close_entries(received, right, expected.slack[name])
@@ -101,10 +101,7 @@ def two_digits(number: Any) -> str:
     return f"{float(np.real(number)) + 0.0:.2g}"
 
 
-GENERAL = (
-    "Work out the first wrong entry by hand, step by step. Where does your code first have another number?",
-    LAST_HINT,
-)
+SHAPE_BY_SHAPE = "Print the shape of each value on that call. Which line has the first shape that you did not expect?"
 
 
 def general_hints(exercise: Exercise, wrong: Wrong | None) -> tuple[str, str, str]:

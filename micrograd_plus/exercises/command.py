@@ -26,6 +26,8 @@ def run(options: argparse.Namespace) -> int:
         write_lesson(options.of, options.output)
         return 0
     path = Path(options.of)
+    if Path(options.output or "").suffix in (".ipynb", ".py", ".zip"):
+        raise ReleaseError(f"-o {options.output}: a release is a folder with several files; name the folder")
     students = read_students(Path(options.students)) if options.students else []
     files = release(path, Path(options.output or f"{path.stem}-release"), students)
     for file in files[: len(files) - 2 * len(students)]:

@@ -56,6 +56,7 @@ class Expected:
         self.right = right_answers(exercise, case, case.request, outcome=case.right_outcome)
         self.allows_nan = case.expects.get("allows_nan", False)
         self.tolerance = TANGENT_TOLERANCE if case.part == SECOND_ORDER else TOLERANCE
+        self._nudged: dict[int, list[dict[str, Any]]] = {}
 
     @cached_property
     def exact(self) -> dict[str, Any]:
@@ -69,17 +70,26 @@ class Expected:
     @cached_property
     def rounding(self) -> dict[str, Any]:
         """The effect of the inputs' last bit on each right answer, or the rule's own rounding if that is larger."""
-        near, far = ([right_answers(self.exercise, self.case, nudge(self.case.request, np.random.default_rng(i), bits))
-                      for i in range(2)] for bits in (1, FARTHER))  # fmt: skip
-        return {name: self._rounding(name, near, far) for name in self.right}
+        return {name: self._rounding(name) for name in self.right}
 
-    def _rounding(self, name: str, near: list[dict[str, Any]], far: list[dict[str, Any]]) -> Any:
+    def _rounding(self, name: str) -> Any:
         right = self.right[name]
         with np.errstate(all="ignore"):
-            moved, farther = (np.max([np.abs(each[name] - right) for each in group], axis=0) for group in (near, far))
+            moved = self._effect_of(name, 1)
             own = np.abs(right - self.exact[name]).astype(float)
-            jumps = (moved > JUMP * self.largest[name]) & (moved > TOLERANCE) & ~(farther > SLOWER * moved)
+            jumps = (moved > JUMP * self.largest[name]) & (moved > TOLERANCE)
+            if np.any(jumps):  # a rounded result moves farther with a larger nudge, a jump does not
+                jumps &= ~(self._effect_of(name, FARTHER) > SLOWER * moved)
         return np.where(jumps | np.isnan(moved), 0.0, np.fmax(moved, np.where(np.isfinite(own), own, 0.0)))
+
+    def _effect_of(self, name: str, bits: int) -> Any:
+        """Return how far each entry moves if the inputs move by some last bits, up or down, in two random ways."""
+        if bits not in self._nudged:
+            self._nudged[bits] = [
+                right_answers(self.exercise, self.case, nudge(self.case.request, np.random.default_rng(i), bits))
+                for i in range(2)
+            ]
+        return np.max([np.abs(each[name] - self.right[name]) for each in self._nudged[bits]], axis=0)
 
     @cached_property
     def largest(self) -> dict[str, float]:

@@ -26,7 +26,7 @@ LOOK = (
 LOOK_AT_RULE = (
     (r"upstream`? (is|are) left out|without upstream|upstream is forgotten|1 everywhere",
      "Double upstream, and run your rule again. What should happen to your result, and what happens?"),
-    (r"\bsign\b|minus|wrong way round",
+    (r"\bsign\b|(the|a) minus|with a minus|wrong way round|uphill",
      "Make one input a little larger. Does the output rise or fall? Compare that with the sign of what you send."),
     (r"`mean` instead|`sum` instead",
      "Repeat each entry once, so that there are twice as many. Should what one of them receives stay, or halve?"),

@@ -17,6 +17,7 @@ from ..tracing.sites import rule_source
 from .answer_walks import walk_of_case, walk_with_answer
 from .by_hand import computed_values, hints_by_hand
 from .compare import Wrong
+from .diagnose import is_about_shapes
 from .edit_hints import SHAPES, lead_to_change, where_to_look
 from .mark import Result
 from .sandboxed.values import copy_data
@@ -151,7 +152,8 @@ class Reply:
     def _where_to_look(self, title: str) -> str:
         """Return the question of a first hint; an answer of the wrong shape has its own."""
         exercise, wrong = self.exercise, self.result.first_wrong
-        if wrong is not None and wrong.kind in ("shape", "raised"):
+        kind = "" if wrong is None else wrong.kind
+        if kind == "shape" or (kind == "raised" and is_about_shapes(wrong.sentence)):
             return SHAPES
         return where_to_look(title, is_rule=exercise.op is not None, computed=computed_values(exercise))
 

@@ -437,8 +437,10 @@ def other_scales(answer: Any) -> Iterator[Mistake]:
                       change_result(answer, lambda r, v, c=count: r / c(r, v)))  # fmt: skip
         yield variant(f"multiplied by {what}, or a division by it is left out",
                       change_result(answer, lambda r, v, c=count: r * c(r, v)))  # fmt: skip
+        yield variant(f"two things are left out: the factor 2, and the division by {what}",
+                      change_result(answer, lambda r, v, c=count: r * c(r, v) / 2))  # fmt: skip
         for other, second in counts.items():
-            if other != what:
+            if other != what and "axes" not in what:
                 yield variant(f"divided by {what}, not by {other}",
                               change_result(answer, lambda r, v, c=count, d=second: r * d(r, v) / c(r, v)))  # fmt: skip
 

@@ -104,6 +104,7 @@ def create_assignment(options: argparse.Namespace) -> int:
 
     write_assignment(Path(options.new), options.submissions)
     sys.stdout.write(f"Wrote {options.new}. It contains the secret for the inputs: keep it, and do not share it.\n"
+                     f"For your students: micrograd-plus exercises release {options.new} -o handout\n"
                      f"{''.join(map(note_if_unknown, options.submissions))}")  # fmt: skip
     return 0
 
@@ -249,7 +250,9 @@ def grade_into(store: Any, assignment: Any, submissions: Any, columns: Any, opti
     if not is_at_least(level, assignment.isolation):
         sys.stdout.write(f"These marks are provisional: isolation was {level!r}, and the assignment requires "
                          f"{assignment.isolation!r}.\n")  # fmt: skip
-    sys.stdout.write(f"{summary.marked} marked, {summary.unchanged} unchanged, {summary.failed} not graded. "
+    unreadable = sum(not marks["gradable"] and not marks["failed"] for marks in store.all())
+    sys.stdout.write(f"{summary.marked} marked, {summary.unchanged} unchanged, {summary.failed} not graded"
+                     f"{f', {unreadable} could not be read' if unreadable else ''}. "
                      f"See {store.folder / 'report.html'}.\n")  # fmt: skip
     without = [student for student, _ in submissions if times and student not in times]
     if without:

@@ -383,6 +383,7 @@ def write_changes(store: Store, before: dict[str, dict[str, Any]], again: list[s
     write_file(store.folder / "moved.csv", table.csv_text(
         ("student", "exercise", "before", "after", "reason before", "reason after"), changes),
         private=True)  # fmt: skip
-    lines = [f"{student}: {name}: {'none' if old is None else f'{old:g}'} -> {new:g}: {was} -> {now}"
+    lines = [f"{student}: {name}: {'none' if old is None else f'{old:g}'} -> {new:g}: "
+             f"{'for the same reason' if was == now else f'{was} -> {now}'}"
              for student, name, old, new, was, now in changes]  # fmt: skip
     return "\n".join([f"{len(changes)} marks changed.", *lines]) + "\n"

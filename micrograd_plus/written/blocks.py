@@ -25,7 +25,9 @@ FEWEST_LARGE = 3
 
 
 def compute_in_blocks(page: Page) -> None:
-    """Have chains of elementwise statements on large arrays go through the rows block by block."""
+    """Have chains of elementwise statements on large arrays go through the rows block by block, on the CPU."""
+    if page.paper.real_device.name != "cpu":
+        return
     done: list[Statement] = []
     rest = page.statements
     while (first := next((i for i, each in enumerate(rest) if is_large(each)), None)) is not None:
@@ -45,7 +47,7 @@ def compute_in_blocks(page: Page) -> None:
 def is_large(statement: Statement) -> bool:
     """Return True for a statement that makes a large array entry by entry."""
     out = statement.out
-    return isinstance(out, Value) and out.is_array and out.nbytes >= LARGE and is_entrywise(statement)
+    return isinstance(out, Value) and bool(out.shape) and out.nbytes >= LARGE and is_entrywise(statement)
 
 
 @dataclass(frozen=True)
@@ -267,7 +269,7 @@ class Chain:
             statement.kwargs = map_values(form.kwargs, lambda x, names=names: rename(x, names))
             statement.writes = [rename(x, names) for x in statement.writes]
             body.statements.append(statement)
-        body.made, body.upstreams = self.page.made, self.page.upstreams
+        body.paper, body.made, body.upstreams = self.page.paper, self.page.made, self.page.upstreams
         body.inputs, body.results = list(inner.values()), needed
         self.page.bodies.append(body)
         outer = {x: outer_of(x) for x in needed}
@@ -354,7 +356,7 @@ def is_entrywise(statement: Statement) -> bool:
     if form == "unop":
         return True
     if form == "method":
-        return function == "copy" and statement.args[1:] in ((), ("C",)) and not statement.kwargs
+        return function == "copy" and statement.args[1:] in ((), ("C",), ("K",)) and not statement.kwargs
     if form == "setitem":
         return statement.args[1] is ...
     name = function.removeprefix("np.")

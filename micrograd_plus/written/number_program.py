@@ -241,13 +241,13 @@ class NumberText:
 
 def wrap(line: str) -> str:
     """Return a line of the function, broken at its spaces in parentheses if it is long."""
-    if len(line) <= LINE or line.startswith("#"):
-        return f"    {line}"
-    head, _, expression = line.partition(" = ") if " = " in line else ("", "", line)
-    if not head:
-        return f"    {line}"
+    said = line.lstrip()
+    indent = " " * (4 + len(line) - len(said))
+    head, _, expression = said.partition(" = ")
+    if len(line) <= LINE or said.startswith("#") or not expression:
+        return f"{indent}{said}"
     parts = re.findall(rf".{{1,{LINE - 12}}}(?: |$)", expression)
-    return "\n".join([f"    {head} = (", *(f"        {part.rstrip()}" for part in parts), "    )"])
+    return "\n".join([f"{indent}{head} = (", *(f"{indent}    {part.rstrip()}" for part in parts), f"{indent})"])
 
 
 class NumberProgram:
@@ -257,7 +257,7 @@ class NumberProgram:
 
     def __init__(self, page: Numbers, structure: Any, name: str, is_batch: bool = False):
         self.page, self.structure, self.is_batch = page, structure, is_batch
-        self.text = NumberText(page, is_batch)
+        self.text = self._write_text()
         self.inputs = list(zip(self.text.parameters, page.inputs, strict=True))
         self.source = self._source(name)
         self.filename = f"<written out: {name} of Values {next(_programs)}>"
@@ -273,6 +273,23 @@ class NumberProgram:
             self._function = space[self._name]
         return self._function
 
+    def _write_text(self) -> NumberText:
+        return NumberText(self.page, self.is_batch)
+
+    def run_batch(self, rows: Any, numbers: list[float]) -> Any:
+        """Return the results and the sums of gradients for examples in the rows of an array."""
+        columns, values = iter(np.ascontiguousarray(rows.T)), iter(numbers)
+        inputs = [next(columns if x.source[0] == "argument" else values) for x in self.page.inputs]
+        return self.function(*inputs, rows.shape[:1])
+
+    def _head(self, name: str) -> list[str]:
+        parameters = ", ".join([*self.text.parameters, *["count"] * self.is_batch])
+        return [
+            "import numpy as np" if self.is_batch else "import math", "", *self.text.preamble, "",
+            f"def {name}({parameters}):",
+            f'    """The step on Values, written out by mg.compile{" for a batch, in arrays" * self.is_batch}.', "",
+        ]  # fmt: skip
+
     def _source(self, name: str) -> str:
         page, text = self.page, self.text
         kinds = Counter(x.source[0] for x in page.inputs)
@@ -282,11 +299,8 @@ class NumberProgram:
         returned = ", ".join([f"{len(page.results)} results"] * bool(page.results) + [
             f"{count} x {'new numbers' if kind == 'data' else 'gradients'}" for kind, count in changed.items()
         ])  # fmt: skip
-        parameters = ", ".join([*text.parameters, *["count"] * self.is_batch])
         return "\n".join([
-            "import numpy as np" if self.is_batch else "import math", "", *text.preamble, "",
-            f"def {name}({parameters}):",
-            f'    """The step on Values, written out by mg.compile{" for a batch, in arrays" * self.is_batch}.', "",
+            *self._head(name),
             f"    Reads {read or 'nothing'}.", f"    Returns {returned or 'nothing'}.", '    """',
             *(wrap(line) if line else "" for line in text.lines), "",
         ])  # fmt: skip

@@ -16,6 +16,8 @@ from ..core.variable import clock
 from ..engine import Value
 from ..nn import scalars
 from ..pytrees import leaves, map_leaves
+from .entries import has_numba
+from .example_program import ExampleProgram
 from .guards import first_difference
 from .number_page import Number, Numbers, real, write_numbers
 from .number_program import NumberProgram
@@ -66,7 +68,8 @@ def is_step_of_values(function: Any, args: Any, kwargs: Any) -> bool:
 
 
 def trace_numbers(
-    function: Callable[..., Any], args: Any, kwargs: Any, name: str, is_batch: bool = False
+    function: Callable[..., Any], args: Any, kwargs: Any, name: str, kind: type[NumberProgram] = NumberProgram,
+    is_batch: bool = False,
 ) -> tuple[Any, NumberProgram]:
     """Call a step of Values and write the call out. Return its result and the program."""
     holders = [(name, x, find_values(x)) for name, x in find_holders(function)]
@@ -98,7 +101,7 @@ def trace_numbers(
     if tensors.statements or tensors.tensors or tensors.gradients or tensors.hosts:
         raise TypeError(MIXED)
     result = map_leaves(result, lambda x: Value(x._data) if isinstance(x, Value) else real(x))
-    return result, NumberProgram(page, structure, name, is_batch)
+    return result, kind(page, structure, name, is_batch)
 
 
 @contextmanager
@@ -192,8 +195,9 @@ class Batch:
     Call it with arrays, or nested lists, whose rows are the examples. It returns an array for each result of the step.
     """
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], exact: bool = True):
         functools.update_wrapper(self, function)
+        self.exact = exact
         name = getattr(function, "__name__", "step")
         self.function, self.name = function, name if name.isidentifier() else "step"
         self.programs: list[NumberProgram] = []
@@ -220,14 +224,12 @@ class Batch:
             )
         (count,) = counts
         program = self._find(arrays)
-        columns = iter([column for x in arrays for column in np.ascontiguousarray(x.reshape(*count, -1).T)])
-        inputs = [
-            next(columns) if x.source[0] == "argument" else x.source[1]._data for x in program.page.inputs
-        ]  # fmt: skip
+        rows = np.concatenate([x.reshape(*count, -1) for x in arrays], axis=1)
+        numbers = [float(x.source[1]._data) for x in program.page.inputs if x.source[0] == "data"]
         with np.errstate(all="ignore"):
-            found = program.function(*inputs, count)
+            found = program.run_batch(rows, numbers)
         for (_, value, _), x in zip(program.page.updates, found[len(program.page.results) :], strict=True):
-            value.grad = value.grad + float(x)
+            value.grad += float(x)
         results = iter(found[: len(program.page.results)])
         return map_leaves(program.structure, lambda x: next(results) if type(x) is Hole else x)
 
@@ -246,4 +248,6 @@ class Batch:
 
     def _write(self, example: list[Any]) -> NumberProgram:
         """Write out one example. It leaves all gradients as they were."""
-        return trace_numbers(self.function, tuple(example), {}, self.name, is_batch=True)[1]
+        by_numba = not self.exact and has_numba()
+        kind = ExampleProgram if by_numba else NumberProgram
+        return trace_numbers(self.function, tuple(example), {}, self.name, kind, is_batch=True)[1]

@@ -365,7 +365,8 @@ class Compiled:
             program = Program(page, structure, name, len(args) if not kwargs else -1, self.exact)
         self._counts["traced"] += 1
         change = around.first_change(program.page)
-        return result, Entry(program, Guards(Surroundings(self.function, flat), program.page), change)
+        around = Surroundings(self.function, flat) if change else around
+        return result, Entry(program, Guards(around, program.page), change)
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
         """Trace a second call, and compare the two programs. If the first call has changed something around the step,
@@ -452,9 +453,9 @@ def compile(function: Callable[..., Any], *, exact: bool = True) -> Compiled: ..
 @overload
 def compile(*, exact: bool) -> Callable[[Callable[..., Any]], Compiled]: ...
 @overload
-def compile(*, batch: Literal[True]) -> Callable[[Callable[..., Any]], Batch]: ...
+def compile(*, batch: Literal[True], exact: bool = True) -> Callable[[Callable[..., Any]], Batch]: ...
 @overload
-def compile(function: Callable[..., Any], *, batch: Literal[True]) -> Batch: ...
+def compile(function: Callable[..., Any], *, batch: Literal[True], exact: bool = True) -> Batch: ...
 def compile(function: Any = None, *, batch: bool = False, exact: bool = True) -> Any:
     """Return a step that runs as a NumPy program from its third call on; also a decorator.
 
@@ -467,7 +468,8 @@ def compile(function: Any = None, *, batch: bool = False, exact: bool = True) ->
         batch: True for a step of `Value`s that computes one example from numbers. The compiled step takes arrays whose
             rows are examples, adds up the gradients of all of them, and returns arrays of results.
         exact: False lets the program round differently where that is faster: a weight's gradient that a loop adds up
-            product by product becomes one product. True by default: the bits of the engine.
+            product by product becomes one product, and large arrays go block by block. Where numba is installed, it
+            compiles such chains and the examples of a batch. True by default: the bits of the engine.
     Returns: the compiled step, called like `function`. Its results have no graph.
     Raises: TypeError, with the user's line, for a step that asks for a number of a tensor, or whose two first calls
         differ.
@@ -492,4 +494,4 @@ def compile(function: Any = None, *, batch: bool = False, exact: bool = True) ->
 
 def compile_step(function: Callable[..., Any], batch: bool, exact: bool) -> Any:
     """Return the compiled step of a function."""
-    return Batch(function) if batch else Compiled(function, exact)
+    return Batch(function, exact) if batch else Compiled(function, exact)

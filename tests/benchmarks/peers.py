@@ -130,15 +130,15 @@ def with_recording(ours: type) -> type:
     return Recorded
 
 
-def with_program(ours: type) -> type:
+def with_program(ours: type, label: str = "written out", **options: bool) -> type:
     """Return the same contender with a compiled step."""
 
     class Written(ours):
-        name = "micrograd_plus written out"
+        name = f"micrograd_plus {label}"
 
         def __init__(self) -> None:
             super().__init__()
-            self.step = self.mg.compile(super().step)
+            self.step = self.mg.compile(super().step, **options)
             start = [each.numpy() for each in self.parameters]
             for _ in range(2):  # traced, so that each timed step runs the program
                 self.step()

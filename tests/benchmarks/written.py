@@ -5,8 +5,10 @@ Guards, the update and kept gradients are included. Writing a program is timed a
 
 import time
 from typing import Any
+from unittest.mock import patch
 
 import micrograd_plus as mg
+from micrograd_plus.written import block_text
 
 from . import (
     w1_scalar_mlp,
@@ -20,6 +22,7 @@ from . import (
 )
 from .alone import compare_processes
 from .harness import Effort, race
+from .on_jax import WORKLOADS, OnJax
 from .peers import ByHand, OnOurs, OnTorch, with_program
 from .report import Outcome, Row
 
@@ -30,6 +33,8 @@ MODULES = {
 """The module of each workload, and the goal: time over by hand."""
 TOLERANCE = 1e-4
 """How far gradients may be apart: some workloads are in float32."""
+ROUNDING = {"W7": {False: 0.95}, "W8": {False: None, True: 0.65}}
+"""Workloads that are also compiled with `exact=False`, by numba or not, and their goals."""
 MOST_TO_WRITE = {"W3": 8.0, "W7": 400.0}
 """Goals for writing a program, in ms."""
 
@@ -93,30 +98,41 @@ class OnArrays(w1_scalar_mlp.Ours):
         self.loss = losses.sum() + w1_scalar_mlp.DECAY * sum(each.data * each.data for each in parameters)
 
 
-class Rounding(w7_rnn.Ours):
-    """A step that may round differently."""
+class ByNumba(OnArrays):
+    """The program of one example in a loop over the examples, compiled by numba."""
 
-    name = "micrograd_plus exact=False"
+    name = "micrograd_plus by numba"
 
     def __init__(self) -> None:
+        import numba  # noqa: F401 - without it, the program would be that of arrays
+
         super().__init__()
-        self.step = mg.compile(super().step, exact=False)
-        start = [each.numpy() for each in self.parameters]
-        for _ in range(2):
-            self.step()
-        for parameter, values in zip(self.parameters, start, strict=True):
-            parameter.assign(values)
+        self.example = mg.compile(self.backward_of_one, batch=True, exact=False)
+
+
+def rounding(ours: type, is_by_numba: bool) -> type:
+    """Return the same contender with a step that may round differently, with numba or in NumPy alone."""
+
+    class Rounding(with_program(ours, f"exact=False {'by numba' if is_by_numba else 'in NumPy'}", exact=False)):
+        def __init__(self) -> None:
+            if is_by_numba:
+                import numba  # noqa: F401 - without it, the program would be that in NumPy
+            with patch.object(block_text, "has_numba", lambda: is_by_numba):
+                super().__init__()
+
+    return Rounding
 
 
 def run_values(effort: Effort, without: set[str]) -> list[Row]:
     """Compare the programs of micrograd's demo with Python by hand, and with the engine."""
     w1 = w1_scalar_mlp
     written = with_program_of_values(w1.Ours)
-    kinds = (w1.PythonByHand, w1.Ours, written, OnArrays)
+    kinds = (w1.PythonByHand, w1.Ours, written, OnArrays, ByNumba)
     times = race("W1 written out", kinds, 1e-10, effort, without)
     return [
         Row("W1", "program of floats, over Python by hand", times.ratio(written.name, kinds[0].name), at_most=0.65),
         Row("W1", "program on arrays, over Python by hand", times.ratio(OnArrays.name, kinds[0].name), at_most=0.35),
+        Row("W1", "program by numba, over Python by hand", times.ratio(ByNumba.name, kinds[0].name)),
         Row("W1", "engine, over Python by hand", times.ratio(w1.Ours.name, kinds[0].name)),
         Row("W1", "writing the program", time_to_write(w1.Ours), "ms", at_most=2500),
     ]
@@ -128,19 +144,24 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     rows = run_values(effort, without)
     for name, (module, goal) in MODULES.items():
         written = with_program(module.Ours)
-        kinds = (by_hand(module), module.Ours, written, module.Torch, *([Rounding] if name == "W7" else []))
+        freer = [rounding(module.Ours, is_by_numba) for is_by_numba in ROUNDING.get(name, ())]
+        on_jax = [WORKLOADS[name]] if name in WORKLOADS else []
+        kinds = (by_hand(module), module.Ours, written, module.Torch, *freer, *on_jax)
         times = race(f"{name} written out", kinds, TOLERANCE, effort, without)
         rows += [
             Row(name, "program, time over by hand", times.ratio(written.name, ByHand.name), at_most=goal),
             Row(name, "engine, time over by hand", times.ratio(OnOurs.name, ByHand.name)),
             Row(name, "torch, time over by hand", times.ratio(OnTorch.name, ByHand.name)),
+            Row(name, "jitted jax, time over by hand", times.ratio(OnJax.name, ByHand.name)),
             Row(name, "writing the program", time_to_write(module.Ours), "ms", at_most=MOST_TO_WRITE.get(name)),
         ]
         if name in ("W5", "W6", "W8"):
             ratio = compare_processes(module.__name__.rpartition(".")[2])
             rows.append(Row(name, "in fresh processes, over by hand", ratio, at_most=0.8))
-        if name == "W7":
-            rows.append(Row(name, "exact=False, over by hand", times.ratio(Rounding.name, ByHand.name), at_most=0.95))
+        rows += [
+            Row(name, f"{each.name.partition(' ')[2]}, over by hand", times.ratio(each.name, ByHand.name), at_most=most)
+            for each, most in zip(freer, ROUNDING.get(name, {}).values(), strict=True)
+        ]
         if name == "W8":
             rows.append(Row(name, "peak memory of a step", w8_broadcasting.peak(written()), "MB", at_most=26))
     return [Outcome("Steps written out as programs", "ratio", rows, {})]

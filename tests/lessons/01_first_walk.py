@@ -17,7 +17,8 @@ def subtract_b(a, b):
     "neuron.predict.lines": """\
 @exercises.answer("neuron.predict.lines")
 def neuron_predict_lines(w, x, b):
-    y = np.tanh(w * x + b)
+    s = w * x + b
+    y = np.tanh(s)
     at_s = 1 - y * y
     return at_s * x
 """,

@@ -118,6 +118,8 @@ def test_sentences_and_formulas_have_the_students_expressions(open_player):
     assert "(h @ w) * mg.sin(w) sends" in page.locator(".sentence").inner_text()
     assert "mg.sin(w)" in page.locator(".edge-formula").inner_text()
     assert "h @ w" in page.locator(".drawing text.name").all_text_contents()
+    page.keyboard.press("ArrowRight")
+    assert "(h @ w)" in page.locator(".edge-formula").inner_text()
 
 
 def test_pictures_and_solutions_have_cuts_and_expressions(tmp_path):

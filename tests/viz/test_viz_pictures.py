@@ -186,3 +186,9 @@ def test_pixel_pictures_have_the_requested_width(tmp_path):
         with Image.open(io.BytesIO(shot.read_bytes())) as image:
             assert image.size[0] == width
             assert image.convert("RGB").getpixel((width // 2, 3)) == (0x16, 0x18, 0x1C)
+
+
+def test_a_still_picture_has_only_the_rules_that_it_uses():
+    sheet = ".a text { fill: red; }.b,.c:not(.d) .e{ x: 1; }rect{ y: 2; }.f.g { z: 3; }"
+    markup = '<g class="a"><rect class="c"/><g class="e f"/></g>'
+    assert colours.used_rules(sheet, markup) == ".a text{fill: red;}.c:not(.d) .e{x: 1;}rect{y: 2;}"

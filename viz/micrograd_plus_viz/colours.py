@@ -41,6 +41,18 @@ def resolve_styles(*sheets: str, dark: bool = False) -> str:
     return re.sub(r"var\(--([\w-]+)\)", lambda each: named_here.get(each[1], each[0]), sheet) + cells
 
 
+def used_rules(sheet: str, markup: str) -> str:
+    """Return the rules of a resolved style sheet that may apply to markup: those whose classes occur in it."""
+    names = {name for attribute in re.findall(r'class="([^"]*)"', markup) for name in attribute.split()}
+
+    def is_used(selector: str) -> bool:
+        return names.issuperset(re.findall(r"\.([A-Za-z][\w-]*)", re.sub(r":not\([^)]*\)", "", selector)))
+
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)
+    kept = [([each.strip() for each in selectors.split(",") if is_used(each)], body) for selectors, body in rules]
+    return "".join(f"{','.join(selectors)}{{{body.strip()}}}" for selectors, body in kept if selectors)
+
+
 def _spell_selectors(sheet: str) -> str:
     """Return rules whose selectors have no `:is`."""
 

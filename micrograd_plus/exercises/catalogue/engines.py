@@ -56,7 +56,7 @@ def judge_order(case: Any, right: dict[str, Any], values: dict[str, Any]) -> Wro
     due = set(right[ONLY_ANSWER].astype(int).tolist())
     arguments = case.request["arguments"]
     if set(nodes) != due or len(nodes) != len(due):
-        sentence = f"you list {len(nodes)} nodes; {len(due & set(nodes))} of them belong to the root's graph"
+        sentence = (f"nodes in your list: {len(nodes)}; of these in the root's graph: {len(due & set(nodes))}")
         kind = "unused nodes" if set(nodes) > due else "missing nodes" if set(nodes) < due else "order"
         return Wrong("repeated nodes" if set(nodes) == due else kind, sentence, ONLY_ANSWER)
     if nodes[0] != arguments["root"]:

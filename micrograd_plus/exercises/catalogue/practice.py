@@ -46,7 +46,8 @@ EXERCISES = [
         "return at_s * x",
         "at_s = 1 - y * y",
         "return at_s * w",
-        "y = np.tanh(w * x + b)",
+        "y = np.tanh(s)",
+        "s = w * x + b",
     ], "the gradient of w in a neuron, from shuffled lines"),
     with_gaps(
         engines.ACCUMULATE, """\

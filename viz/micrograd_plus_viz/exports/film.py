@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import letters, window, words
-from ..colours import levels, palette, resolve_styles
+from ..colours import levels, palette, resolve_styles, used_rules
 from ..payload import payload
 from ..stage import Stage, View, event_layer
 from ..static_files import FONTS, SIGNS
@@ -99,7 +99,7 @@ def graph_svg(data: dict[str, Any], dark: bool = False, details: Sequence[str] =
     below = _sentence_of_part(data, stage.width)
     inner += below.at(MARGIN, height)
     height += below.height
-    style = resolve_styles("stage.css", "picture.css", dark=dark)
+    style = used_rules(resolve_styles("stage.css", "picture.css", dark=dark), f'<rect class="walk ground">{inner}')
     return document(width, height, style, inner, data["alt"]), width, height
 
 
