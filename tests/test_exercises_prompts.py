@@ -184,7 +184,7 @@ def test_what_an_exercise_needs_exists_and_comes_before_it():
 def test_a_right_answer_shows_the_rule_of_the_engine_and_the_next_exercise():
     text = " ".join(repr(exercises.check("tanh.x", lambda out: 1 - out * out)).split())
     assert "The engine's own rule: lambda out: 1 - out * out As a formula: contribution = upstream · (1 − out²)" in text
-    count = len(exercises.list_exercises("numbers"))
+    count = len(exercises.list_exercises("numbers and the chain"))
     assert re.search(rf'\d+ of {count} exercises of "numbers and the chain" are right\. Next: exercises\.get', text)
     assert "The engine's own rule" not in repr(exercises.check("tanh.x", lambda out: 1 - out))
     assert re.search(rf"numbers and the chain: [1-9]\d* of {count} are right\. Next: ", exercises.progress())
@@ -285,7 +285,7 @@ def test_a_filled_gap_and_an_order_of_lines_are_right():
     assert exercises.check("engine.unbroadcast.gaps", unbroadcast)
     for exercise in of_kind("lines"):
         lines = re.findall(r"^    # (.*)$", exercise.starter, re.MULTILINE)[1:]
-        assert len(lines) >= 5
+        assert len(lines) >= 4
 
 
 def test_the_line_that_is_too_many_gives_a_named_mistake():

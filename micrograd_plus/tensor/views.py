@@ -19,7 +19,6 @@ from weakref import ref
 
 from .. import ops
 from ..backends import devices
-from ..core.backward import NO_BLOCK
 from ..core.modes import Block, grad_enabled
 from ..core.runtime.ownership import is_real_on_cpu, lend_to_user, user_may_write
 from ..core.variable import Leaf
@@ -75,8 +74,12 @@ def write_into_view(
         if not is_current:
             view._become(take(whole, origin))
         change(*given)  # before the tensor is written: as long as the view has entries of its array, that is copied
-        with Block(grad_enabled, False) if origin[2] is _stop_gradient else NO_BLOCK:
-            whole._put(place_of(origin, whole), view)
+        place = place_of(origin, whole)
+        if origin[2] is not _stop_gradient:
+            whole._put(place, view)
+        else:
+            with Block(grad_enabled, False):
+                whole._put(place, view)
     except BaseException:
         view._data, view.node, view.is_lent = entries_of(whole._data, origin), node, is_lent
         view.is_fast = is_real_on_cpu(view._data) and not is_lent
@@ -192,7 +195,7 @@ def has_values_of(view: Any, whole: Any) -> bool:
 
 def why_not(view: Any, whole: Any, is_current: bool) -> str | None:
     """Return why a view cannot be written into, with {name} for the view and {line} for the write; None if it can."""
-    if _is_part_of_leaf(view.origin) and _makes_graphs():
+    if (whole.node is not None or view.origin[1] is not None) and _is_part_of_leaf(view.origin) and _makes_graphs():
         return (
             "{line}: x is a leaf that requires a gradient, and {name} is a part of it; write `with mg.no_grad(): "
             "{line}` to change its values, or {name}.clone() for an independent tensor"

@@ -73,6 +73,8 @@ class ChangeNotes(recorders.Recorder):
         self._changes: list[Any] = []  # plain tuples: to make a Change takes longer than to note one
         self._lent: dict[int, LentArray] = {}
         self._gradients: dict[int, tuple[Any, Any]] = {}
+        self._watched: Any = None  # the last walk, if its steps are noted as they happen
+        self._tensor = Variable.public
 
     @property
     def changes(self) -> list[Change]:
@@ -87,22 +89,25 @@ class ChangeNotes(recorders.Recorder):
             self._gradients[id(after)] = after, subject
             return
         place = self._place(frame_at(2))
+        of = "gradient"
         if kind == "gradient":
-            if after is not None or isinstance(before, Variable):
+            if after is not None or type(before) is self._tensor:
                 before, after = self._follow_gradient(subject, before, after, place)
-            self._note_change(kind, subject, "gradient", before, after, None, place)
-        elif kind == "accumulate":
-            self._note_change(kind, subject, "gradient", None, None, None, place)
         elif kind == "update":
-            nodes = [(parameter.node, old, new) for parameter, old, new in subject]
-            self._note_change(kind, nodes, "value", None, None, (by, {**before}), place)
+            subject = [(parameter.node, old, new) for parameter, old, new in subject]
+            of, before, by = "value", None, (by, {**before})
         elif kind == "lend":
             self._lent[id(subject)] = LentArray(subject, place)
+            return
         elif kind in ("write", "become"):
             self._note_write(kind, subject, before, after, place)
-        else:
-            of = "gradient" if kind == "hook" else None
-            self._note_change(kind, subject, of, array_of(before), array_of(after), by, place)
+            return
+        elif kind == "hook":
+            before, after = array_of(before), array_of(after)
+        elif kind == "draw":
+            of = None
+        steps = None if self._watched is None else len(self._watched.steps)
+        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(self.walks), steps))
 
     def _follow_gradient(self, leaf: Any, before: Any, after: Any, place: Place) -> tuple[Any, Any]:
         """Follow writes into the tensor that becomes a `.grad`. Return the arrays before and after, to be kept."""
@@ -143,15 +148,15 @@ class ChangeNotes(recorders.Recorder):
         for note in self._notes:
             node = note[2]
             for leaf in [getattr(value, "node", None) for value in note[1]] if node is None else node.parents:
-                if type(leaf) is Leaf and leaf.grad is not None and leaf not in kept:
-                    kept[leaf] = array_to_keep(leaf.grad)
+                if type(leaf) is Leaf and leaf not in kept and leaf.grad is not None:
+                    gradient = leaf.grad
+                    kept[leaf] = array_to_keep(gradient) if type(gradient) is self._tensor else gradient
 
     def _note_change(
         self, kind: str, subject: Any, of: str | None, before: Any, after: Any, by: Any, place: Place
     ) -> None:
-        walks = self.walks
-        steps = len(walks[-1].steps) if walks and not walks[-1].can_replay else None
-        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(walks), steps))
+        steps = None if self._watched is None else len(self._watched.steps)
+        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(self.walks), steps))
 
     def _owner_of(self, variable: Any) -> tuple[Any, str]:
         """Return the leaf whose value or gradient a variable is; any other variable itself."""
@@ -167,7 +172,7 @@ class ChangeNotes(recorders.Recorder):
         while frame is not None:
             code = frame.f_code
             key = id(code)
-            if key not in engine_code and (key in user_code or kind_of(code) is not ENGINE):
+            if key in user_code or (key not in engine_code and kind_of(code) is not ENGINE):
                 break
             if code is not PREFIXING_WRAPPER:
                 inner = code
@@ -184,7 +189,7 @@ class ChangeNotes(recorders.Recorder):
 
 def array_to_keep(gradient: Any) -> Any:
     """Return the array of a gradient, which no one will write into; a copy if the program may."""
-    if not isinstance(gradient, Variable):
+    if type(gradient) is not Variable.public:
         return gradient
     return gradient._data.copy() if user_may_write(gradient) else gradient._data
 

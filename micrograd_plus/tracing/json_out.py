@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +27,8 @@ from .values import ValueTable
 FORMAT, VERSION = "micrograd_plus/trace", 3
 MOST_GROUPS = 200
 """How many groups a part lists so that the graph around it can be drawn."""
+MOST_BEHIND_CUTS = 24
+"""How many nodes a part lists from which no gradient goes on, so that cuts can be drawn."""
 
 Data = dict[str, Any]
 """Plain data: what JSON can hold."""
@@ -258,7 +260,17 @@ class Writer:
         if self.trace.error and self.trace.error.node is not None:
             touched |= {self.trace.error.node, *(at for _, at in nodes[self.trace.error.node].inputs)}
         touched |= {at for number in touched if nodes[number].kind == "output" for _, at in nodes[number].inputs}
-        return sorted(touched)
+        return sorted(touched | self._nodes_behind_cuts(touched))
+
+    def _nodes_behind_cuts(self, touched: set[int]) -> set[int]:
+        """Return what some nodes were computed from that no gradient goes back to, nearest first, up to a limit."""
+        nodes, behind = self.trace.nodes, set[int]()
+        todo = deque(number for number in sorted(touched) if _is_cut_off(nodes[number]))
+        while todo and len(behind) < MOST_BEHIND_CUTS:
+            found = {at for _, at in nodes[todo.popleft()].inputs} - touched - behind
+            behind |= found
+            todo += sorted(found)
+        return behind
 
     def _groups_of_part(self, nodes: list[TraceNode]) -> list[int]:
         """Return the numbers of the groups of these nodes, of those around them, and of others from the outside in, as
@@ -294,3 +306,8 @@ class Writer:
             "first": start, "steps": count, "of_steps": len(trace.steps), "of_nodes": len(trace.nodes),
             "of_groups": len(trace.groups), "links": [[a, b, number] for (a, b), number in sorted(links.items())],
         }  # fmt: skip
+
+
+def _is_cut_off(node: TraceNode) -> bool:
+    """Return whether a node is a result that no gradient goes back from."""
+    return node.kind != "leaf" and not node.requires_grad

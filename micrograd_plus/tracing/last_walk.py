@@ -22,6 +22,7 @@ from .trace import Trace
 FEWEST = 200
 """Applications that are always kept, so that all walks of a small script are shown."""
 OP, NODE, RESULT, CALL = 0, 2, 5, 6  # places in a note
+WALK = Change._fields.index("walk")
 
 
 class LastWalkRecorder(Recorder):
@@ -69,8 +70,8 @@ class LastWalkRecorder(Recorder):
     def _forget_changes(self, walks: int) -> None:
         """Forget the changes before the first walk that is kept, which notes itself what they left."""
         self.forgotten += walks
-        noted = map(Change._make, self._changes)
-        self._changes[:] = [change._replace(walk=change.walk - walks) for change in noted if change.walk > walks]
+        noted = [Change._make(note) for note in self._changes if note[WALK] > walks]
+        self._changes[:] = [change._replace(walk=change.walk - walks) for change in noted]
 
     def _forget_calls(self, used: set[int], kept: list[int]) -> None:
         """Forget calls that have returned and that no kept note belongs to, and with them their frames."""

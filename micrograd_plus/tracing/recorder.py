@@ -14,8 +14,8 @@ from ..core.apply import Op
 from ..core.backward import topological_order, walk
 from ..core.rule import Contribution
 from ..core.runtime import recorders
-from ..core.runtime.blocks import OpenScope, scopes
-from ..core.variable import Node, Variable
+from ..core.runtime.blocks import scopes
+from ..core.variable import Node
 from .changes import PREFIXING_WRAPPER, ChangeNotes, array_to_keep
 from .events import Application, AppliedRule, Call, CallToken, FrameSnapshot, ValueRef, reference_to
 from .failures import ErrorRecord, frames_of, record_of_caught_error, record_of_error
@@ -109,7 +109,6 @@ class Recorder(ChangeNotes):
         self._named_notes = 0
         self._failed_walks: dict[int, RecordedWalk] = {}
         self._running: dict[int, tuple[FrameType, CallToken]] = {}
-        self._tensor = Variable.public
 
     @property
     def applications(self) -> list[Application]:
@@ -133,7 +132,7 @@ class Recorder(ChangeNotes):
         deeper: Any = None
         while frame is not None:
             code = id(frame.f_code)
-            if code not in engine_code and (code in user_code or kind_of(frame.f_code) is not ENGINE):
+            if code in user_code or (code not in engine_code and kind_of(frame.f_code) is not ENGINE):
                 break
             deeper, inner, frame = inner, frame, frame.f_back
         call, instruction = id(frame), -1
@@ -173,7 +172,10 @@ class Recorder(ChangeNotes):
 
     def _user_frame(self, frame: FrameType | None) -> FrameType | None:
         """Return the innermost frame of the user's program, from `frame` outward."""
-        while frame is not None and (id(frame.f_code) in engine_code or kind_of(frame.f_code) is ENGINE):
+        while frame is not None:
+            code = id(frame.f_code)
+            if code in user_code or (code not in engine_code and kind_of(frame.f_code) is not ENGINE):
+                break
             frame = frame.f_back
         return frame
 
@@ -235,6 +237,7 @@ class Recorder(ChangeNotes):
     def _add_walk(self, recorded: RecordedWalk) -> None:
         self.look_for_writes()
         recorded.position, recorded.notes = len(self._notes), self._notes
+        self._watched = None if recorded.can_replay else recorded
         self.walks.append(recorded)
 
     def _asking_call(self, frame: FrameType) -> tuple[int, int]:
@@ -309,7 +312,7 @@ class Recorder(ChangeNotes):
             copy = call.frame = snapshots[id(frame)]
             if not call.parent:
                 copy.f_locals = {name: value for name, value in copy.f_locals.items() if value is not trace}
-            if isinstance(call.scope, OpenScope):
+            if call.scope is not None and not isinstance(call.scope, str):
                 call.scope = call.scope.name
         self.outermost = None
         self._running.clear()

@@ -23,6 +23,7 @@ from ..core.runtime.recorders import OnStep, Recorder, mute_recorders, notify_wa
 from ..core.variable import clock, is_complex, namespace_of
 from ..pytrees import leaves, map_leaves, matching_leaves
 from ..tensor import Tensor, in_dtype, upstream_of
+from ..tensor.tensor import new_tensor
 from .arguments import check_tuple, name_of
 from .forward_steps import JoinPush, PushedApplication, is_transposed, node_of, report
 from .reverse import as_variables, differentiating, grad, have_nodes, zeros
@@ -134,7 +135,7 @@ def frozen_copy(value: Any) -> Any:
     """Return a copy of a tensor object, since `x += y` makes the same object another result."""
     if not isinstance(value, Tensor):
         return value
-    same = object.__new__(Tensor)
+    same = new_tensor()
     same._data, same.node, same.is_fast, same.origin = value._data, value.node, value.is_fast, None
     return same
 

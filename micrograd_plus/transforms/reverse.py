@@ -325,7 +325,7 @@ def gradients_of(out: Any, upstream: Any, inputs: list[Any], *, differentiable: 
         for i, node in enumerate(nodes):
             if node in found:
                 arrived = in_dtype(found[node], node)
-                received = arrived if isinstance(arrived, Tensor) else Tensor.of(arrived)
+                received = arrived if type(arrived) is Tensor else Tensor.of(arrived)
                 total[i] = add_gradient(total[i], received)
     return total
 

@@ -235,7 +235,7 @@ for _name in ("__float__", "__int__", "__index__", "__complex__"):
 
 def fix_number(page: Page, ink: Ink) -> Any:
     """Return an input number as a constant of the program, which holds as long as the number stays the same."""
-    kind, read = ink.value.source
+    kind, read = ink.value.source[:2]
     if kind == "argument":
         raise TypeError(refusal(f"needs the number {ink.value.hint} itself, not as part of arithmetic,"))
     page.add_condition(read, ink.array, f"{ink.value.hint} is {ink.array!r}")

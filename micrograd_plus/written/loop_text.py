@@ -10,7 +10,12 @@ from .page import Statement, Value
 
 SMALL = 2**14
 """Arrays of fewer bytes are not deleted at their last reading: the statement would take longer than it saves."""
-WORDS = {"+": "sum", "-": "difference", "*": "product", "/": "quotient", "@": "product", "**": "power"}
+WORDS = {
+    "+": "sum", "-": "difference", "*": "product", "/": "quotient", "@": "product", "**": "power",
+    "np.add.reduce": "total", "np.maximum.reduce": "largest", "np.minimum.reduce": "smallest",
+    "np.take_along_axis": "chosen", "np.take": "chosen", "reshape": "reshaped", "np.reshape": "reshaped",
+}  # fmt: skip
+"""Names for results, by the sign or function that makes them."""
 
 
 class LoopText:
@@ -142,7 +147,11 @@ def word_of(statement: Statement) -> str:
     """Return a name for a result, after the statement that makes it."""
     if statement.form in ("binop", "unop"):
         return WORDS.get(statement.function, "v")
-    return {"getitem": "part"}.get(statement.form, statement.function.rpartition(".")[2] or "v")
+    first = statement.args[0] if statement.args else None
+    if statement.function == "T" and isinstance(first, Value) and first.name:
+        return f"{first.name}_T"
+    function = statement.function
+    return {"getitem": "part"}.get(statement.form) or WORDS.get(function, function.rpartition(".")[2] or "v")
 
 
 def hint_of(series: Series) -> str:

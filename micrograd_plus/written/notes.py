@@ -34,7 +34,8 @@ def prepare_notes() -> None:
 
 class Frames(NamedTuple):
     """The frames behind a statement: the user's, the rule's, the node of the walk with its upstream, the order of the
-    walk (None if no recording sees this walk), and the optimiser that takes a step."""
+    walk (None if no recording sees this walk), and the optimiser that takes a step
+    with its parameter."""
 
     user: FrameType | None
     rule: Any
@@ -58,7 +59,7 @@ def read_frames() -> Frames:
             is_seen = frame.f_back is not None and frame.f_back.f_code is backward.gradients.__code__
             order = frame.f_locals["order"] if is_seen else None
         elif code in _step_code:
-            optimiser = frame.f_locals["self"]
+            optimiser = frame.f_locals["self"], frame.f_locals.get("tensor")
         elif kind_of(code) == USER:
             break
         frame = frame.f_back
@@ -70,7 +71,11 @@ def note_here(page: Any) -> Note:
     user, rule, node, upstream, order, optimiser = read_frames()
     site, line = place_of(user)
     if node is None:
-        return Note(line, site, f"update by {type(optimiser).__name__}" if optimiser is not None else "")
+        if optimiser is None:
+            return Note(line, site, "")
+        owner, tensor = optimiser
+        name = page.named.get(id(tensor)) or getattr(tensor, "label", "") or "a parameter"
+        return Note(line, site, f"update of {name} by {type(owner).__name__}")
     if node in page.made:
         (site, line), value = page.made[node]
         if hasattr(upstream, "value"):

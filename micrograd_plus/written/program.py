@@ -8,6 +8,8 @@ import inspect
 import itertools
 import linecache
 import math
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from .passes import PASSES, ROUNDING_PASSES
 from .plan import Plan
 from .seams import OpenPage, heal, write_on
 from .surroundings import Surroundings
-from .text import Text
+from .text import Text, wrap
 
 _numbers = itertools.count(1)
 
@@ -84,29 +86,35 @@ class Program:
             lines += ["", *function]
         lines += [
             "",
-            f"def {name}({', '.join(self.text.parameters)}):",
+            *wrap(f"def {name}(", ", ".join(self.text.parameters), "):"),
             '    """The step, written out by mg.compile.',
             "",
         ]
         if not self.is_exact:
             lines += [*ABOUT_ROUNDING, ""]
-        for value in self.page.inputs:
-            lines.append(f"    {value.name}: {describe(value)}")
+        lines += [f"    {text}" for text in self._describe_inputs()]
         for constant, x in self.text.constants.items():
             lines.append(f"    {constant} (a constant): {x.dtype} {x.shape}")
         lines += ["", f"    Returns {self.results()}.", '    """']
         return lines
 
+    def _describe_inputs(self) -> list[str]:
+        """Return a line for each array among the inputs, and one for all numbers of a kind."""
+        groups: dict[str, list[str]] = {}
+        for value in self.page.inputs:
+            groups.setdefault(describe(value), []).append(value.name)
+        return [
+            line
+            for what, names in groups.items()
+            for line in textwrap.wrap(f"{', '.join(names)}: {what}", 112, subsequent_indent="    ")
+        ]
+
     def results(self) -> str:
         """Return a description of the results."""
-        parts = ["the result"] * len(self.page.results)
-        for update in self.page.updates:
-            if isinstance(update.value, Value):
-                parts.append(
-                    {"tensor": "new values", "gradient": "a gradient", "state": f"state {update.key}"}[update.kind]
-                )
-        counted = [f"{len(list(group))} x {key}" for key, group in itertools.groupby(parts)]
-        return ", ".join(counted) or "nothing"
+        words = {"tensor": "new value", "gradient": "gradient", "state": "state"}
+        kinds = [words[update.kind] for update in self.page.updates if isinstance(update.value, Value)]
+        counts = Counter(["result"] * len(self.page.results) + kinds)
+        return ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items()) or "nothing"
 
     def __str__(self) -> str:
         return self.source
@@ -140,10 +148,10 @@ class Program:
 
 def describe(value: Value) -> str:
     """Return a description of an input, for the header."""
-    kind = value.source[0]
-    what = {"argument": "argument", "tensor": "values of a tensor", "gradient": "the gradient before the step",
-            "read": "a setting or state of the optimiser", "object": "a generator of random numbers",
-            "array": "an array that the step finds"}[kind]  # fmt: skip
+    kind = value.source[2] if value.source[0] == "read" else value.source[0]
+    what = {"argument": "argument", "tensor": "tensor", "gradient": "gradient from before the step",
+            "setting": "settings of the optimiser", "state": "states of the optimiser",
+            "object": "generator of random numbers", "array": "array"}[kind]  # fmt: skip
     return f"{what}, {value.dtype} {value.shape}" if value.dtype is not None else what
 
 

@@ -130,7 +130,8 @@ class OpenPage(Page):
         for name, x in state.items():
             x = x._data if isinstance(x, Variable) else x
             read = _reader(owner, tensor, name)
-            inked[name] = Ink(x, self.add_input(x, ("read", read), name), self)
+            owner_name = self.named.get(id(tensor)) or getattr(tensor, "label", "") or "t"
+            inked[name] = Ink(x, self.add_input(x, ("read", read, "state"), f"{owner_name}_{name}"), self)
         state.update(inked)
         self.states[id(state)] = owner, tensor, inked
         return state
@@ -146,7 +147,7 @@ class OpenPage(Page):
             return x
         if place not in self.settings:
             read = _setting_reader(holder, key)
-            self.settings[place] = Ink(x, self.add_input(x, ("read", read), hint), self)
+            self.settings[place] = Ink(x, self.add_input(x, ("read", read, "setting"), hint), self)
         return self.settings[place]
 
     # The end ----------------------------------
@@ -289,13 +290,13 @@ def set_requires_grad(original: Any, self: Any, value: bool) -> None:
     original(self, value)
 
 
-@on_paper(ownership.replace_array)
-def replace_array(original: Any, variable: Any, data: Any, **options: Any) -> None:
+@on_paper(ownership.set_array)
+def set_array(original: Any, variable: Any, data: Any) -> None:
     """Write down that a tensor gets another array."""
     page = _touch(variable)
     if page is not None and type(data) is not Ink:
         data = Ink(data, page.constant(data), page)
-    original(variable, data, **options)
+    original(variable, data)
 
 
 @on_paper(ownership.has_other_owners)
@@ -465,7 +466,7 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
             gradient = ownership.snapshot(gradient) if isinstance(gradient, Tensor) else gradient
             after = self.new_values(before, gradient, page.touch_state(self, tensor), settings)
             after = after if after.dtype is before.dtype else after.astype(before.dtype)
-            ownership.replace_array(tensor, after, announced=True)
+            ownership.set_array(tensor, after)
     return loss
 
 

@@ -365,7 +365,8 @@ class Compiled:
             program = Program(page, structure, name, len(args) if not kwargs else -1, self.exact)
         self._counts["traced"] += 1
         change = around.first_change(program.page)
-        return result, Entry(program, Guards(Surroundings(self.function, flat), program.page), change)
+        around = Surroundings(self.function, flat) if change else around
+        return result, Entry(program, Guards(around, program.page), change)
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:
         """Trace a second call, and compare the two programs. If the first call has changed something around the step,

@@ -158,6 +158,7 @@ class Surroundings:
             functools.partial: lambda x, name: self._visit_parts((x.args, name), (x.keywords, name), (x.func, name)),
             BuiltinMethodType: self._visit_builtin_method,
             FunctionType: self._visit_function,
+            (ModuleType, type): self._visit_object,
         }
 
     def _visit_parts(self, *parts: tuple[Any, str]) -> None:
@@ -165,7 +166,7 @@ class Surroundings:
             self._visit(x, name)
 
     def _visit_tensor(self, x: Any, name: str) -> None:
-        self.named.setdefault(id(x), name)
+        self.named.setdefault(id(x), name.removeprefix("self."))
         self.tensors.append(x)
 
     def _visit_builtin_method(self, x: Any, name: str) -> None:
@@ -195,7 +196,7 @@ class Surroundings:
     def _visit_module(self, module: Any, name: str) -> None:
         self.modules[id(module)] = module, name
         for key, x in [*module.named_parameters(), *module.named_buffers()]:
-            self.named.setdefault(id(x), f"{name}.{key}" if key[:1].isdigit() else key)
+            self.named.setdefault(id(x), f"{name}.{key}".removeprefix("self.") if key[:1].isdigit() else key)
             self.tensors.append(x)
         for key, part in list(vars(module).items()):
             if not key.startswith("_"):
@@ -250,9 +251,8 @@ class Surroundings:
     def _visit_object(self, x: Any, name: str) -> None:
         """Note the attributes of a user's object, class or module that code names."""
         kind = x if isinstance(x, (type, ModuleType)) else type(x)
-        inner = getattr(x, "function", None)  # of a compiled step
-        if type(x).__module__.startswith(__package__ or "") and inner is not None:
-            self._visit(inner, name)
+        if type(x).__module__.startswith(__package__ or "") and hasattr(x, "function"):
+            self._visit(x.function, name)  # of a compiled step
         if not has_users_code(kind):
             return
         self._visit_attributes(x, name)

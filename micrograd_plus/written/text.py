@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+import textwrap
 from collections import Counter
 from typing import Any
 
@@ -18,6 +19,11 @@ from .page import Page, Statement, Value, is_array
 
 ALIVE = 2**62
 """The place of a reading after the call."""
+NAMES_OF_RESULTS = {
+    "add": "sum", "subtract": "difference", "multiply": "product", "divide": "quotient", "matmul": "product",
+    "linear_layer": "linear",
+}  # fmt: skip
+"""Names for results that the user gives none, by operation."""
 UFUNC = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
 
@@ -34,6 +40,8 @@ class Text:
         self.modules: dict[str, Any] = {}
         self.targets: dict[str, tuple[Value, str]] = {}
         self.loops = [item for item in page.statements if isinstance(item, Loop)]
+        self.gradients_of: dict[Value, Value] = {}
+        self.inlined = find_inlined(page)
         self._name_targets()
         self.parameters = [self.name(value, value.hint) for value in page.inputs]
         self.last_reads = self._last_reads()
@@ -47,7 +55,7 @@ class Text:
     def name(self, value: Value, wanted: str) -> str:
         """Give a value a name that no other has."""
         if not value.name:
-            wanted = re.sub(r"\W", "_", wanted).strip("_") or "v"
+            wanted = re.sub(r"\W+", "_", wanted).strip("_") or "v"
             wanted = f"{wanted}_" if keyword.iskeyword(wanted) or wanted in ("np", "math") else wanted
             wanted = f"v{wanted}" if wanted[0].isdigit() else wanted
             value.name = self.find_free(wanted)
@@ -70,10 +78,18 @@ class Text:
             hint = next((value.hint for value in reversed(series.values) if value.hint), "")
             for value in series.values:
                 value.hint = hint
+        self._name_results()
+        self._name_updates()
+
+    def _name_results(self) -> None:
+        """Hint at names for results that the user gives none, after their operations, and for gradients of results."""
+        for node, (_, value) in self.page.made.items():
+            if value is not None and not value.hint and value.is_whole and node.op is not None:
+                value.hint = NAMES_OF_RESULTS.get(node.op.name, node.op.name)
         for upstream, value in self.page.upstreams.values():
             if value is not None and value.hint and not upstream.hint:
                 upstream.hint = f"to_{value.hint}"
-        self._name_updates()
+                self.gradients_of[upstream] = value
 
     def _name_updates(self) -> None:
         """Hint at names for new values and gradients of tensors."""
@@ -86,6 +102,9 @@ class Text:
                 elif update.kind == "tensor":
                     name = next((hint for tensor, hint in tensors if tensor is update.target), "t")
                     update.value.hint = f"new_{name}"
+                elif update.kind == "state":
+                    owner = self.page.named.get(id(update.target[1])) or "t"
+                    update.value.hint = f"new_{owner}_{update.key}"
 
     def _last_reads(self) -> dict[Value, int]:
         """Return the index of the statement that reads each value last; values that outlive the call have none."""
@@ -113,14 +132,14 @@ class Text:
                 note = None
             else:
                 lines += comment_of(item.note) if item.note.begins_after(note) else []
-                lines.append(self.line(item))
+                lines += [self.line(item)] if item not in self.inlined.values() else []
                 note = item.note
             lines += self.say_del(self.deaths.get(i, []))
         fresh = [f"{v.name} = {v.name}.copy()" for v in dict.fromkeys(written)]
         results = ", ".join(self.say(value) for value in self.page.live())
         count = len(self.page.live())
         lines = [line for line, next_line in zip(lines, [*lines[1:], "return"], strict=False) if line or next_line]
-        return [*fresh, *lines, f"return ({results}{',' if count == 1 else ''})"]
+        return [*fresh, *lines, *wrap("return (", f"{results}{',' if count == 1 else ''}", ")")]
 
     def _find_deaths(self) -> dict[int, list[Any]]:
         """Return the values, and the lists of loops, whose memory nothing reads after each item."""
@@ -167,10 +186,15 @@ class Text:
             self.objects["special"] = self.page.paper.special
         outs = statement.outs()
         for value in outs:
-            self.name(value, value.hint or word_of(statement))
+            result = self.gradients_of.get(value)
+            is_known = result is not None and result.name and value.place is None and result.place is None
+            self.name(value, f"to_{result.name}" if is_known and result else value.hint or word_of(statement))
         if statement.form == "check":
             condition, answer = statement.args
-            return f"assert {'' if answer else 'not '}{self.say(condition)}, {statement.note.line or 'a check'!r}"
+            said = self.say(condition)
+            is_enclosed = condition in self.inlined and self.inlined[condition].form in ("unop", "binop")
+            said = said[1:-1] if answer and is_enclosed else said
+            return f"assert {'' if answer else 'not '}{said}, {statement.note.line or 'a check'!r}"
         if statement.into is not None:
             return self._line_into(statement)
         said = self.say_call(statement)
@@ -246,6 +270,9 @@ class Text:
         """Return the text of a value: its name, or its place in the list of a loop."""
         if value.kind == "constant" and value.constant is not None:
             return self.say_constant(value)
+        if value in self.inlined:
+            said = self.say_call(self.inlined[value])
+            return f"({said})" if self.inlined[value].form in ("unop", "binop") else said
         if value.place is not None and value is not value.place[0].values[-1]:
             return f"{value.place[0].name}[{value.place[1]}]"
         return value.name
@@ -281,6 +308,31 @@ class Text:
             self.name(value, value.hint or "constant")
             self.constants[value.name] = x
         return value.name
+
+
+def wrap(head: str, names: str, end: str, width: int = 112) -> list[str]:
+    """Return a line with names in parentheses, broken if it is long."""
+    if len(head) + len(names) + len(end) <= width:
+        return [f"{head}{names}{end}"]
+    return [head, *(f"    {line}" for line in textwrap.wrap(names, width - 4, break_on_hyphens=False)), end]
+
+
+def find_inlined(page: Page) -> dict[Value, Statement]:
+    """Return the statements that only serve the check right after them, by their results: its line says them."""
+    readers = Counter(value for statement in page.each_statement() for value in statement.reads())
+    live, found = set(page.live()), dict[Value, Statement]()
+    for i, check in enumerate(page.statements):
+        if check.form != "check":
+            continue
+        wanted = set(check.reads())
+        for statement in reversed(page.statements[:i]):
+            out = statement.out
+            is_asked = isinstance(out, Value) and out in wanted and readers[out] == 1 and out not in live
+            if not is_asked or statement.writes or statement.into is not None or statement.has_effect:
+                break
+            found[out] = statement
+            wanted |= set(statement.reads())
+    return found
 
 
 def _find_slice(parts: Any) -> tuple[Any, int, int]:

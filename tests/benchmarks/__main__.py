@@ -7,6 +7,7 @@ from pathlib import Path
 from . import (
     against,
     growth,
+    instructions,
     modes,
     pieces,
     report,
@@ -70,10 +71,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a verdict")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file as well")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare with the engine of another checkout")
+    parser.add_argument("--instructions", action="store_true", help="with --against: count them, instead of time")
     options = parser.parse_args()
     effort = QUICK if options.quick else Effort()
     outcomes = []
-    if options.against:
+    if options.against and options.instructions:
+        outcomes = instructions.run(options.against, options.only)
+    elif options.against:
         outcomes = against.run(options.against, options.only, effort)
     else:
         for name in options.only:

@@ -22,6 +22,7 @@ from . import (
 )
 from .alone import compare_processes
 from .harness import Effort, race
+from .on_jax import WORKLOADS, OnJax
 from .peers import ByHand, OnOurs, OnTorch, with_program
 from .report import Outcome, Row
 
@@ -144,12 +145,14 @@ def run(effort: Effort, without: set[str]) -> list[Outcome]:
     for name, (module, goal) in MODULES.items():
         written = with_program(module.Ours)
         freer = [rounding(module.Ours, is_by_numba) for is_by_numba in ROUNDING.get(name, ())]
-        kinds = (by_hand(module), module.Ours, written, module.Torch, *freer)
+        on_jax = [WORKLOADS[name]] if name in WORKLOADS else []
+        kinds = (by_hand(module), module.Ours, written, module.Torch, *freer, *on_jax)
         times = race(f"{name} written out", kinds, TOLERANCE, effort, without)
         rows += [
             Row(name, "program, time over by hand", times.ratio(written.name, ByHand.name), at_most=goal),
             Row(name, "engine, time over by hand", times.ratio(OnOurs.name, ByHand.name)),
             Row(name, "torch, time over by hand", times.ratio(OnTorch.name, ByHand.name)),
+            Row(name, "jitted jax, time over by hand", times.ratio(OnJax.name, ByHand.name)),
             Row(name, "writing the program", time_to_write(module.Ours), "ms", at_most=MOST_TO_WRITE.get(name)),
         ]
         if name in ("W5", "W6", "W8"):

@@ -237,6 +237,8 @@ def test_a_widget_of_a_loop_is_the_same_film(page):
     expect(page.locator(".readout")).to_contain_text(f"Round {(4 - 1) // length + 1} of 3")
     page.evaluate(f"window.move({2 * length + 1})")
     expect(page.locator(".readout")).to_contain_text("Round 3 of 3")
+    page.evaluate(f"window.move({2 * length})")
+    expect(page.locator(".readout")).to_contain_text("Round 2 of 3")
     page.get_by_label("Round 2: backward", exact=True).click()
     assert page.evaluate("window.saved") == length
 

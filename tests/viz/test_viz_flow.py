@@ -8,6 +8,7 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus_viz import payload, timeline
 from micrograd_plus_viz.trace_input import normalize, trace_data
+from micrograd_plus_viz.window import window
 from micrograd_plus_viz.words import factor
 
 
@@ -42,7 +43,10 @@ def test_nothing_is_dead_where_the_walk_failed_or_the_trace_is_a_part():
     trace = cut_program()
     part = normalize(trace_data(trace, 0, 2))
     assert part["part"]
-    assert not {"x", "multiply (y)"} & dead_names(part)
+    assert not {"x", "multiply (y)"} & dead_names(part), "they may be used in another part"
+    titles = {node["id"]: node["title"] for node in part["nodes"]}
+    edges = {(titles[e["node"]], node["title"]) for node in part["nodes"] for e in node["inputs"]}
+    assert {("w", "multiply (k)"), ("multiply (k)", "add (k)")} <= edges
 
     def fail(_):
         raise ValueError("no")
@@ -55,6 +59,17 @@ def test_nothing_is_dead_where_the_walk_failed_or_the_trace_is_a_part():
         with pytest.raises(ValueError, match="no"):
             (z * 1.0).backward()
     assert not dead_names(normalize(trace_data(failing)))
+
+
+def test_the_branch_behind_a_cut_is_drawn_in_every_part_that_uses_the_cut(open_player):
+    whole = normalize(trace_data(cut_program()))
+    at = next(i for i, step in enumerate(whole["steps"]) if "detach (d)" in {
+        whole["nodes"][each["node"]]["title"] for each in whole["nodes"][step["node"]]["inputs"]})
+    part, _ = window(whole, at, 1)
+    assert {"x", "multiply (y)", "detach (d)"} <= dead_names(part)
+    page = open_player(part, details=False)
+    assert page.locator(".drawing .cut-mark").count() >= 1
+    assert "multiply (y)" in page.locator(".drawing text.name").all_text_contents()
 
 
 def test_every_round_of_a_film_has_the_branch_behind_a_cut():
@@ -103,6 +118,8 @@ def test_sentences_and_formulas_have_the_students_expressions(open_player):
     assert "(h @ w) * mg.sin(w) sends" in page.locator(".sentence").inner_text()
     assert "mg.sin(w)" in page.locator(".edge-formula").inner_text()
     assert "h @ w" in page.locator(".drawing text.name").all_text_contents()
+    page.keyboard.press("ArrowRight")
+    assert "(h @ w)" in page.locator(".edge-formula").inner_text()
 
 
 def test_pictures_and_solutions_have_cuts_and_expressions(tmp_path):

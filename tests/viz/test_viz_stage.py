@@ -66,6 +66,14 @@ ALL_IN_VIEW = """() => {
     return [boxes.length, boxes.every((box) => box.x >= stage.x && box.right <= stage.right && box.y >= stage.y
         && box.bottom <= stage.bottom)];
 }"""
+SHARE_OF_NODES = """() => {
+    const root = document.querySelector("#walk").shadowRoot;
+    const { width, height } = root.querySelector(".stage").getBoundingClientRect();
+    const boxes = [...root.querySelectorAll(".drawing .node .body")].map((body) => body.getBoundingClientRect());
+    const [wide, high] = [Math.max(...boxes.map((box) => box.right)) - Math.min(...boxes.map((box) => box.x)),
+        Math.max(...boxes.map((box) => box.bottom)) - Math.min(...boxes.map((box) => box.y))];
+    return Math.max(wide / width, high / height);
+}"""
 
 
 @pytest.mark.parametrize("program", [programs.neuron, broadcast_sum, makemore, programs.attention, programs.gpt])
@@ -77,6 +85,7 @@ def test_the_drawing_fills_the_screen_and_begins_whole(page, tmp_path, program):
     nodes, seen = page.evaluate(ALL_IN_VIEW)
     assert seen, "all nodes"
     assert nodes <= 40
+    assert page.evaluate(SHARE_OF_NODES) >= 0.6, "as large as there is room"
     assert page.evaluate("document.documentElement.scrollHeight") <= 720
 
 
@@ -205,6 +214,22 @@ def test_variables_show_their_values_of_the_round(open_player):
         expect(page.locator(".counter")).to_have_text(f"{step} / 6")
         seen.append(page.locator(".variables div").filter(has_text="loss").locator("dd").text_content())
     assert seen == ["4", "2.56", "1.6384"]
+
+
+def test_a_name_with_several_values_shows_the_latest(open_player):
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        y = x
+        for _ in range(3):
+            y = y * x
+        y.backward()
+    page = open_player(trace, details=False)
+    page.keyboard.press("v")
+    seen = []
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+        seen.append(page.locator(".variables div").filter(has_text="y").locator("dd").text_content())
+    assert seen == ["4", "8", "16"]
 
 
 def test_only_playing_is_in_sight_and_the_rest_behind_one_button(open_player, page):

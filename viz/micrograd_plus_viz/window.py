@@ -188,13 +188,18 @@ def _walk(walk: Trace, numbers: dict[int, int], values: _Places) -> Trace:
 
 
 def _nodes_to_keep(trace: Trace, steps: list[Trace], others: set[int]) -> list[int]:
-    """Return the nodes that some steps use, and others, in order of creation. An output stays with its
-    application."""
+    """Return the nodes that some steps use, and others, in order of creation. An output stays with its application, and
+    a cut with the branch behind it."""
     nodes = trace["nodes"]
     touched = others | {step["target"] for step in steps}
     for step in steps:
         touched |= {step["node"]} | {e["node"] for e in nodes[step["node"]]["inputs"]}
     touched |= {e["node"] for i in touched if nodes[i]["kind"] == "output" for e in nodes[i]["inputs"]}
+    todo = [i for i in touched if nodes[i]["dead"]]
+    while todo:
+        behind = {e["node"] for e in nodes[todo.pop()]["inputs"]} - touched
+        touched |= behind
+        todo += [i for i in behind if nodes[i]["dead"]]
     return sorted(touched)
 
 

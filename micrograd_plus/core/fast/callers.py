@@ -92,7 +92,8 @@ def install(op: Op) -> None:
         REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error, _FIXED=FIXED,
         _forward=op.guarded_forward, _grad_enabled=grad_enabled, _interpret=op.interpret,
         _keep_parameter=keep_parameter, _lent_array=lent_array,
-        _make_node=make_node, _new=object.__new__, _Node=Node, _no_grad_blocks=grad_enabled.open, _notify=notify,
+        _make_node=make_node, _new=type.__call__.__get__(Variable.public), _Node=Node,
+        _no_grad_blocks=grad_enabled.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
         _ref=ref, _Tensor=Variable.public, _unfused=unfused, _unfuse_blocks=unfused.open, _xp=arrays,
     )  # fmt: skip
@@ -173,7 +174,7 @@ def caller_text(op: Op) -> str:
     origin = "(_ref({0}), {0}.origin, _op, ({1}))" if op.is_view else "None"
     origin = origin.format(op.inputs[0], "".join(f"{name}, " for name in op.params))
     lines += [f"_result = _output_variables(_node, _out, {origin})"] if op.outputs else [
-        "_result = _new(_Tensor)", "_result._data, _result.node, _result.is_fast = _out, _node, True",
+        "_result = _new()", "_result._data, _result.node, _result.is_fast = _out, _node, True",
         f"_result.origin = {origin}",
     ]  # fmt: skip
     inputs = op.inputs[0] if op.kind == "variadic" else f"({', '.join(op.inputs)},)"
@@ -216,13 +217,13 @@ def _take(op: Op, name: str, *, is_tracked: bool) -> Iterator[str]:
     node = f", {name}.node" if is_tracked else ""
     lent = f"_{name}_node = {name}.node" if is_tracked else "pass"
     yield f"if type({name}) is _Tensor and {name}.is_fast: {array} = {name}._data{node}"
-    yield f"elif type({name}) is _Tensor and (_{name} := _lent_array({name})) is not None: {lent}"
     if name in op.optional:
         yield f"elif {name} is None: {array} = {nothing}"
     others = " or ".join(f"type({other}) is _Tensor" for other in op.inputs if other != name)
     if op.kind in KEEP_NUMBERS and others:
         number = f"{name}, None" if is_tracked else name
         yield f"elif (type({name}) is float or type({name}) is int) and ({others}): {array} = {number}"
+    yield f"elif type({name}) is _Tensor and (_{name} := _lent_array({name})) is not None: {lent}"
     yield f"else: return _apply({', '.join(op.arguments)})"
 
 
@@ -273,7 +274,7 @@ def _saved_value(op: Op, name: str, tracked: list[str]) -> str:
     readers = {reader for rule in op.rules if name in rule.saves for reader in rule.inputs}
     value = _expression(op, name)
     if name in op.params:  # later writes must not reach a parameter that a rule reads
-        value = f"({name} if type({name}) in _FIXED else _keep_parameter({name}))"
+        value = f"({name} if {name} is None or type({name}) in _FIXED else _keep_parameter({name}))"
     if not readers or readers >= set(tracked) or op.kind == "variadic" or name in op.unconditional_saves:
         return value
     unused = " and ".join(f"_{reader}_node is None" for reader in tracked if reader in readers)

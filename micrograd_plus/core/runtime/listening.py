@@ -1,35 +1,44 @@
-"""Who listens here: the marks of blocks that mute recorders, and notices of changes.
+"""Who listens here: the values of recording blocks, and notices of changes.
+
+The value of a block is the tuple of the recorders that it adds; a block that mutes those outside it adds none.
 
 Arrays and hooks import this module, which knows neither rules nor nodes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..modes import recording
 
-
-class Mark:
-    """Stand-in for a recorder in a block that mutes those outside it."""
+_open_blocks = recording.blocks.get
 
 
-MUTED, WALKING = Mark(), Mark()
-MUTES_ALL = (MUTED,)
+class MutesOperations(tuple[Any, ...]):
+    """Value of a block that mutes the recorders outside it, except for changes of values and gradients."""
+
+    __slots__ = ()
+
+
+class MutesAll(MutesOperations):
+    """Value of a block that mutes the recorders outside it."""
+
+    __slots__ = ()
 
 
 def notify_change(kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
     """Notify the recorders of a change of a value or a gradient, also inside a walk that is watched."""
-    for recorder in listeners(MUTES_ALL):
+    for recorder in listeners(MutesAll):
         recorder.on_change(kind, subject, before, after, by)
 
 
-def listeners(marks: tuple[Mark, ...] = (MUTED, WALKING)) -> list[Any]:
-    """Return the recorders that listen here: those inside the innermost block with one of these marks, the outermost
-    first."""
-    blocks = recording.blocks.get()
-    if len(blocks) == 1 and (token := blocks[0]()) is not None and type(token.value) is not Mark:  # as nearly always
-        return [token.value]
-    listening = recording.all()
-    last = max((at for at, each in enumerate(listening) if each in marks), default=-1)
-    return [each for each in listening[last + 1 :] if type(each) is not Mark]
+def listeners(mute: type[MutesOperations] = MutesOperations) -> Sequence[Any]:
+    """Return the recorders that listen here, the outermost first: those of the innermost block that is a `mute`, and
+    of the blocks inside it."""
+    blocks = _open_blocks()
+    if len(blocks) == 1 and (token := blocks[0]()) is not None:  # as nearly always
+        return token.value
+    values = recording.all()
+    first = max((at for at, value in enumerate(values) if isinstance(value, mute)), default=0)
+    return [recorder for value in values[first:] for recorder in value]

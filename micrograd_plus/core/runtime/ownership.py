@@ -73,13 +73,15 @@ def array_to_write(variable: Variable) -> Array:
     return variable._data
 
 
-def replace_array(variable: Variable, data: Array, *, announced: bool = False) -> None:
-    """Replace the array of a variable. The old array is not overwritten, so rules keep what they saved.
-
-    Recorders are notified, unless the caller does that (`announced`).
-    """
-    if recording.open and not announced:
+def replace_array(variable: Variable, data: Array) -> None:
+    """Replace the array of a variable, and notify the recorders."""
+    if recording.open:
         notify_change("write", variable, variable._data, data)
+    set_array(variable, data)
+
+
+def set_array(variable: Variable, data: Array) -> None:
+    """Give a variable another array. The old array is not overwritten, so rules keep what they saved."""
     if not variable.is_fast or data.dtype is not variable._data.dtype:
         variable.is_lent, variable.is_fast = False, is_real_on_cpu(data)
     variable._data = data

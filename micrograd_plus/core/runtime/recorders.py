@@ -10,7 +10,7 @@ from ..rule import Contribution, Rule
 from ..variable import Gradient, Leaf, Node, Variable
 from .guards import keep_parameter
 from .hooks import nodes_with_hooks
-from .listening import MUTED, WALKING, listeners
+from .listening import MutesAll, MutesOperations, listeners
 
 OnStep = Callable[..., None]
 """Called with each step: the node, the contribution, the upstream, and the gradient before and after adding."""
@@ -80,18 +80,18 @@ class Recorder:
 
 def record_to(recorder: Recorder) -> Block:
     """Return a block that sends events to `recorder`. The recorder does not hold the block, so it always ends."""
-    return Block(recording, recorder)
+    return Block(recording, (recorder,))
 
 
 def mute_recorders() -> Block:
     """Return a block whose events no recorder outside it receives."""
-    return Block(recording, MUTED)
+    return Block(recording, MutesAll())
 
 
 def mute_for_walk() -> Block:
     """Return a block for a walk that is watched: no recorder outside receives what its rules compute, but changes of
     values and gradients are still reported."""
-    return Block(recording, WALKING)
+    return Block(recording, MutesOperations())
 
 
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
@@ -117,9 +117,10 @@ def notify_free(order: Sequence[Node]) -> None:
 def observe_walk(root: Variable, upstream: Gradient, order: Sequence[Node], must_watch: bool) -> OnStep | None:
     """Notify the recorders that a walk begins. Return a function for its steps if one wants to see them now."""
     held = {leaf: leaf.grad for node in order for leaf in node.parents if type(leaf) is Leaf and leaf.grad is not None}
-    ops = [getattr(vjp, "op", None) for vjp in {node.vjp for node in order}]
     has_hooks = nodes_with_hooks and any(hasattr(node, "hooks") for node in order)
-    can_replay = not (must_watch or has_hooks) and all(op is None or op.is_deterministic for op in ops)
+    ops = [getattr(vjp, "op", None) for vjp in {node.vjp for node in order}]
+    is_random = [op for op in ops if op is not None and not op.is_deterministic]
+    can_replay = not (must_watch or has_hooks or is_random)
     return _call_all([recorder.begin_walk(root, upstream, can_replay, held) for recorder in listeners()])
 
 
