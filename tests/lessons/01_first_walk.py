@@ -2,7 +2,7 @@
 
 CELLS = {
     "tanh.x.gaps": """\
-print(len(b1), "hidden units")
+print(len(b1), "numbers go through tanh")
 
 
 @exercises.answer("tanh.x.gaps")

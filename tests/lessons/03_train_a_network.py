@@ -25,8 +25,8 @@ def engine_momentum_gaps(parameter, gradient, state, rate, momentum):
     parameter = parameter - rate * velocity
     return parameter, {"velocity": velocity}
 """,
-    "# In your own words: what does one training step change, and what does it not know?": """\
-# In your own words: what does one training step change, and what does it not know?
+    "# In your own words: what does one training step change, and on what does it rely?": """\
+# In your own words: what does one training step change, and on what does it rely?
 sentence = "Weights, a little, against their gradients; only this batch, only here."
 """,
 }

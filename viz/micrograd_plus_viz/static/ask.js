@@ -64,11 +64,6 @@ export function mountCard(host, data) {
   return { focus: () => (form.first ?? picture?.first ?? card).focus({ preventScroll: true }), destroy: () => {} };
 }
 
-// Text with `code` in it.
-function richText(text) {
-  return text.split("`").map((part, i) => (i % 2 ? make("code", "", part) : document.createTextNode(part)));
-}
-
 function cardForm(data, answer, picture) {
   if (data.form === "cell") return { element: null, tried: picture.tried, close: () => {}, first: null };
   if (data.form === "cells") return cellsForm(picture, answer);

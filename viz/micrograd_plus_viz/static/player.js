@@ -116,7 +116,8 @@ export function mount(host, data, opts = {}) {
     controlled.show(index, playing);
     sentence.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     const failed = index > data.steps.length ? data.error : null;
-    sentence.textContent = isAsked() ? ask.say : failed ? `${failed.say} ${failed.kind}: ${failed.text}`
+    if (isAsked()) sentence.replaceChildren(...richText(ask.say));
+    else sentence.textContent = failed ? `${failed.say} ${failed.kind}: ${failed.text}`
       : moment.say ? moment.say : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}${data.note ? ` ${data.note}` : ""}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);

@@ -107,7 +107,7 @@ export function mountQuiz(host, given, opts = {}) {
     const text = hint ? await unseal(unwrapKey(question.salt, given, hint), question.texts[place]) : question.plain;
     strip.feedback.textContent = "";
     await Promise.resolve();
-    strip.feedback.textContent = `\u2717 Not right${tries > 1 ? `, try ${tries}` : ""}. ${text}`;
+    strip.feedback.replaceChildren(...richText(`\u2717 Not right${tries > 1 ? `, try ${tries}` : ""}. ${text}`));
   }
 
   function giveUp() {
@@ -125,7 +125,7 @@ export function mountQuiz(host, given, opts = {}) {
     [tries, showsFeedback] = [0, true];
     show(at);
     player.focus();
-    strip.feedback.textContent = `${word} ${opened.reveal}`;
+    strip.feedback.replaceChildren(...richText(`${word} ${opened.reveal}`));
     setState();
   }
 

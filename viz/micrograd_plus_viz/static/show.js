@@ -468,3 +468,8 @@ function codeLine(indent, ...children) {
   line.style.setProperty("--inset", `${indent + 4}ch`);
   return line;
 }
+
+// Text with `code` in it.
+function richText(text) {
+  return text.split("`").map((part, i) => (i % 2 ? make("code", "", part) : document.createTextNode(part)));
+}
