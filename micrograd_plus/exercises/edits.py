@@ -88,9 +88,9 @@ def edit_power(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
     yield f"the power is left out: {quote(left)} instead of {quote(node)}", left
     yield f"{quote(left)} times {quote(right)} instead of a power", ast.BinOp(left, ast.Mult(), right)
     for word, op in {"large": ast.Add(), "small": ast.Sub()}.items():
-        is_number = isinstance(right, ast.Constant)
-        exponent = ast.Constant(right.value + (1 if word == "large" else -1)) if is_number else (
-            ast.BinOp(right, op, ast.Constant(1)))  # fmt: skip
+        exponent = ast.BinOp(right, op, ast.Constant(1))
+        if isinstance(right, ast.Constant) and isinstance(right.value, (int, float)):
+            exponent = ast.Constant(right.value + (1 if word == "large" else -1))
         other = ast.BinOp(left, ast.Pow(), exponent)
         yield f"{quote(other)} instead of {quote(node)}: the exponent is one too {word}", other
 

@@ -152,8 +152,9 @@ class Reply:
     def _where_to_look(self, title: str) -> str:
         """Return the question of a first hint; an answer of the wrong shape has its own."""
         exercise, wrong = self.exercise, self.result.first_wrong
-        kind = "" if wrong is None else wrong.kind
-        if kind == "shape" or (kind == "raised" and is_about_shapes(wrong.sentence)):
+        if wrong is not None and (
+            wrong.kind == "shape" or (wrong.kind == "raised" and is_about_shapes(wrong.sentence))
+        ):
             return SHAPES
         return where_to_look(title, is_rule=exercise.op is not None, computed=computed_values(exercise))
 

@@ -25,11 +25,11 @@ def engine_clip(gradients, most):
 """,
     "engine.segments.lines": """\
 @exercises.answer("engine.segments.lines")
-def engine_segments_lines(slopes, weights):
+def engine_segments_lines(by_state, by_weight):
     upstream, received = 1.0, []
-    for slope, weight in zip(reversed(slopes), reversed(weights)):
-        received.append(upstream * weight)
-        upstream = upstream * slope
+    for state_slope, weight_slope in zip(reversed(by_state), reversed(by_weight)):
+        received.append(upstream * weight_slope)
+        upstream = upstream * state_slope
     return received[::-1]
 """,
     "# What does a long walk cost, and what helps?": """\

@@ -22,16 +22,14 @@ def engine_unbroadcast(x, shape):
     repeated = tuple(i for i, length in enumerate(shape) if length == 1 and x.shape[i] > 1)
     return x.sum(axis=repeated, keepdims=True)
 """,
-    "# Test two: tanh is done; relu for arrays, and the parent's own shape, are yours": """\
+    "# Test two: tanh is done; two gaps, in relu and in backward": """\
 # Test two
 class Value(Value):
     def tanh(self):
         out = xp.tanh(self.data)
         return Value(out, (self,), (1 - out * out,))
-
     def relu(self):
         return Value(xp.maximum(self.data, 0.0), (self,), (self.data > 0,))
-
     def backward(self):
         for node in self.order():
             node.grad = 0.0 if node.parents else node.grad
@@ -89,7 +87,7 @@ def in_place(x, w):
     w.data[...] = 0.0
     return y
 """,
-    "# Test six: `xp` asks the library of its first argument; change one word": """\
+    "# Test six: `xp` always asks `np`; it must ask the library of its first argument": """\
 # Test six
 class Library:
     def __getattr__(self, name):

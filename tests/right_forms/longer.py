@@ -279,8 +279,8 @@ def _(x, shape):
 
 
 @form("engine.segments")
-def _(slopes, weights):
-    return [weights[i] * math.prod(slopes[i + 1 :]) for i in range(len(weights))]
+def _(by_state, by_weight):
+    return [by_weight[i] * math.prod(by_state[i + 1 :]) for i in range(len(by_weight))]
 
 
 @form("engine.training")

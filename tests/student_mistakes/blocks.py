@@ -441,9 +441,9 @@ def _(parents, slopes):
 
 
 @mistake("engine.segments", "own|slope|off by one|includ|segment|one too", "the segment's own slope is multiplied too")
-def _(slopes, weights):
+def _(by_state, by_weight):
     sent, arrived = [], 1.0
-    for slope, weight in zip(reversed(slopes), reversed(weights), strict=True):
+    for slope, weight in zip(reversed(by_state), reversed(by_weight), strict=True):
         arrived *= slope
         sent.append(arrived * weight)
     return sent[::-1]

@@ -290,32 +290,32 @@ def _(parents, slopes):
 
 
 @mistake("engine.segments", "own|itself|left out|weight|slope|factor|upstream", "the slopes are left out")
-def _(slopes, weights):
-    return list(weights)
+def _(by_state, by_weight):
+    return list(by_weight)
 
 
 @mistake("engine.segments", "own|include|too many|one too|early|before|slope|order", "its own slope is counted")
-def _(slopes, weights):
+def _(by_state, by_weight):
     out, g = [], 1.0
-    for s, w in zip(reversed(slopes), reversed(weights), strict=True):
+    for s, w in zip(reversed(by_state), reversed(by_weight), strict=True):
         g = g * s
         out.append(g * w)
     return out[::-1]
 
 
 @mistake("engine.segments", "revers|order|way round|direction", "not reversed at the end")
-def _(slopes, weights):
+def _(by_state, by_weight):
     out, g = [], 1.0
-    for s, w in zip(reversed(slopes), reversed(weights), strict=True):
+    for s, w in zip(reversed(by_state), reversed(by_weight), strict=True):
         out.append(g * w)
         g = g * s
     return out
 
 
 @mistake("engine.segments", "first|direction|order|way round|before|front|revers|beginning", "walks from the front")
-def _(slopes, weights):
+def _(by_state, by_weight):
     out, g = [], 1.0
-    for s, w in zip(slopes, weights, strict=True):
+    for s, w in zip(by_state, by_weight, strict=True):
         out.append(g * w)
         g = g * s
     return out

@@ -832,52 +832,52 @@ def segments_mistake(pattern, what):
 
 
 @segments_mistake("local|weight|upstream|segment|slope|left out|product", "only the own derivative")
-def _(slopes, weights):
-    return list(weights)
+def _(by_state, by_weight):
+    return list(by_weight)
 
 
 @segments_mistake("order|direction|first|before|earlier|wrong end|forward", "the slopes of the earlier segments")
-def _(slopes, weights):
+def _(by_state, by_weight):
     out, g = [], 1.0
-    for s, w in zip(slopes, weights):
+    for s, w in zip(by_state, by_weight):
         out.append(g * w)
         g = g * s
     return out
 
 
 @segments_mistake("own|itself|slope|segment|once|many|shift|order", "the own slope as well")
-def _(slopes, weights):
-    out, g = [0.0] * len(slopes), 1.0
-    for i in range(len(slopes) - 1, -1, -1):
-        g = g * slopes[i]
-        out[i] = g * weights[i]
+def _(by_state, by_weight):
+    out, g = [0.0] * len(by_state), 1.0
+    for i in range(len(by_state) - 1, -1, -1):
+        g = g * by_state[i]
+        out[i] = g * by_weight[i]
     return out
 
 
 @segments_mistake("weight|slope|left out", "the derivative for the weight is left out")
-def _(slopes, weights):
-    out, g = [0.0] * len(slopes), 1.0
-    for i in range(len(slopes) - 1, -1, -1):
+def _(by_state, by_weight):
+    out, g = [0.0] * len(by_state), 1.0
+    for i in range(len(by_state) - 1, -1, -1):
         out[i] = g
-        g = g * slopes[i]
+        g = g * by_state[i]
     return out
 
 
 @segments_mistake("order|revers", "the answer is in reverse order")
-def _(slopes, weights):
+def _(by_state, by_weight):
     out, g = [], 1.0
-    for s, w in zip(reversed(list(slopes)), reversed(list(weights))):
+    for s, w in zip(reversed(list(by_state)), reversed(list(by_weight))):
         out.append(g * w)
         g = g * s
     return out
 
 
 @segments_mistake("add|multipl|sum|plus", "the slopes are added")
-def _(slopes, weights):
-    out, g = [0.0] * len(slopes), 1.0
-    for i in range(len(slopes) - 1, -1, -1):
-        out[i] = g * weights[i]
-        g = g + slopes[i]
+def _(by_state, by_weight):
+    out, g = [0.0] * len(by_state), 1.0
+    for i in range(len(by_state) - 1, -1, -1):
+        out[i] = g * by_weight[i]
+        g = g + by_state[i]
     return out
 
 

@@ -504,7 +504,7 @@ def _early_data(trace: Trace, each: Round, places: list[int]) -> Payload:
     }
 
 
-def _other_values(trace: Trace, each: Round, values: dict[int, int | None], places: list[int]) -> Payload:
+def _other_values(trace: Trace, each: Round, values: dict[int, int | None], places: list[int]) -> dict[int, list[Any]]:
     """Return the values that differ from those that the round's walk begins with, each with its text."""
     nodes = each.part["nodes"]
     others = {node: place for node, place in values.items() if place != nodes[node]["value"]}

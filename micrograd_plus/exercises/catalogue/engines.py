@@ -146,30 +146,30 @@ UNBROADCAST = function_exercise(
 )  # fmt: skip
 
 
-def backward_through_segments(slopes: Any, weights: Any) -> Any:
+def backward_through_segments(by_state: Any, by_weight: Any) -> Any:
     """Return the gradient of every weight. Each segment passes its gradient on to the one before it."""
     upstream, received = 1.0, []
-    for slope, weight in zip(reversed(slopes), reversed(weights), strict=True):
-        received.append(upstream * weight)
-        upstream = upstream * slope
+    for state_slope, weight_slope in zip(reversed(by_state), reversed(by_weight), strict=True):
+        received.append(upstream * weight_slope)
+        upstream = upstream * state_slope
     return received[::-1]
 
 
-def last_segment_only(slopes: Any, weights: Any) -> Any:
+def last_segment_only(by_state: Any, by_weight: Any) -> Any:
     """Return a wrong answer: the walk ends after the last segment."""
-    return [0.0] * (len(weights) - 1) + [float(weights[-1])]
+    return [0.0] * (len(by_weight) - 1) + [float(by_weight[-1])]
 
 
 SEGMENTS = function_exercise(
     "engine.segments", backward_through_segments, kind="engine", group=GROUP, title="a chain in segments",
-    prompt="A chain is divided into segments, each of which is computed again in the backward pass. `slopes[i]` is "
-           "the derivative of segment i's output with respect to its input, `weights[i]` the derivative with respect "
-           "to its own weight. The first segment comes first, and the output of the last one is the result. Return the "
-           "gradient of every weight.",
-    inputs={"slopes": lambda rng: [float(real()(rng)) for _ in range(4)],
-            "weights": lambda rng: [float(real()(rng)) for _ in range(4)]},
-    edges={"there is one segment": {"slopes": [0.7], "weights": [-1.3]},
-           "a slope is 0": {"slopes": [0.5, 0.0, 0.7, 1.2]}},
+    prompt="A chain is divided into segments, each of which is computed again in the backward pass. If segment i's "
+           "first state grows by a little, its result grows by `by_state[i]` times that; if its weight does, by "
+           "`by_weight[i]` times that. The first segment comes first, and the result of the last one is the result of "
+           "the chain. Return what each weight receives.",
+    inputs={"by_state": lambda rng: [float(real()(rng)) for _ in range(4)],
+            "by_weight": lambda rng: [float(real()(rng)) for _ in range(4)]},
+    edges={"there is one segment": {"by_state": [0.7], "by_weight": [-1.3]},
+           "a slope is 0": {"by_state": [0.5, 0.0, 0.7, 1.2]}},
     mistakes=[exhibit_mistake(museum.find_exhibit("two_checkpoints: cut between segments"), last_segment_only)],
 )  # fmt: skip
 

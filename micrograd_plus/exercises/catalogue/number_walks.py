@@ -74,13 +74,13 @@ def product(arguments: dict[str, Any], values: dict[str, Any], answer: Any) -> A
 
 def segments(arguments: dict[str, Any], values: dict[str, Any], answer: Any) -> AnswerProgram:
     """Return the program of `engine.segments`: each segment adds its weight's share to the chain."""
-    slopes, weights = arguments["slopes"], arguments["weights"]
-    lines = [f"c{i} = {slope!r} * {f'c{i - 1}' if i else 'start'} + {weight!r} * w{i}"
-             for i, (slope, weight) in enumerate(zip(slopes, weights, strict=True))]  # fmt: skip
+    by_state, by_weight = arguments["by_state"], arguments["by_weight"]
+    lines = [f"c{i} = {state_slope!r} * {f'c{i - 1}' if i else 'start'} + {weight_slope!r} * w{i}"
+             for i, (state_slope, weight_slope) in enumerate(zip(by_state, by_weight, strict=True))]  # fmt: skip
     received = np.asarray(values.get(ONLY_ANSWER, ()), float).reshape(-1).tolist()
-    leaves = {"start": 1.0, **{f"w{i}": 1.0 for i in range(len(weights))}}
+    leaves = {"start": 1.0, **{f"w{i}": 1.0 for i in range(len(by_weight))}}
     numbers = {f"w{i}": each for i, each in enumerate(received)}
-    return AnswerProgram("\n".join([*lines, f"c{len(slopes) - 1}.backward()"]) + "\n", leaves, numbers)
+    return AnswerProgram("\n".join([*lines, f"c{len(by_state) - 1}.backward()"]) + "\n", leaves, numbers)
 
 
 def weighted_graph(arguments: dict[str, Any], values: dict[str, Any], answer: Any) -> AnswerProgram | None:

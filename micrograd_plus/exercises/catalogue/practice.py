@@ -167,12 +167,12 @@ return to_drive, to_weight, xp.sum_to_shape(xp.matmul(to_drive[0], ...), start.s
         "    new = [parent for parent in parents[node] if parent not in visited]",
     ], "the order of the walk, from shuffled lines"),
     in_lines(engines.SEGMENTS, [
-        "    upstream = upstream * slope",
+        "    upstream = upstream * state_slope",
         "return received",
         "upstream, received = 1.0, []",
         "return received[::-1]",
-        "for slope, weight in zip(reversed(slopes), reversed(weights)):",
-        "    received.append(upstream * weight)",
+        "for state_slope, weight_slope in zip(reversed(by_state), reversed(by_weight)):",
+        "    received.append(upstream * weight_slope)",
     ], "a chain in segments, from shuffled lines"),
     in_lines(engines.SAVED, [
         "    return upstream * b, upstream * a",

@@ -85,7 +85,7 @@ def _set(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
 
 
 def _token(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
-    text = (element.text or "").replace("⁡", "")
+    text = (element.text or "").replace("⁡", "").replace("⊤", "T")  # few fonts have ⊤
     name = element.get("data-name")
     if name is not None and text == name:
         text = names.get(name, text)
