@@ -193,10 +193,12 @@ def test_students_press_the_entry_that_gets_the_most(open_quiz):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right. It is [1, 2], which gets −7.")
-    page = open_quiz(viz.quiz(trace, "w", "cell", entry=(0, 1), say="Which entry is multiplied by -3?"))
+    page = open_quiz(viz.quiz(trace, "w", "cell", entry=(0, 1), say="Which entry is multiplied by `-3`?", why="`x` is -3."))
     expect(page.locator(".sentence")).to_have_text("Which entry is multiplied by -3?")
+    expect(page.locator(".sentence code")).to_have_text("-3")
     page.locator(".quiz-panel .cell").nth(1).click()
     expect(page.locator(".quiz-feedback")).to_contain_text("✓ Right.")
+    expect(page.locator(".quiz-feedback code")).to_have_text("x")
 
 
 def test_show_me_reveals_the_answer_by_default(open_quiz, page):
