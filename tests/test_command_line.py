@@ -114,15 +114,15 @@ def test_walk_without_an_output_file_prints_its_steps(script):
     path = script(SQUARE)
     ran = run("walk", path)
     assert ran.returncode == 0, ran.stderr
-    assert "1. multiply sends 3 to x (a)" in ran.stdout
-    assert "2. multiply adds 3 to x (b)" in ran.stdout
+    assert "1. x * x sends 3 to x (a)" in ran.stdout
+    assert "2. x * x adds 3 to x (b)" in ran.stdout
 
 
 def test_walks_of_a_script_are_numbered_on(script):
     path = script(SQUARE + "mg.sin(x).backward()\n")
     ran = run("walk", path)
-    assert "2. multiply adds 3 to x (b)" in ran.stdout
-    assert "3. sin adds -0.99 to x (x), whose .grad was 6 before this walk" in ran.stdout
+    assert "2. x * x adds 3 to x (b)" in ran.stdout
+    assert "3. mg.sin(x) adds -0.99 to x (x), whose .grad was 6 before this walk" in ran.stdout
 
 
 def test_a_script_runs_as_python_would_run_it(script, tmp_path):
@@ -134,7 +134,7 @@ def test_a_script_runs_as_python_would_run_it(script, tmp_path):
     )
     ran = run("walk", path, folder=HOUSE)
     assert ran.returncode == 0, ran.stderr
-    assert "exp sends" in ran.stdout
+    assert "mg.exp(x) sends" in ran.stdout
 
 
 def test_a_script_without_a_walk_fails_with_a_hint(script, tmp_path):

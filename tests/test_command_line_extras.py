@@ -35,7 +35,7 @@ def test_a_saved_walk_is_printed_and_drawn_like_a_new_one(tmp_path):
     (tmp_path / "program.py").write_text(SQUARE, encoding="utf-8")
     run("walk", "program.py", "-o", "kept.json", folder=tmp_path)
     ran = run("walk", "kept.json", folder=tmp_path)
-    assert "1. multiply sends 3 to x (a)" in ran.stdout, ran.stderr
+    assert "1. x * x sends 3 to x (a)" in ran.stdout, ran.stderr
     drawn = run("walk", "kept.json", "-o", "walk.html", folder=tmp_path)
     assert drawn.returncode == 0, drawn.stderr
     assert "<title>kept.json" in (tmp_path / "walk.html").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -81,13 +82,16 @@ def test_the_reference_is_written_the_same_in_every_process():
 
 
 def run_program(code, folder=None, packages=HOUSE, **variables):
-    """Run a program in a new process, with only this package importable."""
-    path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
+    """Run a program from a file in a new process, with only this package importable."""
+    path = os.pathsep.join([str(packages), str(HOUSE / "viz"), str(folder or Path.cwd())])
     environment = {**os.environ, "PYTHONPATH": path, **variables}
-    command = [sys.executable, "-X", "utf8", "-c", code]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
-    )
+    with tempfile.TemporaryDirectory() as place:
+        program = Path(place, "program.py")
+        program.write_text(code, encoding="utf-8")
+        return subprocess.run(
+            [sys.executable, "-X", "utf8", str(program)],
+            cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
+        )  # fmt: skip
 
 
 def documented_names():

@@ -317,10 +317,10 @@ def test_the_summary_has_a_sentence_for_each_step():
         (x * w + x).backward()
     assert repr(trace).splitlines() == [
         "Trace: 4 nodes, 4 steps backward",
-        "  1. add sends 1 to multiply (a)",
-        "  2. add sends 1 to x (b)",
-        "  3. multiply adds 2 to x (a)",
-        "  4. multiply sends 3 to w (b)",
+        "  1. x * w + x sends 1 to x * w (a)",
+        "  2. x * w + x sends 1 to x (b)",
+        "  3. x * w adds 2 to x (a)",
+        "  4. x * w sends 3 to w (b)",
     ]
     assert repr(mg.load_trace(trace.to_json())) == repr(trace)
     assert len(trace) == len(list(trace)) == 4
@@ -330,15 +330,17 @@ def test_the_summary_has_a_sentence_for_each_step():
 
 
 def test_sentences_show_arrays_by_shape_and_constants_by_value():
+    x = leaf([1.0, 2.0])
     with mg.record() as trace:
-        (leaf([1.0, 2.0]) * mg.tensor(2 + 1j, requires_grad=True)).sum().backward(1j)
+        product = x * mg.tensor(2 + 1j, requires_grad=True)
+        product.sum().backward(1j)
     assert repr(trace).splitlines()[1:] == [
-        "  1. sum sends an array of shape (2,) to multiply (x)",
-        "  2. multiply sends an array of shape (2,) to leaf([1.0, 2.0]) (a)",
-        "  3. multiply sends 0+3j to (2+1j) (b)",
+        "  1. product.sum() sends an array of shape (2,) to multiply (product) (x)",
+        "  2. multiply (product) sends an array of shape (2,) to x (a)",
+        "  3. multiply (product) sends 0+3j to (2+1j) (b)",
     ]
     trace.steps[0].contribution = None
-    assert "sum sends something that was not recorded to" in repr(trace)
+    assert "product.sum() sends something that was not recorded to" in repr(trace)
 
 
 @pytest.mark.parametrize(("steps", "last"), [(20, "  20. multiply (y) #1 sends"), (21, "  ... and 1 more")])

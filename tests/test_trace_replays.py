@@ -238,7 +238,7 @@ def test_a_comparison_says_which_walk_is_longer():
     short.steps = short.steps[:1]
     difference = tracing.compare(long, short).difference
     assert (difference.word, difference.step_a, difference.step_b) == ("end", 1, None)
-    assert difference.text.startswith("only the first goes on: 2. multiply")
+    assert difference.text.startswith("only the first goes on: 2. x * 3.0")
 
 
 def test_rounding_is_no_difference_of_steps_but_of_gradients():

@@ -37,7 +37,7 @@ def step_sentence(trace: TraceParts, step: Step) -> str:
     if step.earlier and (held := gradient_before(trace, step)) is step.before:
         earlier = f", whose .grad was {value_text(held)} before this walk"
     return (
-        f"{step.index + 1}. {sender.name} {verb} {value_text(step.contribution)} to {target.name} "
+        f"{step.index + 1}. {sender.title} {verb} {value_text(step.contribution)} to {target.title} "
         f"({step.input}){earlier}"
     )
 
@@ -79,7 +79,7 @@ def _sentence(trace: TraceParts, kind: str, by: str | None, entries: list[Journa
 
 
 def _name(trace: TraceParts, entry: JournalEntry) -> str:
-    name = trace.nodes[entry.node].name if entry.node is not None else entry.name or "a value"
+    name = trace.nodes[entry.node].title if entry.node is not None else entry.name or "a value"
     return f"{name}.grad" if entry.kind == "write" and entry.of == "gradient" else name
 
 

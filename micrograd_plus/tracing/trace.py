@@ -235,13 +235,13 @@ class Trace:
         Returns: text.
         Raises: nothing.
         """
-        name = self.nodes[place.node].name
+        name = self.nodes[place.node].title
         if place.step is None:
             return f"first result that is not finite: {name}: {place}"
         return f"first step that sends numbers that are not finite: {place.step + 1}, to {name}: {place}"
 
     def _error_sentence(self, error: Failure, effect: str) -> str:
-        node = "" if error.node is None else f" at {self.nodes[error.node].name}"
+        node = "" if error.node is None else f" at {self.nodes[error.node].title}"
         line = f", line {error.lines[0].line} of {error.lines[0].file}" if error.lines else ""
         return f"{effect}{node}{line}: {error.kind}: {error.text}"
 

@@ -33,7 +33,10 @@ def load_parts(trace: Any, start: int = 0, length: int = MOST_ON_A_PAGE) -> list
     first, note = load_window(trace, start, min(length, MOST_STEPS))
     result, stop = [first], min(first["total"], start + length)
     while result[-1]["part"] and (done := result[-1]["first"] + len(result[-1]["steps"])) < stop:
-        result.append(load_window(trace, done, min(stop - done, MOST_STEPS))[0])
+        following, _ = load_window(trace, done, min(stop - done, MOST_STEPS))
+        if following["first"] != done:  # data of a part knows no steps after its own
+            break
+        result.append(following)
     if len(result) == 1:
         return [(first, note)]
     rest = f"; viz.save(trace, path, start={stop}) has the next ones." if stop < first["total"] else "."
