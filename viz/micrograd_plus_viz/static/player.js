@@ -100,7 +100,7 @@ export function mount(host, data, opts = {}) {
     event.open(isAsked() ? null : step);
     clock.start(step && moving ? controlled.stepTime() : 0);
     tell(step);
-    if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
+    keepFocus(focused);
     opts.onIndex?.(index);
   }
 
@@ -196,9 +196,13 @@ export function mount(host, data, opts = {}) {
     graph.select(i);
     program.choose(i);
     updatePanel(data.steps[index - 1]);
-    // A node that is drawn again loses the focus, and a notebook would then get the keys.
-    if (!focused || root.activeElement === focused) return;
-    (focused.isConnected ? focused : player).focus({ preventScroll: true });
+    keepFocus(focused);
+  }
+
+  // What is drawn again loses the focus, and a notebook would then get the keys.
+  function keepFocus(focused) {
+    if (!focused || (root.activeElement === focused && !focused.disabled)) return;
+    (focused.isConnected && !focused.disabled ? focused : player).focus({ preventScroll: true });
   }
 
   function letGo() {
@@ -324,7 +328,11 @@ export function mount(host, data, opts = {}) {
   });
 
   function fit() {
-    if (graph.fit()) { graph.follow(atHand()); event.place(); }
+    const focused = root.activeElement;
+    if (!graph.fit()) return;
+    graph.follow(atHand());
+    event.place();
+    keepFocus(focused);
   }
 
   const sizes = new ResizeObserver(() => {
