@@ -196,7 +196,11 @@ export function mount(host, data, opts = {}) {
     graph.select(i);
     program.choose(i);
     updatePanel(data.steps[index - 1]);
-    // A node that is drawn again loses the focus, and a notebook would then get the keys.
+    keepFocus(focused);
+  }
+
+  // A node that is drawn again loses the focus, and a notebook would then get the keys.
+  function keepFocus(focused) {
     if (!focused || root.activeElement === focused) return;
     (focused.isConnected ? focused : player).focus({ preventScroll: true });
   }
@@ -324,7 +328,9 @@ export function mount(host, data, opts = {}) {
   });
 
   function fit() {
+    const focused = root.activeElement;
     if (graph.fit()) { graph.follow(atHand()); event.place(); }
+    keepFocus(focused);
   }
 
   const sizes = new ResizeObserver(() => {
