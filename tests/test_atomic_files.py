@@ -281,7 +281,6 @@ OTHER_WRITERS = {
     "viz/micrograd_plus_viz/exports/film.py: frames": "an image in memory",
     "viz/micrograd_plus_viz/figure.py: __init__": "an image in memory",
     "micrograd_plus/written/program.py: save": "the file of the atomic writer",
-    "micrograd_plus/written/passes.py: merge_repeats": "a value of a program, not a file",
 }
 """Places that open files for writing without the atomic writer, and why."""
 WRITING_METHODS = {"write_text", "write_bytes", "touch", "tofile", "savetxt", "savez", "savez_compressed", "savefig",

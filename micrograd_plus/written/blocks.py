@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .page import Buffer, Page, Statement, Value, map_parts, map_values
+from .page import Buffer, Page, Statement, Value
 
 LARGE = 2**20
 """Smaller arrays stay in the cache by themselves."""
@@ -265,15 +265,14 @@ class Chain:
                 if x not in self.made and (x.constant is None or x.is_array):
                     inner.setdefault((x, x in form.split), inner_of(x))
             names = {x: made for (x, is_split), made in inner.items() if is_split is (x in form.split)}
-            statement.args = map_parts(form.args, lambda x, names=names: rename(x, names))
-            statement.kwargs = map_values(form.kwargs, lambda x, names=names: rename(x, names))
-            statement.writes = [rename(x, names) for x in statement.writes]
+            statement.args, statement.kwargs = form.args, form.kwargs
+            statement.substitute(names)
             body.statements.append(statement)
         body.paper, body.made, body.upstreams = self.page.paper, self.page.made, self.page.upstreams
         body.inputs, body.results = list(inner.values()), needed
         self.page.bodies.append(body)
         outer = {x: outer_of(x) for x in needed}
-        self._rename_after(outer)
+        self._substitute_after(outer)
         give_buffers(self.made, {x.buffer: made.buffer for (x, _), made in inner.items()})
         written = {value.buffer for statement in body.statements for value in statement.writes}
         args, is_split = zip(*inner, strict=True)
@@ -283,13 +282,11 @@ class Chain:
         loop.factors = [None if x in self.totals else self.split[x] for x in needed]
         return loop
 
-    def _rename_after(self, outer: dict[Value, Value]) -> None:
+    def _substitute_after(self, outer: dict[Value, Value]) -> None:
         """Have statements after the loop, and what outlives the call, read the results of the loop."""
         for statement in self.after:
-            statement.args = map_parts(statement.args, lambda x: rename(x, outer))
-            statement.kwargs = map_values(statement.kwargs, lambda x: rename(x, outer))
-            statement.writes = [rename(x, outer) for x in statement.writes]
-        self.page.rename(outer)
+            statement.substitute(outer)
+        self.page.substitute(outer)
 
     def _writes_large(self, statement: Statement) -> bool:
         return any(value.nbytes >= LARGE for value in statement.writes)
@@ -315,11 +312,6 @@ class Chain:
 
 MOST_ROWS_TOGETHER = 64
 """How many rows may have to stay together for the rows of a reshaped array."""
-
-
-def rename(x: Any, names: dict[Value, Value]) -> Any:
-    """Return the value in place of another."""
-    return names.get(x, x) if isinstance(x, Value) else x
 
 
 def inner_of(value: Value) -> Value:

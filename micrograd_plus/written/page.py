@@ -127,6 +127,15 @@ class Statement:
         """Return the values that it makes."""
         return find(self.out, Value)
 
+    def substitute(self, others: dict[Value, Value]) -> None:
+        """Have it read, and write into, other values in place of some."""
+
+        def other(x: Any) -> Any:
+            return others.get(x, x) if isinstance(x, Value) else x
+
+        self.args, self.kwargs = map_parts(self.args, other), map_values(self.kwargs, other)
+        self.writes = [other(value) for value in self.writes]
+
     @property
     def is_elementwise(self) -> bool:
         """True for a statement that can write its result into given memory."""
@@ -185,7 +194,7 @@ class Page:
         if not any(what == known for _, _, known in self.conditions):
             self.conditions.append((read, value, what))
 
-    def rename(self, same: dict[Value, Value]) -> None:
+    def substitute(self, same: dict[Value, Value]) -> None:
         """Replace values among the results and the updates."""
         self.results = [same.get(value, value) for value in self.results]
         self.updates = [

@@ -9,7 +9,7 @@ from typing import Any
 from .at_once import compute_at_once
 from .blocks import compute_in_blocks
 from .loops import roll_loops
-from .page import Page, Statement, Value, map_parts, map_values
+from .page import Page, Statement, Value
 from .products import sum_products_at_once
 from .stacks import stack_in_place
 
@@ -60,9 +60,7 @@ def merge_repeats(page: Page) -> None:
     for block in (page.preamble, page.statements):
         kept = []
         for statement in block:
-            statement.args = map_parts(statement.args, lambda x: _rename(x, same))
-            statement.kwargs = map_values(statement.kwargs, lambda x: _rename(x, same))
-            statement.writes = [_rename(x, same) for x in statement.writes]
+            statement.substitute(same)
             versions.update(value.buffer for value in statement.writes)
             out = statement.out
             key = None
@@ -77,11 +75,7 @@ def merge_repeats(page: Page) -> None:
                 first[key] = out
             kept.append(statement)
         block[:] = kept
-    page.rename(same)
-
-
-def _rename(x: Any, same: dict[Value, Value]) -> Any:
-    return same.get(x, x) if isinstance(x, Value) else x
+    page.substitute(same)
 
 
 def _key(statement: Statement, versions: Counter[Any]) -> Any:

@@ -19,7 +19,8 @@ def chain():
 
 def test_a_still_picture_has_the_first_steps_and_says_so(chain):
     drawing = viz.draw(chain)
-    assert drawing.svg.count('class="node') == 4001
+    assert 5 < drawing.svg.count('class="node') < 50, "groups, not 4001 nodes"
+    assert "Steps 1 to 4000 of 6000, and the 4001 nodes that they use." in drawing.svg
     assert drawing.alt.endswith("and 4000 edges: steps 1 to 4000 of 6000, and the nodes that they use")
     assert drawing.alt in drawing._repr_mimebundle_()["text/html"]
 

@@ -100,7 +100,7 @@ export function mount(host, data, opts = {}) {
     event.open(isAsked() ? null : step);
     clock.start(step && moving ? controlled.stepTime() : 0);
     tell(step);
-    if (focused && (!focused.isConnected || focused.disabled)) player.focus({ preventScroll: true });
+    keepFocus(focused);
     opts.onIndex?.(index);
   }
 
@@ -199,10 +199,10 @@ export function mount(host, data, opts = {}) {
     keepFocus(focused);
   }
 
-  // A node that is drawn again loses the focus, and a notebook would then get the keys.
+  // What is drawn again loses the focus, and a notebook would then get the keys.
   function keepFocus(focused) {
-    if (!focused || root.activeElement === focused) return;
-    (focused.isConnected ? focused : player).focus({ preventScroll: true });
+    if (!focused || (root.activeElement === focused && !focused.disabled)) return;
+    (focused.isConnected && !focused.disabled ? focused : player).focus({ preventScroll: true });
   }
 
   function letGo() {
@@ -329,7 +329,9 @@ export function mount(host, data, opts = {}) {
 
   function fit() {
     const focused = root.activeElement;
-    if (graph.fit()) { graph.follow(atHand()); event.place(); }
+    if (!graph.fit()) return;
+    graph.follow(atHand());
+    event.place();
     keepFocus(focused);
   }
 
