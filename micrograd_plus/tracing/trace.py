@@ -36,8 +36,8 @@ class Trace:
         ...     (x * x).backward()
         >>> print(trace)
         Trace: 2 nodes, 2 steps backward
-          1. multiply sends 3 to x (a)
-          2. multiply adds 3 to x (b)
+          1. x * x sends 3 to x (a)
+          2. x * x adds 3 to x (b)
 
     See: the page "The trace" of the documentation, which describes its file.
     """

@@ -469,7 +469,14 @@ function codeLine(indent, ...children) {
   return line;
 }
 
+const TICK = "\x60";
+
 // Text with `code` in it.
 function richText(text) {
-  return text.split("`").map((part, i) => (i % 2 ? make("code", "", part) : document.createTextNode(part)));
+  return text.split(TICK).map((part, i) => (i % 2 ? make("code", "", part) : document.createTextNode(part)));
+}
+
+// The same for a screen reader.
+function plainText(text) {
+  return text.replaceAll(TICK, "");
 }
