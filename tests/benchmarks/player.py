@@ -29,10 +29,9 @@ from . import lecture_programs, player_programs as programs
 GALLERY = Path(__file__).parents[2] / "docs" / "make_gallery.py"
 ROOT = 'const root = document.querySelector("#walk").shadowRoot;'
 TEXTS = ROOT + """
-    const scale = root.querySelector(".drawing > g").getCTM().a;
-    const size = (e) => parseFloat(getComputedStyle(e).fontSize) * (e.closest(".drawing") ? scale : 1);
+    const size = (e) => parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM?.().a ?? 1);
     const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    const seen = (e) => e.getClientRects().length && !e.closest("math");
+    const seen = (e) => e.getClientRects().length && !e.closest("math, .flying");  // what has arrived is invisible
     return Math.min(...[...root.querySelectorAll("*")].filter((e) => own(e) && seen(e)).map(size));
 """
 IN_VIEW = ROOT + """
@@ -188,7 +187,7 @@ def tallest(pages: Pages) -> float:
 
 def off_screen(pages: Pages) -> float:
     """Return the number of steps that need scrolling at 1280 by 720, over all programs and gallery walks."""
-    gallery = runpy.run_path(str(GALLERY))["recorded"]()
+    gallery = runpy.run_path(str(GALLERY))["record_walk"]()
     walks = [pages.trace(name) for name in programs.PROGRAMS] + [trace for _, _, trace in gallery]
     found = 0
     for trace in walks:
