@@ -31,7 +31,7 @@ ROOT = 'const root = document.querySelector("#walk").shadowRoot;'
 TEXTS = ROOT + """
     const size = (e) => parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM?.().a ?? 1);
     const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    const seen = (e) => e.getClientRects().length && !e.closest("math, .flying");  // what has arrived is invisible
+    const seen = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest("math");
     return Math.min(...[...root.querySelectorAll("*")].filter((e) => own(e) && seen(e)).map(size));
 """
 IN_VIEW = ROOT + """
