@@ -897,6 +897,35 @@ def test_a_program_knows_its_peak_memory():
     assert memory.peak_bytes(mg.written_out(step, x).page) == 2 * 300 * 100 * 8
 
 
+CALLS_THAT_FAIL = [
+    lambda x, classes: functional.cross_entropy(x, classes),
+    lambda x, classes: functional.cross_entropy(x, classes - 10),
+    lambda x, classes: functional.nll_loss(x, classes),
+    lambda x, classes: functional.binary_cross_entropy(x, mg.ones_like(x)),
+    lambda x, classes: functional.embedding(classes, x),
+    lambda x, classes: mg.one_hot(classes, 3),
+    lambda x, classes: x @ x,
+    lambda x, classes: x[5],
+    lambda x, classes: mg.take(x, [7], axis=0),
+    lambda x, classes: x + mg.ones((4, 4)),
+    lambda x, classes: x.reshape(4, 4),
+    lambda x, classes: mg.linalg.inv(mg.zeros((2, 2)) * x.sum()),
+]
+
+
+@pytest.mark.parametrize("call", CALLS_THAT_FAIL)
+def test_a_call_that_fails_says_at_every_call_what_the_engine_says(call):
+    x = mg.tensor([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]])
+    classes = mg.tensor([0, 9])
+    with pytest.raises((ValueError, IndexError, np.linalg.LinAlgError)) as by_engine:
+        call(x, classes)
+    step = mg.compile(call)
+    for _ in range(3):
+        with pytest.raises(by_engine.type) as traced:
+            step(x, classes)
+        assert str(traced.value) == str(by_engine.value)
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc gives freed memory back after each step")
 def test_a_compiled_step_in_a_fresh_process_keeps_its_memory():
     code = """

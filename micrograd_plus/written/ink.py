@@ -203,8 +203,16 @@ class Ink:
     def __bool__(self) -> bool:
         return decide(self)
 
+    # Error messages of the engine show what was computed, as without a page.
+
     def __repr__(self) -> str:
-        return f"Ink({self.array!r})"
+        return repr(self.array)
+
+    def __str__(self) -> str:
+        return str(self.array)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.array, spec)
 
 
 def call_method(name: str) -> Callable[..., Any]:
