@@ -898,9 +898,9 @@ def test_a_program_knows_its_peak_memory():
 
 
 CALLS_THAT_FAIL = [
-    lambda x, classes: functional.cross_entropy(x, classes),
+    lambda x, classes: functional.cross_entropy(x, classes + 1),
     lambda x, classes: functional.cross_entropy(x, classes - 10),
-    lambda x, classes: functional.nll_loss(x, classes),
+    lambda x, classes: functional.nll_loss(x, classes + 1),
     lambda x, classes: functional.binary_cross_entropy(x, mg.ones_like(x)),
     lambda x, classes: functional.embedding(classes, x),
     lambda x, classes: mg.one_hot(classes, 3),
