@@ -14,15 +14,21 @@ from training_programs import Loop, Program, differences, same, states_of
 from .harness import SAME
 
 
-def run(case: int) -> str:
-    """Run a program and return whether the journal and the page say what its leaves held."""
+def record_program(case: int) -> tuple[Any, Any, dict[str, int]]:
+    """Run a random training program. Return its trace, what its leaves held, and the node of each leaf."""
     mg.random.seed(case)
     program = Loop(case) if case % 2 else Program(case)
+    trace, witness = program.run()
+    ids = trace.source.outline.ids
+    nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
+    return trace, witness, nodes
+
+
+def run(case: int) -> str:
+    """Run a program and return whether the journal and the page say what its leaves held."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        trace, witness = program.run()
-        ids = trace.source.outline.ids
-        nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
+        trace, witness, nodes = record_program(case)
         found = differences(trace, witness, nodes) or page_differences(trace) or film_differences(trace)
     return SAME if not found else f"another state: {found[0]}"
 

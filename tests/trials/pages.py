@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-import micrograd_plus as mg
 from browser import start_browser
 from install_browser import find_browser
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.player import player_source
 from micrograd_plus_viz.timeline import _Graph, load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import Loop, Program, differences, same, states_of
+from training_programs import differences, same, states_of
 
 from .harness import SAME
+from .journals import record_program
 
 MINUS = "−"
 CHANGES = {"const NEAR = 120;": "const NEAR = 1e9;", "length: 13": "length: 2"}
@@ -49,13 +49,9 @@ Finding = tuple[Any, ...]
 
 def run(case: int) -> str:
     """Run a program and return whether its page shows the engine's numbers everywhere."""
-    mg.random.seed(case)
-    program = Loop(case) if case % 2 else Program(case)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        trace, witness = program.run()
-        ids = trace.source.outline.ids
-        nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
+        trace, witness, nodes = record_program(case)
         ways = {"back": case % 10 == 0, "early": case % 8 == 0}
         found = differences(trace, witness, nodes) or [*page_differences(trace, **ways)]
     return SAME if not found else f"another number: {found[0]}"
