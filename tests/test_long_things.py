@@ -335,7 +335,7 @@ def test_a_node_with_ten_times_the_inputs_takes_ten_times_the_work(name, monkeyp
 
 @pytest.mark.parametrize("join", [mg.concatenate, mg.stack])
 def test_forward_mode_through_ten_times_the_parts_takes_ten_times_the_memory(join):
-    def kept(size):
+    def bytes_of(size):
         push = push_through(join, size)
         gc.collect()  # empties the lists of objects that Python keeps to use again
         tracemalloc.start()
@@ -347,8 +347,8 @@ def test_forward_mode_through_ten_times_the_parts_takes_ten_times_the_memory(joi
         assert trace.walks
         return size
 
-    kept(3)  # fills caches
-    assert kept(600) < 12 * kept(60)
+    bytes_of(3)  # fills caches
+    assert bytes_of(600) < 12 * bytes_of(60)
 
 
 def test_steps_through_a_join_hold_zeros_in_place_of_the_other_parts():
