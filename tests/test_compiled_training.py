@@ -496,7 +496,7 @@ def an_autoencoder_that_draws(compiled):
 
 
 @equal
-def a_table_that_a_module_makes_when_it_is_asked(compiled):
+def a_module_makes_its_table_at_first_use(compiled):
     class Positions(nn.Module):
         def __init__(self):
             self.scale = nn.Parameter(2.0)
