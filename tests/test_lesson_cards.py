@@ -159,7 +159,7 @@ def test_readers_answer_most_questions_at_the_first_try(part):
     assert sum(first) >= LEAST_RIGHT[part] * len(first)
 
 
-@pytest.mark.parametrize("name", lessons_in(HINTS))
+@pytest.mark.parametrize("name", in_one_worker(LESSONS))
 def test_hints_of_cards_lead_readers_to_the_right_answer(name):
     lesson = lesson_of(name)
     trials = [each for each in HINTS if each["lesson"] == name and "question" in each]
@@ -171,7 +171,7 @@ def test_hints_of_cards_lead_readers_to_the_right_answer(name):
     assert len(missed) <= (1 - LEAST_FROM_HINTS) * len(trials), missed
 
 
-@pytest.mark.parametrize("name", lessons_in([each for each in HINTS if "exercise" in each]))
+@pytest.mark.parametrize("name", in_one_worker(LESSONS))
 def test_hints_of_exercises_lead_readers_to_the_right_rule(name):
     trials = [each for each in HINTS if each["lesson"] == name and "exercise" in each]
     missed = []
