@@ -172,6 +172,8 @@ class Value:
         try:
             order = self._order(earlier)
         except RuntimeError:
+            for value, before in earlier:
+                value._grad = before
             notify_walk_rejection(self)
             raise
         begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in listeners()]

@@ -127,7 +127,7 @@ def test_a_value_of_micrograd_is_followed_too():
     assert [leaf.after for leaf in trace.walks[1].leaves] == [3.6]
 
 
-def test_gradients_that_values_have_before_a_record_are_its_starts():
+def test_gradients_of_values_before_a_record_are_its_starts():
     a, b = Value(2.0), Value(3.0)
     a.grad, b.grad = 5.0, 7.0
     with mg.record() as trace:
@@ -139,7 +139,7 @@ def test_gradients_that_values_have_before_a_record_are_its_starts():
     assert trace.gradients == {0: 8.0, 1: 2.0, 2: None}
 
 
-def test_a_value_that_passes_its_gradient_on_by_hand_is_followed():
+def test_a_value_that_sends_its_gradient_by_hand_is_followed():
     a, b = Value(2.0), Value(3.0)
     with mg.record() as trace:
         c = a * b

@@ -284,7 +284,7 @@ class Journal:
         return {node: gradient for node, gradient in held.items() if gradient is not None}
 
     def _add_unannounced_gradients(self, held: dict[int, Any], received: dict[int, Any]) -> None:
-        """Add gradients that were changed without a notice, as by a walk of `Value`s that could not begin."""
+        """Add gradients that were changed without a notice."""
         for node in received:
             before, now = self._gradients.get(node), held.get(node)
             if not _is_same_gradient(before, now):

@@ -308,10 +308,10 @@ class Writer:
         return {
             "first": start, "steps": count, "of_steps": len(trace.steps), "of_nodes": len(trace.nodes),
             "of_groups": len(trace.groups), "links": [[a, b, number] for (a, b), number in sorted(links.items())],
-            "unreached": self._unreached(nodes),
+            "unreached": self._find_unreached(nodes),
         }  # fmt: skip
 
-    def _unreached(self, nodes: list[TraceNode]) -> list[int]:
+    def _find_unreached(self, nodes: list[TraceNode]) -> list[int]:
         """Return the nodes that require a gradient, though no walk of the complete trace can bring one. In a part, only
         those behind a cut can be."""
         walks = self.trace.walks

@@ -39,7 +39,7 @@ def test_what_leads_only_to_a_cut_is_dead_and_constants_are_not():
     assert dead_names(data) == {"x", "multiply (y)", "detach (d)", "multiply (k)", "add (k)", "greater (m)"}
 
 
-def test_a_part_has_the_dead_nodes_of_the_complete_trace_and_a_failed_walk_has_none():
+def test_a_part_has_the_dead_nodes_and_a_failed_walk_has_none():
     trace = cut_program()
     part = normalize(trace_data(trace, 0, 2))
     assert part["part"]
@@ -62,7 +62,7 @@ def test_a_part_has_the_dead_nodes_of_the_complete_trace_and_a_failed_walk_has_n
     assert not dead_names(normalize(trace_data(failing)))
 
 
-def test_a_branch_behind_a_cut_is_dead_in_a_part_of_a_long_record():
+def test_a_branch_behind_a_cut_is_dead_in_a_part():
     w, u = leaf(2.0), leaf(1.5)
     with mg.record() as trace:
         h = w * 1.0
