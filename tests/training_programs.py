@@ -1,5 +1,7 @@
 """Random training programs, run under a recorder, with a witness of what the engine's leaves held at each event."""
 
+import contextlib
+
 import numpy as np
 
 import micrograd_plus as mg
@@ -240,10 +242,8 @@ class Layers(Program):
             out[0] = out[1] * 2.0
         self.register_hooks(out)
         if self.chance(0.2):
-            try:
+            with contextlib.suppress(ValueError):
                 out @ self.data
-            except ValueError:
-                pass
         if self.chance(0.5):
             return nn.functional.cross_entropy(out, mg.tensor(self.labels))
         return (out * out).mean() + 0.1 * self.net[0].weight.sum()
@@ -301,10 +301,8 @@ class Scalars(Program):
             loss._backward()
         elif kind == 2:
             self.leaf().data += 1.0  # some rule may have to read what it was
-            try:
+            with contextlib.suppress(RuntimeError):
                 loss.backward()
-            except RuntimeError:
-                pass
         else:
             loss.backward()
 

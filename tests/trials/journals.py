@@ -13,7 +13,6 @@ from training_programs import Layers, Loop, Program, Scalars, differences, same,
 
 from .harness import SAME
 
-
 MOST_OF_TENSORS = 10_000
 """Cases from this number on are programs of networks and of `Value`s."""
 
