@@ -93,13 +93,13 @@ def code_of(answer: Any, name: str) -> str:
 def is_wrong(name: str, code: str) -> bool:
     """Return whether code runs as an answer, and is wrong. An error at once is no mistake that needs a hint."""
     try:
-        reply = exercises.check(name, compiled(code), seed=SEED)
+        reply = exercises.check(name, compile_answer(code), seed=SEED)
     except (SyntaxError, NameError):
         return False
     return not reply and "it stopped with" not in reply.text
 
 
-def compiled(code: str) -> Any:
+def compile_answer(code: str) -> Any:
     """Return the last function or class that code defines; decorators are left out."""
     tree = ast.parse(code)
     defined = [each for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef))]
@@ -160,7 +160,7 @@ def gaps_of(starter: Any, right: Any) -> Iterator[tuple[tuple[int, int], str]]:
 def reply_to_code(name: str, code: str) -> str:
     """Return what a student reads about a wrong answer: the reply and three hints; an empty text if it is right."""
     try:
-        reply = exercises.check(name, compiled(code), seed=SEED)
+        reply = exercises.check(name, compile_answer(code), seed=SEED)
     except (SyntaxError, NameError) as error:
         return f"{type(error).__name__}: {error}"
     return "" if reply else "\n".join([reply.text, *(str(reply.hint()) for _ in range(3))])
@@ -254,10 +254,10 @@ def collect(folder: Path) -> Iterator[str]:
         judge = json.loads((folder / "sealed" / f"{lesson}.json").read_text("utf-8"))[name]
         kind = "question" if "question" in judge else "exercise"
         yield (f'[[trials]]\nlesson = "{lessons[lesson]}"\n{kind} = "{asked}"\n'
-               f"wrong = {quoted(judge['wrong'])}\ntries = [{', '.join(map(quoted, answers))}]\n\n")  # fmt: skip
+               f"wrong = {toml_text(judge['wrong'])}\ntries = [{', '.join(map(toml_text, answers))}]\n\n")  # fmt: skip
 
 
-def quoted(text: str) -> str:
+def toml_text(text: str) -> str:
     """Return a text as TOML writes it: code over several lines, everything else in one."""
     return f"'''\n{text.rstrip()}\n'''" if "\n" in text else json.dumps(text, ensure_ascii=False)
 

@@ -138,7 +138,7 @@ def lessons_in(trials: list[dict[str, Any]]) -> list[Any]:
     return in_one_worker(sorted({each["lesson"] for each in trials}))
 
 
-def question_named(lesson: Lesson, name: str) -> dict[str, Any]:
+def find_question(lesson: Lesson, name: str) -> dict[str, Any]:
     """Return a question of a lesson by its name."""
     return next(each for each in lesson.questions if each["name"] == name)
 
@@ -148,7 +148,7 @@ def test_first_answers_of_readers_are_judged_as_in_the_trial(name):
     lesson = lesson_of(name)
     at_end = {each["name"] for index, _, asked in lesson.cards if index > lesson.headings[-1] for each in asked}
     for trial in [each for each in TRIALS if each["lesson"] == name]:
-        question = question_named(lesson, trial["question"])
+        question = find_question(lesson, trial["question"])
         assert question["name"] in at_end if trial["part"] == "end" else RECALL.match(question["say"])
         assert (not reply_to(question, trial["answer"])) == trial["right"], trial
 
@@ -165,7 +165,7 @@ def test_hints_of_cards_lead_readers_to_the_right_answer(name):
     trials = [each for each in HINTS if each["lesson"] == name and "question" in each]
     missed = []
     for trial in trials:
-        question = question_named(lesson, trial["question"])
+        question = find_question(lesson, trial["question"])
         assert reply_to(question, trial["wrong"]), trial
         missed += [trial] * all(reply_to(question, each) for each in trial["tries"][:MOST_TRIES])
     assert len(missed) <= (1 - LEAST_FROM_HINTS) * len(trials), missed
