@@ -126,7 +126,40 @@ def test_an_unfinished_answer_gets_a_sentence_and_no_walk(name, answer, monkeypa
     reply = exercises.check(name, answer)
     assert re.search(r"still dots in line \d\. Replace them by code", " ".join(reply.text.split()))
     assert list(reply._repr_mimebundle_()) == ["text/plain"]
+    assert "Replace them by code" in reply.hint()
     assert "text/html" in exercises.check(name, lambda out: out)._repr_mimebundle_()
+
+
+@pytest.mark.parametrize(("name", "answer", "title"), [
+    ("max.x", "def answer(upstream): return upstream * x_shape", "a value that your function does not take"),
+    ("exp2.x", "def answer(out): return out * ln(2)", "a name that is not defined"),
+    ("neuron.predict.lines", "def answer(w):\n    return y * w\n    y = 1", "a name is used before it has a value"),
+])  # fmt: skip
+def test_a_name_without_a_value_gets_a_name_and_a_cure(name, answer, title):
+    exec(answer, defined := {})  # noqa: S102 - our own text, with names that are not defined
+    reply = exercises.check(name, defined["answer"])
+    assert reply.result.mistake.title.startswith(title)
+    assert "shape" not in reply.hint()
+
+
+def test_a_right_answer_shows_each_rule_with_its_input_and_its_words():
+    assert "own rule for b:\n  lambda: -1\nAs a formula: contribution = upstream · (−1)" in exercises.check(
+        "subtract.a+b", lambda: (1, -1)).text
+    whole = exercises.check("add.b.whole", exercises.get_exercise("add.b.whole").right)
+    assert "The engine multiplies its rule by upstream" in whole.text
+    product = exercises.check("matmul.b", lambda xp, a, upstream: xp.mT(a) @ upstream)
+    assert "- `contract_rows`: " in product.text
+    softmax = exercises.check("softmax.x", exercises.get_exercise("softmax.x").right)
+    assert softmax.text.count("Each entry receives") == 1
+
+
+def test_a_starter_has_each_value_of_the_prompt_as_a_parameter():
+    for exercise in ALL:
+        if exercise.op is not None and exercise.kind == "rule":
+            listed = exercise.prompt.partition("Your function can have")[2].partition("The forward pass")[0]
+            header = exercise.starter.partition("def ")[2].partition('"""')[0]
+            assert set(re.findall(r"^- `(\w+)`", listed, re.MULTILINE)) <= set(re.findall(r"\w+", header)), exercise.id
+            assert max(map(len, header.splitlines())) <= 105
 
 
 def test_check_rejects_other_types_if_it_needs_a_number():
