@@ -1,5 +1,6 @@
 """Tests of quizzes: questions, accepted answers, and that no output reveals them."""
 
+import itertools
 import json
 import math
 
@@ -372,7 +373,7 @@ def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
 def test_questions_of_a_handful_are_not_about_adjacent_steps():
     normal, _ = load_window(curve())
     places = [asked.at for asked in Chooser(normal, 0.02, (), 0).handful(3, MIX)]
-    assert all(other - one > 1 for one, other in zip(places, places[1:], strict=False)), places
+    assert all(other - one > 1 for one, other in itertools.pairwise(places)), places
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)
