@@ -46,8 +46,9 @@ class Entry:
     @functools.cached_property
     def runner(self) -> Any:
         """The caller of the program, made at its first run: the program of the first call is only compared."""
-        is_of_numbers = isinstance(self.program, NumberProgram)
-        return NumberRunner(self.program) if is_of_numbers else Runner(self.program, self.guards)
+        if isinstance(self.program, NumberProgram):
+            return NumberRunner(self.program)
+        return Runner(self.program, self.guards)
 
     def fill(self, results: Any) -> Any:
         """Return the results of a call in their structure."""
