@@ -171,6 +171,7 @@ def test_batch_statistics_and_random_draws_are_in_the_journal():
     assert {entry.name for entry in trace.journal if entry.kind == "statistics"} == {
         "running_mean", "running_var", "num_batches_tracked"}
     assert [entry.by for entry in trace.journal if entry.kind == "draw"] == ["dropout"]
+    assert "moves num_batches_tracked, running_mean" in str(trace)
 
 
 def test_the_journal_of_a_part_begins_with_the_state_at_its_step():
