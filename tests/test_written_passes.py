@@ -78,7 +78,7 @@ def programs_for_passes():
 
     def views_of_repeats(x):
         a, b = mg.exp(x), mg.exp(x)
-        return b.T / (1.0 + x), a + 1.0
+        return b.T / (5.0 + x), a + 1.0
 
     found = [writes, arrays, draws, tables, gradient_of_take, named_tuples, read_later, views_of_repeats]
     return [*found, *programs_with_loops()]
