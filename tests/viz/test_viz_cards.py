@@ -19,12 +19,14 @@ WHY = "It follows from `2 * x`."
 CARDS = {
     "number": (
         viz.ask("Slope of x² at 3?", 6, wrong={9: "That is x² itself."}, why=WHY),
-        [("9", "That is x² itself."), ("six", "A number, or a fraction"), ("nan", "Try again")],
+        [("9", "That is x² itself."), ("six", "A number, or a fraction"), ("nan", "Try again"), ("-6", "the sign"),
+         ("12", "twice as much"), ("3", "half of what")],
         ["6", "12/2", "6,05"],
     ),
     "numbers": (
         viz.ask("What arrives?", np.array([[5.0], [7.125], [9.5]]), wrong={(1, 2, 3): "Those are inputs."}, why=WHY),
-        [("1 2 3", "Those are inputs."), ("5, 7, 9", "At least one"), ("5, x", "3 numbers in"), ("5, 7", "3 numbers")],
+        [("1 2 3", "Those are inputs."), ("5, 7, 9", "At least one"), ("5, x", "3 numbers in"), ("5, 7", "3 numbers"),
+         ("-5, -7.125, -9.5", "the signs"), ("9.5, 7.125, 5", "their order")],
         ["[[5], [7.125], [9.5]]", "5 7.13 19/2"],
     ),
     "shape": (
