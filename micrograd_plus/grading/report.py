@@ -40,7 +40,7 @@ tbody th { font-weight: 600; }
 .number { text-align: right; padding-right: 0; padding-left: .8rem; white-space: nowrap; }
 .number + :not(.number) { padding-left: 1.6rem; }
 .wide { overflow-x: auto; }
-td.ids { min-width: 11rem; }
+.wide td:not(.number) { min-width: 9rem; }
 ul { padding-left: 1.2rem; margin: .3rem 0; }
 li { margin: .4rem 0; }
 summary { cursor: pointer; padding: .3rem 0; }
@@ -224,7 +224,7 @@ def html_table(label: str, heads: Iterable[str], rows: Iterable[Iterable[Any]]) 
         if column or not place:
             return f'<th scope="{"col" if column else "row"}"{kind}>{as_html(value)}</th>'
         if isinstance(value, Links):
-            return f'<td class="ids">{value.as_html()}</td>'
+            return f"<td>{value.as_html()}</td>"
         text = as_html(f"{value:g}" if number and isinstance(value, float) else value)
         return f"<td{kind}>{with_code(value) if name == 'Mistake' else text}</td>"
 
