@@ -259,11 +259,11 @@ def mistake_table(mistakes: list[Any]) -> str:
     if not mistakes:
         return "<p>None.</p>"
     heads = ("Exercise", "Mistake", "Students", "IDs")
-    rows = [(exercise, title, len(ids), Links(ids)) for exercise, title, ids in join_unanswered(mistakes)]
+    rows = [(exercise, title, len(ids), Links(ids)) for exercise, title, ids in join_rows_without_answer(mistakes)]
     return html_table("Mistakes", heads, rows)
 
 
-def join_unanswered(mistakes: list[Any]) -> list[tuple[str, str, list[str]]]:
+def join_rows_without_answer(mistakes: list[Any]) -> list[tuple[str, str, list[str]]]:
     """Return the mistakes, and after them one row for all exercises that the same students did not answer."""
     answered, exercises = [], {}
     for exercise, title, ids in mistakes:
