@@ -31,7 +31,7 @@ from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
 from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application
-from .page import Note, Page, Statement, Update, Value
+from .page import Note, Page, Setting, Statement, Update, Value
 from .shared_block import SharedBlock
 
 _lock = RLock()
@@ -232,7 +232,7 @@ def _reader(owner: Any, tensor: Any, name: str) -> Callable[[], Any]:
 def _setting_reader(holder: Any, key: Any) -> Callable[[], Any]:
     if isinstance(key, tuple):
         return lambda: holder[key[0]][key[1]]
-    return lambda: holder[key]
+    return Setting(holder, key)
 
 
 class Settings(dict[str, Any]):
