@@ -324,6 +324,8 @@ class Made:
     """The operation that made a number, with its rules compiled for Python floats."""
 
     plain = True
+    call: Callable[..., Value]
+    """The function that applies the operation to numbers."""
 
     def __init__(self, operation: Any, symbol: str, fixed: tuple[str, ...] = ()):
         self.op, self.symbol, self.fixed = operation.op, symbol, fixed
@@ -468,6 +470,7 @@ def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
             notify(op, (x,), out)
         return out
 
+    made.call = call
     return call
 
 
@@ -490,6 +493,7 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
             notify(op, (a, b), out)
         return out
 
+    made.call = call
     return call
 
 
@@ -520,6 +524,7 @@ add = two(ops.add, "+")
 multiply = two(ops.multiply, "*")
 _power_of_two = two(ops.power, "**")
 _by_constant = MadeByPower(ops.power, "**", fixed=("exponent",))
+_by_constant.call = power
 relu = one(ops.relu, "ReLU")
 tanh = one(ops.tanh, "tanh")
 exp = one(ops.exp, "exp")
