@@ -97,13 +97,15 @@ class Value:
         self._data = number
         self.created = clock()
 
-    grad: Any = property(attrgetter("_grad"), doc="The gradient that backward passes have added up here.")
+    grad: Any = property(
+        attrgetter("_grad"), doc="The gradient that backward passes have added up here. Set to None, it is 0."
+    )
 
     @grad.setter
     def grad(self, gradient: Any) -> None:
         if recording.open:  # to a recorder, a gradient of 0 is none
             notify_change("gradient", self, self._grad or None, gradient or None)
-        self._grad = gradient
+        self._grad = 0 if gradient is None else gradient
 
     @property
     def label(self) -> str:
@@ -324,6 +326,8 @@ class Made:
     """The operation that made a number, with its rules compiled for Python floats."""
 
     plain = True
+    call: Callable[..., Value]
+    """The function that applies the operation to numbers."""
 
     def __init__(self, operation: Any, symbol: str, fixed: tuple[str, ...] = ()):
         self.op, self.symbol, self.fixed = operation.op, symbol, fixed
@@ -468,6 +472,7 @@ def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
             notify(op, (x,), out)
         return out
 
+    made.call = call
     return call
 
 
@@ -490,6 +495,7 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
             notify(op, (a, b), out)
         return out
 
+    made.call = call
     return call
 
 
@@ -520,6 +526,7 @@ add = two(ops.add, "+")
 multiply = two(ops.multiply, "*")
 _power_of_two = two(ops.power, "**")
 _by_constant = MadeByPower(ops.power, "**", fixed=("exponent",))
+_by_constant.call = power
 relu = one(ops.relu, "ReLU")
 tanh = one(ops.tanh, "tanh")
 exp = one(ops.exp, "exp")

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import json
+import math
 import re
 import sys
 import textwrap
@@ -59,7 +61,7 @@ def wrong_answers_to(question: dict[str, Any]) -> list[str]:
 def wrong_codes(name: str, starter: str, right: str) -> list[str]:
     """Return wrong answers to an exercise as code: its known mistakes, and the starter with one part filled wrongly."""
     known = [code_of(each.wrong_answer, name) for each in exercises.get_exercise(name).mistakes]
-    candidates = [*filter(None, known), *swapped_lines(starter, right), *wrong_gaps(starter, right)]
+    candidates = [*filter(None, known), *swapped_lines(starter, right), *wrong_gaps(name, starter, right)]
     found: list[str] = []
     for code in candidates:
         if code not in found and is_wrong(name, code):
@@ -73,7 +75,8 @@ def code_of(answer: Any, name: str) -> str:
     if len(rules) == 1:
         answer = rules[0][1]                      # a wrong rule of the museum
     try:
-        source = textwrap.dedent(inspect.getsource(answer))
+        lines, _ = inspect.findsource(answer.__init__) if inspect.isclass(answer) else inspect.getsourcelines(answer)
+        source = textwrap.dedent("".join(lines))     # a class with one edit is alone in its file
     except (OSError, TypeError):
         return ""
     tree = ast.parse(source)
@@ -107,7 +110,7 @@ def compile_answer(code: str) -> Any:
         raise SyntaxError("the answer must define a function or a class")
     for each in defined:
         each.decorator_list = []
-    names: dict[str, Any] = {"np": np, "mg": mg}
+    names: dict[str, Any] = {"np": np, "mg": mg, "math": math}
     exec(compile(tree, "<answer>", "exec"), names)  # noqa: S102 - an answer of our own readers
     return names[defined[-1].name]
 
@@ -128,8 +131,8 @@ def begins_alike(one: str, other: str) -> bool:
     return one.split(maxsplit=1)[0] == other.split(maxsplit=1)[0]
 
 
-def wrong_gaps(starter: str, right: str) -> Iterator[str]:
-    """Yield the starter with its gaps filled rightly, except one that has a name of the rule's parameters."""
+def wrong_gaps(name: str, starter: str, right: str) -> Iterator[str]:
+    """Yield the starter with its gaps filled rightly, except one that has a parameter or what another gap needs."""
     function = next((each for each in ast.parse(starter).body if isinstance(each, ast.FunctionDef)), None)
     if function is None or "Take the # away" in starter:
         return
@@ -138,11 +141,12 @@ def wrong_gaps(starter: str, right: str) -> Iterator[str]:
     if not filled or len(filled) != len(parts) - 1:
         return
     texts = [text for _, text in filled]
-    others = [each.arg for each in function.args.args if each.arg != "xp"]
+    parameters = [each.arg for each in function.args.args if each.arg != "xp"]
     for k, text in enumerate(texts):
-        for other in [each for each in others if each != text][:1]:
-            pieces = zip([*texts[:k], other, *texts[k + 1 :]], parts[1:], strict=True)
-            yield parts[0] + "".join(piece + part for piece, part in pieces)
+        candidates = dict.fromkeys([*parameters, *texts])
+        fillings = [[*texts[:k], other, *texts[k + 1 :]] for other in candidates if other != text]
+        codes = ("".join(map("".join, zip(parts, [*each, ""], strict=True))) for each in fillings)
+        yield from itertools.islice((code for code in codes if is_wrong(name, code)), 1)
 
 
 def gaps_of(starter: Any, right: Any) -> Iterator[tuple[tuple[int, int], str]]:

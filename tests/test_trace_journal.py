@@ -171,6 +171,7 @@ def test_batch_statistics_and_random_draws_are_in_the_journal():
     assert {entry.name for entry in trace.journal if entry.kind == "statistics"} == {
         "running_mean", "running_var", "num_batches_tracked"}
     assert [entry.by for entry in trace.journal if entry.kind == "draw"] == ["dropout"]
+    assert "moves num_batches_tracked, running_mean" in str(trace)
 
 
 def test_the_journal_of_a_part_begins_with_the_state_at_its_step():
@@ -187,3 +188,19 @@ def test_the_journal_of_a_part_begins_with_the_state_at_its_step():
     assert values[leaf["value"]]["data"] == [1.6]
     assert [values[each["value"]]["data"] for each in part["starts"]] == [[4.0]]
     assert [entry["kind"] for entry in part["journal"]] == ["arrive", "accumulate", "end", "write"]
+
+
+def test_an_entry_says_which_function_clipped_and_which_hook_changed():
+    w = mg.tensor([3.0, 4.0], requires_grad=True)
+
+    def double(gradient):
+        return gradient * 2
+
+    w.register_hook(double)
+    with mg.record() as trace:
+        (w * w).sum().backward()
+        nn.utils.clip_grad_norm_([w], 1.0)
+    kinds = [(entry.kind, entry.by) for entry in trace.journal if entry.of]
+    assert kinds == [("hook", "double"), ("accumulate", None), ("clip", "clip_grad_norm_")]
+    hook = next(entry for entry in trace.journal if entry.kind == "hook")
+    assert "def double" in hook.lines[0].text
