@@ -1,6 +1,6 @@
 """Take pictures of the player at eight moments of programs, at four sizes, light and dark, on sheets to look at.
 
-    python tests/player_matrix.py FOLDER [PROGRAM ...]
+    PYTHONPATH=tests python -m benchmarks.player_pictures FOLDER [PROGRAM ...]
 
 A sheet is one program at one size: light above, dark below. The moments are the start, an addition to a gradient, a sum
 over a broadcast axis, three steps between, the end, and the boundary between the first two rounds of a training loop.
@@ -16,16 +16,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "viz"), str(ROOT / "tests")]
-
 import numpy as np
 from PIL import Image
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from benchmarks import lecture_programs, player_programs
+from browser import start_browser
+from install_browser import find_browser
 from micrograd_plus import nn
+
+from . import lecture_programs, player_programs
 
 SIZES = {(1280, 720): 480, (1920, 1080): 480, (768, 1024): 300, (420, 860): 230}
 """Windows, each with the width of its pictures on a sheet."""
@@ -120,8 +120,9 @@ def thousand() -> Any:
 
 
 PROGRAMS = lecture_programs.PROGRAMS | {
-    "five rounds": rounds, "clipped rounds": lambda: rounds(0.5), "Gaussians": gaussians, "VAE": variational_autoencoder,
-    "hooks": hooks, "a walk that fails": player_programs.failing_walk, "nan": player_programs.nan_gradient,
+    "five rounds": rounds, "clipped rounds": lambda: rounds(0.5), "Gaussians": gaussians,
+    "VAE": variational_autoencoder, "hooks": hooks,
+    "a walk that fails": player_programs.failing_walk, "nan": player_programs.nan_gradient,
     "broadcasting": player_programs.broadcast_shapes, "thousand nodes": thousand,
 }  # fmt: skip
 
@@ -144,10 +145,10 @@ def take_pictures(page: Any, trace: Any) -> Iterator[tuple[str, bytes]]:
         slider.fill(str(k))
         page.evaluate(SETTLED)
         yield f"step {k}", page.screenshot()
-    if (boundary := page.locator(".moment").nth(0)).count():
-        page.keyboard.press("]")
+    if (later := page.get_by_role("button", name="round ›")).count():
+        later.click()
         page.evaluate(SETTLED)
-        yield f"round 2: {boundary.text_content()}", page.screenshot()
+        yield "the second round", page.screenshot()
 
 
 def join(rows: list[list[bytes]], width: int, across: int) -> Image.Image:
@@ -164,9 +165,6 @@ def join(rows: list[list[bytes]], width: int, across: int) -> Image.Image:
 
 def main() -> None:
     """Write the sheets of the programs that are named, or of all."""
-    from browser import start_browser
-    from install_browser import find_browser
-
     folder, *wanted = sys.argv[1:]
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
