@@ -34,8 +34,8 @@ function inOrder(formulaText, factors) {
   const at = (name) => { const k = formulaText.indexOf(`data-name="${name}"`); return k < 0 ? Infinity : k; };
   const sorted = factors.toSorted((a, b) => at(a.name) - at(b.name));
   const signs = sorted.slice(1).map(({ name }, k) => {
-    const [, text] = /^[^>]*>[^<]*(.*)$/s.exec(formulaText.slice(at(sorted[k].name), at(name)));
-    return at(name) < Infinity && /^\s*\u22a4?\s*([\u00b7@])\s*$/.exec(text.replace(/<[^>]*>?/g, ""))?.[1];
+    const between = formulaText.slice(at(sorted[k].name), at(name)).replace(/^[^>]*>[^<]*|<[^>]*>?/g, "");
+    return at(name) < Infinity && /^\s*\u22a4?\s*([\u00b7@])\s*$/.exec(between)?.[1];
   });
   const isProduct = signs.every(Boolean);
   return sorted.flatMap((factor, k) => {
