@@ -25,7 +25,7 @@ import numpy as np
 from ..backends import devices, shared
 from ..core.variable import Variable
 from .notes import note_here, refusal
-from .page import Page, Statement, Value, add_array_type, find, is_array, map_parts, map_values
+from .page import Page, Setting, Statement, Value, add_array_type, find, is_array, map_parts, map_values
 
 _here = local()
 
@@ -83,7 +83,8 @@ def record(form: str, function: str, call: Callable[..., Any], args: Any, kwargs
     target = args[0] if form in ("iop", "setitem") or result is None else kwargs.get("out")
     target = target[0] if type(target) is tuple else target
     if type(target) is not Ink and result is not None and target is not None:
-        raise TypeError(refusal("writes into an array that is not part of it"))
+        cure = "Keep these numbers in a tensor, and write into that"
+        raise TypeError(refusal("writes into an array from outside", cure))
     writes = [value_of(page, target)] if target is not None else []
     statement = Statement(form, function, values, named_values, writes, note_here(page), effect)
     reads = statement.reads()
@@ -131,7 +132,8 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
     value.is_whole = value.is_writable = not is_shared and is_writable(r)
     if value.is_whole:
         value.buffer.nbytes = r.nbytes
-    return Ink(r, value, page)
+    base = None if value.is_whole else Ink(whole, value, page)  # a number repeated without copies is a view too
+    return Ink(r, value, page, base)
 
 
 def root(array: Any) -> Any:
@@ -257,7 +259,8 @@ def decide(ink: Ink) -> bool:
         return answer
     if ink.value.is_number and ink.value.kind == "input" and ink.value.source[0] == "read":
         read = ink.value.source[1]
-        page.add_condition(lambda: bool(read()), answer, f"{ink.value.hint} is {'not 0' if answer else '0'}")
+        is_true = read._replace(is_truth=True) if isinstance(read, Setting) else lambda: bool(read())
+        page.add_condition(is_true, answer, f"{ink.value.hint} is {'not 0' if answer else '0'}")
         return answer
     caller = sys._getframe(2)  # of `if x:`, above `__bool__`
     while caller.f_code.co_filename == _SEAMS or caller.f_globals.get("__name__", "").startswith(_HERE):

@@ -27,7 +27,7 @@ from .shared_block import SharedBlock
 
 _here, _lock = local(), RLock()
 DATA: Any = vars(Value)["_data"]
-GRAD: Any = vars(Value)["grad"]
+GRAD: Any = vars(Value)["_grad"]
 CONSTANTS = frozenset((int, float, bool))
 
 
@@ -64,7 +64,7 @@ class Number:
     def _refuse(self, what: str = "asks for the number of a Value") -> Any:
         if open_numbers() is None:
             return self.number
-        raise TypeError(refusal(what).replace("mg.where, or return the tensor", "relu(), or return the Value"))
+        raise TypeError(refusal(what, "Use relu(), or return the Value and look at it after the step"))
 
     def __float__(self) -> float:
         return float(self._refuse())
@@ -347,7 +347,7 @@ def _noting_vjp(made: Any, vjp: Callable[[Value], None]) -> Callable[[Value], No
 
 def _watch_values() -> None:
     _exchange(Value, "_data", property(_get(DATA, Numbers.read_data), _set(DATA, Numbers.write_data)))
-    _exchange(Value, "grad", property(_get(GRAD, Numbers.read_grad), _set(GRAD, Numbers.write_grad)))
+    _exchange(Value, "_grad", property(_get(GRAD, Numbers.read_grad), _set(GRAD, Numbers.write_grad)))
     _exchange(engine, "floats", words)
     _exchange(engine, "_number", lambda data: data if type(data) is Number else _number(data))
     for made in [each.__self__ for each in Op.on_rules_changed if isinstance(_owner(each), engine.Made)]:

@@ -31,7 +31,7 @@ from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
 from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application
-from .page import Note, Page, Statement, Update, Value
+from .page import Note, Page, Setting, Statement, Update, Value
 from .shared_block import SharedBlock
 
 _lock = RLock()
@@ -232,7 +232,7 @@ def _reader(owner: Any, tensor: Any, name: str) -> Callable[[], Any]:
 def _setting_reader(holder: Any, key: Any) -> Callable[[], Any]:
     if isinstance(key, tuple):
         return lambda: holder[key[0]][key[1]]
-    return lambda: holder[key]
+    return Setting(holder, key)
 
 
 class Settings(dict[str, Any]):
@@ -465,7 +465,7 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
             before = tensor._data
             gradient = ownership.snapshot(gradient) if isinstance(gradient, Tensor) else gradient
             after = self.new_values(before, gradient, page.touch_state(self, tensor), settings)
-            after = after if after.dtype is before.dtype else after.astype(before.dtype)
+            after = after if after.dtype == before.dtype else after.astype(before.dtype)
             ownership.set_array(tensor, after)
     return loss
 
@@ -584,8 +584,8 @@ def write_on(page: OpenPage) -> Generator[None]:
         set_page(page)
         try:
             yield
-        except TypeError as error:
-            if not any(message in str(error) for message in refusals.messages):
+        except Exception:
+            if not refusals.messages:  # NumPy raises an error of its own where ink refuses a number
                 raise
         finally:
             set_page(None)
