@@ -235,6 +235,19 @@ def test_a_step_of_random_programs_has_the_engines_bits():
         assert step.counts["written"] == 2, seed
 
 
+def test_a_copy_before_a_write_keeps_the_layout_and_so_the_rounding():
+    def step(x):
+        c = x.T.detach().clone()
+        c[0] = 2.0  # the engine writes into its only array, and the program into a copy
+        return (c * x.T).sum()
+
+    rng = np.random.default_rng(0)
+    compiled = mg.compile(step)
+    for _ in range(60):
+        x = mg.tensor(rng.normal(size=(3, 3)))
+        assert same(step(x), compiled(x))
+
+
 def branching_program(seed):
     """Return leaves, and a step whose branches depend on shapes, and whose gradients add up to those that are there."""
     rng = np.random.default_rng([seed, 13])

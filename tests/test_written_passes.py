@@ -76,7 +76,12 @@ def programs_for_passes():
         b = a + 1.0
         return b * a, mg.exp(b) - a
 
-    return [writes, arrays, draws, tables, gradient_of_take, named_tuples, read_later, *programs_with_loops()]
+    def views_of_repeats(x):
+        a, b = mg.exp(x), mg.exp(x)
+        return b.T / (5.0 + x), a + 1.0
+
+    found = [writes, arrays, draws, tables, gradient_of_take, named_tuples, read_later, views_of_repeats]
+    return [*found, *programs_with_loops()]
 
 
 def layers_of_weights():

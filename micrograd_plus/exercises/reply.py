@@ -218,7 +218,7 @@ def describe_solution(exercise: Exercise) -> list[str]:
     lines: list[str] = []
     for rule in rules:
         of = f" for {join_names(rule.inputs)}" if len(rules) > 1 else ""
-        source = rule_source(rule.function).text
+        source = rule_source(rule.function).text or ""
         lines += [f"The engine's own rule{of}:", *textwrap.indent(source, "  ").splitlines()] if source else []
         lines += [line for word in explain_words(source).split("\n") for line in wrap_line(word, 2) if word]
         lines += wrap_line(" ".join(rule.reason.split())) if rule.reason and '"""' not in source else []

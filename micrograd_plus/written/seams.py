@@ -195,7 +195,7 @@ class OpenPage(Page):
         """Return a value that outlives the call in memory that no input shares."""
         if not isinstance(value, Value) or not value.is_array or value.kind != "input":
             return value
-        statement = Statement("method", "copy", (value,), {}, [], Note("", "", ""))
+        statement = Statement("method", "copy", (value, "K"), {}, [], Note("", "", ""))
         statement.out = Value("temporary", np.empty(0))
         statement.out.shape, statement.out.dtype = value.shape, value.dtype
         self.statements.append(statement)
