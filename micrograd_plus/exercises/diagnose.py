@@ -15,9 +15,11 @@ from typing import Any
 from ..backends import devices
 from ..core.define import operations
 from .compare import TANGENT_TOLERANCE, TOLERANCE, Wrong, received_by_input
+from .expressions import Call, find_expression
 from .mistakes import mistake
 from .sandboxed import FUNCTIONS
 from .spec import EDGES, SECOND_ORDER, Case, Exercise, Mistake
+from .variants import variant
 
 np = devices.device("cpu").library
 
@@ -48,7 +50,7 @@ def find_mistake(
     if listed is not None:
         return listed
     if is_constant_factor(differences):
-        return recognize(differences)
+        return mistake("half", title=HALF_OF_TWO) if may_be_average(exercise, differences) else recognize(differences)
     may_be_edit = any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling)
     if set(telling) <= set(ordinary) and exercise.judge is None and may_be_edit:  # a yes or no is no evidence
         fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
@@ -58,7 +60,69 @@ def find_mistake(
         if fitting:  # the edge cases decide, or the gradients after the first wrong one
             best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
             return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
+        tried = [(cases[i], outcomes[i]) for i in compared]
+        return name_one_result(exercise, tried, differences) or describe_numbers(
+            exercise, tried, differences) or recognize(differences)  # fmt: skip
+    if exercise.judge is not None and len(cases) >= MANY_VERDICTS:
+        fitting = list(filter(explains, exercise.variants))
+        if len({known.title for known in fitting}) == 1:
+            return fitting[0]
     return recognize(differences)
+
+
+MANY_VERDICTS = 12
+"""The number of verdicts (yes or no) that are evidence, if only one mistake gives all of them."""
+
+
+def first_wrong_result(exercise: Exercise, wrongs: Sequence[Any]) -> str | None:
+    """Return the name of the first wrong one of an answer's several results; None if it has one, or has none."""
+    names = [part.name for part in exercise.parts] if exercise.kind == "gradients" else exercise.serves
+    if exercise.op is not None and exercise.op.kind == "variadic":
+        names = sorted({wrong.answer for wrong in wrongs if wrong.answer})
+    if len(names) < 2 and not any("[" in name for name in names):
+        return None
+    return min((wrong.answer for wrong in wrongs if wrong.answer in names), key=list(names).index, default=None)
+
+
+def name_one_result(exercise: Exercise, tried: Sequence[tuple[Case, Any]], wrongs: Sequence[Any]) -> Mistake | None:
+    """Return the known mistake that explains the first wrong one of several results by itself, or None."""
+    name = first_wrong_result(exercise, wrongs)
+    if name is None or exercise.kind == "gradients":
+        return None
+    for known in (*exercise.mistakes, *exercise.variants):
+        if known.wrong_answer is not None and all(agrees(exercise, known, *each, [name]) for each in tried):
+            return Mistake(known.id, f"for `{name}`: {known.title}", known.hints, known.wrong_answer)
+    return None
+
+
+def describe_numbers(exercise: Exercise, tried: Sequence[tuple[Case, Any]], wrongs: Sequence[Any]) -> Mistake | None:
+    """Return a mistake that says which expression gives the numbers of the first wrong result, or None."""
+    name = first_wrong_result(exercise, wrongs)
+    calls = []
+    for case, outcome in tried:
+        right = exercise.run(exercise.right, case.request)["values"] or {}
+        answer = name or next(iter(right), "")
+        values = {key: value for key, value in case.request["arguments"].items() if not key.endswith("_shape")}
+        calls += call_of(values, (outcome["values"] or {}).get(answer), right.get(answer))
+    smallest = sorted(calls, key=lambda call: call.result.size)[:MOST_CALLS]
+    title = find_expression(smallest) if smallest else None
+    if title is None:
+        return None
+    return variant(title if name is None else f"for `{name}`: {title}", None)
+
+
+MOST_CALLS = 4
+
+
+def call_of(values: dict[str, Any], result: Any, right: Any) -> list[Call]:
+    """Return a call for the search of an expression, or nothing if it has no numbers that can be compared."""
+    if result is None or np.iscomplexobj(result) or not np.all(np.isfinite(result)):
+        return []
+    try:
+        shape = np.broadcast_shapes(np.shape(result), np.shape(right))
+    except ValueError:
+        return [Call(values, np.asarray(result, float), None)]
+    return [Call(values, np.broadcast_to(result, shape).astype(float), np.broadcast_to(right, shape))]
 
 
 def has_known_words(exercise: Exercise, title: str) -> bool:
@@ -163,6 +227,17 @@ def is_constant_factor(wrongs: Sequence[Any]) -> bool:
     """Return whether every answer is off by one and the same plain factor: -1, a half or 2."""
     ratios = {round(wrong.ratio, 6) if wrong.kind == "ratio" else None for wrong in wrongs}
     return len(ratios) == 1 and ratios <= {-1.0, 0.5, 2.0}
+
+
+HALF_OF_TWO = "half of the right numbers: a factor 2 is missing, or an average over a batch that has 2 entries"
+
+
+def may_be_average(exercise: Exercise, wrongs: Sequence[Any]) -> bool:
+    """Return whether answers are half of the right ones, and each call sums over a batch of two."""
+    if exercise.op is None or exercise.op.kind == "elementwise" or exercise.serves == ("x",):
+        return False
+    batches = [np.shape(wrong.case.request["arguments"].get("x", ())) for wrong in wrongs]
+    return all(wrong.ratio < 1 for wrong in wrongs) and all(shape[:1] == (2,) for shape in batches)
 
 
 def recognize(wrongs: Sequence[Any]) -> Mistake | None:

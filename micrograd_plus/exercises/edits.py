@@ -11,13 +11,14 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from typing import Any
 
 Edit = tuple[str, ast.AST]
 """What an edit does, and the expression or statement that replaces another."""
 
 LONGEST_QUOTE = 48
-REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max"}
+REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max", "all": "any", "any": "all"}
 CURVES = ("exp", "log", "tanh", "sigmoid", "sqrt", "cosh", "abs", "sign", "softmax")
 """Functions of one array that can be forgotten, or applied twice."""
 TRANSPOSES = ("mT", "transpose", "swapaxes")
@@ -176,6 +177,11 @@ def edit_reduction(node: ast.Call, name: str) -> Iterator[Edit]:
         other.attr = REDUCTIONS[name]
         yield f"`{REDUCTIONS[name]}` instead of `{name}`", ast.Call(other, node.args, node.keywords)
     yield f"`{name}` is left out: only the entry itself counts", node.args[0]
+    if isinstance(node.args[0], ast.BinOp) and isinstance(node.args[0].op, ast.Mult):
+        for inside, outside in permutations((node.args[0].left, node.args[0].right)):
+            reduced = ast.Call(node.func, [inside, *node.args[1:]], node.keywords)
+            yield (f"{quote(outside)} is multiplied after `{name}`, not inside of it",
+                   ast.BinOp(reduced, ast.Mult(), outside))  # fmt: skip
 
 
 def edit_curve(node: ast.Call, name: str) -> Iterator[Edit]:
