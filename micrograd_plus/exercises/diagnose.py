@@ -17,6 +17,7 @@ from ..core.define import operations
 from .compare import TANGENT_TOLERANCE, TOLERANCE, Wrong, received_by_input
 from .expressions import Call, find_expression
 from .mistakes import mistake
+from .places import describe_places
 from .sandboxed import FUNCTIONS
 from .spec import EDGES, SECOND_ORDER, Case, Exercise, Mistake
 from .variants import variant
@@ -61,8 +62,10 @@ def find_mistake(
             best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
             return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
         tried = [(cases[i], outcomes[i]) for i in compared]
-        return name_one_result(exercise, tried, differences) or describe_numbers(
-            exercise, tried, differences) or recognize(differences)  # fmt: skip
+        general = recognize(differences)
+        return name_one_result(exercise, tried, differences) or (
+            general if general is not None and general.id not in VAGUE else None
+        ) or describe_numbers(exercise, tried, differences) or general
     if exercise.judge is not None and len(cases) >= MANY_VERDICTS:
         fitting = list(filter(explains, exercise.variants))
         if len({known.title for known in fitting}) == 1:
@@ -103,15 +106,25 @@ def describe_numbers(exercise: Exercise, tried: Sequence[tuple[Case, Any]], wron
         right = exercise.run(exercise.right, case.request)["values"] or {}
         answer = name or next(iter(right), "")
         values = {key: value for key, value in case.request["arguments"].items() if not key.endswith("_shape")}
+        if exercise.kind == "gradients":
+            earlier = list(right)[: list(right).index(answer)]
+            values |= {f"{each}_grad": right[each] for each in earlier}
         calls += call_of(values, (outcome["values"] or {}).get(answer), right.get(answer))
     smallest = sorted(calls, key=lambda call: call.result.size)[:MOST_CALLS]
-    title = find_expression(smallest) if smallest else None
+    title = (find_expression(smallest) or move_entries(exercise, smallest, name)) if smallest else None
     if title is None:
         return None
     return variant(title if name is None else f"for `{name}`: {title}", None)
 
 
 MOST_CALLS = 4
+
+
+def move_entries(exercise: Exercise, calls: Sequence[Call], name: str | None) -> str | None:
+    """Return words for a result that has entries of upstream at wrong places, in every call; None for others."""
+    titles = [describe_places(name or next(iter(exercise.serves), "result"), call.values["upstream"], call.result,
+                              call.right) for call in calls if isinstance(call.values.get("upstream"), np.ndarray)]  # fmt: skip
+    return None if None in titles else next(filter(None, titles), None)
 
 
 def call_of(values: dict[str, Any], result: Any, right: Any) -> list[Call]:
@@ -219,6 +232,8 @@ GENERIC = (
     "not_finite",
 )  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
+VAGUE = ("factor",)
+"""The rows that say less than an expression of the numbers."""
 BY_KIND = {"refused": "refused", "raised": "raised", "shape": "shape", "nan": "not_finite"}
 """The row for answers that differ in several ways, by the kind of difference that matters most, in order."""
 
