@@ -8,9 +8,9 @@ shape.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends import devices
 from ..core.define import operations
@@ -32,45 +32,80 @@ def find_mistake(
     ordinary = [i for i, case in enumerate(cases) if case.part not in (EDGES, SECOND_ORDER)]
     wrong_cases = [i for i, wrong in enumerate(wrongs) if wrong is not None]
     telling = [i for i in wrong_cases if i in ordinary] or wrong_cases
-    considered = ordinary if exercise.judge is None else range(len(cases))  # of a yes or no, every case counts
+    considered = ordinary if exercise.judge is None else list(range(len(cases)))  # of a yes or no, every case counts
+    tried = Tried(exercise, cases, outcomes, wrongs)
+    found = explain_cases(tried, telling, considered)
+    with_numbers = [i for i in telling if wrongs[i].kind not in UNUSABLE]  # type: ignore[union-attr]
+    if (found is None or found.id in GENERAL) and with_numbers and len(with_numbers) < len(telling):
+        stops = {i for i in telling if i not in with_numbers}  # a second mistake, about shapes, need not be explained
+        return explain_cases(tried, with_numbers, [i for i in considered if i not in stops]) or found
+    return found
+
+
+UNUSABLE = ("refused", "raised", "shape")
+"""Kinds of differences of answers that have no numbers to compare."""
+GENERAL = ("shape", "raised")
+"""The rows that only say that shapes do not fit."""
+
+
+class Tried(NamedTuple):
+    """The cases of a try, the outcomes of the student's answer, and the differences."""
+
+    exercise: Exercise
+    cases: Sequence[Case]
+    outcomes: list[Any]
+    wrongs: list[Wrong | None]
+
+
+def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -> Mistake | None:
+    """Return the mistake that explains some wrong cases (`telling`), and that the others considered are right."""
+    exercise, cases, outcomes, wrongs = tried
     compared = [*telling, *(i for i in considered if i not in telling)]
-    names = compared_names(exercise, [wrongs[i] for i in telling])
+    differences: list[Any] = [wrongs[i] for i in telling]
+    names = compared_names(exercise, differences)
 
     def explains(known: Mistake) -> bool:
         return known.wrong_answer is not None and all(
             agrees(exercise, known, cases[i], outcomes[i], names) for i in compared
         )
 
-    differences = [wrongs[i] for i in telling]
+    listed = find_listed(tried, telling, explains)
+    if listed is not None:
+        return listed
+    if exercise.judge is not None:
+        fitting = list(filter(explains, exercise.variants)) if len(compared) >= MANY_VERDICTS else []
+        return fitting[0] if len({known.title for known in fitting}) == 1 else recognize(differences)
+    if not any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling):
+        return recognize(differences)
+    has_ordinary = set(telling) <= set(considered)
+    fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
+    is_evidence = has_ordinary and any(has_numbers(outcomes[i]) for i in compared)
+    if fitting and (is_evidence or len({known.title for known in fitting}) == 1):
+        rest = compared  # the gradients after the first wrong one decide, or the edge cases
+        if names is None:
+            rest = [i for i, wrong in enumerate(wrongs) if wrong is not None and i not in compared]
+        best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
+        return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
+    general = recognize(differences)
+    if not has_ordinary or (general is not None and general.id not in VAGUE):
+        return general
+    pairs = [(cases[i], outcomes[i]) for i in compared]
+    return name_one_result(exercise, pairs, differences) or describe_numbers(exercise, pairs, differences) or general
+
+
+def find_listed(tried: Tried, telling: Sequence[int], explains: Callable[[Mistake], bool]) -> Mistake | None:
+    """Return the mistake of the catalogue that explains the wrong cases (`telling`), or None."""
+    exercise, _, outcomes, wrongs = tried
+    differences: list[Any] = [wrongs[i] for i in telling]
     listed = next(filter(explains, exercise.mistakes), None)
     if listed is None and exercise.judge is None and all(sends_nothing(outcomes[i]) for i in telling):
         return mistake("nothing")
     if listed is None:
         listed = next((known for known in exercise.mistakes
                        if known.recognizes is not None and known.recognizes(exercise, differences)), None)  # fmt: skip
-    if listed is not None:
-        return listed
-    if is_constant_factor(differences):
+    if listed is None and is_constant_factor(differences):
         return mistake("half", title=HALF_OF_TWO) if may_be_average(exercise, differences) else recognize(differences)
-    may_be_edit = any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling)
-    if set(telling) <= set(ordinary) and exercise.judge is None and may_be_edit:  # a yes or no is no evidence
-        fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
-        if not any(map(has_numbers, [outcomes[i] for i in compared])) and len({known.title for known in fitting}) > 1:
-            fitting = []  # the same error, or NaN everywhere, has several explanations
-        rest = [i for i in wrong_cases if i not in compared] if names is None else compared
-        if fitting:  # the edge cases decide, or the gradients after the first wrong one
-            best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
-            return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
-        tried = [(cases[i], outcomes[i]) for i in compared]
-        general = recognize(differences)
-        return name_one_result(exercise, tried, differences) or (
-            general if general is not None and general.id not in VAGUE else None
-        ) or describe_numbers(exercise, tried, differences) or general
-    if exercise.judge is not None and len(cases) >= MANY_VERDICTS:
-        fitting = list(filter(explains, exercise.variants))
-        if len({known.title for known in fitting}) == 1:
-            return fitting[0]
-    return recognize(differences)
+    return listed
 
 
 MANY_VERDICTS = 12
@@ -122,8 +157,9 @@ MOST_CALLS = 4
 
 def move_entries(exercise: Exercise, calls: Sequence[Call], name: str | None) -> str | None:
     """Return words for a result that has entries of upstream at wrong places, in every call; None for others."""
-    titles = [describe_places(name or next(iter(exercise.serves), "result"), call.values["upstream"], call.result,
-                              call.right) for call in calls if isinstance(call.values.get("upstream"), np.ndarray)]  # fmt: skip
+    receiver = name or next(iter(exercise.serves), "result")
+    titles = [describe_places(receiver, call.values["upstream"], call.result, call.right)
+              for call in calls if isinstance(call.values.get("upstream"), np.ndarray)]  # fmt: skip
     return None if None in titles else next(filter(None, titles), None)
 
 

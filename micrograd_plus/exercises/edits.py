@@ -223,7 +223,7 @@ def edit_range(node: ast.Call, name: str) -> Iterator[Edit]:
 def edit_pairs(node: ast.Call, name: str) -> Iterator[Edit]:
     """Yield the edits of `zip`: the first or the last pair is left out."""
     for words, bounds in {"first": (ast.Constant(1), None), "last": (None, ast.Constant(-1))}.items():
-        parts = [ast.Subscript(each, ast.Slice(*bounds), ast.Load()) for each in node.args]
+        parts: list[ast.expr] = [ast.Subscript(each, ast.Slice(*bounds), ast.Load()) for each in node.args]
         yield f"the {words} pair is left out", ast.Call(node.func, parts, [])
 
 
@@ -253,7 +253,8 @@ def edit_where(node: ast.Call, name: str) -> Iterator[Edit]:
 
 CALLS: tuple[tuple[Any, Any], ...] = (
     (REDUCTIONS, edit_reduction), (CURVES, edit_curve), (TRANSPOSES, edit_transpose), (("unreduce",), edit_unreduce),
-    (("reversed",), edit_reversal), (("range",), edit_range), (("zip",), edit_pairs), (("matmul",), edit_matmul), (("where",), edit_where),
+    (("reversed",), edit_reversal), (("range",), edit_range), (("zip",), edit_pairs), (("matmul",), edit_matmul),
+    (("where",), edit_where),
 )  # fmt: skip
 """The editors of calls, with the names of the functions that they know."""
 
@@ -324,7 +325,11 @@ def edit_choice(node: ast.IfExp, names: Sequence[str]) -> Iterator[Edit]:
 
 
 def edit_addition(node: ast.AugAssign, names: Sequence[str]) -> Iterator[Edit]:
-    """Yield the edits of `+=`."""
+    """Yield the edits of `+=` and of its kind."""
+    signs: dict[type, ast.operator] = {ast.Add: ast.Sub(), ast.Sub: ast.Add()}
+    if type(node.op) in signs:
+        other = ast.AugAssign(node.target, signs[type(node.op)], node.value)
+        yield f"a sign is wrong: {quote(other)} instead of {quote(node)}", other
     yield f"the gradient is overwritten: {quote(node.target)} is assigned, not added to", ast.Assign(
         [node.target], node.value, lineno=1
     )

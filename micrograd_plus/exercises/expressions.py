@@ -9,7 +9,7 @@ of two columns add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -81,15 +81,15 @@ class Columns:
 
     def split(self, numbers: Any) -> list[Any]:
         """Return rows as one array for each call, in the shape of its result."""
-        return [part.reshape(len(part), *shape)
-                for shape, part in zip(self.shapes, np.split(numbers, self.ends[:-1], axis=1), strict=True)]  # fmt: skip
+        parts = np.split(numbers, self.ends[:-1], axis=1)
+        return [part.reshape(len(part), *shape) for shape, part in zip(self.shapes, parts, strict=True)]
 
     def join(self, parts: Sequence[Any]) -> Any:
         """Return the rows of all calls, each part broadcast to the shape of its call's result."""
         return np.concatenate([np.broadcast_to(part, (len(part), *shape)).reshape(len(part), -1)
                                for shape, part in zip(self.shapes, parts, strict=True)], axis=1)  # fmt: skip
 
-    def add_values(self, values: dict[str, Sequence[Any]]) -> None:
+    def add_values(self, values: Mapping[str, Sequence[Any]]) -> None:
         """Add a row for each value, given as an array for each call."""
         for text, parts in values.items():
             self.add(self.join([np.asarray(part, float)[None] for part in parts]), [("value", text)], [1])
@@ -120,10 +120,14 @@ def find_expression(calls: Sequence[Call], hidden: Sequence[str] = ()) -> str | 
 
 
 UNARY: dict[str, Callable[[Any], Any]] = {
-    "-": np.negative, "square": np.square, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "tanh": np.tanh,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sign": np.sign, "abs": np.abs, "1 -": lambda x: 1 - x,
-    "1 /": lambda x: 1 / x, "1.0 * (0 <": lambda x: 1.0 * (x > 0), "cos": np.cos, "sin": np.sin,
+    "-{}": np.negative, "square({})": np.square, "sqrt({})": np.sqrt, "exp({})": np.exp, "log({})": np.log,
+    "tanh({})": np.tanh, "sigmoid({})": lambda x: 1 / (1 + np.exp(-x)), "sign({})": np.sign, "abs({})": np.abs,
+    "(1 - {})": lambda x: 1 - x, "1.0 * ({} > 0)": lambda x: 1.0 * (x > 0), "cos({})": np.cos, "sin({})": np.sin,
+    "(1 - square({}))": lambda x: 1 - x * x, "(1 - square(tanh({})))": lambda x: 1 - np.tanh(x) ** 2,
+    "{0} * (1 - {0})": lambda x: x * (1 - x), "log(abs({}))": lambda x: np.log(np.abs(x)),
+    "sigmoid({0}) * (1 - sigmoid({0}))": lambda x: np.exp(-x) / (1 + np.exp(-x)) ** 2,
 }  # fmt: skip
+"""Functions of one value that students use, and the slopes that they know, as they write them."""
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "*": np.multiply, "+": np.add, "-": np.subtract, "/": np.divide,
 }  # fmt: skip
@@ -145,8 +149,9 @@ def build_columns(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]
     paired = columns.settle(MOST_PAIRED)
     last = min(paired, MOST_TERMS)
     for words, axes in axes_of(calls).items():
+        terms = columns.split(columns.numbers[:last])
         sums = columns.join([np.sum(part, axis=tuple(each + 1 for each in axis), keepdims=True)
-                             for part, axis in zip(columns.split(columns.numbers[:last]), axes, strict=True)])  # fmt: skip
+                             for part, axis in zip(terms, axes, strict=True)])  # fmt: skip
         counts = columns.join([np.full((1,) * (len(shape) + 1), float(np.prod([shape[each] for each in axis])))
                                for shape, axis in zip(columns.shapes, axes, strict=True)])  # fmt: skip
         columns.add(sums, [("sum", each, words) for each in columns.nodes[:last]], columns.sizes[:last] + 1)
@@ -157,7 +162,7 @@ def build_columns(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]
 
 
 MOST_TERMS = 400
-"""The number of expressions, the shortest, of which sums along axes are formed, and of the sums that are combined with values."""
+"""The number of expressions, the shortest, that are summed along axes, and of sums that are combined with values."""
 
 
 def add_own_sums(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]) -> None:
@@ -165,11 +170,11 @@ def add_own_sums(columns: Columns, calls: Sequence[Call], hidden: Sequence[str])
     for name, parts in arrays_of(calls, hidden).items():
         for words, axis in OWN_AXES.items():
             for reduction in ("sum", "mean"):
-                reduced = [reduce_own(reduction, part, axis) for part in parts]
-                made = [align(each, shape, call) if each is not None else None
-                        for each, shape, call in zip(reduced, columns.shapes, calls, strict=True)]  # fmt: skip
-                if all(each is not None for each in made):
-                    columns.add(columns.join([each[None] for each in made]), [(reduction, ("value", name), words)], [2])
+                made = [align(reduce_own(reduction, part, axis), shape, call)
+                        for part, shape, call in zip(parts, columns.shapes, calls, strict=True)]  # fmt: skip
+                if not any(each is None for each in made):
+                    rows_of_calls = columns.join([np.asarray(each)[None] for each in made])
+                    columns.add(rows_of_calls, [(reduction, ("value", name), words)], [2])
 
 
 OWN_AXES: dict[str, Callable[[int], tuple[int, ...]]] = {
@@ -277,7 +282,9 @@ def arrays_of(calls: Sequence[Call], hidden: Sequence[str]) -> dict[str, list[An
                                           for call in calls)}  # fmt: skip
 
 
-FORMS: dict[str, Callable[[Any], Any]] = {"{}": lambda x: x, "mT({})": mT, "rows({})": rows, "rows({}).T": lambda x: rows(x).T}
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "{}": lambda x: x, "mT({})": mT, "rows({})": rows, "rows({}).T": lambda x: rows(x).T,
+}  # fmt: skip
 """The forms in which students multiply matrices."""
 
 
@@ -290,11 +297,15 @@ def add_products_of_matrices(columns: Columns, calls: Sequence[Call], hidden: Se
     for (left, a), (right, b) in product(forms.items(), repeat=2):
         if all(x.shape[-1] == y.shape[-2] for x, y in zip(a, b, strict=True)):
             try:
-                made = [fit(x @ y, shape) for x, y, shape in zip(a, b, columns.shapes, strict=True)]
+                products = [x @ y for x, y in zip(a, b, strict=True)]
             except ValueError:
                 continue
-            if all(each is not None for each in made):
-                columns.add(columns.join([each[None] for each in made]), [("@", ("value", left), ("value", right))], [2])
+            node: Node = ("@", ("value", left), ("value", right))
+            for words, reduce in REDUCE.items() :
+                made = [fit(each, shape, reduce) for each, shape in zip(products, columns.shapes, strict=True)]
+                if all(each is not None for each in made):
+                    whole = node if words in ("", "sum_to_shape") else (words, node, "")
+                    columns.add(columns.join([each[None] for each in made]), [whole], [2 if whole is node else 3])
 
 
 def columns_of(columns: Columns) -> set[Any]:
@@ -302,9 +313,9 @@ def columns_of(columns: Columns) -> set[Any]:
     return {node[1] for node in columns.nodes if node[0] == "value"}
 
 
-def fit(array: Any, shape: tuple[int, ...]) -> Any:
-    """Return an array that has a shape, or is summed to it; None if it cannot be."""
-    return array if array.shape == shape else sum_to_shape(array, shape) if can_unbroadcast(array.shape, shape) else None
+def fit(array: Any, shape: tuple[int, ...], reduce: Callable[[Any, tuple[int, ...]], Any]) -> Any:
+    """Return an array that has a shape, or is reduced to it; None if it cannot be."""
+    return array if array.shape == shape else reduce(array, shape) if can_unbroadcast(array.shape, shape) else None
 
 
 REDUCE: dict[str, Callable[[Any, tuple[int, ...]], Any]] = {
@@ -376,7 +387,7 @@ MOST_PAIRS = 200
 
 
 def near_pairs(keys: Any, key: float, sign: int, sizes: Any) -> list[tuple[int, int]]:
-    """Return pairs of rows whose keys fit: their sum (`sign` is -1) or difference is the key. The shortest are first."""
+    """Return pairs of rows whose keys have a sum (`sign` is -1) or difference that is the key, the shortest first."""
     if not np.isfinite(key):
         return []
     order = np.argsort(keys)  # NaN is last
@@ -423,7 +434,7 @@ def in_words(node: Node) -> str:
     return f"your code computes {quote(node)}"
 
 
-def quote(node: Node) -> str:
+def quote(node: Any) -> str:
     """Return an expression in backquotes."""
     return f"`{write(node)[0]}`"
 
@@ -440,11 +451,7 @@ def write(node: Node) -> tuple[str, int]:
     if others:
         axis = f", axis={others[0]}" if others[0] not in ("", "axis") else ", axis" * bool(others[0])
         return f"{name}({write(first)[0]}{axis})", 0
-    if name in ("-", "1 -"):
-        return f"{name}{' ' * (name != '-')}{enclose(first, 1)}", 2
-    if name == "1 /":
-        return f"1 / {enclose(first, 0)}", 1
-    return f"{name}({write(first)[0]})" if name[0] != "1" else f"1.0 * ({write(first)[0]} > 0)", 0
+    return name.format(enclose(first, 0)), 1 if name[0] in "-1{s" and not name.endswith("({})") else 0
 
 
 def enclose(node: Node, loosest: int) -> str:

@@ -62,8 +62,8 @@ def describe_places(name: str, upstream: Any, result: Any, right: Any) -> str | 
     if wrong is None:
         return ""
     place = ", ".join(str(int(each)) for each in np.unravel_index(wrong, np.shape(right)))
-    example = f"`{name}[{place}]` receives {known.write(sent[wrong] or ())}, where {known.write(due[wrong] or ())} is due"
-    return f"{summarize(sent, due)}: {example}"
+    wrong_places, right_places = known.write(sent[wrong] or ()), known.write(due[wrong] or ())
+    return f"{summarize(sent, due)}: `{name}[{place}]` receives {wrong_places}, where {right_places} is due"
 
 
 def summarize(sent: Sequence[Any], due: Sequence[Any]) -> str:

@@ -1,6 +1,6 @@
 """Mistakes of students in their own style: several lines, names of their own. Written before the table was read."""
 
-# ruff: noqa: D101, D102, D103, D107, ANN001, ANN201, E741, F811, N801, N803, N806, PLW2901
+# ruff: noqa: A002, D101, D102, D103, D107, ANN001, ANN201, E741, F811, N801, N803, N806, PLW2901, RET504, RUF034
 
 import math
 
