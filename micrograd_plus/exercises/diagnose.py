@@ -80,17 +80,25 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
     has_ordinary = set(telling) <= set(considered)
     fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
     is_evidence = has_ordinary and any(has_numbers(outcomes[i]) for i in compared)
-    if fitting and (is_evidence or len({known.title for known in fitting}) == 1):
+    if fitting and (is_evidence or len({known.title for known in fitting}) == 1) and not is_ambiguous(fitting):
         rest = compared  # the gradients after the first wrong one decide, or the edge cases
         if names is None:
             rest = [i for i, wrong in enumerate(wrongs) if wrong is not None and i not in compared]
-        best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
-        return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
+        return max(fitting, key=lambda known: (sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
+                                               has_known_words(exercise, known.title)))  # fmt: skip
     general = recognize(differences)
     if not has_ordinary or (general is not None and general.id not in VAGUE):
         return general
     pairs = [(cases[i], outcomes[i]) for i in compared]
     return name_one_result(exercise, pairs, differences) or describe_numbers(exercise, pairs, differences) or general
+
+
+def is_ambiguous(fitting: Sequence[Mistake]) -> bool:
+    """Return whether all mistakes that fit are a division or a product by some count of entries, by different ones."""
+    return len({known.title for known in fitting}) > 1 and all(IS_COUNT.match(known.title) for known in fitting)
+
+
+IS_COUNT = re.compile(r"(divided|multiplied) by the|two things are left out: the factor 2, and the division")
 
 
 def find_listed(tried: Tried, telling: Sequence[int], explains: Callable[[Mistake], bool]) -> Mistake | None:
@@ -178,12 +186,6 @@ def has_known_words(exercise: Exercise, title: str) -> bool:
     """Return whether a student can read every name of the code in a title: values, functions, rules, single letters."""
     names = {name for code in CODE.findall(title) for name in re.findall(r"[A-Za-z_]\w+", code)}
     return names <= {*exercise.reads, *FUNCTIONS, *operations, "xp", "np", "axis", "keepdims", "T"}
-
-
-def is_plainer(exercise: Exercise, title: str, other: str) -> bool:
-    """Return whether a title says the same about code as another, with names that a student can read."""
-    is_alike = CODE.sub("", title) == CODE.sub("", other)
-    return is_alike and has_known_words(exercise, title) and not has_known_words(exercise, other)
 
 
 CODE = re.compile(r"`(.*?)`")
@@ -288,7 +290,7 @@ def may_be_average(exercise: Exercise, wrongs: Sequence[Any]) -> bool:
     if exercise.op is None or exercise.op.kind == "elementwise" or exercise.serves == ("x",):
         return False
     batches = [np.shape(wrong.case.request["arguments"].get("x", ())) for wrong in wrongs]
-    return all(wrong.ratio < 1 for wrong in wrongs) and all(shape[:1] == (2,) for shape in batches)
+    return all(0 < wrong.ratio < 1 for wrong in wrongs) and all(shape[:1] == (2,) for shape in batches)
 
 
 def recognize(wrongs: Sequence[Any]) -> Mistake | None:

@@ -10,6 +10,7 @@ of two columns add up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ np = devices.device("cpu").library
 RIGHT = "right"
 """The name of the right result in an expression."""
 FEWEST_NUMBERS, MOST_NUMBERS = 3, 1500
-"""Fewer numbers are no evidence. Calls with more take too long."""
+"""Fewer different numbers are no evidence. Calls with more take too long."""
 MOST_CELLS = 600_000
 """The number of entries of all columns together."""
 MOST_SIMPLE, MOST_PAIRED, MOST_SUMMED, MOST_ROWS = 1000, 2500, 4500, 7000
@@ -89,10 +90,14 @@ class Columns:
         return np.concatenate([np.broadcast_to(part, (len(part), *shape)).reshape(len(part), -1)
                                for shape, part in zip(self.shapes, parts, strict=True)], axis=1)  # fmt: skip
 
-    def add_values(self, values: Mapping[str, Sequence[Any]]) -> None:
+    def add_values(self, values: Mapping[str, Sequence[Any]], kind: str = "value") -> None:
         """Add a row for each value, given as an array for each call."""
         for text, parts in values.items():
-            self.add(self.join([np.asarray(part, float)[None] for part in parts]), [("value", text)], [1])
+            self.add(self.join([np.asarray(part, float)[None] for part in parts]), [(kind, text)], [1])
+
+    def keep_entries(self, kept: Any) -> None:
+        """Forget the numbers of all entries of the results except some."""
+        self.numbers, self.weights = self.numbers[:, kept], self.weights[kept]
 
 
 def round_digits(numbers: Any) -> Any:
@@ -106,14 +111,51 @@ def find_expression(calls: Sequence[Call], hidden: Sequence[str] = ()) -> str | 
 
     `hidden` are names of values that no expression reads.
     """
-    target = Columns([np.shape(call.result) for call in calls])
-    if not FEWEST_NUMBERS <= target.ends[-1] <= MOST_NUMBERS:
-        return None
+    columns = Columns([np.shape(call.result) for call in calls])
     goal = np.concatenate([np.ravel(call.result) for call in calls])
+    if len(goal) > MOST_NUMBERS or len(np.unique(round_digits(goal))) < FEWEST_NUMBERS:
+        return None
+    right = None
+    if all(call.right is not None for call in calls):
+        right = np.concatenate([np.ravel(call.right) for call in calls])
     with np.errstate(all="ignore"):
-        build_columns(target, calls, hidden)
-        found = min(pairs_that_give(target, goal), default=None)
-    return None if found is None or found[1] == ("value", RIGHT) else in_words(found[1])
+        ratio = common_ratio(goal, right) if right is not None else None
+        if ratio is not None:
+            return describe_ratio(ratio)
+        build_columns(columns, calls, hidden)
+        found = min(pairs_that_give(columns, goal), default=None)
+        if found is not None:
+            return in_words(found[1]) if found[1] != ("value", RIGHT) else None
+        is_wrong = np.zeros(0, bool) if right is None else ~is_near(goal, right)
+        if not FEWEST_NUMBERS <= np.count_nonzero(is_wrong) < len(goal):
+            return None
+        where = describe_entries(columns, is_wrong)
+        columns.keep_entries(is_wrong)
+        found = min(pairs_that_give(columns, goal[is_wrong]), default=None)
+    return f"right at some entries, but {where}, {in_words(found[1])}" if found is not None else None
+
+
+def common_ratio(goal: Any, right: Any) -> float | None:
+    """Return the number by which all right numbers are multiplied; None if there is no such number."""
+    (some,) = np.nonzero(right)
+    ratio = float(goal[some[0]] / right[some[0]]) if len(some) else 0.0
+    return ratio if ratio and is_equal(goal, ratio * right) else None
+
+
+def describe_ratio(ratio: float) -> str:
+    """Return words for a result that is the right one times the same number in every call."""
+    return (f"every number is {Fraction(ratio).limit_denominator(1000)} times the right one: "
+            f"a factor too many, or a division or a count left out")  # fmt: skip
+
+
+def describe_entries(columns: Columns, chosen: Any) -> str:
+    """Return words for some entries of the results: where a value is positive, or not, or just the others."""
+    for node, numbers in zip(columns.nodes, columns.numbers, strict=True):
+        if node[0] == "value" and node[1] != RIGHT:
+            for words, found in {"> 0": numbers > 0, "< 0": numbers < 0, "== 0": numbers == 0}.items():
+                if np.array_equal(found, chosen):
+                    return f"where `{node[1]} {words}`"
+    return "at the others"
 
 
 # Columns --------------------
@@ -136,10 +178,10 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
 def build_columns(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]) -> None:
     """Fill the columns: values, functions of them, sums along axes, and what two values give together."""
     columns.add_values(common_values(calls, hidden))
-    columns.add_values(common_counts(calls))
     add_products_of_matrices(columns, calls, hidden)
     add_own_sums(columns, calls, hidden)
     plain = columns.settle(MOST_SIMPLE)
+    columns.add_values(common_counts(calls), "count")
     add_sums_to_shape(columns, calls, hidden)
     for name, function in UNARY.items():
         columns.add(function(columns.numbers[:plain]), [(name, each) for each in columns.nodes[:plain]],
@@ -196,7 +238,8 @@ def add_pairs(columns: Columns, left: range, stop: int, start: int = 0) -> None:
     for i in left[:MOST_FIRST]:
         node, own, size = columns.nodes[i], columns.numbers[i], columns.sizes[i]
         for name, function in BINARY.items():
-            columns.add(function(own, numbers), [(name, node, other) for other in nodes], sizes + size)
+            fits = [k for k, other in enumerate(nodes) if other[0] != "count" or name in "*/"]
+            columns.add(function(own, numbers[fits]), [(name, node, nodes[k]) for k in fits], sizes[fits] + size)
 
 
 SETTINGS = ("axis", "axes", "keepdims", "ddof", "stride", "padding", "dilation", "groups")
@@ -217,7 +260,7 @@ def common_values(calls: Sequence[Call], hidden: Sequence[str]) -> dict[str, lis
                 found[name] = parts
     if all(call.right is not None for call in calls):
         found[RIGHT] = [call.right for call in calls]
-    return {**found, "1": [1.0] * len(calls), "2": [2.0] * len(calls)}
+    return found
 
 
 def align(value: Any, shape: tuple[int, ...], call: Call) -> Any:
@@ -246,9 +289,9 @@ def is_numeric(value: Any) -> bool:
 
 
 def common_counts(calls: Sequence[Call]) -> dict[str, list[Any]]:
-    """Return counts of entries of every call."""
+    """Return counts of entries of every call, and the number 2."""
     shapes = [np.shape(call.result) for call in calls]
-    counts = {"size": [int(np.prod(shape)) for shape in shapes]}
+    counts = {"2": [2] * len(calls), "size": [int(np.prod(shape)) for shape in shapes], "ndim": list(map(len, shapes))}
     if all(shapes):
         counts |= {"shape[0]": [shape[0] for shape in shapes], "shape[-1]": [shape[-1] for shape in shapes]}
     if all(isinstance(call.values.get("axis", ""), (int, tuple, type(None))) for call in calls) and all(shapes):
@@ -322,6 +365,8 @@ REDUCE: dict[str, Callable[[Any, tuple[int, ...]], Any]] = {
     "sum_to_shape": sum_to_shape,
     "mean_to_shape": lambda x, shape: sum_to_shape(x, shape) / (x.size / max(1, int(np.prod(shape)))),
     "first_of": lambda x, shape: x[(0,) * (x.ndim - len(shape))][tuple(slice(n) for n in shape)],
+    "sum_of_new_axes_only": lambda x, shape: x.sum(tuple(range(x.ndim - len(shape))))[tuple(slice(n) for n in shape)],
+    "first_of_new_axes_only": lambda x, shape: sum_to_shape(x[(0,) * (x.ndim - len(shape))], shape),
 }  # fmt: skip
 """What students do with broadcasting: repeated entries are added, averaged, or all but the first are left out."""
 
@@ -442,7 +487,7 @@ def quote(node: Any) -> str:
 def write(node: Node) -> tuple[str, int]:
     """Return an expression as a student writes it, and how loosely it binds: 0 a value, 1 a product, 2 a sum."""
     name, first, *others = node
-    if name == "value":
+    if name in ("value", "count"):
         return ("right_result" if first == RIGHT else first), 0
     if others and isinstance(others[0], tuple):
         loose = 2 if name in "+-" else 1

@@ -446,6 +446,7 @@ def other_scales(answer: Any) -> Iterator[Mistake]:
                       change_result(answer, lambda r, v, c=count: r * c(r, v)))  # fmt: skip
         yield variant(f"two things are left out: the factor 2, and the division by {what}",
                       change_result(answer, lambda r, v, c=count: r * c(r, v) / 2))  # fmt: skip
+    for what, count in counts.items():
         for other, second in counts.items():
             if other != what and "axes" not in what:
                 yield variant(f"divided by {what}, not by {other}",
