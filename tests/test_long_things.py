@@ -1,9 +1,11 @@
 """Long scripts, traces and labels: memory and time grow no faster than the input."""
 
+import gc
 import json
 import subprocess
 import sys
 import threading
+import tracemalloc
 from contextlib import nullcontext
 
 import numpy as np
@@ -329,6 +331,37 @@ def test_a_node_with_ten_times_the_inputs_takes_ten_times_the_work(name, monkeyp
         program = MANY_INPUTS[name](size)
         counts.append(count_lines(lambda program=program: record(program)))
     assert counts[2] < 12 * counts[1]
+
+
+@pytest.mark.parametrize("join", [mg.concatenate, mg.stack])
+def test_forward_mode_through_ten_times_the_parts_takes_ten_times_the_memory(join):
+    def bytes_of(size):
+        push = push_through(join, size)
+        gc.collect()  # empties the lists of objects that Python keeps to use again
+        tracemalloc.start()
+        with mg.record() as trace:
+            push()
+        gc.collect()
+        size = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert trace.walks
+        return size
+
+    bytes_of(3)  # fills caches
+    assert bytes_of(600) < 12 * bytes_of(60)
+
+
+def test_steps_through_a_join_hold_zeros_in_place_of_the_other_parts():
+    tangents = (np.array([1.0, -0.0]), np.array(2.0), np.array([np.inf]))
+    with mg.record() as trace:
+        mg.jvp(lambda a, b, c: mg.concatenate([a, mg.stack([b, b]), c]), tangents, tangents)
+    walk = [step for step in trace.steps if trace.nodes[step.target].op == "concatenate"]
+    sent = [[1, -0.0, 0, 0, 0], [0, 0, 2, 2, 0], [0, 0, 0, 0, np.inf]]
+    np.testing.assert_array_equal([step.contribution for step in walk], sent)
+    np.testing.assert_array_equal([step.after for step in walk], np.cumsum(sent, axis=0))
+    assert walk[0].raw is walk[0].contribution is walk[0].after is walk[1].before
+    assert np.signbit(walk[0].after[1])
+    assert not np.signbit(walk[1].after[1])  # -0 + 0
 
 
 @pytest.mark.parametrize("recorded", [False, True])

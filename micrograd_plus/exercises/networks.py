@@ -101,6 +101,13 @@ def stages_loss(scores: Any, labels: Any) -> Any:
     return -ops.mean(ops.log(ops.sum(probabilities * one_hot(labels), axis=1)))
 
 
+def bits_loss(scores: Any, labels: Any) -> Any:
+    """Return the mean cross-entropy in bits: the stages with powers of 2 and logarithms to base 2."""
+    e = ops.exp2(scores - ops.max(scores, axis=1, keepdims=True))
+    probabilities = e / ops.sum(e, axis=1, keepdims=True)
+    return -ops.mean(ops.log2(ops.sum(probabilities * one_hot(labels), axis=1)))
+
+
 def mixed_loss(scores: Any, labels: Any) -> Any:
     """Return the mean of six losses, each of which alone would train the network."""
     target, places = one_hot(labels), labels[:, None]
@@ -117,7 +124,7 @@ def mixed_loss(scores: Any, labels: Any) -> Any:
 
 LOSSES = {
     "mean_class_cross_entropy": ops.mean_class_cross_entropy, "log_softmax": log_softmax_loss,
-    "stages": stages_loss, "mixed": mixed_loss,
+    "stages": stages_loss, "bits": bits_loss, "mixed": mixed_loss,
 }  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def numbers(data: Any, dtype: Any, name: str) -> Any:
             raise ValueError(f"{name}: all rows of a nested list must have the same length") from error
     _check_numbers(data.dtype, name)
     if not data.dtype.isnative:  # in the byte order of another machine
-        data = data.astype(data.dtype.newbyteorder("="))
+        data = data.astype(data.dtype.type)
     return data if dtype is None else cast(data, as_dtype(dtype, name), name)
 
 
@@ -68,7 +68,7 @@ def as_dtype(dtype: Any, name: str) -> Any:
         instead = "write float, complex, int, bool, or e.g. 'float32'"
         raise TypeError(f"{name}: there is no dtype {dtype!r}; {instead}") from None
     _check_numbers(wanted, name)
-    return wanted.newbyteorder("=")
+    return np.dtype(wanted.type)  # NumPy's own object in the order of this machine: others compare it by `is`
 
 
 def cast(data: Any, dtype: Any, name: str) -> Any:

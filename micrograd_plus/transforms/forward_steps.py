@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from weakref import ref
 
 from ..backends import devices
 from ..core.apply import Op
 from ..core.runtime.recorders import ForwardRule, OnStep, Push
-from ..core.variable import is_complex, namespace_of
+from ..core.variable import is_complex, namespace_of, shape_of
 from ..tensor import Tensor
 
 
@@ -139,23 +140,53 @@ def zeros_in_formula(count: int) -> list[Any]:
 class JoinPush:
     """Push of one part's tangent at a time through an operation that joins its parts.
 
-    The gradient rule of such an operation cuts a window for each part out of upstream. So the tangent of a part is
-    written into its window of an array of zeros. Applying the operation to a list of zeros, for each part, would take
-    time that is quadratic in the number of parts.
+    Most entries that one part contributes are zeros, so n parts would need n arrays of n entries, and as many for the
+    running total. This object keeps two arrays: all tangents joined, and which part each entry comes from. The rest
+    is computed when someone looks at a step.
     """
 
     def __init__(self, application: PushedApplication):
-        (rule,), xp = application.op.rules, namespace_of(application.results[0]._data)
-        self.arriving, self.zeros = application.arriving, devices.zeros_like(application.results[0]._data)
-        self.windows = rule({**application.rule_values, "xp": xp, "upstream": self.zeros})
+        op, result = application.op, application.results[0]._data
+        xp, library = namespace_of(result), devices.device_of(result).library
+        tangents = [
+            devices.zeros_like(part) if tangent is None else tangent
+            for part, tangent in zip(application.data, application.arriving, strict=True)
+        ]
+        places = [library.full(shape_of(part), place) for place, part in enumerate(application.data)]
+        self.joined = op.compute(xp, tangents, application.params)[0].astype(result.dtype, copy=False)
+        self.places = op.compute(xp, places, application.params)[0]
 
     def __call__(self, place: int) -> Sequence[Any]:
         """Return what the tangent of one part contributes to the tangent of the result."""
-        window = self.windows[place]
-        window[...] = self.arriving[place]
-        contribution = self.zeros.copy()
-        window[...] = 0
-        return (contribution,)
+        return (PartOfJoin(self, place, place),)
+
+
+class PartOfJoin:
+    """Tangent of a join if only the parts from `first` to `last` move; the array is made when someone looks at it."""
+
+    __slots__ = ("_made", "dtype", "first", "last", "ndim", "push", "shape")
+
+    def __init__(self, push: JoinPush, first: int, last: int):
+        self.push, self.first, self.last = push, first, last
+        self.shape, self.ndim, self.dtype = push.joined.shape, push.joined.ndim, push.joined.dtype
+        self._made: Any = None
+
+    def __add__(self, later: PartOfJoin) -> PartOfJoin:
+        """Return the tangent if the parts of another one move too, which come later."""
+        return PartOfJoin(self.push, self.first, later.last)
+
+    @property
+    def _data(self) -> Any:
+        """The array: the same one for as long as someone holds it."""
+        made = None if self._made is None else self._made()
+        if made is None:
+            joined, places = self.push.joined, self.push.places
+            made, moving = devices.zeros_like(joined), (self.first <= places) & (places <= self.last)
+            made[moving] = joined[moving]
+            if self.first != self.last:
+                made += 0  # a sum with zeros has no -0
+            self._made = ref(made)
+        return made
 
 
 def report(application: PushedApplication, push_one: Callable[[int], Sequence[Any]], on_step: OnStep) -> None:

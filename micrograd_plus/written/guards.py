@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from ..nn.module import Module
-from .surroundings import MISSING, Place, Surroundings, entries_of, is_equal, module_attributes
+from .places import MISSING, NUMBERS, Place, entries_of, is_equal, is_same_list
+from .surroundings import Surroundings
 
 MISS = object()
 MOST_UNROLLED = 16
@@ -22,13 +22,9 @@ class Guards:
     def __init__(self, surroundings: Surroundings, page: Any):
         self.conditions = [(read, value) for read, value, _ in page.conditions]
         inputs = {id(value.source[1]) for value in page.inputs if value.source[0] == "array"}
-        arrays = [
-            Place("entries", x, None, entries_of(x), name)
-            for i, (x, name) in surroundings.arrays.items()
-            if i not in inputs
-        ]
+        arrays = [place for place in surroundings.places_of_arrays() if id(place.holder) not in inputs]
         self.places = [*surroundings.places, *arrays]
-        self.modules = module_attributes([module for module, _ in surroundings.modules.values()])
+        self.modules = surroundings.places_of_modules()
         self.attribute_writes = Module.attribute_writes[0]
 
     def first_change(self) -> str:
@@ -52,14 +48,14 @@ class Guards:
 
     def modules_hold(self) -> bool:
         """Return True if all modules have the attributes that they had."""
-        if not all(is_equal(holder.get(name, MISSING), value) for holder, name, value in self.modules):
+        if not all(place.holds() for place in self.modules):
             return False
         self.attribute_writes = Module.attribute_writes[0]
         return True
 
     def lines(self, space: dict[str, Any]) -> list[str]:
         """Return the lines of text that return `_MISS` if something has changed, with their names in `space`."""
-        space.update({"_all": all, "_is": operator.is_, "_map": map, "_entries_of": entries_of})
+        space.update(_is_same_list=is_same_list, _is_equal=is_equal, _entries_of=entries_of, _MISSING=MISSING)
         tests = [test_of(i, place, space) for i, place in enumerate(self.places)]
         lines = [f"    if {test}: return _MISS" for test in tests]
         if lines:
@@ -77,25 +73,32 @@ def test_of(i: int, place: Place, space: dict[str, Any]) -> str:
     """Return an expression that is true if a place has changed. It runs at every call, so it takes the shortest way."""
     kind, holder, key, value, _ = place
     held, known = f"g{i}", f"v{i}"
-    space[held], space[known] = holder, value
-    if kind == "key" and type(holder) is dict:
-        space[f"k{i}"] = key
-        return f"{held}[{repr(key) if isinstance(key, (str, int)) else f'k{i}'}] is not {known}"
+    space.update({held: holder, known: value, f"k{i}": key})
     if kind == "list" and len(value) <= MOST_UNROLLED:
         space.update({f"{known}_{j}": part for j, part in enumerate(value)})
-        entries = [f"{held}[{j}] is not {known}_{j}" for j in range(len(value))]
+        entries = [differs(f"{held}[{j}]", f"{known}_{j}", part) for j, part in enumerate(value)]
         return " or ".join([f"len({held}) != {len(value)}", *entries])
-    space[f"k{i}"] = key
+    said = {
+        "cell": f"{held}.cell_contents",
+        "key": f"{held}[{repr(key) if type(key) in (int, str) else f'k{i}'}]",
+        "attribute": f"{held}.{key}",
+        "context": f"{held}.get(_MISSING)",
+    }
+    if kind in said:
+        return differs(said[kind], known, value)
+    now = held if kind == "list" else f"[*{held}, *{held}.values()]"
     return {
-        "cell": f"{held}.cell_contents is not {known}",
-        "key": f"{held}[k{i}] is not {known}",
-        "attribute": f"{held}.{key} is not {known}",
         "length": f"len({held}) != {known}",
-        "list": f"len({held}) != {len(value) if kind == 'list' else 0} or not _all(_map(_is, {held}, {known}))",
         "set": f"{held} != {known}",
         "cache": f"{held}.cache_info().currsize != {known}",
         "entries": f"_entries_of({held}) != {known}",
-    }[kind]
+    }.get(kind, f"not _is_same_list({now}, {known})")
+
+
+def differs(said: str, known: str, value: Any) -> str:
+    """Return an expression that is true if something that the text `said` reads is not a known value."""
+    is_other = f"{said} is not {known}"
+    return f"({is_other} and not _is_equal({said}, {known}))" if isinstance(value, (*NUMBERS, tuple)) else is_other
 
 
 def first_difference(first: Any, second: Any) -> str:

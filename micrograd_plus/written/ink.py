@@ -83,7 +83,8 @@ def record(form: str, function: str, call: Callable[..., Any], args: Any, kwargs
     target = args[0] if form in ("iop", "setitem") or result is None else kwargs.get("out")
     target = target[0] if type(target) is tuple else target
     if type(target) is not Ink and result is not None and target is not None:
-        raise TypeError(refusal("writes into an array that is not part of it"))
+        cure = "Keep these numbers in a tensor, and write into that"
+        raise TypeError(refusal("writes into an array from outside", cure))
     writes = [value_of(page, target)] if target is not None else []
     statement = Statement(form, function, values, named_values, writes, note_here(page), effect)
     reads = statement.reads()
@@ -131,7 +132,8 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
     value.is_whole = value.is_writable = not is_shared and is_writable(r)
     if value.is_whole:
         value.buffer.nbytes = r.nbytes
-    return Ink(r, value, page)
+    base = None if value.is_whole else Ink(whole, value, page)  # a number repeated without copies is a view too
+    return Ink(r, value, page, base)
 
 
 def root(array: Any) -> Any:

@@ -64,7 +64,7 @@ class Number:
     def _refuse(self, what: str = "asks for the number of a Value") -> Any:
         if open_numbers() is None:
             return self.number
-        raise TypeError(refusal(what).replace("mg.where, or return the tensor", "relu(), or return the Value"))
+        raise TypeError(refusal(what, "Use relu(), or return the Value and look at it after the step"))
 
     def __float__(self) -> float:
         return float(self._refuse())

@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import random
 import sys
+import threading
+import weakref
+from argparse import Namespace
+from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
-from types import BuiltinMethodType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -24,89 +30,26 @@ from ..nn.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensor.tensor import Tensor
 from ..tracing.sites import USER, kind_of
+from .places import MISSING, NUMBERS, Place, attributes_of, entries_of, is_equal
 
-MISSING = object()
-MOST_ENTRIES, MOST_COMPARED = 256, 4096
-"""Lists and dictionaries of more entries are compared by their length, and longer arrays by some of their entries."""
-NUMBERS = (bool, int, float, complex, str, bytes, type(None))
-CALLED_BY_SYNTAX = frozenset(
-    ("__call__", "__getitem__", "__iter__", "__len__", "__next__", "__enter__", "__exit__", "__contains__")
-)
-
-
-class Place(NamedTuple):
-    """A place that a step may read. `kind` is "cell", "key", "attribute", "list", "set", "length", "cache" (how many
-    results it keeps) or "entries" (of an array); `name` is how the user writes it."""
-
-    kind: str
-    holder: Any
-    key: Any
-    value: Any
-    name: str
-
-    def read(self) -> Any:
-        """Return what the place holds now."""
-        if self.kind == "cell":
-            try:
-                return self.holder.cell_contents
-            except ValueError:
-                return MISSING
-        if self.kind == "key":
-            return self.holder.get(self.key, MISSING)
-        if self.kind == "attribute":
-            return getattr(self.holder, self.key, MISSING)
-        if self.kind == "length":
-            return len(self.holder)
-        if self.kind == "cache":
-            return self.holder.cache_info().currsize
-        if self.kind == "set":
-            return frozenset(self.holder)
-        return entries_of(self.holder) if self.kind == "entries" else list(self.holder)
-
-    def holds(self) -> bool:
-        """Return True if the place holds what it held."""
-        now = self.read()
-        if self.kind == "list":
-            return len(now) == len(self.value) and all(map(is_equal, now, self.value))
-        if self.kind == "set":
-            return now == self.value
-        return is_equal(now, self.value)
-
-    def describe_change(self) -> str:
-        """Return what the place held and what it holds now, for an error message."""
-        now = self.read()
-        if self.kind in ("list", "length"):
-            count, new = (len(x) if self.kind == "list" else x for x in (self.value, now))
-            if count == new:
-                i = next(i for i, (a, b) in enumerate(zip(now, self.value, strict=True)) if not is_equal(a, b))
-                return Place("key", dict(enumerate(now)), i, self.value[i], f"{self.name}[{i}]").describe_change()
-            what = f"its length from {count} to {new}"
-        elif isinstance(now, NUMBERS) and isinstance(self.value, NUMBERS):
-            what = f"{self.value!r} to {now!r}"
-        else:
-            what = "its entries" if self.kind == "entries" else "it is another tensor or object afterwards"
-        return f"{self.name}: {what}"
-
-
-def entries_of(array: Any) -> bytes:
-    """Return the entries of an array as bytes; of a long one, some of them."""
-    return array.tobytes() if array.size <= MOST_COMPARED else array.flat[:: array.size // MOST_COMPARED].tobytes()
-
-
-def is_equal(a: Any, b: Any) -> bool:
-    """Return True for one object, and for equal numbers and texts."""
-    return a is b or (type(a) is type(b) and isinstance(a, NUMBERS) and repr(a) == repr(b))
+MOST_KEYS, MOST_ENTRIES = 16, 4096
+"""Longer dictionaries are compared by a loop. A step that finds far longer ones, or lists, is refused."""
+READS_ANY = frozenset(("getattr", "vars", "globals", "__dict__", "attrgetter", "asdict", "astuple"))
+"""Code with one of these names may read any attribute of an object, and any variable that one of its texts names."""
+CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__"))
+OF_NO_CALL = frozenset(("__repr__", "__str__", "__del__", "__init_subclass__", "__reduce__", "__getstate__"))
+"""Special methods that do not run in a step, unless it names them."""
 
 
 class Surroundings:
     """The places around a step, the names of tensors in them, and the arrays, modules and generators that they hold."""
 
     def __init__(self, function: Any, arguments: Any = ()):
-        self.names = frozenset[str]()
-        found = frozenset(CALLED_BY_SYNTAX)
-        while found != self.names:  # the names in code say which attributes matter, and these lead to more code
-            self.names = found
+        self.names = found = frozenset[str]()
+        while found or not hasattr(self, "places"):
+            self.names |= found  # the names in code say which attributes matter, and these lead to more code
             self.places: list[Place] = []
+            self._known_places = set[Any]()
             self.named: dict[int, str] = {}
             self.tensors: list[Any] = []
             self.arrays: dict[int, tuple[Any, str]] = {}
@@ -114,15 +57,15 @@ class Surroundings:
             self.optimisers: list[tuple[Any, str]] = []
             self.generators: list[tuple[Any, str]] = []
             self.iterators: list[str] = []
-            self._seen: dict[int, Any] = {}
-            self._found = set(found)
+            self._seen: dict[Any, Any] = {}
+            self._found = set[str]()
             self._visit(function, "")
             for i, x in enumerate(arguments):
                 self._visit(x, f"argument {i + 1}")
             for optimiser, name in list(self.optimisers):
                 for i, group in enumerate(optimiser.param_groups):
                     self._visit(group["params"], f"{name}.param_groups[{i}]['params']")
-            found = frozenset(self._found)
+            found = frozenset(self._found) - self.names
 
     # What is reached ------------------------
 
@@ -135,10 +78,10 @@ class Surroundings:
             if isinstance(x, kinds):
                 visit(x, name)
                 return
-        if hasattr(x, "cache_info"):
-            self.places.append(Place("cache", x, None, x.cache_info().currsize, f"the results that {name} keeps"))
+        if hasattr(type(x), "cache_info"):
+            self._note(Place("cache", x, None, x.cache_info().currsize, f"the results that {name} keeps"))
             self._visit(x.__wrapped__, name)
-        elif hasattr(x, "__next__") and type(x).__module__ in ("builtins", "itertools"):
+        elif hasattr(type(x), "__next__") and type(x).__module__ in ("builtins", "itertools"):
             self.iterators.append(name)
         else:
             self._visit_object(x, name)
@@ -147,18 +90,23 @@ class Surroundings:
     def _visits(self) -> dict[Any, Callable[[Any, str], None]]:
         return {
             Tensor: self._visit_tensor,
-            np.ndarray: lambda x, name: self.arrays.update({id(x): (x, name)}),
+            (np.ndarray, array, bytearray): lambda x, name: self.arrays.update({id(x): (x, name)}),
             (np.random.Generator, random.Random): lambda x, name: self.generators.append((x, name)),
             (list, tuple, deque): self._visit_list,
-            (dict, MappingProxyType): self._visit_dict,
-            (set, frozenset): lambda x, name: self.places.append(Place("set", x, None, frozenset(x), name)),
+            dict: self._visit_dict,
+            (set, frozenset): lambda x, name: self._note(Place("set", x, None, frozenset(x), name)),
             Module: self._visit_module,
             Optimizer: self._visit_optimiser,
             MethodType: lambda x, name: self._visit_parts((x.__self__, "self"), (x.__func__, name)),
             functools.partial: lambda x, name: self._visit_parts((x.args, name), (x.keywords, name), (x.func, name)),
             BuiltinMethodType: self._visit_builtin_method,
             FunctionType: self._visit_function,
-            (ModuleType, type): self._visit_object,
+            ContextVar: self._visit_context,
+            weakref.ref: lambda x, name: self._visit(x(), name),
+            (operator.attrgetter, operator.methodcaller): lambda x, _: self._found.update(names_in(x.__reduce__()[1])),
+            type: lambda x, name: self._visit_class(x, is_constructed=True),
+            ModuleType: self._visit_python_module,
+            Mapping: self._visit_mapping,  # os.environ, and others whose values may be made anew at each reading
         }
 
     def _visit_parts(self, *parts: tuple[Any, str]) -> None:
@@ -173,40 +121,65 @@ class Surroundings:
         owner = x.__self__
         self._visit(None if isinstance(owner, ModuleType) else owner, f"the {type(owner).__name__} of {name}")
 
+    def _note(self, place: Place) -> None:
+        """Note a place, once."""
+        known = place.kind, id(place.holder), place.key if isinstance(place.key, (str, int)) else id(place.key)
+        if known not in self._known_places:
+            self._known_places.add(known)
+            self.places.append(place)
+
     def _add(self, kind: str, holder: Any, key: Any, value: Any, name: str) -> None:
         is_librarys = isinstance(value, FunctionType) and not is_users(value)
         if not is_librarys and not isinstance(value, (ModuleType, type)):  # these stay what they are
-            self.places.append(Place(kind, holder, key, value, name))
+            self._note(Place(kind, holder, key, value, name))
         self._visit(value, name)
 
     def _visit_list(self, x: Any, name: str) -> None:
-        if len(x) > MOST_ENTRIES:
-            self.places.append(Place("length", x, None, len(x), name))
-            return
+        refuse_many(x, name)
         if not isinstance(x, tuple):
-            self.places.append(Place("list", x, None, list(x), name))
+            self._note(Place("list", x, None, list(x), name))
         for i, part in enumerate(list(x)):
             self._visit(part, f"{name}[{i}]")
 
     def _visit_dict(self, x: Any, name: str) -> None:
-        self.places.append(Place("length", x, None, len(x), name))
-        for key, part in list(x.items())[: MOST_ENTRIES if len(x) <= MOST_ENTRIES else 0]:
-            self._add("key", x, key, part, f"{name}[{key!r}]")
+        refuse_many(x, name)
+        if len(x) > MOST_KEYS:
+            self._note(Place("dict", x, None, [*x, *x.values()], name))
+        else:
+            self._note(Place("length", x, None, len(x), name))
+        for key, part in list(x.items()):
+            if len(x) > MOST_KEYS:
+                self._visit(part, f"{name}[{key!r}]")
+            else:
+                self._add("key", x, key, part, f"{name}[{key!r}]")
+
+    def _visit_mapping(self, x: Any, name: str) -> None:
+        refuse_many(x, name)
+        place = Place("mapping", x, None, [], name)
+        self._note(place._replace(value=place.read()))
+        for key, part in list(x.items()):
+            self._visit(part, f"{name}[{key!r}]")
+
+    def _visit_context(self, x: Any, name: str) -> None:
+        self._note(Place("context", x, None, x.get(MISSING), name))
+        self._visit(x.get(None), name)
 
     def _visit_module(self, module: Any, name: str) -> None:
         self.modules[id(module)] = module, name
         for key, x in [*module.named_parameters(), *module.named_buffers()]:
             self.named.setdefault(id(x), f"{name}.{key}".removeprefix("self.") if key[:1].isdigit() else key)
             self.tensors.append(x)
-        for key, part in list(vars(module).items()):
-            if not key.startswith("_"):
-                self._visit(part, f"{name}.{key}")
+        for key, part in attributes_of(module).items():
+            self._visit(part, f"{name}.{key}")
         self._visit([*module._before.values(), *module._after.values()], f"the hooks of {name}")
-        self._visit_methods(type(module))
+        self._visit_class_of(module, name)
 
     def _visit_optimiser(self, x: Any, name: str) -> None:
         self.optimisers.append((x, name))
-        self.places.append(Place("list", x.param_groups, None, list(x.param_groups), f"{name}.param_groups"))
+        self._note(Place("list", x.param_groups, None, list(x.param_groups), f"{name}.param_groups"))
+        if has_users_code(type(x)):
+            self._visit_attributes(x, name)
+            self._visit_class_of(x, name)
 
     def _visit_function(self, function: FunctionType, name: str = "") -> None:
         """Note the variables that a user's function names, and its attributes."""
@@ -215,6 +188,8 @@ class Surroundings:
         self._visit_attributes(function, name or function.__name__)
         codes = list(codes_of(function.__code__))
         names = {name for code in codes for name in code.co_names}
+        if names & READS_ANY:
+            names |= {name for code in codes for name in names_in(code.co_consts)}
         self._found |= names
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         found = [Place("cell", cell, None, MISSING, name) for name, cell in cells]
@@ -231,47 +206,81 @@ class Surroundings:
         if hasattr(function, "__wrapped__"):
             self._visit(function.__wrapped__, "")
 
-    def _visit_methods(self, kind: type) -> None:
-        """Note the variables that the methods of a user's class name."""
+    def _visit_class(self, kind: type, *, is_constructed: bool = False) -> None:
+        """Note the attributes of a user's class, and the variables that its methods name."""
         for each in kind.__mro__:
-            if has_users_code(each):
+            if has_users_code(each) and (id(each), is_constructed) not in self._seen:
+                self._seen[id(each), is_constructed] = each
+                self._visit_attributes(each, each.__name__)
                 for name, x in list(vars(each).items()):
-                    x = getattr(x, "__func__", getattr(x, "fget", x))
-                    if (name in self.names or name == "forward") and isinstance(x, FunctionType):
-                        self._visit_function(x)
+                    is_run = name in self.names or is_called_by_us(kind, name)
+                    is_run = is_constructed if name in CONSTRUCTORS else is_run
+                    if is_run and isinstance(function := function_behind(x), FunctionType):
+                        self._visit_function(function)
+
+    def _visit_class_of(self, x: Any, name: str) -> None:
+        """Note what an object finds in its class: an attribute of its own, or of a subclass, would come first."""
+        for key in sorted(self.names):
+            holder = next((each for each in type(x).__mro__ if key in vars(each)), None)
+            if holder is not None and has_users_code(holder) and key not in getattr(x, "__dict__", {}):
+                value = vars(holder)[key]
+                if not hasattr(type(value), "__get__"):
+                    self._add("attribute", x, key, value, f"{name}.{key}")
+        self._visit_class(type(x))
 
     def _visit_attributes(self, x: Any, name: str) -> None:
         """Note the attributes that code names."""
         attributes: Any = getattr(x, "__dict__", {})
-        for key in sorted(self.names & attributes.keys()):
+        is_any = self.names & READS_ANY and not isinstance(x, (type, ModuleType, FunctionType))
+        keys = attributes.keys() if is_any and has_users_code(type(x)) else self.names & attributes.keys()
+        for key in sorted(keys):
             is_direct = key.isidentifier() and getattr(x, key, MISSING) is attributes[key]
             kind, holder = ("attribute", x) if is_direct else ("key", attributes)
             self._add(kind, holder, key, attributes[key], f"{name}.{key}")
 
+    def _visit_python_module(self, module: ModuleType, name: str) -> None:
+        """Note what code names in a module: of an installed one, its settings."""
+        if has_users_code(module):
+            self._visit_attributes(module, name)
+        elif not is_ours(module.__name__):
+            is_pythons = module.__name__.partition(".")[0] in (*sys.stdlib_module_names, "numpy")
+            for key in sorted(self.names & vars(module).keys()):
+                x = vars(module)[key]
+                if not callable(x) and not (is_pythons and isinstance(x, NUMBERS)):
+                    self._add("attribute", module, key, x, f"{name}.{key}")
+
     def _visit_object(self, x: Any, name: str) -> None:
-        """Note the attributes of a user's object, class or module that code names."""
-        kind = x if isinstance(x, (type, ModuleType)) else type(x)
-        if type(x).__module__.startswith(__package__ or "") and hasattr(x, "function"):
+        """Note the attributes of an object that code names."""
+        kind = type(x)
+        if kind.__module__.startswith(__package__ or "") and hasattr(x, "function"):
             self._visit(x.function, name)  # of a compiled step
-        if not has_users_code(kind):
+        if is_ours(kind.__module__):
             return
         self._visit_attributes(x, name)
+        if not has_users_code(kind):
+            return
         for key in sorted(self.names & set(slots_of(kind))):
             if hasattr(x, key):
                 self._add("attribute", x, key, getattr(x, key), f"{name}.{key}")
-        if isinstance(kind, type):
-            self._visit_methods(kind)
-            for each in kind.__mro__[: 0 if x is kind else None]:
-                if has_users_code(each):
-                    self._visit(each, each.__name__)
+        if isinstance(getattr(x, "__dict__", None), dict) and kind is not threading.local:
+            self._note(Place("length", vars(x), None, len(vars(x)), f"the attributes of {name}"))
+        self._visit_class_of(x, name)
 
     # What a step has changed ----------------
 
     def watch(self) -> None:
         """Remember what places and random generators hold now."""
-        self._attributes = module_attributes([module for module, _ in self.modules.values()])
+        self._watched = [*self.places, *self.places_of_modules(), *self.places_of_arrays()]
         self._settings = [self._numbers_of(each) for each, _ in self.optimisers]
         self._states = [state_of(rng) for rng, _ in self._all_generators()]
+
+    def places_of_modules(self) -> list[Place]:
+        """Return the attributes of all modules, as places."""
+        return [Place("module", module, None, attributes_of(module), name) for module, name in self.modules.values()]
+
+    def places_of_arrays(self) -> list[Place]:
+        """Return the entries of all arrays, as places."""
+        return [Place("entries", x, None, entries_of(x), name) for x, name in self.arrays.values()]
 
     def _all_generators(self) -> list[tuple[Any, str]]:
         return [*self.generators, (random, "Python's random numbers"), (np.random, "NumPy's random numbers")]
@@ -282,13 +291,10 @@ class Surroundings:
 
     def first_change(self, page: Any) -> str:
         """Return an error message if a step that was written on a page has changed a place since `watch`."""
-        place = next((each for each in self.places if not each.holds()), None)
+        place = next((each for each in self._watched if not each.holds()), None)
         if place is not None:
+            place = place.narrow()
             return refuse_change(f"changes {place.describe_change()}", place.name, isinstance(place.value, Variable))
-        for holder, key, value in self._attributes:
-            if not is_equal(holder.get(key, MISSING), value):
-                name = next(name for module, name in self.modules.values() if vars(module) is holder)
-                return refuse_change(f"changes {name}.{key}", f"{name}.{key}", isinstance(value, Variable))
         for (optimiser, name), before in zip(self.optimisers, self._settings, strict=True):
             if not getattr(page, "hosts", ()) and not all(map(_same_settings, before, self._numbers_of(optimiser))):
                 return refuse_change(f"changes a setting of {name}", name, False)
@@ -321,14 +327,24 @@ def state_of(rng: Any) -> Any:
     return repr(rng.getstate()) if hasattr(rng, "getstate") else repr(rng.get_state(legacy=False)["state"]["pos"])
 
 
-def module_attributes(modules: list[Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """Return the attributes of modules that a program depends on."""
-    return [
-        (vars(module), name, x)
-        for module in modules
-        for name, x in vars(module).items()
-        if isinstance(x, (Tensor, Module, *NUMBERS))
-    ]
+def refuse_many(x: Any, name: str) -> None:
+    """Raise TypeError for a list or dictionary that is too long to compare at each call."""
+    if len(x) > MOST_ENTRIES:
+        raise TypeError(
+            f"mg.compile: the step finds {name}, with {len(x):,} entries, which each call would have to compare; pass "
+            f"what the step needs as an argument, or put numbers into one tensor"
+        )
+
+
+def is_called_by_us(kind: type, name: str) -> bool:
+    """Return True for a method that Python's syntax or this package calls, such as `forward`."""
+    is_special = name[:2] == name[-2:] == "__" and name not in OF_NO_CALL
+    return is_special or any(is_ours(base.__module__) and name in vars(base) for base in kind.__mro__)
+
+
+def names_in(parts: Any) -> set[str]:
+    """Return the names among constants, such as "scale" and "net.scale"."""
+    return {name for x in parts if isinstance(x, str) for name in x.split(".") if name.isidentifier()}
 
 
 def codes_of(code: CodeType) -> Iterator[CodeType]:
@@ -346,13 +362,22 @@ def is_users(function: FunctionType) -> bool:
 
 def has_users_code(kind: Any) -> bool:
     """Return True for a class or module that the user has written."""
-    if kind is SimpleNamespace or "__dataclass_fields__" in vars(kind):
+    if kind in (SimpleNamespace, Namespace, threading.local) or "__dataclass_fields__" in vars(kind):
         return True
     name = kind.__name__ if isinstance(kind, ModuleType) else kind.__module__
-    top = name.partition(".")[0]
     file = getattr(sys.modules.get(name), "__file__", "") or ""
     is_installed = "site-packages" in file or "dist-packages" in file
-    return top not in sys.stdlib_module_names and top != __name__.partition(".")[0] and not is_installed
+    return name.partition(".")[0] not in sys.stdlib_module_names and not is_ours(name) and not is_installed
+
+
+def is_ours(name: str) -> bool:
+    """Return True for the name of a module of this package."""
+    return name.partition(".")[0] == __name__.partition(".")[0]
+
+
+def function_behind(x: Any) -> Any:
+    """Return the function of a class, static or cached method, of a property, or `x` itself."""
+    return next((getattr(x, name) for name in ("__func__", "fget", "func") if hasattr(x, name)), x)
 
 
 def slots_of(kind: Any) -> list[str]:
