@@ -84,8 +84,9 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
         rest = compared  # the gradients after the first wrong one decide, or the edge cases
         if names is None:
             rest = [i for i, wrong in enumerate(wrongs) if wrong is not None and i not in compared]
-        return max(fitting, key=lambda known: (sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
-                                               has_known_words(exercise, known.title)))  # fmt: skip
+        best = max(fitting, key=lambda known: (sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
+                                               "is left out" in known.title))  # fmt: skip
+        return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
     general = recognize(differences)
     if not has_ordinary or (general is not None and general.id not in VAGUE):
         return general
@@ -186,6 +187,12 @@ def has_known_words(exercise: Exercise, title: str) -> bool:
     """Return whether a student can read every name of the code in a title: values, functions, rules, single letters."""
     names = {name for code in CODE.findall(title) for name in re.findall(r"[A-Za-z_]\w+", code)}
     return names <= {*exercise.reads, *FUNCTIONS, *operations, "xp", "np", "axis", "keepdims", "T"}
+
+
+def is_plainer(exercise: Exercise, title: str, other: str) -> bool:
+    """Return whether a title says the same about code as another, with names that a student can read."""
+    is_alike = CODE.sub("", title) == CODE.sub("", other)
+    return is_alike and has_known_words(exercise, title) and not has_known_words(exercise, other)
 
 
 CODE = re.compile(r"`(.*?)`")

@@ -113,7 +113,10 @@ def find_expression(calls: Sequence[Call], hidden: Sequence[str] = ()) -> str | 
     """
     columns = Columns([np.shape(call.result) for call in calls])
     goal = np.concatenate([np.ravel(call.result) for call in calls])
-    if len(goal) > MOST_NUMBERS or len(np.unique(round_digits(goal))) < FEWEST_NUMBERS:
+    if len(goal) > MOST_NUMBERS:
+        return None
+    is_evidence = len(np.unique(round_digits(goal))) >= FEWEST_NUMBERS
+    if not is_evidence and np.allclose(goal * SIMPLE, np.round(goal * SIMPLE)):
         return None
     right = None
     if all(call.right is not None for call in calls):
@@ -123,16 +126,22 @@ def find_expression(calls: Sequence[Call], hidden: Sequence[str] = ()) -> str | 
         if ratio is not None:
             return describe_ratio(ratio)
         build_columns(columns, calls, hidden)
-        found = min(pairs_that_give(columns, goal), default=None)
-        if found is not None:
+        found = min(pairs_that_give(columns, goal) if is_evidence else rows_that_give(columns, goal), default=None)
+        if found is not None and (is_evidence or found[0] <= SHORT):
             return in_words(found[1]) if found[1] != ("value", RIGHT) else None
         is_wrong = np.zeros(0, bool) if right is None else ~is_near(goal, right)
-        if not FEWEST_NUMBERS <= np.count_nonzero(is_wrong) < len(goal):
+        if not is_evidence or not FEWEST_NUMBERS <= np.count_nonzero(is_wrong) < len(goal):
             return None
         where = describe_entries(columns, is_wrong)
         columns.keep_entries(is_wrong)
         found = min(pairs_that_give(columns, goal[is_wrong]), default=None)
     return f"right at some entries, but {where}, {in_words(found[1])}" if found is not None else None
+
+
+SIMPLE = 24
+"""Numbers that are multiples of 1 / 24 come out by accident."""
+SHORT = 3
+"""The size of expressions that two numbers are evidence for."""
 
 
 def common_ratio(goal: Any, right: Any) -> float | None:
@@ -181,11 +190,11 @@ def build_columns(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]
     add_products_of_matrices(columns, calls, hidden)
     add_own_sums(columns, calls, hidden)
     plain = columns.settle(MOST_SIMPLE)
+    columns.add_values({"1": [1] * len(calls), "2": [2] * len(calls)}, "number")
     columns.add_values(common_counts(calls), "count")
     add_sums_to_shape(columns, calls, hidden)
     for name, function in UNARY.items():
-        columns.add(function(columns.numbers[:plain]), [(name, each) for each in columns.nodes[:plain]],
-                    columns.sizes[:plain] + 1)  # fmt: skip
+        columns.add(function(columns.numbers[:plain]), [(name, each) for each in columns.nodes], columns.sizes + 1)
     simple = columns.settle(MOST_SIMPLE)
     add_pairs(columns, range(plain), simple)
     paired = columns.settle(MOST_PAIRED)
@@ -238,12 +247,18 @@ def add_pairs(columns: Columns, left: range, stop: int, start: int = 0) -> None:
     for i in left[:MOST_FIRST]:
         node, own, size = columns.nodes[i], columns.numbers[i], columns.sizes[i]
         for name, function in BINARY.items():
-            fits = [k for k, other in enumerate(nodes) if other[0] != "count" or name in "*/"]
+            counts_fit = name in "*/" and not is_constant(node)
+            fits = [k for k, other in enumerate(nodes) if other[0] != "count" or counts_fit]
             columns.add(function(own, numbers[fits]), [(name, node, nodes[k]) for k in fits], sizes[fits] + size)
 
 
 SETTINGS = ("axis", "axes", "keepdims", "ddof", "stride", "padding", "dilation", "groups")
 """Parameters that are no numbers to compute with."""
+
+
+def is_constant(node: Node) -> bool:
+    """Return whether an expression is a number or a count."""
+    return node[0] in ("number", "count")
 
 
 MOST_FIRST = 16
@@ -253,7 +268,7 @@ MOST_FIRST = 16
 def common_values(calls: Sequence[Call], hidden: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values that can be broadcast to the result of every call, and the right results."""
     found: dict[str, list[Any]] = {}
-    for name in calls[0].values:
+    for name in sorted(calls[0].values, key=lambda name: name == "out"):  # an input is plainer
         if name not in (*SETTINGS, *hidden):
             parts = [align(call.values.get(name), np.shape(call.result), call) for call in calls]
             if all(part is not None for part in parts):
@@ -289,9 +304,9 @@ def is_numeric(value: Any) -> bool:
 
 
 def common_counts(calls: Sequence[Call]) -> dict[str, list[Any]]:
-    """Return counts of entries of every call, and the number 2."""
+    """Return counts of entries of every call."""
     shapes = [np.shape(call.result) for call in calls]
-    counts = {"2": [2] * len(calls), "size": [int(np.prod(shape)) for shape in shapes], "ndim": list(map(len, shapes))}
+    counts = {"size": [int(np.prod(shape)) for shape in shapes], "ndim": list(map(len, shapes))}
     if all(shapes):
         counts |= {"shape[0]": [shape[0] for shape in shapes], "shape[-1]": [shape[-1] for shape in shapes]}
     if all(isinstance(call.values.get("axis", ""), (int, tuple, type(None))) for call in calls) and all(shapes):
@@ -394,12 +409,17 @@ def add_sums_to_shape(columns: Columns, calls: Sequence[Call], hidden: Sequence[
 # Pairs ----------------------
 
 
+def rows_that_give(columns: Columns, goal: Any) -> Iterator[tuple[int, Node]]:
+    """Yield the size and the expression of each row that gives the goal."""
+    for i in np.flatnonzero(is_near(columns.numbers @ columns.weights, goal @ columns.weights)):
+        if is_equal(columns.numbers[i], goal):
+            yield int(columns.sizes[i]), columns.nodes[i]
+
+
 def pairs_that_give(columns: Columns, goal: Any) -> Iterator[tuple[int, Node]]:
     """Yield the size and the expression of each row, and of each pair of rows, that gives the goal."""
+    yield from rows_that_give(columns, goal)
     numbers, sizes, nodes, weights = columns.numbers, columns.sizes, columns.nodes, columns.weights
-    for i in np.flatnonzero(is_near(numbers @ weights, goal @ weights)):
-        if is_equal(numbers[i], goal):
-            yield int(sizes[i]), nodes[i]
     sums = numbers @ weights
     has_logs = (numbers != 0).all(axis=1)
     logs = np.where(has_logs, np.log(np.abs(np.where(has_logs[:, None], numbers, 1.0))) @ weights, np.nan)
@@ -409,6 +429,8 @@ def pairs_that_give(columns: Columns, goal: Any) -> Iterator[tuple[int, Node]]:
                 "/": (logs, log_of_goal, 1)}  # fmt: skip
     for name, (keys, key, sign) in searches.items():
         for i, j in near_pairs(keys, key, sign, sizes):
+            if is_constant(nodes[i]) and is_constant(nodes[j]):
+                continue
             if is_equal(BINARY[name](numbers[i], numbers[j]), goal):
                 yield int(sizes[i] + sizes[j]), (name, nodes[i], nodes[j])
                 break
@@ -476,7 +498,8 @@ def in_words(node: Node) -> str:
             return f"the right result plus {quote(other)}: a term too many, or the opposite term is left out"
         case ("-", ("value", "right"), other):
             return f"the right result minus {quote(other)}: this term is left out, or subtracted too much"
-    return f"your code computes {quote(node)}"
+    text = quote(node)
+    return f"your code computes {text}" + ", where `right_result` is what is due" * ("right_result" in text)
 
 
 def quote(node: Any) -> str:
@@ -487,7 +510,7 @@ def quote(node: Any) -> str:
 def write(node: Node) -> tuple[str, int]:
     """Return an expression as a student writes it, and how loosely it binds: 0 a value, 1 a product, 2 a sum."""
     name, first, *others = node
-    if name in ("value", "count"):
+    if name == "value" or is_constant(node):
         return ("right_result" if first == RIGHT else first), 0
     if others and isinstance(others[0], tuple):
         loose = 2 if name in "+-" else 1
