@@ -131,7 +131,7 @@ def test_upstream_that_is_forgotten_at_one_step_is_named_with_the_step():
 COMPUTED = {
     "multiply.a": (lambda a, b: np.sum(b, axis=0, keepdims=True) + 0 * a, "your code computes `sum(b, axis=0)`"),
     "softmax.x": (lambda upstream, out: out * (np.tanh(upstream) - out * upstream),
-                  "your code computes `out * (tanh(upstream) - out * upstream)`"),
+                  "your code computes `out * (tanh(upstream) - upstream * out)`"),
     "log_softmax.x": (lambda upstream, x: upstream * np.sin(x) - x, "your code computes `upstream * sin(x) - x`"),
     "leaky_relu.x.whole": (lambda upstream, x, slope: np.where(x > 0, upstream, slope * x * x),
                            "right at some entries, but where `x < 0`, your code computes `x * out`"),

@@ -80,7 +80,8 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
     has_ordinary = set(telling) <= set(considered)
     fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
     is_evidence = has_ordinary and any(has_numbers(outcomes[i]) for i in compared)
-    if fitting and (is_evidence or len({known.title for known in fitting}) == 1) and not is_ambiguous(fitting):
+    is_evidence |= len({known.title for known in fitting}) == 1
+    if fitting and is_evidence and not is_ambiguous(fitting, differences):
         rest = compared  # the gradients after the first wrong one decide, or the edge cases
         if names is None:
             rest = [i for i, wrong in enumerate(wrongs) if wrong is not None and i not in compared]
@@ -94,9 +95,11 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
     return name_one_result(exercise, pairs, differences) or describe_numbers(exercise, pairs, differences) or general
 
 
-def is_ambiguous(fitting: Sequence[Mistake]) -> bool:
-    """Return whether all mistakes that fit are a division or a product by some count of entries, by different ones."""
-    return len({known.title for known in fitting}) > 1 and all(IS_COUNT.match(known.title) for known in fitting)
+def is_ambiguous(fitting: Sequence[Mistake], wrongs: Sequence[Any]) -> bool:
+    """Return whether answers are off by one number, for which different counts of entries are an explanation."""
+    is_one_number = len({round(wrong.ratio, 6) if wrong.kind == "ratio" else None for wrong in wrongs} - {None}) == 1
+    is_count = all(IS_COUNT.match(known.title) for known in fitting)
+    return is_one_number and is_count and len({known.title for known in fitting}) > 1
 
 
 IS_COUNT = re.compile(r"(divided|multiplied) by the|two things are left out: the factor 2, and the division")

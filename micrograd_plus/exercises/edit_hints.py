@@ -84,11 +84,16 @@ def lead_to_change(title: str, by_hand: Sequence[str], question: str) -> tuple[s
     return f"{first} {question}".rstrip(), due, name_the_change(title)
 
 
+def is_description(title: str) -> bool:
+    """Return whether a title says which numbers an answer gives, and not what was changed in the right one."""
+    return COMPUTES.search(title) is not None
+
+
 def name_the_change(title: str) -> str:
     """Return a sentence with the change to the right answer, or the expression, that gives the student's numbers."""
-    if COMPUTES.search(title):
+    if is_description(title):
         return f"These are exactly your numbers: {title}. Which part of it does the forward formula not ask for?"
     return f"The right answer with one change gives exactly your numbers: {title}. Undo this change in yours."
 
 
-__all__ = ["LAST_HINT", "SHAPES", "STEPS", "lead_to_change", "name_the_change", "where_to_look"]
+__all__ = ["LAST_HINT", "SHAPES", "STEPS", "is_description", "lead_to_change", "name_the_change", "where_to_look"]

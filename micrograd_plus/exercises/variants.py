@@ -75,7 +75,8 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
             edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
             yield variant(*edits[-1])
     yield from other_factors(answer, op, reads)
-    results_of_all = [*other_scales(answer), *last_use_wins(answer)]
+    has_a_two = any("2 *" in code for code in textbook_forms().get(known_as, []))
+    results_of_all = [*other_scales(answer, has_a_two=has_a_two), *last_use_wins(answer)]
     yield from results_of_all
     if len(served) > 1 and op.kind != "elementwise":
         yield from scales_of_one(answer, served)
@@ -428,8 +429,8 @@ def change_result(answer: Any, change: Callable[[Any, dict[str, Any]], Any]) -> 
     return other
 
 
-def other_scales(answer: Any) -> Iterator[Mistake]:
-    """Yield answers that are divided or multiplied by a number of entries."""
+def other_scales(answer: Any, *, has_a_two: bool) -> Iterator[Mistake]:
+    """Yield answers that are divided or multiplied by a number of entries; the right one may have a factor 2."""
     counts: dict[str, Callable[[Any, dict[str, Any]], int]] = {
         "the number of all entries": lambda r, v: r.size,
         "the length of the first axis": lambda r, v: r.shape[0],
@@ -444,8 +445,9 @@ def other_scales(answer: Any) -> Iterator[Mistake]:
                       change_result(answer, lambda r, v, c=count: r / c(r, v)))  # fmt: skip
         yield variant(f"multiplied by {what}, or a division by it is left out",
                       change_result(answer, lambda r, v, c=count: r * c(r, v)))  # fmt: skip
-        yield variant(f"two things are left out: the factor 2, and the division by {what}",
-                      change_result(answer, lambda r, v, c=count: r * c(r, v) / 2))  # fmt: skip
+        if has_a_two:
+            yield variant(f"two things are left out: the factor 2, and the division by {what}",
+                          change_result(answer, lambda r, v, c=count: r * c(r, v) / 2))  # fmt: skip
     for what, count in counts.items():
         for other, second in counts.items():
             if other != what and "axes" not in what:
