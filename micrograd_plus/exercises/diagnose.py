@@ -35,7 +35,7 @@ def find_mistake(
     considered = ordinary if exercise.judge is None else list(range(len(cases)))  # of a yes or no, every case counts
     tried = Tried(exercise, cases, outcomes, wrongs)
     found = explain_cases(tried, telling, considered)
-    with_numbers = [i for i in telling if wrongs[i].kind not in UNUSABLE]  # type: ignore[union-attr]
+    with_numbers = [i for i in telling if getattr(wrongs[i], "kind", "") not in UNUSABLE]
     if (found is None or found.id in GENERAL) and with_numbers and len(with_numbers) < len(telling):
         stops = {i for i in telling if i not in with_numbers}  # a second mistake, about shapes, need not be explained
         return explain_cases(tried, with_numbers, [i for i in considered if i not in stops]) or found
@@ -86,7 +86,7 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
         if names is None:
             rest = [i for i, wrong in enumerate(wrongs) if wrong is not None and i not in compared]
         best = max(fitting, key=lambda known: (sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
-                                               "is left out" in known.title))  # fmt: skip
+                                               names is None and "is left out" in known.title))  # fmt: skip
         return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
     general = recognize(differences)
     if not has_ordinary or (general is not None and general.id not in VAGUE):
