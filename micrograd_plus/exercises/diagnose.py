@@ -86,7 +86,7 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
         if names is None:
             rest = [i for i, wrong in enumerate(wrongs) if wrong is not None and i not in compared]
         best = max(fitting, key=lambda known: (sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
-                                               names is None and "is left out" in known.title))  # fmt: skip
+                                               "is multiplied after" not in known.title))  # fmt: skip
         return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
     general = recognize(differences)
     if not has_ordinary or (general is not None and general.id not in VAGUE):
