@@ -4,8 +4,9 @@ The cells for the lecturer of all lessons become one page, docs/lecturers-notes.
 exercises of each kind there are.
 
 A lesson is one MyST text: Markdown, with `+++` between two text cells and ```{code-cell} around code. A cell may carry
-tags of `TAGS`, in its `:tags:` or, for a text cell, after `+++`. Run as `make lessons`; the same text always gives
-the same bytes, because the id of a cell follows from its text.
+tags of `TAGS`, in its `:tags:` or, for a text cell, after `+++`. A question has a name, in `:name:`, that stays when it
+is reworded. Run as `make lessons`; the same text always gives the same bytes, because the id of a cell follows from its
+text.
 
 Answers, hints and reasons of questions are folded in the notebook: a reader sees the code of a cell before its card.
 JupyterLab hides the code of a cell that only asks.
@@ -58,7 +59,7 @@ def read_lesson(text: str) -> Any:
         check_tags(tags, cell.source)
         if "notes" in tags:
             continue
-        metadata: dict[str, Any] = {"tags": tags} if tags else {}
+        metadata: dict[str, Any] = {key: cell.metadata[key] for key in ("name", "tags") if key in cell.metadata}
         name = cell_id(cell.source, seen)
         if cell.cell_type == "markdown":
             book.cells.append(nbformat.v4.new_markdown_cell(cell.source, metadata=metadata, id=name))

@@ -128,13 +128,12 @@ def arguments_parser() -> argparse.ArgumentParser:
     exercises_parser = command(
         "exercises", exercises, "list the exercises, write a starter notebook, release an assignment",
         "micrograd-plus exercises list\nmicrograd-plus exercises new 1 -o slopes.ipynb\n"
-        'micrograd-plus exercises new "tanh.x, softmax.x, engine.order"\n'
+        "micrograd-plus exercises new tanh.x softmax.x engine.order\n"
         "micrograd-plus exercises release week3.toml -o handout/",
     )  # fmt: skip
     exercises_parser.add_argument("what", choices=("list", "new", "release"), help="what is wanted")
     exercises_parser.add_argument(
-        "of", nargs="?",
-        help="a lesson (a group's name or number, or ids with commas between), or an assignment's .toml",
+        "of", nargs="*", help="a lesson (a group's name or number, or ids of exercises), or an assignment's .toml",
     )  # fmt: skip
     exercises_parser.add_argument("-o", "--output", metavar="PATH", help="the notebook, or the folder of a release")
     exercises_parser.add_argument("--students", metavar="FILE", help="of a release: write one for each id in a list")
@@ -486,6 +485,7 @@ def exercises(chosen: argparse.Namespace, rest: list[str]) -> int:
     from .grading.assignment import AssignmentError, load_assignment
     from .grading.hand_out import add_to_release
 
+    chosen.of = " ".join(chosen.of)  # `new 1`, `new tanh.x softmax.x`, `list products and places`
     try:
         if chosen.what != "release" or not chosen.of:
             return run(chosen)

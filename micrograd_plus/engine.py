@@ -60,12 +60,12 @@ class Value:
     See: Karpathy, micrograd, 2020; the lecture "The spelled-out intro to neural networks and backpropagation".
     """
 
-    __slots__ = ("_data", "_label", "created", "first", "grad", "made_by", "second")
+    __slots__ = ("_data", "_grad", "_label", "created", "first", "made_by", "second")
 
     def __init__(self, data: float, _children: tuple[Value, ...] = (), _op: str = "", label: str = ""):
         if type(data) is not float and type(data) is not int:
             data = _number(data)
-        self._data, self.grad, self.created = data, 0, clock()
+        self._data, self._grad, self.created = data, 0, clock()
         self.made_by: Any = None
         self.first: Any = None
         self.second: Any = None
@@ -96,6 +96,14 @@ class Value:
             notify_change("write", self, self._data, number)
         self._data = number
         self.created = clock()
+
+    grad: Any = property(attrgetter("_grad"), doc="The gradient that backward passes have added up here.")
+
+    @grad.setter
+    def grad(self, gradient: Any) -> None:
+        if recording.open:  # to a recorder, a gradient of 0 is none
+            notify_change("gradient", self, self._grad or None, gradient or None)
+        self._grad = gradient
 
     @property
     def label(self) -> str:
@@ -129,7 +137,13 @@ class Value:
     @property
     def _backward(self) -> Callable[[], None]:
         """Send this number's gradient to its parents."""
-        return (lambda: None) if self.made_by is None else lambda: self.made_by.vjp(self)
+        def _backward() -> None:
+            held = {parent: parent._grad for parent in self.parents} if recording.open and self.made_by.plain else {}
+            self.made_by.vjp(self)
+            for parent, before in held.items():
+                notify_change("gradient", parent, before or None, parent._grad or None)
+
+        return (lambda: None) if self.made_by is None else _backward
 
     @_backward.setter
     def _backward(self, function: Callable[[], None]) -> None:
@@ -158,6 +172,8 @@ class Value:
         try:
             order = self._order(earlier)
         except RuntimeError:
+            for value, before in earlier:
+                value._grad = before
             notify_walk_rejection(self)
             raise
         begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in listeners()]
@@ -165,7 +181,7 @@ class Value:
         value: Any = self
         fresh: set[Any] = {self}
         try:
-            self.grad = 1
+            self._grad = 1
             if observers:
                 for value in order:
                     _watched_vjp(value, fresh, observers)
@@ -177,7 +193,7 @@ class Value:
             raise annotate_rule_error(value.op, error) from error
         finally:
             for value, before in earlier:
-                value.grad += before
+                value._grad += before
 
     def _order(self, earlier: list[tuple[Value, Any]]) -> list[Value]:
         """Return every computed number that this one depends on, the latest first.
@@ -186,9 +202,9 @@ class Value:
         """
         order: list[Value] = []
         met: list[Value] = [self]
-        if self.grad:
-            earlier.append((self, self.grad))
-        self.grad = None
+        if self._grad:
+            earlier.append((self, self._grad))
+        self._grad = None
         todo: list[Value] = [self]
         try:
             while todo:
@@ -202,15 +218,15 @@ class Value:
                         continue
                     if parent.created > value.created:
                         refuse_stale(value, parent)
-                    if parent.grad is not None:
-                        if parent.grad:
-                            earlier.append((parent, parent.grad))
-                        parent.grad = None
+                    if parent._grad is not None:
+                        if parent._grad:
+                            earlier.append((parent, parent._grad))
+                        parent._grad = None
                         met.append(parent)
                         todo.append(parent)
         finally:
             for value in met:
-                value.grad = 0
+                value._grad = 0
         order.sort(key=attrgetter("created"), reverse=True)
         return order
 
@@ -225,7 +241,7 @@ class Value:
                 "a computed Value cannot be copied apart from its graph; Value(v.data) copies the number"
             )
         out = memo[id(self)] = Value(self._data, label=self.label)
-        out.grad = self.grad
+        out._grad = self._grad
         return out
 
     def __reduce__(self) -> Any:
@@ -308,6 +324,8 @@ class Made:
     """The operation that made a number, with its rules compiled for Python floats."""
 
     plain = True
+    call: Callable[..., Value]
+    """The function that applies the operation to numbers."""
 
     def __init__(self, operation: Any, symbol: str, fixed: tuple[str, ...] = ()):
         self.op, self.symbol, self.fixed = operation.op, symbol, fixed
@@ -369,24 +387,24 @@ def vjp_text(op: Op, fixed: tuple[str, ...]) -> str:
     lines = [f"{name}{'' if name in fixed else '_value'} = _value.{place}" for name, place in places.items()]
     lines += [f"{name} = {name}_value._data" for name in places if name in reads and name not in fixed]
     lines += ["out = _value._data"] if "out" in reads else []
-    lines += ["upstream = _value.grad"]
+    lines += ["upstream = _value._grad"]
     for rule in rules:
         local = call_of(rule, "_floats")
-        lines.append(f"{rule.inputs[0]}_value.grad += " + ("upstream" if local == "1" else f"upstream * {local}"))
+        lines.append(f"{rule.inputs[0]}_value._grad += " + ("upstream" if local == "1" else f"upstream * {local}"))
     return "\n    ".join([f"def vjp_{op.name}(_value):", *lines])
 
 
 def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
     """Return the contribution of each rule of one application to its input."""
     inputs = dict(zip(op.inputs, (value.first, value.second), strict=False))
-    named = {name: _get(x) for name, x in inputs.items()} | {"out": value._data, "xp": floats, "upstream": value.grad}
+    named = {name: _get(x) for name, x in inputs.items()} | {"out": value._data, "xp": floats, "upstream": value._grad}
     sent = []
     for rule in op.rules:
         parent = inputs[rule.inputs[0]]
         if isinstance(parent, Value):
             local = rule(named)
             reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
-            raw = value.grad * local
+            raw = value._grad * local
             sent.append((parent, Contribution(rule, op.inputs.index(rule.inputs[0]), local, raw, (), raw, reads)))
     return sent
 
@@ -398,11 +416,11 @@ def _watched_vjp(value: Value, fresh: set[Value], observers: list[Any]) -> None:
         fresh.update(value.parents)
         return
     for parent, contribution in contributions(value.made_by.op, value):
-        before = parent.grad if parent in fresh else None
-        parent.grad = add_gradient(before, contribution.value)
+        before = parent._grad if parent in fresh else None
+        parent._grad = add_gradient(before, contribution.value)
         fresh.add(parent)
         for observe in observers:
-            observe(value, contribution, value.grad, before, parent.grad)
+            observe(value, contribution, value._grad, before, parent._grad)
 
 
 def refuse_stale(value: Value, parent: Value) -> None:
@@ -447,11 +465,12 @@ def one(operation: Any, symbol: str) -> Callable[[Value], Value]:
     def call(x: Value) -> Value:
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, x._data), made, x, None
-        out.grad, out.created = 0, clock()
+        out._grad, out.created = 0, clock()
         if grad_enabled.open or recording.open:
             notify(op, (x,), out)
         return out
 
+    made.call = call
     return call
 
 
@@ -469,11 +488,12 @@ def two(operation: Any, symbol: str) -> Callable[[Value, Any], Value]:
             b = Value(b)
         out = new(Value)
         out._data, out.made_by, out.first, out.second = forward(floats, a._data, b._data), made, a, b
-        out.grad, out.created = 0, clock()
+        out._grad, out.created = 0, clock()
         if grad_enabled.open or recording.open:
             notify(op, (a, b), out)
         return out
 
+    made.call = call
     return call
 
 
@@ -487,7 +507,7 @@ def power(base: Value, exponent: Any) -> Value:
         return NotImplemented
     out = new(Value)
     out._data, out.made_by = floats.power(base._data, exponent), _by_constant
-    out.first, out.second, out.grad, out.created = base, exponent, 0, clock()
+    out.first, out.second, out._grad, out.created = base, exponent, 0, clock()
     if grad_enabled.open or recording.open:
         notify(_by_constant.op, (base, exponent), out)
     return out
@@ -504,6 +524,7 @@ add = two(ops.add, "+")
 multiply = two(ops.multiply, "*")
 _power_of_two = two(ops.power, "**")
 _by_constant = MadeByPower(ops.power, "**", fixed=("exponent",))
+_by_constant.call = power
 relu = one(ops.relu, "ReLU")
 tanh = one(ops.tanh, "tanh")
 exp = one(ops.exp, "exp")

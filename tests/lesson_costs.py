@@ -15,8 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "viz"), str(ROOT / "tests")]
 
+from lesson_runs import LESSONS, lesson_of  # noqa: E402 - as above
 from notebook_runs import outputs_of  # noqa: E402 - after the paths
-from test_lessons import LESSONS, lesson_of  # noqa: E402 - as above
 
 
 def seconds_of_kernels() -> float:

@@ -51,7 +51,7 @@ def main() -> None:
     """Print what is wrong with the lessons that are named by their numbers, or with all."""
     from browser import start_browser
     from install_browser import find_browser
-    from test_lessons import LESSONS, lesson_of
+    from lesson_runs import LESSONS, lesson_of
 
     page = start_browser(find_browser()).new_page()
     count = 0

@@ -23,8 +23,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "viz"), str(ROOT / "tests")]
 
 from browser import start_browser  # noqa: E402 - after the paths
 from install_browser import find_browser  # noqa: E402 - as above
+from lesson_runs import LESSONS, Lesson, lesson_of  # noqa: E402 - as above
 from test_lab import PLACES, READY, Lab, jupyterlab  # noqa: E402 - as above
-from test_lessons import LESSONS, Lesson, lesson_of  # noqa: E402 - as above
 
 PATIENCE = 120_000
 PICTURES = os.environ.get("PICTURES")

@@ -31,7 +31,8 @@ def watch_cards(make):
         exact = [float(each) for each in cards.flatten(answers.right)] if answers.form == "numbers" else exact
         questions.append({"salt": data["salt"], "kind": answers.form, "form": answers.form, "say": say, "why": why,
                           "right": answers.right_texts(), "exact": exact, "wrong": wrong, "width": data["width"],
-                          "choices": data["choices"], "shape": (data["picture"] or {}).get("shape")})  # fmt: skip
+                          "choices": data["choices"], "shape": (data["picture"] or {}).get("shape"),
+                          "note": data["note"], "plain": data["plain"]})  # fmt: skip
         return data
 
     return card_data
@@ -47,7 +48,8 @@ def watch_quizzes(make):
         questions.append({"salt": data["salt"], "kind": question.kind, "form": question.form, "say": data["say"],
                           "why": question.reveal, "right": question.right, "exact": None, "wrong": wrong,
                           "width": question.width, "choices": [each.get("text", "") for each in question.choices],
-                          "shape": None, "nodes": [each.get("node") for each in question.choices]})  # fmt: skip
+                          "shape": None, "nodes": [each.get("node") for each in question.choices],
+                          "note": data["note"], "plain": data["plain"]})  # fmt: skip
         return data
 
     return question_data
@@ -66,7 +68,8 @@ def watch_searches(build):
         wrong = [[[each], each, "That step is wrong, but an earlier step is wrong too."] for each in later]
         questions.append({"salt": question["salt"], "kind": "wrong rule", "form": "step", "say": question["say"],
                           "why": "", "rule": args[1] if isinstance(args[1], str) else "", "right": right,
-                          "exact": None, "wrong": wrong, "width": None, "choices": [], "shape": None})  # fmt: skip
+                          "exact": None, "wrong": wrong, "width": None, "choices": [], "shape": None,
+                          "note": "The number of a step.", "plain": question["plain"]})  # fmt: skip
         return quiz
 
     return build_search

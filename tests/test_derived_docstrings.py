@@ -13,7 +13,7 @@ import micrograd_plus as mg
 from micrograd_plus import extras, ops
 from micrograd_plus.checks.docstrings import parts_of
 from micrograd_plus.checks.samples import samples
-from micrograd_plus.ops import documentation
+from micrograd_plus.ops import derived_sections
 from test_docstrings import PUBLIC
 
 FILES = sorted(path for path in Path(ops.__file__).parent.glob("*.py") if path.name != "__init__.py")
@@ -53,7 +53,7 @@ COMPARISONS = [
 def has_derived(name, derive):
     """Return whether a section of an operation's docstring is the derived one."""
     op = FUNCTIONS[name].op
-    section = derive(documentation.facts_of(op.call, op), "").strip()
+    section = derive(derived_sections.facts_of(op.call, op), "").strip()
     return bool(section) and section in inspect.cleandoc(op.call.__doc__)
 
 
@@ -62,7 +62,7 @@ def names_with(derive, *words):
     return [
         name for name in SAMPLED
         if has_derived(name, derive)
-        and all(word in derive(documentation.facts_of(FUNCTIONS[name], FUNCTIONS[name].op), "") for word in words)
+        and all(word in derive(derived_sections.facts_of(FUNCTIONS[name], FUNCTIONS[name].op), "") for word in words)
     ]  # fmt: skip
 
 
@@ -85,18 +85,18 @@ def only_result(out):
 # Sections -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", names_with(documentation.shapes, "any -> the same"))
+@pytest.mark.parametrize("name", names_with(derived_sections.shapes, "any -> the same"))
 def test_a_result_has_the_shape_of_its_input(name):
     assert only_result(call(name)).shape == np.shape(SAMPLED[name].inputs[0])
 
 
-@pytest.mark.parametrize("name", names_with(documentation.shapes, "the broadcast shape"))
+@pytest.mark.parametrize("name", names_with(derived_sections.shapes, "the broadcast shape"))
 def test_a_result_has_the_shape_that_broadcasting_gives(name):
     shapes = [np.shape(value) for value in SAMPLED[name].inputs if value is not None]
     assert call(name).shape == np.broadcast_shapes(*shapes)
 
 
-@pytest.mark.parametrize("name", names_with(documentation.shapes, "keepdims"))
+@pytest.mark.parametrize("name", names_with(derived_sections.shapes, "keepdims"))
 def test_a_reduction_removes_an_axis_or_keeps_it_with_length_one(name):
     x = np.linspace(0.5, 2.0, 6).reshape(2, 3)
     assert only_result(FUNCTIONS[name](x, axis=0)).shape == (3,)
@@ -111,7 +111,7 @@ def test_a_comparison_returns_booleans_without_a_graph(name):
     assert not out.requires_grad
 
 
-@pytest.mark.parametrize("name", sorted(documentation.INTEGER_OPERATIONS))
+@pytest.mark.parametrize("name", sorted(derived_sections.INTEGER_OPERATIONS))
 def test_operations_on_bits_take_integers_only(name):
     count = len(FUNCTIONS[name].op.inputs)
     assert FUNCTIONS[name](*[mg.tensor([1, 2], dtype="int32")] * count).dtype == np.int32
@@ -120,8 +120,8 @@ def test_operations_on_bits_take_integers_only(name):
 
 
 FLOATS = [
-    name for name in names_with(documentation.returns, "dtype of")
-    if name not in documentation.INTEGER_OPERATIONS and not has_bounds(name)
+    name for name in names_with(derived_sections.returns, "dtype of")
+    if name not in derived_sections.INTEGER_OPERATIONS and not has_bounds(name)
 ]  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def integers(value):
     return np.maximum(np.abs(value), 1).astype("int32") if value.dtype.kind == "f" else value
 
 
-ROUNDED = sorted({*names_with(documentation.returns, "float64 for integers")} - {"inv"})  # ones have no inverse
+ROUNDED = sorted({*names_with(derived_sections.returns, "float64 for integers")} - {"inv"})  # ones have no inverse
 
 
 @pytest.mark.parametrize("name", ROUNDED)
@@ -147,7 +147,7 @@ def test_the_result_for_integers_is_float64(name):
 
 
 EXACT = [
-    name for name in names_with(documentation.returns, "dtype of")
+    name for name in names_with(derived_sections.returns, "dtype of")
     if FUNCTIONS[name].op.kind == "elementwise"
     and "float64" not in parts_of(FUNCTIONS[name]).returns and not has_bounds(name)
 ]  # fmt: skip
@@ -158,19 +158,19 @@ def test_the_result_for_integers_is_made_of_integers(name):
     assert only_result(call(name, integers)).dtype.kind == "i"
 
 
-@pytest.mark.parametrize("name", names_with(documentation.raises, "not numeric"))
+@pytest.mark.parametrize("name", names_with(derived_sections.raises, "not numeric"))
 def test_text_is_rejected(name):
     with pytest.raises(TypeError):
         call(name, lambda value: np.full(value.shape, "text"))
 
 
-@pytest.mark.parametrize("name", names_with(documentation.raises, "complex or not numeric"))
+@pytest.mark.parametrize("name", names_with(derived_sections.raises, "complex or not numeric"))
 def test_complex_numbers_are_rejected_where_the_docstring_says_so(name):
     with pytest.raises(TypeError):
         call(name, lambda value: value.astype(complex) if value.dtype.kind == "f" else value)
 
 
-@pytest.mark.parametrize("name", names_with(documentation.raises, "the shapes do not broadcast"))
+@pytest.mark.parametrize("name", names_with(derived_sections.raises, "the shapes do not broadcast"))
 def test_shapes_that_do_not_broadcast_are_rejected(name):
     sample, lengths = SAMPLED[name], iter(range(2, 9))
     inputs = [np.ones(next(lengths), getattr(value, "dtype", float)) for value in sample.inputs]
@@ -178,22 +178,22 @@ def test_shapes_that_do_not_broadcast_are_rejected(name):
         sample.op.call_with(inputs, sample.params)
 
 
-@pytest.mark.parametrize("name", names_with(documentation.raises, "the axis is out of range"))
+@pytest.mark.parametrize("name", names_with(derived_sections.raises, "the axis is out of range"))
 def test_an_axis_out_of_range_is_rejected(name):
     with pytest.raises(IndexError):
         call(name, axis=7)
 
 
-@pytest.mark.parametrize("name", names_with(documentation.raises, "one is repeated"))
+@pytest.mark.parametrize("name", names_with(derived_sections.raises, "one is repeated"))
 def test_a_repeated_axis_is_rejected(name):
     with pytest.raises(ValueError, match=r"axis|axes"):
         call(name, axis=(0, 0))
 
 
 def test_most_operations_have_derived_sections():
-    derived = [name for name in SAMPLED if has_derived(name, documentation.raises)]
+    derived = [name for name in SAMPLED if has_derived(name, derived_sections.raises)]
     assert len(derived) > 100
-    for derive in (documentation.shapes, documentation.returns, documentation.raises):
+    for derive in (derived_sections.shapes, derived_sections.returns, derived_sections.raises):
         assert len(names_with(derive)) > 90
 
 
@@ -203,7 +203,7 @@ def test_every_argument_has_a_description(name):
 
 
 def test_a_section_in_the_source_replaces_the_derived_one():
-    facts = documentation.facts_of(mg.tanh, mg.tanh.op)
+    facts = derived_sections.facts_of(mg.tanh, mg.tanh.op)
 
     def double(x):
         """Do it.
@@ -215,7 +215,7 @@ def test_a_section_in_the_source_replaces_the_derived_one():
         """
 
     source = double.__doc__.replace("\n        ", "\n    ")  # as a function at the top of a file has it
-    assert inspect.cleandoc(documentation.with_sections(source, facts)).splitlines() == [
+    assert inspect.cleandoc(derived_sections.with_sections(source, facts)).splitlines() == [
         "Do it.", "", "Shapes: any -> the same.", "Args:", "    x: real or complex numbers.", "Returns: a pair.",
         "Raises: TypeError if x is not numeric.", "Example:", "    >>> 1", "    1", "", "See: there.",
     ]  # fmt: skip

@@ -179,6 +179,7 @@ def test_no_word_of_xp_solves_an_exercise(pairs, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("name", "word"), [
     ("log.x", "reciprocal"), ("absolute.x", "sign"), ("log1p.x", "exp of negative"),
+    ("exp2.x", "log of exp2"),
 ])  # fmt: skip
 def test_the_search_finds_a_word_that_is_the_whole_rule(name, word, monkeypatch):
     assert word in find_solving_words(exercises.get_exercise(name), " of " in word, monkeypatch)

@@ -188,7 +188,7 @@ def test_the_command_lists_writes_and_releases(assignment, tmp_path):
     listed = run_command("exercises", "list", "6")
     assert "engine.order" in listed.stdout
     assert "softmax.x" not in listed.stdout
-    lesson = run_command("exercises", "new", "tanh.x, softmax.x", "-o", str(tmp_path / "two.ipynb"))
+    lesson = run_command("exercises", "new", "tanh.x", "softmax.x", "-o", str(tmp_path / "two.ipynb"))
     assert "2 exercises" in lesson.stdout
     again = run_command("exercises", "new", "tanh.x", "-o", str(tmp_path / "two.ipynb"))
     assert again.returncode == 1

@@ -108,6 +108,18 @@ def test_a_mistake_links_to_its_students_and_their_code(store):
     assert ["tanh.x", "the sign is wrong", "1", "bob"] in mistakes
 
 
+def test_exercises_without_an_answer_share_a_row_and_names_are_code():
+    table = report.mistake_table([
+        ("exp.x", "the rule of `tanh`", ["a"]), ("exp.x", "the starter code was not changed", ["b"]),
+        ("tanh.x", "the function `tanh_x` was not found", ["b"]), ("tanh.x", "`<b>` is left out", ["a"]),
+        ("log.x", "the function `log_x` was not found, because cell 2 stopped with NameError", ["c"]),
+    ])  # fmt: skip
+    assert "<td>the rule of <code>tanh</code></td>" in table
+    assert "<code>&lt;b&gt;</code> is left out" in table
+    assert table.count("<tr>") == 1 + 4
+    assert re.search(r">exp\.x, tanh\.x</th><td>not answered</td>.*student-b", table)
+
+
 def test_equal_unknown_answers_are_counted_together(tmp_path):
     loaded, results = load_assignment(assignment(tmp_path)), Store(tmp_path / "out")
     bodies = {"a": "0.3 + 0 * out", "b": "0.3 * (1 + 0 * out)", "c": "0.4 + 0 * out", "d": "1 - out**2"}

@@ -1,36 +1,30 @@
-"""Every lesson of docs/lessons: its form, its run, its secrets, and each answer to each of its questions.
-
-A lesson is found by its files: docs/lessons/NN_name.md, notebooks/NN_name.ipynb, and tests/lessons/NN_name.py with the
-right contents of the cells that a reader completes. Each notebook runs once as it is and once completed, each time in a
-fresh kernel and an empty folder.
-"""
+"""Every lesson of docs/lessons: its form, its run, and its secrets."""
 
 from __future__ import annotations
 
 import ast
-import copy
 import json
-import math
 import re
-import runpy
-import tempfile
-import tomllib
-from collections.abc import Iterable, Iterator
-from fractions import Fraction
-from functools import cache, cached_property
+from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 from typing import Any
 
-import matplotlib.font_manager  # noqa: F401 - what a machine's first import says is no notebook's
 import nbformat
 import pytest
-from nbclient.exceptions import CellExecutionError
 
 import lesson_pages as pages
-from browser import chromium, page  # noqa: F401 - fixtures
-from lesson_matrix import COLOURS, SIZES, find_faults
-from lesson_pages import Hosted, has_answer, question_salt, read_host, texts_of_output
+from lesson_pages import has_answer, read_host, texts_of_output
+from lesson_runs import (
+    COMPLETED,
+    LESSONS,
+    NOTEBOOKS,
+    RECALL,
+    Lesson,
+    in_one_worker,
+    lesson_of,
+    make_lessons,
+    tags_of,
+)  # fmt: skip
 from notebook_runs import (
     NOT_TEXT,
     figures,
@@ -38,15 +32,9 @@ from notebook_runs import (
     html_of,
     output_text,
     outputs_of,
-    run_notebook,
     sections_of,
 )  # fmt: skip
 from staged import staged_notebooks
-
-ROOT = Path(__file__).resolve().parents[1]
-TEXTS, NOTEBOOKS, ANSWERS = ROOT / "docs" / "lessons", ROOT / "notebooks", ROOT / "tests" / "lessons"
-WATCH = (ROOT / "tests" / "lesson_watch.py").read_text("utf-8")
-make_lessons = runpy.run_path(str(ROOT / "docs" / "make_lessons.py"))
 
 MOST_WORDS, MOST_CELLS, MOST_LINES = 900, 50, 15
 MOST_WORDS_BETWEEN, MOST_CELLS_BETWEEN, FIRST_WITHIN = 120, 4, 90
@@ -56,138 +44,10 @@ MOST_BYTES, MOST_MEGABYTES = 1_200_000, 500
 CURVES = ("03", "07", "08")
 """Lessons that draw curves with matplotlib."""
 DOING = {"ask", "write", "exercise"}
-COMPLETED = {"write", "exercise"}
-TYPED = ("number", "whole", "numbers", "shape")
-NONSENSE = ("word", "nan", "...", "(1, 2, 3, 4, 5, 6)", "")
 FORMULA = re.compile(r"\$\$?[^$]+\$\$?")
 LESSON_NUMBER = re.compile(r"\b0\d\b")
 HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
-RECALL = re.compile(r"Recall\b|From (lesson \d\d|school)")
 TERM = re.compile(r"(?<![*\w])\*([^*\s][^*]*)\*(?![*\w])")
-
-
-class Lesson:
-    """A lesson with its text, its notebook and what its runs showed. Everything is computed once."""
-
-    def __init__(self, text: Path, answers: Path = ANSWERS) -> None:
-        self.name, self.text, self.answers = text.stem, text, answers
-        self.number = self.name[:2]
-        self.book = make_lessons["read_lesson"](text.read_text("utf-8"))
-        self.failure: CellExecutionError | None = None
-        self.kept = tempfile.TemporaryDirectory(prefix=self.name)      # removed with the lesson
-        self.folder = Path(self.kept.name)
-
-    @cached_property
-    def cells(self) -> list[Any]:
-        """Return the cells of the notebook as it is, after its run."""
-        return self.starter_run[0]
-
-    @cached_property
-    def notes(self) -> dict[str, Any]:
-        """Return what the kernel noted in that run."""
-        return self.starter_run[1]
-
-    @cached_property
-    def starter_run(self) -> tuple[list[Any], dict[str, Any]]:
-        """Run all cells as a reader gets them."""
-        return self.run(self.book)
-
-    @cached_property
-    def solution_run(self) -> tuple[list[Any], dict[str, Any]]:
-        """Run all cells with what a student writes."""
-        book = nbformat.from_dict(json.loads(json.dumps(self.book)))
-        for cell in book.cells:
-            if COMPLETED & tags_of(cell):
-                cell.source = self.right_cell(cell)
-        return self.run(book)
-
-    def right_cell(self, cell: Any) -> str:
-        """Return the right contents of a cell that the reader completes: by its first line, or its exercise."""
-        right = self.right_cells
-        keys = [cell.source.splitlines()[0], *re.findall(r"""exercises\.answer\(["']([^"']+)""", cell.source)]
-        found = [right[key] for key in keys if key in right]
-        assert found, f"tests/lessons/{self.name}.py: CELLS needs the right contents of the cell {keys[-1]!r}"
-        return found[0].strip("\n")
-
-    @cached_property
-    def right_cells(self) -> dict[str, str]:
-        """Return CELLS of tests/lessons/NN_name.py; a lesson without such cells needs no file."""
-        file = self.answers / f"{self.name}.py"
-        return runpy.run_path(str(file))["CELLS"] if file.exists() else {}
-
-    def run(self, book: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Run a notebook in an empty folder, and return its cells and what its kernel noted."""
-        run = Path(tempfile.mkdtemp(dir=self.folder))
-        (run / "empty").mkdir()
-        watched = nbformat.from_dict(json.loads(json.dumps(book)))
-        first, last = nbformat.v4.new_code_cell(WATCH), nbformat.v4.new_code_cell(f"tell({str(run / 'told')!r})")
-        watched.cells = [first, *watched.cells, last]
-        if self.failure:
-            raise self.failure
-        try:
-            cells = run_notebook(watched, run / "empty").cells[1:-1]
-        except CellExecutionError as failure:
-            self.failure = failure                # so that each test need not run the notebook again to fail
-            raise
-        return cells, json.loads((run / "told").read_text("utf-8"))
-
-    @property
-    def headings(self) -> list[int]:
-        """Return the indices of the cells that begin a section."""
-        cells = self.book.cells
-        return [i for i, cell in enumerate(cells) if cell.cell_type == "markdown" and cell.source.startswith("#")]
-
-    @cached_property
-    def cards(self) -> list[tuple[int, Hosted, list[dict[str, Any]]]]:
-        """Return the cards of the page in order: the index of the cell, the card, and its questions."""
-        noted, found = self.notes["questions"], []
-        order = [each["salt"] for each in noted]
-        for index, cell in enumerate(self.cells):
-            for each in filter(None, map(read_host, html_of(cell))):
-                salt = question_salt(each)
-                if salt is not None:
-                    start, count = order.index(salt), each.data.get("quiz", {}).get("count", 1)
-                    found.append((index, each, noted[start : start + count]))
-        return found
-
-    @cached_property
-    def questions(self) -> list[dict[str, Any]]:
-        """Return the questions that are shown, in order."""
-        return [question for _, _, questions in self.cards for question in questions]
-
-    @cached_property
-    def page(self) -> Path:
-        """Export the notebook after its run as a page, which asks no other host for anything."""
-        book = nbformat.v4.new_notebook(cells=self.cells, metadata=self.book.metadata)
-        body, _ = html_exporter().from_notebook_node(book)
-        path = self.folder / f"{self.name}.html"
-        path.write_text(body, encoding="utf-8")
-        return path
-
-
-@cache
-def html_exporter() -> Any:
-    """Return nbconvert's exporter, whose pages ask no other host for anything. It compiles its templates once."""
-    import nbconvert
-
-    share = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"   # its templates, from any environment
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JUPYTER_PATH", str(share))
-        return nbconvert.HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
-
-
-@cache
-def lesson_of(name: str) -> Lesson:
-    """Return a lesson. Tests of this process share its runs."""
-    return Lesson(TEXTS / f"{name}.md")
-
-
-LESSONS = [path.stem for path in make_lessons["lesson_files"]()]
-
-
-def in_one_worker(names: Iterable[str]) -> list[Any]:
-    """Return the names as parameters whose tests share one run of the lesson."""
-    return [pytest.param(name, marks=pytest.mark.xdist_group(f"lesson {name[:2]}")) for name in names]
 
 
 @pytest.fixture(params=in_one_worker(LESSONS))
@@ -196,11 +56,6 @@ def lesson(request: pytest.FixtureRequest) -> Lesson:
 
 
 # What a text says ----------------------------------------------------------------------------------------------------
-
-
-def tags_of(cell: Any) -> set[str]:
-    """Return the tags of a cell."""
-    return set(cell.metadata.get("tags", []))
 
 
 def prose_of(cells: list[Any]) -> str:
@@ -241,6 +96,14 @@ def test_the_cells_have_known_tags_and_few_words(lesson):
     assert re.match(r"# [^\n]+\n\n\*[^\n]+\?\*", titles[0]), "the title's next line is the lesson's question in italics"
     assert any("You can now" in each for each in titles)
     assert any("<details>" in each for each in titles), "our sentence follows the reader's own, in <details>"
+
+
+def test_each_question_has_a_name_that_stays_when_it_is_reworded(lesson):
+    asking = [cell for cell in lesson.book.cells if "ask" in tags_of(cell)]
+    names = [cell.metadata.get("name") for cell in asking]
+    unnamed = [cell.source[:60] for cell in asking if not cell.metadata.get("name")]
+    assert unnamed == [], "write :name: into each cell that asks"
+    assert len(set(names)) == len(names), names
 
 
 FORMS = ("worked", "gaps", "lines", "alone", "sentence")
@@ -453,159 +316,6 @@ def test_no_solution_is_in_the_notebook(lesson):
                 assert not set(written) <= set(lines), f"the solution of {cell.source[:60]!r} is in the notebook"
 
 
-# Every answer to every question --------------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-def test_cards_accept_right_answers_and_name_wrong_ones(lesson, page):  # noqa: F811 - pytest hands the fixture in
-    page.goto(lesson.page.as_uri())
-    plans, expected = [], []
-    for _, card, questions in lesson.cards:
-        tries = [each for question in questions for each in [*wrong_tries(question), right_tries(question)[0]]]
-        plans.append(tries)
-        expected.append((card, questions))
-        others = right_tries(questions[0])[1:]
-        plans += [[each] for each in others]
-        expected += [(card, questions)] * len(others)
-    sent = [{"id": card.id, "mount": card.mount, "tries": [action for action, _ in tries]}
-            for tries, (card, _) in zip(plans, expected, strict=True)]  # fmt: skip
-    replies = page.evaluate((ROOT / "tests" / "lesson_cards.js").read_text("utf-8").partition("\n")[2], sent)
-    for tries, said, (_, questions) in zip(plans, replies, expected, strict=True):
-        for (action, wanted), reply in zip(tries, said, strict=True):
-            assert wanted in reply, f"{questions[0]['say']!r}: {action} got the reply {reply!r}"
-            assert ("✓" in wanted) == ("✓" in reply), f"{questions[0]['say']!r}: {action} got the reply {reply!r}"
-
-
-def wrong_tries(question: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield wrong answers with a part of what the card must say: named mistakes, and for a text box also nonsense."""
-    for texts, typed, hint in question["wrong"]:
-        listed = [text for text in texts if question["form"] != "node" or int(text) in question["nodes"]]
-        if listed:                        # other nodes are answers in the graph
-            yield action_of(question, typed if typed in listed else listed[0]), hint.replace("`", "")
-    if question["form"] in TYPED:
-        yield from (({"type": text}, " ") for text in NONSENSE)
-
-
-def right_tries(question: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
-    """Return the right answer in each of its spellings."""
-    form, exact, right = question["form"], question["exact"], question["right"]
-    actions = [action_of(question, right[len(right) // 2])]
-    if form == "number" and exact is not None and math.isfinite(exact):
-        fraction = Fraction(exact).limit_denominator(1000)
-        texts = [repr(exact), f"{exact:.5g}", f"{exact:.4f}0".replace(".", ",") if abs(exact) > 1 else repr(exact)]
-        texts += [f"{fraction.numerator}/{fraction.denominator}"] if abs(fraction - exact) <= 1e-3 * abs(exact) else []
-        actions += [{"type": text} for text in texts]
-    if form == "numbers":
-        actions += [{"type": str(exact)}, {"type": " ".join(map(str, exact))}]
-    if form == "shape" and right[0]:
-        actions += [{"type": right[0].replace(",", by)} for by in (" × ", "x", ", ")] + [{"type": f"[{right[0]}]"}]
-    return [(action, "✓") for action in actions]
-
-
-def action_of(question: dict[str, Any], answer: str) -> dict[str, Any]:
-    """Return what a reader does to give an answer, which is the text that the page looks up."""
-    form = question["form"]
-    if form in ("one", "choice"):
-        return {"press": int(answer)}
-    if form == "node":
-        return {"press": question["nodes"].index(int(answer))}
-    if form == "several":
-        return {"toggle": [int(each) for each in answer.split(",") if each]}
-    if form == "step":
-        return {"mark": int(answer)}
-    if form in ("cell", "cells"):
-        indices = [list(map(int, each.split(","))) for each in answer.split(";")]
-        places = [at[0] * question["shape"][1] + at[1] if len(at) > 1 else at[0] for at in indices]
-        return {"cell": places[0]} if form == "cell" else {"cells": places}
-    if form == "shape":
-        return {"type": f"({answer}{',' * (',' not in answer and bool(answer))})"}
-    if form == "numbers":
-        return {"type": answer.replace(" ", ", ")}
-    if form == "number" and answer[0] in "+-" and "inf" not in answer:
-        return {"type": f"{answer[0]}{math.exp((int(answer[1:]) + 0.5) * question['width'])!r}"}
-    return {"type": answer}
-
-
-# The page without a kernel -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.browser
-def test_the_page_is_accessible_and_answered_by_keyboard_alone(lesson, page):  # noqa: F811 - as above
-    turn = int(lesson.number)
-    view = (SIZES[turn % len(SIZES)], list(COLOURS)[turn % len(COLOURS)])     # tests/lesson_matrix.py looks at all
-    page.emulate_media(reduced_motion="reduce")
-    page.goto(lesson.page.as_uri())
-    cells = page.locator("main .jp-Cell").all()
-    assert len(cells) == len(lesson.cells)
-    cards = {index for index, _, _ in lesson.cards}
-    spoken = [[cells[i].aria_snapshot()] if outputs_of(cell) and i not in cards else []
-              for i, cell in enumerate(lesson.cells)]  # fmt: skip
-    assert list(leaks_of(lesson, spoken)) == []
-    assert list(find_faults(page, [view])) == []
-    for _, card, questions in lesson.cards:
-        answer_by_keyboard(page, page.locator(f'[data-mgp="{card.id}"]').first, questions)
-    count = len(lesson.cards)
-    progress = page.get_by_text("questions answered").last
-    assert progress.text_content() == f"{count} of {count} questions answered: {count} right at once."
-    page.emulate_media(color_scheme="light", forced_colors="none", reduced_motion="no-preference")
-
-
-def answer_by_keyboard(page: Any, host: Any, questions: list[dict[str, Any]]) -> None:  # noqa: F811 - as above
-    """Answer the questions of a card with keys, beginning at the first place that Tab reaches in it."""
-    from playwright.sync_api import expect
-
-    for question in questions:
-        action = right_tries(question)[0][0]
-        starts = {"type": ".answer", "cell": "[role=gridcell]", "cells": "[role=gridcell]", "mark": ".player"}
-        first = starts.get(next(iter(action)), ".choice")
-        host.locator(first).first.focus()
-        assert page.evaluate(FOCUSED) >= 0, f"Tab does not reach {first} of {question['say']!r}"
-        if "type" in action:
-            page.keyboard.type(action["type"])
-        for key in keys_of(action, question):
-            page.keyboard.press(key)
-        feedback = host.locator(".card-feedback, .quiz-feedback")
-        expect(feedback, question["say"]).to_contain_text("✓" if question is questions[-1] else " ")
-        if question is not questions[-1]:
-            page.keyboard.press("q")
-
-
-def keys_of(action: dict[str, Any], question: dict[str, Any]) -> Iterator[str]:
-    """Yield the keys that give an answer, after what is typed."""
-    if "type" in action:
-        yield "Enter"
-    elif "press" in action:
-        yield str(action["press"] + 1)
-    elif "toggle" in action:
-        yield from (str(k + 1) for k in action["toggle"])
-        yield from ["Tab"] * (len(question["choices"]) - max(action["toggle"], default=0))
-        yield "Enter"
-    elif "mark" in action:
-        yield from ["Home", *["ArrowRight"] * action["mark"], "m"]
-    elif "cell" in action:
-        yield from keys_over_cells([action["cell"]], question["shape"][-1])
-    else:
-        yield from [*keys_over_cells(action["cells"], question["shape"][-1]), "Tab", "Enter"]
-
-
-def keys_over_cells(places: list[int], columns: int) -> Iterator[str]:
-    """Yield the keys that go from the first entry of a picture to each of some places, and press it."""
-    row = column = 0
-    for place in places:
-        down, right = place // columns - row, place % columns - column
-        yield from ["ArrowDown" if down > 0 else "ArrowUp"] * abs(down)
-        yield from ["ArrowRight" if right > 0 else "ArrowLeft"] * abs(right)
-        yield "Enter"
-        row, column = divmod(place, columns)
-
-
-FOCUSED = """() => {
-    let at = document.activeElement;
-    while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-    return at.tabIndex;
-}"""
-
-
 def test_the_lecturers_notes_are_those_of_the_lessons():
     assert make_lessons["NOTES"].read_text("utf-8") == make_lessons["lecturers_notes"](), "run make lessons"
 
@@ -619,200 +329,3 @@ def test_the_page_on_exercises_counts_those_of_each_kind(tmp_path, monkeypatch):
     monkeypatch.setitem(page_of_exercises.__globals__, "EXERCISES", other)
     with pytest.raises(ValueError, match="needs one row for 'patient'"):
         page_of_exercises()
-
-
-# What readers answered ------------------------------------------------------------------------------------------------
-
-
-TRIALS = tomllib.loads((ANSWERS / "trials.toml").read_text("utf-8"))["answers"]
-"""First answers of readers who had a lesson's text without its answers: to its last questions, and to recalled ones."""
-LEAST_RIGHT = {"end": 0.85, "recall": 0.7}
-
-
-@pytest.mark.parametrize("name", in_one_worker(sorted({each["lesson"] for each in TRIALS})))
-def test_first_answers_of_readers_are_judged_as_in_the_trial(name):
-    lesson = lesson_of(name)
-    asked = {
-        "end": [each for index, _, questions in lesson.cards if index > lesson.headings[-1] for each in questions],
-        "recall": [each for each in lesson.questions if RECALL.match(each["say"])],
-    }
-    for trial in [each for each in TRIALS if each["lesson"] == name]:
-        question = asked[trial["part"]][trial["number"] - 1]
-        assert accepts(question, trial["answer"]) == trial["right"], trial
-
-
-@pytest.mark.parametrize("part", LEAST_RIGHT)
-def test_readers_answer_most_questions_at_the_first_try(part):
-    first = [each["right"] for each in TRIALS if each["part"] == part]
-    assert sum(first) >= LEAST_RIGHT[part] * len(first)
-
-
-def accepts(question: dict[str, Any], answer: str) -> bool:
-    """Return whether a card takes an answer that a reader wrote down."""
-    if question["form"] in pages.CHOICES:
-        parts = [answer] if question["form"] != "several" else answer.split(" and ")
-        chosen = [question["choices"].index(each) for each in parts]
-        return ",".join(map(str, sorted(chosen))) in question["right"]
-    return has_answer(question, answer)
-
-
-# A lesson that nobody has written yet, and what the tests say to a wrong one ------------------------------------------
-
-
-TINY = (ROOT / "tests" / "data" / "tiny_lesson.md").read_text("utf-8")
-TINY_ANSWERS = '''CELLS = {
-    "tanh.x.gaps": """@exercises.answer("tanh.x.gaps")
-def tanh_x_gaps(xp, x, out):
-    return 1 - out * out
-""",
-    "neuron.predict.lines": """@exercises.answer("neuron.predict.lines")
-def neuron_predict_lines(w, x, b):
-    s = w * x + b
-    y = np.tanh(s)
-    at_s = 1 - y * y
-    return at_s * x
-""",
-    "multiply.a": """@exercises.answer("multiply.a")
-def multiply_a(a, b):
-    return b
-""",
-    "# What does a half do to a gradient?": 'sentence = "It halves it."',
-}
-'''
-
-
-def tiny_lesson(folder: Path, text: str = TINY) -> Lesson:
-    """Write a thirteenth lesson as docs/teaching.md says: one text, and the answers to its cells."""
-    (folder / "13_halves.md").write_text(text, encoding="utf-8")
-    (folder / "13_halves.py").write_text(TINY_ANSWERS, encoding="utf-8")
-    return Lesson(folder / "13_halves.md", folder)
-
-
-@pytest.fixture(scope="module")
-def thirteenth(tmp_path_factory: pytest.TempPathFactory) -> Lesson:
-    return tiny_lesson(tmp_path_factory.mktemp("thirteenth"))
-
-
-CHECKS = {name: each for name, each in globals().items()
-          if name.startswith("test_") and each.__code__.co_varnames[: each.__code__.co_argcount] == ("lesson",)
-          and name != "test_the_notebook_is_what_the_text_makes"}  # fmt: skip
-
-
-@pytest.mark.xdist_group("lesson 13")
-@pytest.mark.parametrize("check", CHECKS)
-def test_a_thirteenth_lesson_needs_one_text_alone(thirteenth, check):
-    CHECKS[check](thirteenth)
-
-
-@pytest.mark.browser
-@pytest.mark.xdist_group("lesson 13")
-def test_the_thirteenth_lesson_is_answered_in_a_browser(thirteenth, page):  # noqa: F811 - as above
-    test_cards_accept_right_answers_and_name_wrong_ones(thirteenth, page)
-    test_the_page_is_accessible_and_answered_by_keyboard_alone(thirteenth, page)
-
-
-FAULTS = [
-    ("known_tags", "Here is a number", "Many words. " * 500 + "Here is a number"),
-    ("known_tags", "tags: [plants]", "tags: [setup]"),
-    ("known_tags", "*What does a half do to a gradient?*", "What does a half do to a gradient?"),
-    ("known_tags", "## You can now", "```{code-cell}\n1 + 1\n```\n\n" * MOST_CELLS + "## You can now"),
-    ("known_tags", "viz.progress()", "1 + 1\n" * MOST_LINES + "viz.progress()"),
-    ("something_to_do", "Here is a number", "So many words. " * 30 + "Here is a number"),
-    ("something_to_do", "Without the half", "So many words. " * 41 + "Without the half"),
-    ("new_terms", "Here is a number", "A rate, a number"),
-    ("new_terms", "A *rate* says", "A *rate*, a *pace* and a *speed* say"),
-]
-"""Faults of the form, which are found without a run: the check, and what is written instead of what."""
-FAULTS_OF_A_RUN = [
-    ("every_number", "Here is a number", "Here are 97 numbers"),
-    ("claims", "would receive 8", "would receive 2"),
-    ("gives_no_answer", 'print("x receives", wrong.gradients[0])', 'print("x receives 8.0", 1 / 2, 1 / 4)'),
-    ("gives_no_answer", "A *rate* says", "The number one starts it: the number one. A *rate* says"),
-    ("plain_text", "A *rate* says", "It sends one half of that. A *rate* says"),
-    ("no_solution", "## You can now", "```{code-cell}\ndef other(a, b):\n    return b\n```\n\n## You can now"),
-]
-
-
-FAULTS_OF_NUMBERS = {
-    "memory": ("quietly", "501 <= 500", lambda lesson: {
-        "starter_run": (lesson.cells, lesson.notes | {"megabytes": MOST_MEGABYTES + 1})}),
-    "outputs": ("quietly", "<= 1200000", lambda lesson: {
-        "starter_run": ([*lesson.cells, shown_cell("0" * MOST_BYTES)], lesson.notes)}),
-    "questions": ("asks_often", ">= 10", lambda lesson: {"questions": lesson.questions[:2]}),
-    "kinds": ("asks_often", ">= 5", lambda lesson: {
-        "questions": [each | {"kind": "number"} for each in lesson.questions],
-        "solution_run": (lesson.cells, lesson.notes | {"kinds": {}})}),
-    "recalls": ("asks_often", "a recalled question begins", lambda lesson: {
-        "questions": [each | {"say": f"So: {each['say']}"} for each in lesson.questions]}),
-    "last questions": ("asks_often", "three exit questions", lambda lesson: {
-        "cards": [each for each in lesson.cards if each[0] < lesson.headings[-1]]}),
-    "a hunt that names its rule": ("plain_text", "a hunt names its wrong rule", lambda lesson: {
-        "questions": [*lesson.questions, lesson.questions[0] | {"rule": "x receives"}]}),
-    "no rule worked out": ("worked_out", "worked", lambda lesson: {
-        "cells": [cell for cell in lesson.cells if form_of(cell) != "worked"]}),
-    "a rule worked out wrongly": ("worked_out", "is worked out, and wrong", lambda lesson: {
-        "starter_run": (lesson.cells, lesson.notes | {"replies": lesson.notes["replies"] | {"subtract.b": False}}),
-        "notes": lesson.notes | {"replies": lesson.notes["replies"] | {"subtract.b": False}}}),
-    "no planted mistake": ("planted_mistake", "assert", lambda lesson: {
-        "cells": [nbformat.from_dict(cell | {"outputs": []}) for cell in lesson.cells]}),
-}  # fmt: skip
-"""Faults of what a run shows: the check, what it says, and what of the lesson is another."""
-
-
-def shown_cell(text: str) -> Any:
-    """Return a cell that has run and printed a text."""
-    printed = nbformat.v4.new_output("stream", name="stdout", text=text)
-    return nbformat.v4.new_code_cell("print()", outputs=[printed], execution_count=1)
-
-
-@pytest.mark.xdist_group("lesson 13")
-@pytest.mark.parametrize("fault", FAULTS_OF_NUMBERS)
-def test_a_fault_of_what_a_run_shows_is_found(thirteenth, fault):
-    part, said, change = FAULTS_OF_NUMBERS[fault]
-    check_named(part)(thirteenth)
-    twin = copy.copy(thirteenth)
-    vars(twin).update(change(thirteenth))            # what a lesson computes once is kept there
-    with pytest.raises(AssertionError, match=re.escape(said)):
-        check_named(part)(twin)
-
-
-@pytest.mark.browser
-@pytest.mark.xdist_group("lesson 13")
-def test_a_card_that_no_key_reaches_is_found(thirteenth, page):  # noqa: F811 - as above
-    page.goto(thirteenth.page.as_uri())
-    index = next(k for k, (_, _, asked) in enumerate(thirteenth.cards) if asked[0]["form"] in TYPED)
-    _, card, questions = thirteenth.cards[index]
-    host = page.locator(f'[data-mgp="{card.id}"]').first
-    host.locator(".answer").first.evaluate("(box) => { box.disabled = true; }")
-    with pytest.raises(AssertionError, match="Tab does not reach"):
-        answer_by_keyboard(page, host, questions)
-
-
-def check_named(part: str) -> Any:
-    """Return the check whose name has a part."""
-    (found,) = [each for name, each in CHECKS.items() if part in name]
-    return found
-
-
-@pytest.mark.parametrize(("part", "right", "wrong"), FAULTS)
-def test_a_fault_of_the_form_is_found(tmp_path, part, right, wrong):
-    assert right in TINY
-    with pytest.raises(AssertionError):
-        check_named(part)(tiny_lesson(tmp_path, TINY.replace(right, wrong, 1)))
-
-
-@pytest.mark.xdist_group("lesson 13")
-def test_faults_of_a_run_are_found(tmp_path):
-    text = TINY
-    for _, right, wrong in FAULTS_OF_A_RUN:
-        assert right in text
-        text = text.replace(right, wrong, 1)
-    faulty = tiny_lesson(tmp_path, text)
-    for part in {part for part, _, _ in FAULTS_OF_A_RUN}:
-        with pytest.raises(AssertionError):
-            check_named(part)(faulty)
-    assert len(list(leaks_of(faulty, [texts_of(cell) for cell in faulty.cells]))) == LEAKS
-
-
-LEAKS = 2
-"""Of the faults above, those that give an answer away."""

@@ -110,6 +110,24 @@ def test_a_recorder_of_the_last_walk_keeps_few_notes():
         assert len(found.recorder.calls) <= last_walk.FEWEST
 
 
+def test_forgetting_a_walk_takes_no_look_at_each_of_its_notes():
+    def train(steps):
+        for number in range(steps):
+            LEAF.grad = None
+            (mg.sin(LEAF) * number).sum().backward()
+            LEAF.data -= 0.01 * LEAF.grad
+
+    def lines_per_step(record):
+        def run(steps):
+            with record():
+                train(steps)
+
+        run(20)  # fills caches
+        return (count_lines(lambda: run(300)) - count_lines(lambda: run(100))) / 200
+
+    assert lines_per_step(lambda: record_last_walk(sys._getframe())) <= lines_per_step(mg.record)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="resident memory is measured on Unix")
 def test_a_long_script_under_walk_needs_no_more_memory(tmp_path):
     script = tmp_path / "train.py"

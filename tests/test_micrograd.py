@@ -425,3 +425,14 @@ def test_replacing_a_rule_affects_values_too():
     a = Value(0.0)
     a.tanh().backward()
     assert a.grad == 1.0
+
+
+def test_a_walk_that_cannot_begin_leaves_gradients_as_they_were():
+    a, b = Value(2.0), Value(3.0)
+    (a * b).backward()
+    product = a * b
+    loss = product + a
+    a.data = 5.0
+    with pytest.raises(RuntimeError, match="changed"):
+        loss.backward()
+    assert (a.grad, b.grad, product.grad) == (3.0, 2.0, 0)

@@ -29,13 +29,13 @@ def test_a_notebook_is_stored_as_if_it_had_never_been_run(name):
     assert set(stored["metadata"]) <= {"kernelspec", "language_info"}
     assert stored["metadata"]["kernelspec"]["name"] == "python3"
     for cell in stored["cells"]:
-        assert set(cell["metadata"]) <= ({"tags", "jupyter"} if name != GALLERY else set())
+        assert set(cell["metadata"]) <= ({"name", "tags", "jupyter"} if name != GALLERY else set())
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
 
 
 def test_every_notebook_is_the_gallery_or_a_lesson():
-    from test_lessons import LESSONS
+    from lesson_runs import LESSONS
 
     assert sorted(NOTEBOOKS) == [*(f"{name}.ipynb" for name in LESSONS), GALLERY]
 

@@ -7,6 +7,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn
+from micrograd_plus.engine import Value
 from training_programs import Program, differences
 
 PROGRAMS = 60
@@ -104,21 +105,62 @@ def test_gradients_that_a_walk_returns_leave_grad_alone():
 
 
 def test_a_value_of_micrograd_is_followed_too():
-    from micrograd_plus.engine import Value
-
     a = Value(2.0)
 
     def train():
         for _ in range(2):
             loss = a * a
-            a.grad = 0
             loss.backward()
+            a.grad *= 0.5
             a.data -= 0.1 * a.grad
+            a.grad = 0
 
     _, trace = record_lines(train)
-    changes = [(entry.kind, entry.before, entry.after) for entry in trace.journal if entry.of]
-    assert changes == [("accumulate", None, 4.0), ("write", 2.0, 1.6), ("clear", 4.0, None),
-                       ("accumulate", None, pytest.approx(3.2)), ("write", 1.6, pytest.approx(1.28))]
+    changes = [(entry.kind, entry.before, entry.after, entry.lines[0].text.strip()) for entry in trace.journal
+               if entry.of and entry.lines]  # fmt: skip
+    assert changes == [
+        ("assign", 4.0, 2.0, "a.grad *= 0.5"), ("write", 2.0, 1.8, "a.data -= 0.1 * a.grad"),
+        ("clear", 2.0, None, "a.grad = 0"),
+        ("assign", 3.6, 1.8, "a.grad *= 0.5"), ("write", 1.8, pytest.approx(1.62), "a.data -= 0.1 * a.grad"),
+        ("clear", 1.8, None, "a.grad = 0")]  # fmt: skip
+    assert trace.starts == {}
+    assert [leaf.after for leaf in trace.walks[1].leaves] == [3.6]
+
+
+def test_gradients_of_values_before_a_record_are_its_starts():
+    a, b = Value(2.0), Value(3.0)
+    a.grad, b.grad = 5.0, 7.0
+    with mg.record() as trace:
+        b.grad = 0
+        loss = a * b
+        loss.backward()
+        loss.grad = 0
+    assert trace.starts == {0: 5.0, 1: 7.0}
+    assert trace.gradients == {0: 8.0, 1: 2.0, 2: None}
+
+
+def test_a_value_that_sends_its_gradient_by_hand_is_followed():
+    a, b = Value(2.0), Value(3.0)
+    with mg.record() as trace:
+        c = a * b
+        loss = c + a
+        loss.grad = 1.0
+        loss._backward()
+        c._backward()
+    names = [node.label for node in trace.nodes]
+    changes = [(names[entry.node], entry.by, entry.before, entry.after) for entry in trace.journal if entry.of]
+    assert changes == [("loss", ".grad =", None, 1.0), ("c", "_backward", None, 1.0), ("a", "_backward", None, 1.0),
+                       ("a", "_backward", 1.0, 4.0), ("b", "_backward", None, 2.0)]  # fmt: skip
+
+
+def test_a_result_has_no_gradient_when_a_record_begins():
+    x = mg.tensor([2.0, 3.0], requires_grad=True)
+    with mg.record() as trace:
+        y = x * 2
+        y.retain_grad()
+        y.sum().backward()
+        y.grad = None
+    assert trace.starts == {}
 
 
 def test_batch_statistics_and_random_draws_are_in_the_journal():
@@ -129,6 +171,7 @@ def test_batch_statistics_and_random_draws_are_in_the_journal():
     assert {entry.name for entry in trace.journal if entry.kind == "statistics"} == {
         "running_mean", "running_var", "num_batches_tracked"}
     assert [entry.by for entry in trace.journal if entry.kind == "draw"] == ["dropout"]
+    assert "moves num_batches_tracked, running_mean" in str(trace)
 
 
 def test_the_journal_of_a_part_begins_with_the_state_at_its_step():
@@ -145,3 +188,19 @@ def test_the_journal_of_a_part_begins_with_the_state_at_its_step():
     assert values[leaf["value"]]["data"] == [1.6]
     assert [values[each["value"]]["data"] for each in part["starts"]] == [[4.0]]
     assert [entry["kind"] for entry in part["journal"]] == ["arrive", "accumulate", "end", "write"]
+
+
+def test_an_entry_says_which_function_clipped_and_which_hook_changed():
+    w = mg.tensor([3.0, 4.0], requires_grad=True)
+
+    def double(gradient):
+        return gradient * 2
+
+    w.register_hook(double)
+    with mg.record() as trace:
+        (w * w).sum().backward()
+        nn.utils.clip_grad_norm_([w], 1.0)
+    kinds = [(entry.kind, entry.by) for entry in trace.journal if entry.of]
+    assert kinds == [("hook", "double"), ("accumulate", None), ("clip", "clip_grad_norm_")]
+    hook = next(entry for entry in trace.journal if entry.kind == "hook")
+    assert "def double" in hook.lines[0].text

@@ -5,6 +5,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn
+from micrograd_plus.engine import Value
 from micrograd_plus.tracing import load_trace, what_if
 
 ROUNDS = 4
@@ -135,3 +136,43 @@ def test_requests_that_cannot_be_met_say_why(tmp_path):
         x.grad = None
     with pytest.raises(ValueError, match="no update with a learning rate"):
         what_if(plain, lr=0.1)
+
+
+def train_values(clears=True, lr=0.05):
+    """Record three rounds of micrograd, and return the trace and its two numbers."""
+    a, b = Value(2.0), Value(-1.0)
+    b.grad = 0.5
+    with mg.record() as trace:
+        for _ in range(3):
+            for p in (a, b) if clears else ():
+                p.grad = 0
+            loss = (a * b - 3) ** 2 + a.tanh()
+            loss.backward()
+            for p in (a, b):
+                p.data -= lr * p.grad
+    return trace, a, b
+
+
+@pytest.mark.parametrize(("change", "program"), [
+    ({"without": "clear"}, {"clears": False}), ({"without": ".grad ="}, {"clears": False}),
+    ({"lr": 0.02}, {"lr": 0.02}),
+])  # fmt: skip
+def test_what_if_of_micrograds_values_equals_another_run(change, program):
+    repeated = what_if(train_values()[0], **change)
+    other, *values = train_values(**program)
+    check_equal(repeated, other)
+    written = {entry.node: entry.after for entry in repeated.journal if entry.kind == "write"}
+    assert [written[0], written[1]] == pytest.approx([value.data for value in values])
+
+
+def test_what_if_cannot_repeat_values_of_a_handwritten_operation():
+    a = Value(2.0)
+    with mg.record() as trace:
+        a.grad = 0
+        b = Value(4.0, (a,), "square")
+        b._backward = lambda: None
+        with mg.no_grad():
+            c = a * 2.0
+        (b * c).backward()
+    with pytest.raises(ValueError, match="computed under no_grad"):
+        what_if(trace, without="clear")

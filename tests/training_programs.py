@@ -1,9 +1,13 @@
 """Random training programs, run under a recorder, with a witness of what the engine's leaves held at each event."""
 
+import contextlib
+
 import numpy as np
 
 import micrograd_plus as mg
+from micrograd_plus import nn
 from micrograd_plus.core.runtime.recorders import Recorder, record_to
+from micrograd_plus.engine import Value
 
 
 class Witness(Recorder):
@@ -18,8 +22,7 @@ class Witness(Recorder):
 
     def look(self, changes):
         """Note the state of the leaves, under the number of changes that have led to it."""
-        state = {name: (leaf._data.copy(), array(leaf.node.grad)) for name, leaf in self.leaves.items()}
-        self.states.append((changes, state))
+        self.states.append((changes, {name: state_of(leaf) for name, leaf in self.leaves.items()}))
 
     def on_apply(self, *_):
         self.look(len(self.main.changes))
@@ -36,6 +39,29 @@ class Witness(Recorder):
             self.look(len(self.main.changes))
 
 
+class WitnessOfValues(Witness):
+    """Witness of `Value`s. Their walks announce no gradients, so a state also belongs to a count of walks."""
+
+    def look(self, changes):
+        super().look(changes)
+        self.states[-1] = (changes, len(self.main.walks)), self.states[-1][1]
+
+    def begin_walk(self, root, upstream, can_replay, held=None):
+        on_step = super().begin_walk(root, upstream, can_replay, held)
+        self.states.pop()  # the walk has set all gradients aside
+        return on_step
+
+    def on_walk_rejection(self, root):
+        self.arrivals.append([])
+
+
+def state_of(leaf):
+    """Return copies of the value and the gradient of a leaf."""
+    if isinstance(leaf, Value):
+        return np.array(leaf.data), array(leaf.grad)
+    return leaf._data.copy(), array(leaf.node.grad)
+
+
 def array(gradient):
     """Return a copy of a gradient's array; None for None."""
     return None if gradient is None else np.array(getattr(gradient, "_data", gradient))
@@ -46,6 +72,8 @@ SHAPES = [(), (3,), (2, 3), (1, 3)]
 
 class Program:
     """One random training program. `run` records it and returns the trace and the witness."""
+
+    witness = Witness
 
     def __init__(self, seed):
         self.seed, self.random = seed, np.random.default_rng(seed)
@@ -69,7 +97,7 @@ class Program:
 
     def run(self):
         with mg.record() as trace:
-            witness = Witness(trace.source.history.recorder, self.leaves)
+            witness = self.witness(trace.source.history.recorder, self.leaves)
             with record_to(witness):
                 try:
                     for _ in range(self.random.integers(1, 6)):
@@ -80,6 +108,10 @@ class Program:
             witness.main.look_for_writes()
             witness.look(len(witness.main.changes))
         return trace, witness
+
+    def node_of(self, leaf):
+        """Return what identifies a leaf in a trace."""
+        return leaf.node
 
     # One round --------------------------------------------
 
@@ -185,6 +217,105 @@ class Loop(Program):
         super().round()
 
 
+class Layers(Program):
+    """A random training program of a small network: layers with buffers and masks, tied weights, results that are
+    written into, results that keep their gradients, and operations that fail."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        last = nn.Linear(2, 2)
+        self.net = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.Tanh(), nn.Dropout(0.3), last)
+        if self.chance(0.3):
+            self.net.append(last)
+        self.leaves = {f"p{i}": parameter for i, parameter in enumerate(self.net.parameters())}
+        parameters = list(self.leaves.values())
+        self.optimizers = [mg.optim.SGD(parameters[:4], lr=0.1, momentum=0.9), mg.optim.AdamW(parameters[4:], lr=0.05)]
+        self.data, self.labels = self.random.normal(size=(4, 3)), self.random.integers(0, 2, 4)
+
+    def forward(self):
+        out = self.net(mg.tensor(self.data))
+        if self.chance(0.3):
+            out.retain_grad()
+        if self.chance(0.3):
+            out += self.vary(self.net[0].weight.sum())
+        if self.chance(0.2):
+            out[0] = out[1] * 2.0
+        self.register_hooks(out)
+        if self.chance(0.2):
+            with contextlib.suppress(ValueError):
+                out @ self.data
+        if self.chance(0.5):
+            return nn.functional.cross_entropy(out, mg.tensor(self.labels))
+        return (out * out).mean() + 0.1 * self.net[0].weight.sum()
+
+
+class Scalars(Program):
+    """A random training program of `Value`s, as in micrograd."""
+
+    witness = WitnessOfValues
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.leaves = {f"p{i}": Value(float(self.random.normal())) for i in range(self.random.integers(2, 6))}
+        if self.chance(0.3):
+            self.leaf().grad = float(self.random.normal())
+        self.made = []
+
+    def node_of(self, leaf):
+        return leaf
+
+    def round(self):
+        if self.chance(0.3):
+            self.change_something()
+        loss = self.forward()
+        if self.chance(0.8):
+            for value in [*self.leaves.values(), *(self.made if self.chance(0.3) else [])]:
+                value.grad = 0
+        self.backward(loss)
+        for _ in range(self.random.integers(0, 3)):
+            self.change_something()
+        for value in self.leaves.values() if self.chance(0.8) else ():
+            value.data -= 0.05 * value.grad
+
+    def forward(self):
+        values, self.made = list(self.leaves.values()), []
+        self.random.shuffle(values)
+        total = values[0]
+        for value in [*values[1:], *(self.leaf() for _ in range(self.random.integers(4)))]:
+            other = (value, value.tanh(), value.relu(), value * value, value**3, 2.0 - value)[self.random.integers(6)]
+            if self.chance(0.1):
+                with mg.no_grad():
+                    other = other * 2.0
+            total = (total * other, total + other, total - other, total / (other * other + 1.0), total + total)[
+                self.random.integers(5)]  # fmt: skip
+            self.made.append(total)
+        return total * total
+
+    def backward(self, loss):
+        kind = self.random.integers(6)
+        if kind == 0:
+            loss.backward()
+            loss.backward()
+        elif kind == 1:
+            loss.grad = 1.0
+            loss._backward()
+        elif kind == 2:
+            self.leaf().data += 1.0  # some rule may have to read what it was
+            with contextlib.suppress(RuntimeError):
+                loss.backward()
+        else:
+            loss.backward()
+
+    def change_something(self):
+        leaf, number = self.leaf(), float(self.random.normal())
+        if self.chance(0.3):
+            leaf.data = number
+        elif self.chance(0.5):
+            leaf.grad *= 0.5
+        else:
+            leaf.grad = number
+
+
 def scale_gradient(leaf, number):
     leaf.grad *= 0.5
 
@@ -261,15 +392,18 @@ def differences(trace, witness, ids):
     """Return where the journal says something else than the witness saw; `ids` maps names of leaves to nodes."""
     found = []
     states, ends = list(states_of(trace)), [0, *trace.source.journal.ends]
-    for changes, state in witness.states:
-        values, gradients = states[ends[changes]]
+    over = {entry.walk + 1: place + 1 for place, entry in enumerate(trace.journal) if entry.kind == "end"}
+    for moment, state in witness.states:
+        changes, walks = moment if isinstance(moment, tuple) else (moment, 0)
+        values, gradients = states[max(ends[changes], over.get(walks, 0))]
         for name, (value, gradient) in state.items():
             if name not in ids:
                 continue
             node = ids[name]
             if not same(values[node], value):
                 found.append((changes, name, "value", values[node], value))
-            if not same(gradients.get(node), gradient):
+            is_none = isinstance(moment, tuple) and not gradient and not gradients.get(node)
+            if not is_none and not same(gradients.get(node), gradient):
                 found.append((changes, name, "gradient", gradients.get(node), gradient))
     for walk, arrivals in zip(trace.walks, witness.arrivals, strict=True):
         held = {leaf.node: leaf.before for leaf in walk.leaves}

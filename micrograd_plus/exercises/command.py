@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> int:
     if options.what == "list":
         print_exercises(options.of)
         return 0
-    if options.of is None:
+    if not options.of:
         raise ReleaseError(f"an argument is missing: micrograd-plus exercises {options.what} "
                            f"{'LESSON' if options.what == 'new' else 'ASSIGNMENT.toml'}")  # fmt: skip
     if options.what == "new":
@@ -37,8 +37,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def print_exercises(group: str | None) -> None:
-    """Print the exercises of one group, or of all."""
+def print_exercises(group: str) -> None:
+    """Print the exercises of one group, or of all if the name is empty."""
     exercises = find_lesson(group) if group else list_exercises()
     for number, name in enumerate(GROUPS, start=1):
         members = [each for each in exercises if each.group == name]

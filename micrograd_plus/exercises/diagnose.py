@@ -275,9 +275,10 @@ def largest_entry(array: Any) -> float:
 # Recognition by the difference ----
 
 
+UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 GENERIC = (
     "sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "none", "unavailable",
-    "not_finite",
+    "not_finite", "untaken", "undefined", "unassigned",
 )  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
 VAGUE = ("factor",)
@@ -323,10 +324,17 @@ def recognize(wrongs: Sequence[Any]) -> Mistake | None:
 
 
 def recognize_error(errors: Sequence[Any]) -> Mistake | None:
-    """Return the mistake behind errors whose message is evidence: a function that is not offered, or None as a number.
+    """Return the mistake behind errors whose message is evidence: a name without a value, a function that is not
+    offered, or None as a number.
 
     None is evidence only if one of the call's arguments is None.
     """
+    if all("UnboundLocalError" in wrong.sentence for wrong in errors):
+        return mistake("unassigned")
+    names = [UNKNOWN_NAME.search(wrong.sentence) for wrong in errors]
+    if all(names):
+        readable = errors[0].case.request["arguments"]
+        return mistake("untaken" if names[0] is not None and names[0][1] in readable else "undefined")
     if all("xp has no function" in wrong.sentence for wrong in errors):
         return mistake("unavailable")
     reads_none = [any(value is None for value in wrong.case.request["arguments"].values()) for wrong in errors
@@ -336,7 +344,8 @@ def recognize_error(errors: Sequence[Any]) -> Mistake | None:
 
 def is_about_shapes(sentence: str) -> bool:
     """Return whether the message of an error is about shapes. Its class alone tells nothing."""
-    return any(word in sentence for word in ("shape", "broadcast", "dimension", "mismatch", "axis", "axes", "split"))
+    words = ("shape", "broadcast", "dimension", "mismatch", "axis", "axes", "split")
+    return UNKNOWN_NAME.search(sentence) is None and any(word in sentence for word in words)
 
 
 def recognize_ratio(ratios: list[float]) -> str:

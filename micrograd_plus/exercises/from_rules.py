@@ -12,6 +12,7 @@ engine's rule, and the mistakes are the museum's exhibits of the operation and t
 from __future__ import annotations
 
 import dis
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -206,6 +207,8 @@ def only_call(function: Any) -> str | None:
 
 # Texts ----------------------
 
+WIDEST_HEADER = 100
+
 
 SECOND_ORDER_PROMPT = (
     "\n\nYour rule is also called on dual numbers, to check the gradient of its gradient. Don't pass values through "
@@ -216,16 +219,27 @@ SECOND_ORDER_PROMPT = (
 def write_starter(id: str, op: Op, served: tuple[str, ...], reads: Sequence[str], is_local: bool) -> str:
     """Return the code that a student starts from."""
     name = id.replace(".", "_").replace("+", "_and_").replace("-", "_")
-    parameters = [each for each in ("upstream", *op.inputs, "out", *op.params) if each in reads]
+    shapes = () if is_local else [f"{each}_shape" for each in served]
+    ordered = dict.fromkeys(("upstream", *op.inputs, "out", *op.params, *op.outputs, *op.residuals, *shapes))
+    parameters = [each for each in ordered if each in reads]
     result = f"the {'local derivative' if is_local else 'contribution'}{'s' * (len(served) > 1)}"
     return (
         f'@exercises.answer("{id}")\n'
-        f"def {name}({', '.join(['xp', *parameters])}):\n"
+        f"{write_header(name, ['xp', *parameters])}\n"
         f'    """Return {result} for {join_names(served)}."""\n'
         f"    # After a try, exercises.hint(), exercises.walk() and exercises.inputs() help.\n"
         f"    # YOUR CODE HERE\n"
         f"    raise NotImplementedError\n"
     )
+
+
+def write_header(name: str, parameters: Sequence[str]) -> str:
+    """Return the first line of a function, broken into several if it is long."""
+    listed = ", ".join(parameters)
+    if len(name) + len(listed) < WIDEST_HEADER:
+        return f"def {name}({listed}):"
+    lines = textwrap.wrap(listed, WIDEST_HEADER - len("    "))
+    return "\n    ".join([f"def {name}(", *lines]) + ",\n):"
 
 
 __all__ = ["rule_exercise"]

@@ -28,16 +28,20 @@ class ReleaseError(Exception):
 
 
 def find_lesson(name: str) -> list[Exercise]:
-    """Return the exercises of a lesson: a group by its name or its number from 1, or ids separated by commas."""
+    """Return the exercises of a lesson: a group by its name or its number from 1, or ids.
+
+    Commas or spaces separate the ids.
+    """
     if name.isdecimal() and 1 <= int(name) <= len(GROUPS):
         return list_exercises(GROUPS[int(name) - 1])
     if name in GROUPS:
         return list_exercises(name)
     try:
-        return [get_exercise(each.strip()) for each in name.split(",")]
+        return [get_exercise(each) for each in re.split(r"[,\s]+", name.strip(", "))]
     except (KeyError, ValueError) as error:
         groups = "; ".join(f"{i}: {group}" for i, group in enumerate(GROUPS, start=1))
-        raise ReleaseError(f"{error.args[0]}. A lesson is a group ({groups}) or ids separated by commas") from error
+        said = f"{error.args[0]}{'' if error.args[0].endswith('?') else '.'}"
+        raise ReleaseError(f"{said} A lesson is a group ({groups}) or ids of exercises") from error
 
 
 # Notebooks ------------------

@@ -103,7 +103,7 @@ def stages_loss(scores: Any, labels: Any) -> Any:
 
 def bits_loss(scores: Any, labels: Any) -> Any:
     """Return the mean cross-entropy in bits: the stages with powers of 2 and logarithms to base 2."""
-    e = ops.exp2(scores - ops.max(scores, axis=1, keepdims=True))
+    e = ops.power(2.0, scores - ops.max(scores, axis=1, keepdims=True))
     probabilities = e / ops.sum(e, axis=1, keepdims=True)
     return -ops.mean(ops.log2(ops.sum(probabilities * one_hot(labels), axis=1)))
 

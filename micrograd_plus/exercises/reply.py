@@ -20,6 +20,7 @@ from .compare import Wrong
 from .diagnose import is_about_shapes
 from .edit_hints import SHAPES, is_description, lead_to_change, where_to_look
 from .mark import Result
+from .prompts import explain_words, join_names
 from .sandboxed.values import copy_data
 from .spec import ORDINARY, Case, Exercise, Mistake
 from .texts import Text, escape, format_points, wrap_line
@@ -132,6 +133,8 @@ class Reply:
         """Return the next of three hints."""
         if self.right:
             return Text("There is no hint: your answer is right.")
+        if self.next_to_do:
+            return Text(f"{self.next_to_do[0].upper()}{self.next_to_do[1:]}")
         self.hints_given, hint = next_hint(self.mistake_with_hints, self.hints_given)
         return hint
 
@@ -212,13 +215,19 @@ def describe_solution(exercise: Exercise) -> list[str]:
     if exercise.op is None:
         return []
     rules = [rule for rule in exercise.op.rules if set(rule.inputs) & set(exercise.serves)]
+    formulas = {each.input: each.text for each in reference.rules(exercise.op)}
     lines: list[str] = []
     for rule in rules:
-        source = rule_source(rule.function).text
-        lines += ["The engine's own rule:", *textwrap.indent(source, "  ").splitlines()] if source else []
-        lines += wrap_line(" ".join(rule.reason.split())) if rule.reason else []
-    formulas = {each.text for each in reference.rules(exercise.op) if each.input in exercise.serves}
-    return [*lines, *(f"As a formula: {text}" for text in sorted(filter(None, formulas)))]
+        of = f" for {join_names(rule.inputs)}" if len(rules) > 1 else ""
+        source = rule_source(rule.function).text or ""
+        lines += [f"The engine's own rule{of}:", *textwrap.indent(source, "  ").splitlines()] if source else []
+        lines += [line for word in explain_words(source).split("\n") for line in wrap_line(word, 2) if word]
+        lines += wrap_line(" ".join(rule.reason.split())) if rule.reason and '"""' not in source else []
+        texts = dict.fromkeys(formulas[each] for each in rule.inputs if formulas.get(each))
+        lines += [f"As a formula: {text}" for text in texts]
+    if exercise.is_whole and exercise.op.kind == "elementwise":
+        lines += wrap_line("The engine multiplies its rule by upstream, and undoes broadcasting by itself.")
+    return lines
 
 
 def explain_no_walk(exercise: Exercise, wrong: Wrong | None) -> str:

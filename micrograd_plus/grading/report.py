@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import html
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 from ..files import write_file
 from .assignment import Assignment
 from .formats import table
-from .reasons import escape_invisible
+from .reasons import escape_invisible, reason
 from .sandbox.isolation import PROMISES
 from .store import BESIDE, Store
 
@@ -39,6 +40,7 @@ tbody th { font-weight: 600; }
 .number { text-align: right; padding-right: 0; padding-left: .8rem; white-space: nowrap; }
 .number + :not(.number) { padding-left: 1.6rem; }
 .wide { overflow-x: auto; }
+.wide td:not(.number) { min-width: 9rem; }
 ul { padding-left: 1.2rem; margin: .3rem 0; }
 li { margin: .4rem 0; }
 summary { cursor: pointer; padding: .3rem 0; }
@@ -181,6 +183,11 @@ def as_html(value: object) -> str:
     return html.escape(escape_invisible(value))
 
 
+def with_code(value: object) -> str:
+    """Return a value as escaped HTML text in which words between backticks are code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", as_html(value))
+
+
 def as_sentence(text: str) -> str:
     """Return text with a capital letter at the start and a punctuation mark at the end."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
@@ -218,7 +225,8 @@ def html_table(label: str, heads: Iterable[str], rows: Iterable[Iterable[Any]]) 
             return f'<th scope="{"col" if column else "row"}"{kind}>{as_html(value)}</th>'
         if isinstance(value, Links):
             return f"<td>{value.as_html()}</td>"
-        return f"<td{kind}>{as_html(f'{value:g}' if number and isinstance(value, float) else value)}</td>"
+        text = as_html(f"{value:g}" if number and isinstance(value, float) else value)
+        return f"<td{kind}>{with_code(value) if name == 'Mistake' else text}</td>"
 
     head = "".join(cell(name, 0, name, True) for name in columns)
     cells = ([cell(name, place, value, False) for place, (name, value) in enumerate(zip(columns, row, strict=True))]
@@ -251,8 +259,23 @@ def mistake_table(mistakes: list[Any]) -> str:
     if not mistakes:
         return "<p>None.</p>"
     heads = ("Exercise", "Mistake", "Students", "IDs")
-    rows = [(exercise, title, len(ids), Links(ids)) for exercise, title, ids in mistakes]
+    rows = [(exercise, title, len(ids), Links(ids)) for exercise, title, ids in join_rows_without_answer(mistakes)]
     return html_table("Mistakes", heads, rows)
+
+
+def join_rows_without_answer(mistakes: list[Any]) -> list[tuple[str, str, list[str]]]:
+    """Return the mistakes, and after them one row for all exercises that the same students did not answer."""
+    answered, exercises = [], {}
+    for exercise, title, ids in mistakes:
+        if re.fullmatch(NOT_ANSWERED, title):
+            exercises.setdefault(tuple(ids), []).append(exercise)
+        else:
+            answered.append((exercise, title, ids))
+    return [*answered, *((", ".join(names), "not answered", list(ids)) for ids, names in exercises.items())]
+
+
+NOT_ANSWERED = rf"{reason('unchanged')}|{reason('missing', name='XX').replace('XX', '.+')}"
+"""A pattern of the reasons that say that there is no answer."""
 
 
 class Links(list[str]):
@@ -327,8 +350,8 @@ def exercise_item(each: dict[str, Any], answer: dict[str, Any] | None, link: str
         code = (f'<pre tabindex="0"><code>'
                 f"{html.escape(escape_invisible(text, most=8000))}</code></pre>")  # fmt: skip
     kind = "known" if each["mistake"] else "unknown"
-    return (f'<li class="{kind}"><strong>{head}</strong> {as_html(as_sentence(each["reason"]))}'
-            f"{as_html(mistake + flags)}{link}{code}</li>")  # fmt: skip
+    return (f'<li class="{kind}"><strong>{head}</strong> {with_code(as_sentence(each["reason"]))}'
+            f"{with_code(mistake + flags)}{link}{code}</li>")  # fmt: skip
 
 
 # Pages to hand back ---------------------------------------------------------------------------------------------------

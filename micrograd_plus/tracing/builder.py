@@ -18,6 +18,7 @@ from .labels import ProgramNames
 from .names import NodeNames
 from .nodes import Nodes
 from .outline import Outline
+from .parts import nodes_behind
 from .recorder import Recorder
 from .rules import Rules
 from .steps import Steps
@@ -97,6 +98,12 @@ class Builder:
     def edge_counts(self) -> Counter[tuple[int | None, int | None]]:
         """How many edges lead from one group to another."""
         return self.group_maker.edge_counts
+
+    @cached_property
+    def reached_nodes(self) -> set[int]:
+        """The nodes to which walks can bring a gradient."""
+        roots = [walk.root for walk in self.walk_maker.walks if walk.root is not None]
+        return nodes_behind(roots, self.outline.inputs_with_gradients)
 
 
 PARTS: dict[str, Callable[[Builder], Any]] = {

@@ -91,7 +91,7 @@ class ChangeNotes(recorders.Recorder):
         place = self._place(frame_at(2))
         of = "gradient"
         if kind == "gradient":
-            if after is not None or type(before) is self._tensor:
+            if type(after) is self._tensor or type(before) is self._tensor:
                 before, after = self._follow_gradient(subject, before, after, place)
         elif kind == "update":
             subject = [(parameter.node, old, new) for parameter, old, new in subject]

@@ -8,7 +8,7 @@ values, gradients and walks of the trace say what the journal says.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -70,17 +70,32 @@ class Journal:
 
     def _note_first_states(self) -> None:
         """Note the value and the gradient that each leaf had before its first change."""
-        recorder = self.history.recorder
-        for held in (recorder.kept_gradients, *(walk.held for walk in reversed(self.history.walks))):
-            for key, gradient in held.items():
-                if id(key) in self.outline.ids:
-                    self._gradients[self.outline.ids[id(key)]] = array_of(gradient)
+        recorder, later = self.history.recorder, [*self.history.walks]
+        self._note_gradients(recorder.kept_gradients)
         for change in reversed(recorder.changes):
+            while len(later) > change.walk:
+                self._note_begin(later.pop())
             node = self._node(change)
             if node is not None and change.kind != "hook":
                 (self._values if change.of == "value" else self._gradients)[node] = change.before
+        for walk in reversed(later):
+            self._note_begin(walk)
+        for node, key in enumerate(self.outline.keys):
+            if node in self._gradients and self.outline.application(key) is not None:
+                self._gradients[node] = None  # it was made in the record
         self.first_values = dict(self._values)
         self.first_gradients = {node: gradient for node, gradient in self._gradients.items() if gradient is not None}
+
+    def _note_begin(self, walk: RecordedWalk) -> None:
+        """Note the gradients with which a walk began. A `Value` in a walk has one even if nothing has arrived."""
+        for node in self._arrivals(walk) if is_of_values(walk) else ():
+            self._gradients[node] = None
+        self._note_gradients(walk.held)
+
+    def _note_gradients(self, held: Mapping[Any, Any]) -> None:
+        for key, gradient in held.items():
+            if id(key) in self.outline.ids:
+                self._gradients[self.outline.ids[id(key)]] = array_of(gradient)
 
     def _node(self, change: Change) -> int | None:
         return self.outline.ids.get(id(change.subject))
@@ -269,7 +284,7 @@ class Journal:
         return {node: gradient for node, gradient in held.items() if gradient is not None}
 
     def _add_unannounced_gradients(self, held: dict[int, Any], received: dict[int, Any]) -> None:
-        """Add gradients that were changed without a notice, as a `Value`'s are."""
+        """Add gradients that were changed without a notice."""
         for node in received:
             before, now = self._gradients.get(node), held.get(node)
             if not _is_same_gradient(before, now):

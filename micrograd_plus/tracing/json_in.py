@@ -204,7 +204,6 @@ class Reader:
         self.formulas: list[Formula] = []
         self.nodes: dict[int, TraceNode] = {}
         self.groups: dict[int, Group] = {}
-        self.part: dict[str, Any] | None = None
         self.walk_count = self.next_step = 0
         self.edges: dict[int, tuple[set[tuple[str, int]], set[str]]] = {}
 
@@ -236,7 +235,7 @@ class Reader:
         """Raise an error for a part of a longer trace, which can be shown but not loaded."""
         if data is not None:
             where = f"{self.where}: part"
-            self.part = _check_fields(data, where, ("first", "steps", "of_steps", "of_nodes", "of_groups", "links"))
+            _check_fields(data, where, ("first", "steps", "of_steps", "of_nodes", "of_groups", "links", "unreached"))
             raise TraceError(f"{where}: this is a part of a record; only a whole record can be loaded")
 
     def walk_number(self, number: Any, where: str) -> int:

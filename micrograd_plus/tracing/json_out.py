@@ -168,7 +168,7 @@ class Writer:
             "values": self.values.rows,
             "caught": [self._failure_row(each, listed) for each in trace.caught],
             "not_finite": [*map(not_finite_to_dict, first_not_finite({node.id: node for node in nodes}, steps))],
-            "part": None if start is None else self._part(start, len(steps), groups),
+            "part": None if start is None else self._part(start, len(steps), groups, nodes),
         }  # fmt: skip
 
     def _lines(self, lines: list[Site]) -> list[int | None]:
@@ -263,14 +263,17 @@ class Writer:
         return sorted(touched | self._nodes_behind_cuts(touched))
 
     def _nodes_behind_cuts(self, touched: set[int]) -> set[int]:
-        """Return what some nodes were computed from that no gradient goes back to, nearest first, up to a limit."""
-        nodes, behind = self.trace.nodes, set[int]()
+        """Return what some nodes were computed from that no gradient goes back to, nearest first, up to a limit, and
+        constants last."""
+        nodes, behind, constants = self.trace.nodes, set[int](), set[int]()
         todo = deque(number for number in sorted(touched) if _is_cut_off(nodes[number]))
         while todo and len(behind) < MOST_BEHIND_CUTS:
             found = {at for _, at in nodes[todo.popleft()].inputs} - touched - behind
-            behind |= found
-            todo += sorted(found)
-        return behind
+            plain = {at for at in found if nodes[at].kind == "leaf" and not nodes[at].requires_grad}
+            constants |= plain
+            behind |= found - plain
+            todo += sorted(found - plain)
+        return behind | set(sorted(constants)[: max(0, MOST_BEHIND_CUTS - len(behind))])
 
     def _groups_of_part(self, nodes: list[TraceNode]) -> list[int]:
         """Return the numbers of the groups of these nodes, of those around them, and of others from the outside in, as
@@ -291,8 +294,8 @@ class Writer:
             level = [child for group in level for child in children.get(group, ())]
         return sorted(listed)
 
-    def _part(self, start: int, count: int, groups: Sequence[int]) -> Data:
-        """Return which part this is, with the edges between its groups in the complete trace."""
+    def _part(self, start: int, count: int, groups: Sequence[int], nodes: list[TraceNode]) -> Data:
+        """Return which part this is, and what only the complete trace knows about its groups and nodes."""
         trace, listed = self.trace, set(groups)
         shown: dict[int | None, int | None] = {None: None}
         for group, parent in enumerate(trace.parents):
@@ -305,7 +308,18 @@ class Writer:
         return {
             "first": start, "steps": count, "of_steps": len(trace.steps), "of_nodes": len(trace.nodes),
             "of_groups": len(trace.groups), "links": [[a, b, number] for (a, b), number in sorted(links.items())],
+            "unreached": self._find_unreached(nodes),
         }  # fmt: skip
+
+    def _find_unreached(self, nodes: list[TraceNode]) -> list[int]:
+        """Return the nodes that require a gradient, though no walk of the complete trace can bring one. In a part, only
+        those behind a cut can be."""
+        walks = self.trace.walks
+        is_unknown = self.trace.error or any(walk.root is None or walk.error for walk in walks)
+        if not walks or is_unknown or not any(map(_is_cut_off, nodes)):
+            return []
+        reached = self.trace.reached_nodes()
+        return [node.id for node in nodes if node.requires_grad and node.id not in reached]
 
 
 def _is_cut_off(node: TraceNode) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
+from operator import itemgetter
 from types import FrameType
 from typing import Any
 
@@ -50,9 +51,14 @@ class LastWalkRecorder(Recorder):
 
     def forget_before(self, first: int, roots: list[Any]) -> None:
         """Forget the walks and applications before note number `first`, except those that `roots` depend on."""
+        notes = self._notes
         needed = keys_behind(roots)
-        kept = [number for number, note in enumerate(self._notes)
-                if number >= first or any(id(key) in needed for key in keys_of(note))]  # fmt: skip
+        for note in notes[first:]:
+            for key in keys_of(note):
+                needed.pop(id(key), None)
+        kept = [*range(first, len(notes))]
+        if any(is_result(key) for key in needed.values()):  # rarely: each round of a training makes its own graph
+            kept[:0] = [number for number in range(first) if any(id(key) in needed for key in keys_of(notes[number]))]
         walks = [walk for walk in self.walks if walk.position > first]
         self._forget_changes(len(self.walks) - len(walks))
         self._failed_walks = {error: walk for error, walk in self._failed_walks.items() if walk in walks}
@@ -60,9 +66,9 @@ class LastWalkRecorder(Recorder):
             walk.position = bisect_left(kept, walk.position)
         noted = map(Change._make, self._changes)
         self._changes[:] = [change._replace(position=bisect_left(kept, change.position)) for change in noted]
-        self._forget_calls({self._notes[number][CALL] for number in kept} | {walk.call for walk in walks}, kept)
+        self._forget_calls({notes[number][CALL] for number in kept} | {walk.call for walk in walks}, kept)
         self._step_begins = bisect_left(kept, first)
-        self._notes[:] = [self._notes[number] for number in kept]
+        notes[:] = [notes[number] for number in kept]
         self._named_notes = 0
         self.walks[:] = walks
         self.caught.clear()
@@ -70,8 +76,8 @@ class LastWalkRecorder(Recorder):
     def _forget_changes(self, walks: int) -> None:
         """Forget the changes before the first walk that is kept, which notes itself what they left."""
         self.forgotten += walks
-        noted = [Change._make(note) for note in self._changes if note[WALK] > walks]
-        self._changes[:] = [change._replace(walk=change.walk - walks) for change in noted]
+        noted = self._changes[bisect_right(self._changes, walks, key=itemgetter(WALK)) :]
+        self._changes[:] = [change._replace(walk=change.walk - walks) for change in map(Change._make, noted)]
 
     def _forget_calls(self, used: set[int], kept: list[int]) -> None:
         """Forget calls that have returned and that no kept note belongs to, and with them their frames."""
@@ -107,6 +113,12 @@ def keys_of(note: Any) -> list[Any]:
     results = note[RESULT] if note[OP].outputs and isinstance(note[RESULT], tuple) else (note[RESULT],)
     nodes = [getattr(result, "node", None) or result for result in results]
     return [node.parents[0] if type(node) is Part else node for node in nodes]
+
+
+def is_result(key: Any) -> bool:
+    """Return whether an operation made a node or a value; one of several outputs comes with its application."""
+    is_made = getattr(key, "vjp", None) is not None or getattr(key, "made_by", None) is not None
+    return is_made and type(key) is not Part
 
 
 def keys_behind(roots: list[Any]) -> dict[int, Any]:

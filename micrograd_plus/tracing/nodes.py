@@ -19,7 +19,7 @@ from .groups import Groups
 from .history import History
 from .journal import Journal
 from .names import NodeNames
-from .outline import Constant, Number, Outline
+from .outline import Outline, requires_grad
 from .parts import LazyList, TraceNode
 from .recorder import InsideRecorder, Recorder
 from .trace import Trace
@@ -53,7 +53,7 @@ class Nodes:
             label=self.names.labels[node],
             title=self.names.titles[node],
             inputs=[(name, self.outline.ids[id(parent)]) for name, parent in self.outline.inputs(key)],
-            requires_grad=_requires_grad(key),
+            requires_grad=requires_grad(key),
             value=self.journal.first_values.get(node, self.outline.value(key)),
             lines=self.groups.lines(application.call, application.instruction) if application else [],
             group=self.groups.of_nodes[node],
@@ -73,7 +73,7 @@ class Nodes:
 
     def _cut(self, key: Any, op: Op) -> str | None:
         """Return why no gradient can go on from a result to its inputs, although one of them requires it."""
-        if _requires_grad(key) or not any(_requires_grad(parent) for _, parent in self.outline.inputs(key)):
+        if requires_grad(key) or not any(requires_grad(parent) for _, parent in self.outline.inputs(key)):
             return None
         return "detach" if op.name == "stop_gradient" else "no rule" if op.kind == "non-differentiable" else "no_grad"
 
@@ -101,10 +101,6 @@ class Nodes:
             return trace
 
         return record_inside
-
-
-def _requires_grad(key: Any) -> bool:
-    return not isinstance(key, (Number, Constant, ValueRef, Variable))
 
 
 def _copy_inputs(application: Application) -> list[Any]:

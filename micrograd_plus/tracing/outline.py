@@ -35,6 +35,11 @@ class Constant:
         self.variable, self._data = variable, data
 
 
+def requires_grad(key: Any) -> bool:
+    """Return whether the value of a key requires a gradient."""
+    return not isinstance(key, (Number, Constant, ValueRef, Variable))
+
+
 class FirstUse(NamedTuple):
     """The first application that used a value, the value as it was given there, and its place among the inputs."""
 
@@ -230,6 +235,11 @@ class Outline:
             return key.parents[:1]
         position = self.positions.get(id(key))
         return getattr(key, "parents", ()) if position is None else self.inputs_at[position]
+
+    def inputs_with_gradients(self, number: int) -> list[int]:
+        """Return the inputs of a node to which a gradient can go on from it."""
+        key = self.keys[number]
+        return [self.ids[id(each)] for each in self.input_keys(key) if each is not None] if requires_grad(key) else []
 
     @cached_property
     def edges(self) -> Edges:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, overload
 
@@ -228,6 +228,17 @@ class LazyLeaves(LazyList[LeafGradient]):
         self.nodes = nodes
 
 
+def nodes_behind(roots: Iterable[int], inputs_of: Callable[[int], Iterable[int]]) -> set[int]:
+    """Return some nodes and all that are behind them; `inputs_of` returns those right behind one."""
+    todo = [*roots]
+    found = set(todo)
+    while todo:
+        nearest = set(inputs_of(todo.pop())) - found
+        found |= nearest
+        todo += nearest
+    return found
+
+
 class TraceParts(Protocol):
     """The attributes of a trace, for functions that read one."""
 
@@ -245,6 +256,10 @@ class TraceParts(Protocol):
 
     def edge_counts(self) -> Counter[tuple[int | None, int | None]]:
         """Return how many edges lead from one group to another."""
+        ...
+
+    def reached_nodes(self) -> set[int]:
+        """Return the nodes to which walks can bring a gradient."""
         ...
 
     def inside(self, step: Step | TraceNode | int) -> Any:

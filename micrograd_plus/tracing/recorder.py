@@ -15,7 +15,7 @@ from ..core.backward import topological_order, walk
 from ..core.rule import Contribution
 from ..core.runtime import recorders
 from ..core.runtime.blocks import scopes
-from ..core.variable import Node
+from ..core.variable import Node, Variable
 from .changes import PREFIXING_WRAPPER, ChangeNotes, array_to_keep
 from .events import Application, AppliedRule, Call, CallToken, FrameSnapshot, ValueRef, reference_to
 from .failures import ErrorRecord, frames_of, record_of_caught_error, record_of_error
@@ -150,7 +150,7 @@ class Recorder(ChangeNotes):
         if type(result) is self._tensor and result.node is not None:
             node, result = result.node, result._data
         elif op.outputs or type(result) is self._tensor:
-            inputs = [*map(reference_to, inputs)]
+            inputs = [ValueRef(value) if isinstance(value, Variable) else value for value in inputs]
             result = tuple(map(reference_to, result)) if op.outputs else ValueRef(result)
         self._note((op, inputs, node, data, params, result, call, instruction, token, function))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..files import write_file
 from .finite import NotFinite, first_not_finite
-from .parts import Failure, Group, JournalEntry, Rule, Step, TraceNode, Walk
+from .parts import Failure, Group, JournalEntry, Rule, Step, TraceNode, Walk, nodes_behind
 from .sentences import change_sentences, step_sentence
 from .values import with_noun
 
@@ -160,6 +160,18 @@ class Trace:
         Raises: nothing.
         """
         return Counter(self.edges()) if self._source is None else self._source.edge_counts
+
+    def reached_nodes(self) -> set[int]:
+        """Return the nodes to which the walks of the trace can bring a gradient.
+
+        Returns: a set of node numbers.
+        Raises: nothing.
+        """
+        if self._source is not None:
+            return self._source.reached_nodes
+        roots = [walk.root for walk in self.walks if walk.root is not None]
+        inputs = ([at for _, at in node.inputs] if node.requires_grad else () for node in self.nodes)
+        return nodes_behind(roots, [*inputs].__getitem__)
 
     # In words ---------------
 

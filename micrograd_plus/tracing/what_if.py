@@ -176,6 +176,8 @@ class _Repetition:
             value: Any = None if each is None else self.live[self.outline.ids[id(each)]]
             is_cut = parent is None and isinstance(value, Variable) and value.node is not None
             inputs.append(Variable.public.of(value._data) if is_cut else value)
+        if is_scalar(key):
+            return _apply_to_values(key, inputs)
         has_graph = application.node is not None or application.op.outputs
         with Block(grad_enabled, bool(has_graph)):
             arguments = [inputs] if application.op.kind == "variadic" else inputs
@@ -185,8 +187,12 @@ class _Repetition:
         value = array_of(self.journal.first_values.get(node, self.outline.value(key)))
         if isinstance(key, Number):
             return value
-        if value is None or hasattr(key, "made_by"):
+        if value is None or getattr(key, "made_by", None) is not None:
             raise ValueError("what_if: the record does not have every value that the program began with")
+        if is_scalar(key):
+            leaf = type(key)(value)
+            leaf.grad = self.trace.starts.get(node, 0)
+            return leaf
         leaf = Variable.public.of(value.copy() if hasattr(value, "copy") else value)
         if self.trace.nodes[node].requires_grad:
             leaf.requires_grad = True
@@ -214,7 +220,10 @@ class _Repetition:
         self.held = {leaf.node: _gradient(self.live[leaf.node]) for leaf in walk.leaves}
         handles = [self.live[node].register_hook(_multiplication(factors)) for node, factors in hooks]
         root, seed = self.live[walk.root], array_of(walk.seed)
-        (root.gradients if number in self.returned else root.backward)(seed)
+        if is_scalar(root):
+            root.backward()
+        else:
+            (root.gradients if number in self.returned else root.backward)(seed)
         for handle in handles:
             handle.remove()
 
@@ -228,10 +237,13 @@ class _Repetition:
         before = _gradient(leaf) if entry.of == "gradient" else _array(leaf)
         if entry.of == "gradient":
             after = self._new_gradient(entry, before)
-            leaf.grad = after
+            leaf.grad = 0 if after is None and is_scalar(leaf) else after
         else:
             after = self._new_value(entry, node, leaf, before)
-            leaf.assign(after)
+            if is_scalar(leaf):
+                leaf.data = after
+            else:
+                leaf.assign(after)
         by = entry.by
         if self.rate is not None and isinstance(by, OptimizerName):
             by = by.with_rate(self.rate)
@@ -346,11 +358,25 @@ def _key_of(value: Any) -> Any:
     if isinstance(value, tuple):
         first = cast("tuple[Any, ...]", value)[0].node
         return None if first is None else first.parents[0]
-    return getattr(value, "node", None)
+    return value if is_scalar(value) else getattr(value, "node", None)
+
+
+def is_scalar(value: Any) -> bool:
+    """Return whether a value is one of micrograd's, which are their own nodes and hold their own gradients."""
+    return hasattr(value, "made_by")
+
+
+def _apply_to_values(key: Any, inputs: list[Any]) -> Any:
+    """Return what the operation of a `Value` gives for other inputs."""
+    if key.made_by is None:
+        raise ValueError("what_if: a Value that was computed under no_grad cannot be computed again")
+    return key.made_by.call(*inputs)
 
 
 def _gradient(leaf: Any) -> Any:
     """Return a copy of the array of a leaf's `.grad`; None if it has none."""
+    if is_scalar(leaf):
+        return leaf.grad or None
     gradient = getattr(getattr(leaf, "node", None), "grad", None)
     return None if gradient is None else _array(gradient)
 

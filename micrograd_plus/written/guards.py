@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..nn.module import Module
+from .page import Setting
 from .places import MISSING, NUMBERS, Place, entries_of, is_equal, is_same_list
 from .surroundings import Surroundings
 
@@ -20,10 +21,14 @@ class Guards:
     """Everything around a step that its program depends on, besides the form of its arguments."""
 
     def __init__(self, surroundings: Surroundings, page: Any):
-        self.conditions = [(read, value) for read, value, _ in page.conditions]
+        self.conditions = [(read, x) for read, x, _ in page.conditions if not isinstance(read, Setting)]
         inputs = {id(value.source[1]) for value in page.inputs if value.source[0] == "array"}
         arrays = [place for place in surroundings.places_of_arrays() if id(place.holder) not in inputs]
-        self.places = [*surroundings.places, *arrays]
+        settings = [
+            Place("truth" if read.is_truth else "key", read.holder, read.key, x, what)
+            for read, x, what in page.conditions if isinstance(read, Setting)
+        ]  # fmt: skip
+        self.places = [*surroundings.places, *arrays, *settings]
         self.modules = surroundings.places_of_modules()
         self.attribute_writes = Module.attribute_writes[0]
 
@@ -84,6 +89,8 @@ def test_of(i: int, place: Place, space: dict[str, Any]) -> str:
         "attribute": f"{held}.{key}",
         "context": f"{held}.get(_MISSING)",
     }
+    if kind == "truth":
+        return f"{'not ' * value}{said['key']}"
     if kind in said:
         return differs(said[kind], known, value)
     now = held if kind == "list" else f"[*{held}, *{held}.values()]"

@@ -25,7 +25,7 @@ import numpy as np
 from ..backends import devices, shared
 from ..core.variable import Variable
 from .notes import note_here, refusal
-from .page import Page, Statement, Value, add_array_type, find, is_array, map_parts, map_values
+from .page import Page, Setting, Statement, Value, add_array_type, find, is_array, map_parts, map_values
 
 _here = local()
 
@@ -259,7 +259,8 @@ def decide(ink: Ink) -> bool:
         return answer
     if ink.value.is_number and ink.value.kind == "input" and ink.value.source[0] == "read":
         read = ink.value.source[1]
-        page.add_condition(lambda: bool(read()), answer, f"{ink.value.hint} is {'not 0' if answer else '0'}")
+        is_true = read._replace(is_truth=True) if isinstance(read, Setting) else lambda: bool(read())
+        page.add_condition(is_true, answer, f"{ink.value.hint} is {'not 0' if answer else '0'}")
         return answer
     caller = sys._getframe(2)  # of `if x:`, above `__bool__`
     while caller.f_code.co_filename == _SEAMS or caller.f_globals.get("__name__", "").startswith(_HERE):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import Any
 
 from .loops import Before, Count, Element, Loop, Series, parts_of
@@ -26,26 +27,57 @@ class LoopText:
         self.befores: dict[Value, str] = {}
         self.counter = ""
         self.counts_from = Count(0, 1)
+        self.given: list[Series] = []
+
+    def _list_inputs(self, loop: Loop) -> list[str]:
+        """Return the lines that list the inputs of a loop's rounds. A loop back takes the list of the loop forward."""
+        lines: list[str] = []
+        for statement in loop.body:
+            for x in parts_of(statement):
+                if isinstance(x, Element) and x.series.loop is None and self._find_list(x.series) is None:
+                    names = [value.name for value in x.series.values]
+                    x.series.name = self.text.find_free(plural(find_common_name(names)))
+                    self.given.append(x.series)
+                    lines += wrap(f"{x.series.name} = [", ", ".join(names), "]")
+        return lines
+
+    def _find_list(self, series: Series) -> tuple[Series, Count] | None:
+        """Return a list that holds the inputs of a series in a row, and where."""
+        count = len(series.values)
+        for known in self.given:
+            for step in (1, -1):
+                values = known.values[::step]
+                for i in range(len(values) - count + 1):
+                    if values[i : i + count] == series.values:
+                        return known, Count(i if step == 1 else len(values) - 1 - i, step)
+        return None
+
+    def _place_of(self, x: Element) -> tuple[Series, Count]:
+        """Return the list of an element, and its index there."""
+        found = self._find_list(x.series) if x.series.loop is None else None
+        return found or (x.series, x.index)
 
     def say(self, x: Element | Count | Before) -> str:
         """Return the text of an argument that changes from round to round."""
         if isinstance(x, Element):
-            return f"{x.series.name}[{self._say_count(x.index)}]"
+            series, index = self._place_of(x)
+            return f"{series.name}[{self._say_count(index)}]"
         return self._say_count(x) if isinstance(x, Count) else self.befores[x.now]
 
     def lines(self, loop: Loop, at: int, note: Any) -> list[str]:
         """Return the lines of a loop."""
         self.counter = self.counter or self.text.find_free("i")
+        lists = self._list_inputs(loop)
         self._choose_counting(loop)
         for series in loop.series:
             if series.is_listed:
-                series.name = self.text.find_free(re.sub(r"\W", "_", hint_of(series)) + "s")
+                series.name = self.text.find_free(plural(re.sub(r"\W", "_", hint_of(series))))
         head = f"for {self.counter} in {self._range(loop)}"
         if (comprehension := self._comprehension(loop, head)) is not None:
             is_new = loop.body[0].note.begins_after(note)
-            return [*(comment_of(loop.body[0].note, steps_of(loop, 0)) if is_new else []), comprehension]
+            return [*(comment_of(loop.body[0].note, steps_of(loop, 0)) if is_new else []), *lists, comprehension]
         body, dying = self._round(loop, at)
-        lines = [f"{series.name} = []" for series in loop.series if series.is_listed]
+        lines = [*lists, *(f"{series.name} = []" for series in loop.series if series.is_listed)]
         for now, initial in loop.start.items():
             name = self.befores[now] if now in loop.needs_before else now.name
             lines.append(f"{name} = {self.text.say(initial)}")
@@ -99,7 +131,7 @@ class LoopText:
     def _choose_counting(self, loop: Loop) -> None:
         """Choose the numbers of a loop's counter so that the first index in its text is the counter itself."""
         counts = [
-            x.index if isinstance(x, Element) else x
+            self._place_of(x)[1] if isinstance(x, Element) else x
             for statement in loop.body for x in parts_of(statement) if isinstance(x, (Element, Count))
         ]  # fmt: skip
         self.counts_from = next((count for count in counts if abs(count.step) == 1), Count(0, 1))
@@ -154,10 +186,37 @@ def word_of(statement: Statement) -> str:
     return {"getitem": "part"}.get(statement.form) or WORDS.get(function, function.rpartition(".")[2] or "v")
 
 
+def wrap(head: str, names: str, end: str, width: int = 112) -> list[str]:
+    """Return a line with names in parentheses, broken if it is long."""
+    if len(head) + len(names) + len(end) <= width:
+        return [f"{head}{names}{end}"]
+    return [head, *(f"    {line}" for line in textwrap.wrap(names, width - 4, break_on_hyphens=False)), end]
+
+
+def find_common_name(names: list[str]) -> str:
+    """Return what names have in common: `net_weight` for net[0].weight and net[2].weight; the last one if nothing."""
+    parts = [re.findall(r"[^\W_]+", name) for name in names]
+    if len({len(each) for each in parts}) > 1:
+        return names[-1]
+    return "_".join(first for first, *rest in zip(*parts, strict=True) if all(x == first for x in rest)) or names[-1]
+
+
+def plural(name: str) -> str:
+    """Return the plural of a name, by the rules for most words; a name that looks like one stays."""
+    if name.endswith(("ss", "as", "is", "us", "x", "sh", "ch")):
+        return f"{name}es"
+    return name if name.endswith("s") and len(name) > 1 else f"{name}s"
+
+
 def hint_of(series: Series) -> str:
     """Return a name for the values of a loop."""
-    value = series.values[-1]
-    return value.hint or next(word_of(each) for each in series.loop.rounds[-1] if value in each.outs())
+    value, hints = series.values[-1], [each.hint for each in series.values if each.hint]
+    if len(set(hints)) > 1:
+        return find_common_name(hints)
+    if value.hint or series.loop is None:
+        return value.hint
+    k = next(k for k, each in enumerate(series.loop.rounds[-1]) if value in each.outs())
+    return find_common_name([word_of(each[k]) for each in series.loop.rounds])
 
 
 def steps_of(loop: Loop, k: int) -> list[int]:

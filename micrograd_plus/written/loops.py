@@ -15,18 +15,21 @@ import numpy as np
 
 from .page import Page, Statement, Value, find, map_parts, map_values
 
-FEWEST_ROUNDS, FEWEST_SAVED = 4, 6
+FEWEST_ROUNDS, FEWEST_SAVED = 3, 6
 """A loop has at least this many rounds, and saves at least this many statements."""
 MOST_PERIODS, MOST_ROTATIONS, MOST_PEELED = 6, 6, 2
 """How many periods and first statements are tried for each loop, and how many first rounds may be left out."""
 
 
 class Series:
-    """The values of one name of a loop, a value for each round. If it is listed, the loop appends them to a list."""
+    """The values of one name of a loop, a value for each round. If it is listed, the loop appends them to a list.
+
+    A series without a loop is a list of inputs, such as the weights of equal layers.
+    """
 
     __slots__ = ("is_listed", "loop", "name", "values")
 
-    def __init__(self, loop: Loop, values: list[Value]):
+    def __init__(self, loop: Loop | None, values: list[Value]):
         self.loop, self.values, self.is_listed, self.name = loop, values, False, ""
 
 
@@ -44,7 +47,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a list that an earlier loop has filled, at an index that counts."""
+    """An element of a list that an earlier loop has filled, or of a list of inputs, at an index that counts."""
 
     series: Series
     index: Count
@@ -163,7 +166,8 @@ class Repeats:
         positions = self.positions[int(self.keys[i])]
         after = bisect_right(positions, i)
         best: Fit | None = None
-        for position in positions[after : after + MOST_PERIODS]:
+        blocks = [each for each in positions[after:] if each in self.starts] if i in self.starts else []
+        for position in sorted({*positions[after : after + MOST_PERIODS], *blocks[:MOST_PERIODS]}):
             period = position - i
             end = self.end_of_run(i, period)
             if (end - i) // period < FEWEST_ROUNDS - MOST_PEELED:
@@ -224,6 +228,11 @@ def is_same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and isinstance(a, CONSTANTS) and repr(a) == repr(b)
 
 
+def is_input(x: Any) -> bool:
+    """Return True for an input itself, not a view of it."""
+    return isinstance(x, Value) and x.kind == "input" and x.source is not None
+
+
 CONSTANTS = (bool, int, float, complex, str, np.generic, np.dtype)
 
 
@@ -232,7 +241,7 @@ ALL = 2**62
 
 class Way(NamedTuple):
     """How an argument follows from the round: `kind` is "same", "made" in this round, "before" (made in the round
-    before), "element" or "count"."""
+    before), "element", "count" or "given" (an input of its own for each round)."""
 
     kind: str
     what: Any
@@ -243,9 +252,10 @@ class Fit:
 
     def __init__(self, repeats: Repeats, start: int, period: int, count: int):
         self.repeats, self.period, self.start, self.count = repeats, period, start, 0
+        self.ways: list[list[Way]] = []
         for peeled in range(min(MOST_PEELED, count - FEWEST_ROUNDS) + 1):
             self.start = start + peeled * period
-            self.ways: list[list[Way]] = []
+            self.ways = []
             self.initial: dict[tuple[int, int], Any] = {}
             self.count = self._count_rounds(count - peeled)
             if self.is_worthwhile:
@@ -253,8 +263,9 @@ class Fit:
 
     @property
     def gain(self) -> int:
-        """The number of statements that the loop saves."""
-        return (self.count - 1) * self.period
+        """The number of statements that the loop saves. A list of inputs takes a line."""
+        lists = {tuple(way.what[: self.count]) for ways in self.ways for way in ways if way.kind == "given"}
+        return (self.count - 1) * self.period - len(lists)
 
     @property
     def is_worthwhile(self) -> bool:
@@ -300,6 +311,8 @@ class Fit:
         if type(first) is type(second) is int:
             count = Count(first, second - first)
             return Way("count", count), _length(type(x) is int and x == count.at(r) for r, x in enumerate(parts))
+        if is_input(first) and is_input(second):
+            return Way("given", parts), _length(map(is_input, parts))
         places = [x.place if isinstance(x, Value) else None for x in parts]
         if places[0] is None or places[1] is None or places[0][0] is not places[1][0]:
             return Way("", None), 0
@@ -315,6 +328,8 @@ class Fit:
     def make_loop(self) -> Loop:
         """Return the loop."""
         loop = Loop([[self.statement(r, k) for k in range(self.period)] for r in range(self.count)])
+        given = {way.what[: self.count] for ways in self.ways for way in ways if way.kind == "given"}
+        self.given = {values: Series(None, list(values)) for values in given}
         last = loop.rounds[-1]
         for k, ways in enumerate(self.ways):
             for way, x in zip(ways, parts_of(last[k]), strict=True):
@@ -336,6 +351,8 @@ class Fit:
             if way.kind == "before":
                 now = loop.rounds[-1][way.what[0]].outs()[way.what[1]]
                 return Before(now) if now in loop.needs_before else now
+            if way.kind == "given":
+                return Element(self.given[way.what[: self.count]], Count(0, 1))
             return way.what if way.kind in ("element", "count") else x
 
         args, kwargs = map_parts(statement.args, refer), map_values(statement.kwargs, refer)

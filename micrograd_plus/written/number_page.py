@@ -27,7 +27,7 @@ from .shared_block import SharedBlock
 
 _here, _lock = local(), RLock()
 DATA: Any = vars(Value)["_data"]
-GRAD: Any = vars(Value)["grad"]
+GRAD: Any = vars(Value)["_grad"]
 CONSTANTS = frozenset((int, float, bool))
 
 
@@ -347,7 +347,7 @@ def _noting_vjp(made: Any, vjp: Callable[[Value], None]) -> Callable[[Value], No
 
 def _watch_values() -> None:
     _exchange(Value, "_data", property(_get(DATA, Numbers.read_data), _set(DATA, Numbers.write_data)))
-    _exchange(Value, "grad", property(_get(GRAD, Numbers.read_grad), _set(GRAD, Numbers.write_grad)))
+    _exchange(Value, "_grad", property(_get(GRAD, Numbers.read_grad), _set(GRAD, Numbers.write_grad)))
     _exchange(engine, "floats", words)
     _exchange(engine, "_number", lambda data: data if type(data) is Number else _number(data))
     for made in [each.__self__ for each in Op.on_rules_changed if isinstance(_owner(each), engine.Made)]:

@@ -165,7 +165,7 @@ class NumberRunner:
             space[f"v{id(what)}"] = what
             return f"v{id(what)}"
 
-        attributes = {"data": "._data", "grad": ".grad"}
+        attributes = {"data": "._data", "grad": "._grad"}
         sources = [x.source for x in page.inputs]
         reads = [
             f"_number_of(leaves[{what}])" if kind == "argument" else place(what) + attributes[kind]

@@ -121,11 +121,17 @@ class Statement:
 
     def reads(self) -> list[Value]:
         """Return the values that it reads."""
-        return find((self.args, tuple(self.kwargs.values()), self.into), Value)
+        found: list[Value] = []
+        for part in (*self.args, *self.kwargs.values(), self.into):  # asked for by every pass, so without `find`
+            if isinstance(part, Value):
+                found.append(part)
+            elif isinstance(part, (tuple, list, slice)):
+                found += find(part, Value)
+        return found
 
     def outs(self) -> list[Value]:
         """Return the values that it makes."""
-        return find(self.out, Value)
+        return [self.out] if isinstance(self.out, Value) else find(self.out, Value)
 
     def substitute(self, others: dict[Value, Value]) -> None:
         """Have it read, and write into, other values in place of some."""
@@ -142,6 +148,18 @@ class Statement:
         signs = self.form == "binop" and self.function in IN_PLACE_SIGNS
         calls = self.form == "call" and self.function in IN_PLACE_CALLS
         return (signs or calls) and isinstance(self.out, Value) and self.out.is_array and not self.kwargs
+
+
+class Setting(NamedTuple):
+    """Reader of a setting of an optimiser, or of whether it is true."""
+
+    holder: dict[str, Any]
+    key: str
+    is_truth: bool = False
+
+    def __call__(self) -> Any:
+        """Return the setting."""
+        return bool(self.holder[self.key]) if self.is_truth else self.holder[self.key]
 
 
 class Update(NamedTuple):

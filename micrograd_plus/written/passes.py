@@ -56,12 +56,15 @@ def merge_repeats(page: Page) -> None:
     live = {value.buffer for value in page.live()}
     first: dict[Any, Value] = {}
     same: dict[Value, Value] = {}
+    moved: dict[Any, Any] = {}
     versions: Counter[Any] = Counter()
     for block in (page.preamble, page.statements):
         kept = []
         for statement in block:
             statement.substitute(same)
             versions.update(value.buffer for value in statement.writes)
+            for value in statement.outs():  # views of what was merged are views of what was kept
+                value.buffer = moved.get(value.buffer, value.buffer)
             out = statement.out
             key = None
             if isinstance(out, Value) and not statement.has_effect and not statement.writes:
@@ -70,6 +73,7 @@ def merge_repeats(page: Page) -> None:
                     key = _key(statement, versions)
             if key is not None and key in first:
                 same[out] = first[key]
+                moved[out.buffer] = first[key].buffer
                 continue
             if key is not None:
                 first[key] = out

@@ -13,9 +13,12 @@ NUMBERS = (bool, int, float, complex, str, bytes, type(None))
 
 
 class Place(NamedTuple):
-    """A place that a step may read. `kind` is "cell", "key", "attribute", "list", "set", "dict", "mapping", "length",
-    "context" (a context variable), "cache" (how many results it keeps), "entries" (of an array) or "module" (all its
-    attributes); `name` is how the user writes it."""
+    """A place that a step may read; `name` is how the user writes it.
+
+    `kind` is "cell", "key", "attribute", "list", "set", "dict", "mapping", "length", "context" (a context variable),
+    "truth" (of a setting), "cache" (how many results it keeps), "entries" (of an array) or "module" (all its
+    attributes).
+    """
 
     kind: str
     holder: Any
@@ -32,6 +35,8 @@ class Place(NamedTuple):
                 return MISSING
         if self.kind == "key":
             return self.holder.get(self.key, MISSING)
+        if self.kind == "truth":
+            return bool(self.holder.get(self.key))
         if self.kind == "attribute":
             return getattr(self.holder, self.key, MISSING)
         if self.kind == "context":

@@ -22,13 +22,14 @@ from ..files import atomic_file, write_file
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
+from .loop_text import wrap
 from .number_page import watch_values
 from .page import Page, Value, is_array
 from .passes import PASSES, ROUNDING_PASSES
 from .plan import Plan
 from .seams import OpenPage, heal, write_on
 from .surroundings import Surroundings
-from .text import Text, wrap
+from .text import Text
 
 _numbers = itertools.count(1)
 

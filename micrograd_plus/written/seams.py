@@ -31,7 +31,7 @@ from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
 from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application
-from .page import Note, Page, Statement, Update, Value
+from .page import Note, Page, Setting, Statement, Update, Value
 from .shared_block import SharedBlock
 
 _lock = RLock()
@@ -195,7 +195,7 @@ class OpenPage(Page):
         """Return a value that outlives the call in memory that no input shares."""
         if not isinstance(value, Value) or not value.is_array or value.kind != "input":
             return value
-        statement = Statement("method", "copy", (value,), {}, [], Note("", "", ""))
+        statement = Statement("method", "copy", (value, "K"), {}, [], Note("", "", ""))
         statement.out = Value("temporary", np.empty(0))
         statement.out.shape, statement.out.dtype = value.shape, value.dtype
         self.statements.append(statement)
@@ -232,7 +232,7 @@ def _reader(owner: Any, tensor: Any, name: str) -> Callable[[], Any]:
 def _setting_reader(holder: Any, key: Any) -> Callable[[], Any]:
     if isinstance(key, tuple):
         return lambda: holder[key[0]][key[1]]
-    return lambda: holder[key]
+    return Setting(holder, key)
 
 
 class Settings(dict[str, Any]):

@@ -27,7 +27,7 @@ from .ink import open_page, open_pages
 from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
 from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
-from .page import Update, Value as ArrayValue, is_array
+from .page import Setting, Update, Value as ArrayValue, is_array
 from .passes import ROUNDING_PASSES
 from .program import HOLE, PLAIN_HOLE, Hole, Program, trace
 from .surroundings import Surroundings
@@ -42,7 +42,13 @@ class Entry:
 
     def __init__(self, program: Program | NumberProgram, guards: Guards, change: str):
         self.program, self.guards, self.change, self.is_verified = program, guards, change, False
-        self.runner = NumberRunner(program) if isinstance(program, NumberProgram) else Runner(program, guards)
+
+    @functools.cached_property
+    def runner(self) -> Any:
+        """The caller of the program, made at its first run: the program of the first call is only compared."""
+        if isinstance(self.program, NumberProgram):
+            return NumberRunner(self.program)
+        return Runner(self.program, self.guards)
 
     def fill(self, results: Any) -> Any:
         """Return the results of a call in their structure."""
@@ -143,7 +149,10 @@ class Runner:
             return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", check]
         if kind == "read":
             self.space[f"k{i}"] = value.kind_of_number
-            return [f"a{i} = s{i}()", check if value.is_array else f"if type(a{i}) is not k{i}: return _MISS"]
+            said = f"s{i}()"
+            if isinstance(what, Setting):
+                self.space[f"s{i}"], said = what.holder, f"s{i}[{what.key!r}]"
+            return [f"a{i} = {said}", check if value.is_array else f"if type(a{i}) is not k{i}: return _MISS"]
         return [f"a{i} = s{i}"]
 
     def _put_tensor(self, i: int, update: Update, what: str) -> str:
@@ -378,7 +387,7 @@ class Compiled:
                 if entry in entries:
                     entries.remove(entry)
             raise TypeError(second.change or difference)
-        entry.program, entry.guards, entry.runner = second.program, second.guards, second.runner
+        entry.program, entry.guards = second.program, second.guards
         entry.is_verified, entry.change = not entry.change, ""
         if not entry.is_verified:
             return result

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-import textwrap
 from collections import Counter
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from .block_text import say_blocks, scale
 from .blocks import Blocks, Rows
-from .loop_text import SMALL, LoopText, comment_of, word_of
+from .loop_text import SMALL, LoopText, comment_of, word_of, wrap
 from .loops import FEWEST_ROUNDS, Before, Count, Element, Loop, Series
 from .page import Page, Statement, Value, is_array
 
@@ -308,13 +307,6 @@ class Text:
             self.name(value, value.hint or "constant")
             self.constants[value.name] = x
         return value.name
-
-
-def wrap(head: str, names: str, end: str, width: int = 112) -> list[str]:
-    """Return a line with names in parentheses, broken if it is long."""
-    if len(head) + len(names) + len(end) <= width:
-        return [f"{head}{names}{end}"]
-    return [head, *(f"    {line}" for line in textwrap.wrap(names, width - 4, break_on_hyphens=False)), end]
 
 
 def find_inlined(page: Page) -> dict[Value, Statement]:

@@ -32,6 +32,11 @@ SECONDS, FEWEST, MOST = 4.0, 2, 100
 """How long the steps of one contender run under Valgrind, and the least and the largest number of them."""
 
 
+START = "start"
+"""The workload that is the import."""
+IMPORT = "import os, json, micrograd_plus; print(json.dumps([micrograd_plus.__file__, os.getpid()]))"
+
+
 def serve(workload: str) -> None:
     """Print the engine's file, and for each step the number of repeats and the two processes that have run it: one no
     further times, the other as often as that."""
@@ -61,25 +66,49 @@ def run_in_child(contender: Any, count: int) -> int:
     return child
 
 
-def count_instructions(checkout: Path, workload: str) -> dict[str, float]:
-    """Return the instructions of each step of a workload with the engine of a checkout."""
+def under_valgrind(checkout: Path, folder: str, *words: str) -> Any:
+    """Run Python with the engine of a checkout. Valgrind writes the instructions of each process into a file of the
+    folder. Return what it printed beside its engine."""
     here = Path(__file__).resolve().parent.parent
     path = os.pathsep.join(map(str, (checkout, checkout / "viz", here)))
     # The same hashes and the same BLAS kernels in both processes; Valgrind does not know AVX-512.
     fixed = {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Haswell"}
+    environment = {**os.environ, **fixed, "PYTHONDONTWRITEBYTECODE": ""}
+    valgrind = ["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={folder}/%p"]
+    command = [*valgrind, sys.executable, "-P", *words]
+    done = subprocess.run(command, env=environment, capture_output=True, check=True, text=True)
+    engine, result = json.loads(done.stdout.splitlines()[-1])
+    if not Path(engine).is_relative_to(checkout):
+        raise RuntimeError(f"expected the engine of {checkout}, but the process imported {engine}")
+    return result
+
+
+def total_in(folder: str, process: int) -> int:
+    """Return the instructions of a process, from Valgrind's file."""
+    text = Path(folder, str(process)).read_text(encoding="utf-8")
+    return int(re.findall(r"^summary: (\d+)", text, re.MULTILINE)[0])
+
+
+def count_instructions(checkout: Path, workload: str) -> dict[str, float]:
+    """Return the instructions of each step of a workload with the engine of a checkout."""
+    if workload == START:
+        return {"import of a new process": count_import(checkout)}
     with tempfile.TemporaryDirectory() as folder:
-        valgrind = ["valgrind", "-q", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={folder}/%p"]
-        command = [*valgrind, sys.executable, "-P", "-m", "benchmarks.instructions", workload]
-        done = subprocess.run(command, env={**os.environ, **fixed}, capture_output=True, check=True, text=True)
-        engine, processes = json.loads(done.stdout.splitlines()[-1])
-        if not Path(engine).is_relative_to(checkout):
-            raise RuntimeError(f"expected the engine of {checkout}, but the process imported {engine}")
+        processes = under_valgrind(checkout, folder, "-m", "benchmarks.instructions", workload)
         counts = {}
         for name, (repeats, children) in processes.items():
-            texts = [Path(folder, str(child)).read_text(encoding="utf-8") for child in children]
-            none, some = (int(re.findall(r"^summary: (\d+)", text, re.MULTILINE)[0]) for text in texts)
+            none, some = (total_in(folder, child) for child in children)
             counts[name] = (some - none) / repeats
     return counts
+
+
+def count_import(checkout: Path) -> int:
+    """Return the instructions of a process that imports the engine of a checkout, Python's start and NumPy included."""
+    for _ in range(2):  # the first import may have to write bytecode
+        with tempfile.TemporaryDirectory() as folder:
+            process = under_valgrind(checkout, folder, "-c", IMPORT)
+            count = total_in(folder, process)
+    return count
 
 
 def compare_engines(other: Path, workload: str) -> Outcome:
@@ -97,7 +126,7 @@ def compare_engines(other: Path, workload: str) -> Outcome:
 
 def run(other: Path, workloads: Iterable[str]) -> list[Outcome]:
     """Compare this engine with the one of another checkout."""
-    names = [name for name in workloads if name in KINDS.keys() | CALLS.keys()]
+    names = [name for name in workloads if name in KINDS.keys() | CALLS.keys() | {START}]
     return [compare_engines(other.resolve(), name) for name in tqdm(names, leave=False)]
 
 

@@ -9,19 +9,23 @@ import micrograd_plus as mg
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import Loop, Program, differences, same, states_of
+from training_programs import Layers, Loop, Program, Scalars, differences, same, states_of
 
 from .harness import SAME
+
+MOST_OF_TENSORS = 10_000
+"""Cases from this number on are programs of networks and of `Value`s."""
 
 
 def record_program(case: int) -> tuple[Any, Any, dict[str, int]]:
     """Run a random training program. Return its trace, what its leaves held, and the node of each leaf."""
     mg.random.seed(case)
-    program = Loop(case) if case % 2 else Program(case)
+    family = (Program, Loop) if case < MOST_OF_TENSORS else (Layers, Scalars)
+    program = family[case % 2](case)
     trace, witness = program.run()
     ids = trace.source.outline.ids
-    nodes = {name: ids[id(leaf.node)] for name, leaf in program.leaves.items() if id(leaf.node) in ids}
-    return trace, witness, nodes
+    keys = {name: id(program.node_of(leaf)) for name, leaf in program.leaves.items()}
+    return trace, witness, {name: ids[key] for name, key in keys.items() if key in ids}
 
 
 def run(case: int) -> str:

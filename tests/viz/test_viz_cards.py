@@ -19,18 +19,21 @@ WHY = "It follows from `2 * x`."
 CARDS = {
     "number": (
         viz.ask("Slope of x² at 3?", 6, wrong={9: "That is x² itself."}, why=WHY),
-        [("9", "That is x² itself."), ("six", "A number, or a fraction"), ("nan", "Try again")],
+        [("9", "That is x² itself."), ("six", "A number, or a fraction"), ("nan", "Try again"), ("-6", "the sign"),
+         ("12", "twice as much"), ("3", "half of what")],
         ["6", "12/2", "6,05"],
     ),
     "numbers": (
         viz.ask("What arrives?", np.array([[5.0], [7.125], [9.5]]), wrong={(1, 2, 3): "Those are inputs."}, why=WHY),
-        [("1 2 3", "Those are inputs."), ("5, 7, 9", "At least one"), ("5, x", "3 numbers in"), ("5, 7", "3 numbers")],
+        [("1 2 3", "Those are inputs."), ("5, 7, 9", "At least one"), ("5, x", "3 numbers in"), ("5, 7", "3 numbers"),
+         ("-5, -7.125, -9.5", "the signs"), ("9.5, 7.125, 5", "their order")],
         ["[[5], [7.125], [9.5]]", "5 7.13 19/2"],
     ),
     "shape": (
-        viz.ask("Which shape?", (3,), wrong={(4, 3): "That is the sum's shape."}, why=WHY),
-        [("4 x 3", "That is the sum's shape."), ("3 by 4", "A shape such as"), ("()", "The shape is another")],
-        ["(3,)", "3"],
+        viz.ask("Which shape?", (3, 1), wrong={(4, 3): "That is the sum's shape."}, why=WHY),
+        [("4 x 3", "That is the sum's shape."), ("3 by 4", "A shape such as"), ("()", "The shape is another"),
+         ("(1, 3)", "their order")],
+        ["(3, 1)", "3 1"],
     ),
 }
 """Typed cards: wrong answers with the start of what is said, and right ones."""
@@ -83,7 +86,8 @@ def test_a_card_with_choices_is_answered_by_mouse_and_by_key(open_card):
 
     page, feedback = open_card(viz.ask("Which pass it on?", {"add", "sum"}, choices=["tanh", "add", "sum"],
                                        wrong={"add": "One more does."}))  # fmt: skip
-    for key, said in [("2", "One more does."), ("1", "These are not exactly"), ("1", "One more"), ("3", "✓ Right")]:
+    for key, said in [("2", "One more does."), ("1", "These are not exactly"), ("3", "Something is too much"),
+                      ("2", "These are not exactly"), ("1", "Something is missing"), ("2", "✓ Right")]:  # fmt: skip
         page.keyboard.press(key)
         page.get_by_role("button", name="Answer").click()
         expect(feedback).to_contain_text(said)

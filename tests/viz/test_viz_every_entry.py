@@ -10,12 +10,15 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from browser import used_up
 from micrograd_plus import nn
+from micrograd_plus.engine import Value
 from micrograd_plus_viz import timeline
+from micrograd_plus_viz.journal import walk_states
+from micrograd_plus_viz.trace_input import normalize, trace_data
 from trials import harness, pages
 
 pytestmark = pytest.mark.browser
-CASES = [0, 17]
-"""A program with hooks, and a loop of several rounds."""
+CASES = [0, 17, 10_002, 10_009]
+"""A program with hooks, a loop of several rounds, a network, and `Value`s of which one walk cannot begin."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,6 +69,18 @@ def test_a_node_has_what_it_sends_after_a_hook():
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_leaves_have_their_gradients_of_the_moment_while_values_are_computed(rounds):
     assert not differences_of(cleared_late(rounds), back=True, early=True)
+
+
+def test_a_record_without_a_walk_shows_what_the_program_left():
+    a, b = Value(2.0), Value(3.0)
+    with mg.record() as trace:
+        c = a * b
+        c.grad = 1.0
+        c._backward()
+        a.data -= 0.1 * a.grad
+    assert not differences_of(trace, early=True)
+    (state,) = walk_states(normalize(trace_data(trace))).values()
+    assert (len(state.starts), len(state.values)) == (3, 1)
 
 
 def test_a_film_plays_through_everything_between_its_walks(page, tmp_path):

@@ -39,11 +39,12 @@ def test_what_leads_only_to_a_cut_is_dead_and_constants_are_not():
     assert dead_names(data) == {"x", "multiply (y)", "detach (d)", "multiply (k)", "add (k)", "greater (m)"}
 
 
-def test_nothing_is_dead_where_the_walk_failed_or_the_trace_is_a_part():
+def test_a_part_has_the_dead_nodes_and_a_failed_walk_has_none():
     trace = cut_program()
     part = normalize(trace_data(trace, 0, 2))
     assert part["part"]
-    assert not {"x", "multiply (y)"} & dead_names(part), "they may be used in another part"
+    assert {"x", "multiply (y)"} & {node["title"] for node in part["nodes"]} <= dead_names(part)
+    assert dead_names(part) <= dead_names(normalize(trace_data(trace)))
     titles = {node["id"]: node["title"] for node in part["nodes"]}
     edges = {(titles[e["node"]], node["title"]) for node in part["nodes"] for e in node["inputs"]}
     assert {("w", "multiply (k)"), ("multiply (k)", "add (k)")} <= edges
@@ -59,6 +60,25 @@ def test_nothing_is_dead_where_the_walk_failed_or_the_trace_is_a_part():
         with pytest.raises(ValueError, match="no"):
             (z * 1.0).backward()
     assert not dead_names(normalize(trace_data(failing)))
+
+
+def test_a_branch_behind_a_cut_is_dead_in_a_part():
+    w, u = leaf(2.0), leaf(1.5)
+    with mg.record() as trace:
+        h = w * 1.0
+        side = mg.sin(u) * 2.0
+        d = side.detach()
+        for _ in range(60):
+            h = h * 0.9 + d * 0.1
+        (h + u * h.detach()).backward()
+    part = normalize(trace_data(trace, 60, 50))
+    names = {node["title"] for node in part["nodes"]}
+    assert {"mg.sin(u)", "multiply (side)", "detach (d)", "u"} <= names
+    dead = {"mg.sin(u)", "multiply (side)", "detach (d)"}
+    assert {name for name in dead_names(part) if not name.startswith("d * 0.1")} == dead
+    from_whole, _ = window(normalize(trace_data(trace)), 60, 50)
+    assert dead_names(from_whole) & names == dead_names(part)
+    assert {part["nodes"][node]["title"] for node in part["part"]["unreached"]} == dead - {"detach (d)"}
 
 
 def test_the_branch_behind_a_cut_is_drawn_in_every_part_that_uses_the_cut(open_player):

@@ -1,5 +1,6 @@
 """Tests of quizzes: questions, accepted answers, and that no output reveals them."""
 
+import itertools
 import json
 import math
 
@@ -240,6 +241,56 @@ def test_shape_sign_order_and_adds_are_those_of_the_record():
     ]
 
 
+def test_what_an_earlier_walk_left_is_no_arrival_of_this():
+    answers = [question(twice(), step, "adds").right for step in (2, 3, 4)]
+    assert answers == [["1"], ["2"], ["1", "2"]]
+
+
+def test_no_answer_has_two_replies():
+    for trace in (curve(), layer(), twice()):
+        for step in trace.steps:
+            for kind in KINDS:
+                asked = question(trace, step.index + 1, kind)
+                replies = [*asked.right, *(each for answers, _ in asked.hints for each in answers)] if asked else []
+                assert len(set(replies)) == len(replies), (kind, step)
+
+
+def test_an_entry_is_pressed_only_if_one_is_clearly_the_largest():
+    def weigh(*weights):
+        w = leaf([0.5, -0.25, 2.0], "w")
+        with mg.record() as trace:
+            (w * mg.tensor(weights)).sum().backward()
+        return question(trace, 2, "cell")
+
+    assert weigh(1.0, -1.02, 0.3) is None
+    assert weigh(1.0, -2.0, 0.3).right == ["1"]
+
+
+def test_the_entry_in_question_is_one_that_the_step_changes():
+    w = leaf([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], "w")
+    with mg.record() as trace:
+        (w[4] * 3.0).backward()
+    last = len(trace.steps)
+    assert "entry [4] of" in question(trace, last, "gradient").say
+
+
+def test_a_question_says_that_a_hook_comes_later():
+    w = leaf(3.0, "w")
+    w.register_hook(lambda gradient: gradient * 2)
+    with mg.record() as trace:
+        (w * 5.0).backward()
+    assert question(trace, 1, "gradient").say.endswith("What is the gradient of w then, before its hook changes it?")
+
+
+def test_a_mean_over_broadcast_copies_asks_for_the_sum():
+    b = leaf(0.7, "b")
+    with mg.record() as trace:
+        (b * mg.tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+    asked = question(trace, 2, "gradient")
+    assert says(asked, number(asked, 10.0)) is True
+    assert "not the average" in says(asked, number(asked, 2.5))
+
+
 def test_a_wrong_sign_of_zeros_asks_for_the_factor():
     with mg.record() as trace:
         w, hidden = leaf([1.0, 2.0], "w"), leaf([0.0, 0.0], "hidden")
@@ -317,6 +368,12 @@ def test_a_handful_is_of_several_kinds_in_the_order_of_the_walk():
     assert [asked.at for asked in made] == sorted({asked.at for asked in made})
     assert len({asked.kind for asked in made}) >= 4
     assert set(MIX) == set(KINDS) - {"cell"}, "an author asks for an entry; a handful asks for numbers"
+
+
+def test_questions_of_a_handful_are_not_about_adjacent_steps():
+    normal, _ = load_window(curve())
+    places = [asked.at for asked in Chooser(normal, 0.02, (), 0).handful(3, MIX)]
+    assert all(other - one > 1 for one, other in itertools.pairwise(places)), places
 
 
 @pytest.mark.parametrize("make", sample_traces.EVERY)

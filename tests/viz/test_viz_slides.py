@@ -71,6 +71,16 @@ def test_a_poll_has_the_right_answer_and_those_of_named_mistakes_as_choices():
     assert (sorted(choices), right) == (["(3,)", "(4, 3)"], ["(3,)"])
 
 
+def test_a_mistake_that_reads_like_the_answer_is_no_choice():
+    wrong = {1 / 3 + 1e-6: "Almost.", 3.0: "Turn it round."}
+    choices, right = choices_of(viz.ask("1/3?", 1 / 3, wrong=wrong, tolerance=1e-9).poll())
+    assert (sorted(choices), right) == (["0.3333", "3"], ["0.3333"])
+    candidates = [{"answer": 6.0 + 1e-6, "hint": "Almost."}, {"answer": 9.0, "hint": "That is x² itself."}]
+    quiz = viz.quiz(record_square(), 2, "gradient", candidates=candidates, tolerance=1e-9)
+    texts = [choice["text"] for choice in quiz.poll().data["quiz"]["question"]["choices"]]
+    assert texts.count("6") == 1
+
+
 def test_a_question_without_named_mistakes_or_with_choices_is_its_own_poll():
     for card in (viz.ask("How much?", 6), viz.ask("Which?", "a", wrong={"b": "No."})):
         assert card.poll() is card

@@ -123,5 +123,9 @@ def _round_to(x: Any, digits: int) -> Any:
         return [_round_to(part, digits) for part in x]
     if isinstance(x, (bool, str, int)) or x is None:
         return x
-    near = float(f"{x:.{digits}g}")
+    text = f"{x:.{digits}g}"
+    near = float(text)
+    # The page rounds again, to fewer digits. From 10.0350 it would make 10.04 of 10.03498, so that keeps more digits.
+    if near != x and text.partition("e")[0].rstrip("0").endswith("5"):
+        return _round_to(x, digits + 1)
     return int(near) if near == int(near) and abs(near) < 1e6 else near

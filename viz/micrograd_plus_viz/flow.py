@@ -14,23 +14,26 @@ def mark_dead_nodes(trace: Trace) -> None:
     """Set `dead` of every node: whether no walk of the trace can bring a gradient there, although an input of the
     program requires it.
 
-    A constant is not dead: no one asked for its gradient. In a part of a trace only results that are cut are dead,
-    since the other uses of a node can be in another part.
+    A constant is not dead: no one asked for its gradient. A part of a trace lists its dead nodes that require
+    one, since the other uses of a node can be in another part.
     """
-    nodes, reached = trace["nodes"], _nodes_behind_roots(trace)
+    nodes, unreached = trace["nodes"], _find_unreached(trace)
     for node in nodes:
         parents = [nodes[each["node"]] for each in node["inputs"]]
         is_cut = node["cut"] is not None or (
             node["kind"] != "leaf" and not node["requires_grad"] and any(parent["dead"] for parent in parents)
         )
-        node["dead"] = is_cut or (node["requires_grad"] and reached is not None and node["id"] not in reached)
+        node["dead"] = is_cut or node["id"] in unreached
 
 
-def _nodes_behind_roots(trace: Trace) -> set[int] | None:
-    """Return the nodes behind the roots of walks, without what is behind a cut; None if that is unknown."""
+def _find_unreached(trace: Trace) -> set[int]:
+    """Return the nodes that require a gradient, but are not behind the root of a walk, or only behind a cut; none if
+    that is unknown."""
     roots = [walk["root"] for walk in trace["walks"]]
-    if trace["part"] or not roots or None in roots or trace["error"] or any(walk["error"] for walk in trace["walks"]):
-        return None
+    if trace["part"]:
+        return set(trace["part"]["unreached"])
+    if not roots or None in roots or trace["error"] or any(walk["error"] for walk in trace["walks"]):
+        return set()
     todo = [*roots, *(step["node"] for step in trace["steps"]), *(step["target"] for step in trace["steps"])]
     reached = set(todo)
     while todo:
@@ -39,7 +42,7 @@ def _nodes_behind_roots(trace: Trace) -> set[int] | None:
             behind = {each["node"] for each in node["inputs"]} - reached
             reached |= behind
             todo += behind
-    return reached
+    return {node["id"] for node in trace["nodes"] if node["requires_grad"]} - reached
 
 
 def words_of_cut(node: Trace) -> str | None:

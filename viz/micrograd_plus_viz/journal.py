@@ -28,13 +28,14 @@ class WalkState(NamedTuple):
     ends: dict[int, int | None]
     """The gradients that the end of the walk leaves in leaves."""
     before: list[Trace]
-    """What happened between the walk before and this one."""
+    """What happened between the last walk with steps and this one."""
     at_end: list[Trace]
     """The hooks that changed gradients of leaves at the end."""
 
 
 def walk_states(trace: Trace) -> dict[int, WalkState]:
-    """Return what leaves have in each walk, by the walk's number."""
+    """Return what leaves have in each walk, by the walk's number. A trace without walks has what they have at the end,
+    under 0."""
     gradients = {each["node"]: each["value"] for each in trace["starts"]}
     values: dict[int, int | None] = {}
     states: dict[int, WalkState] = {}
@@ -42,7 +43,8 @@ def walk_states(trace: Trace) -> dict[int, WalkState]:
 
     def begin(number: int) -> WalkState:
         states[number] = state = WalkState(dict(gradients), dict(values), {}, [*waiting], [])
-        waiting.clear()
+        if trace["walks"][number]["steps"]:
+            waiting.clear()
         return state
 
     state = begin(trace["steps"][0]["walk"]) if trace["steps"] and trace["journal"][:1] else None
@@ -54,7 +56,7 @@ def walk_states(trace: Trace) -> dict[int, WalkState]:
         elif entry["of"] is not None:
             waiting += [entry] if is_over or state is None or entry["kind"] not in ENDS_A_WALK else []
             _carry_out(entry, gradients, values, None if is_over else state, trace)
-    return states
+    return states if trace["walks"] else {0: WalkState(gradients, values, {}, waiting, [])}
 
 
 def _carry_out(
@@ -105,8 +107,9 @@ def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
 
 
 def last_changes(trace: Trace) -> list[Trace]:
-    """Return what happened after the last walk."""
-    ends = [place for place, entry in enumerate(trace["journal"]) if entry["kind"] == "end"]
+    """Return what happened after the last walk with steps."""
+    ends = [place for place, entry in enumerate(trace["journal"])
+            if entry["kind"] == "end" and trace["walks"][entry["walk"]]["steps"]]  # fmt: skip
     return [entry for entry in trace["journal"][ends[-1] :] if entry["of"] is not None] if ends else []
 
 

@@ -140,6 +140,7 @@ def normalize(trace: Trace) -> Trace:
             for place, each in enumerate(trace["groups"])
         ],
         "links": [[group[a], group[b], n] for a, b, n in part["links"]] if part else [],
+        "part": part and part | {"unreached": [number[node] for node in part["unreached"]]},
         "starts": [g | {"node": number[g["node"]]} for g in trace["starts"] if g["node"] in number],
         "journal": [
             entry | {"node": None if entry["node"] is None else number[entry["node"]]}

@@ -71,9 +71,11 @@ def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None
         arrived: dict[int, int | None] = {} if walk.root is None or not back else {walk.root: walk.seed}
         arrived |= several
         is_whole = not trace["steps"] or trace["first"] + walk.at <= trace["walks"][_number(trace, walk)]["first"]
-        state = states.get(_number(trace, walk)) if trace["walks"] else None
+        state = states.get(_number(trace, walk))
         if back and is_whole and state is not None:
-            arrived |= {node: place for node, place in state.starts.items() if node in leaves}
+            arrived |= {
+                node: place for node, place in state.starts.items() if node in leaves or not trace["walks"]
+            }
         for step, (_, start, end) in zip(trace["steps"][walk.at : walk.stop], edges_taken[walk.at :], strict=False):
             arrived.setdefault(start, step["upstream"])
             arrived.setdefault(end, step["before"])

@@ -137,7 +137,8 @@ def _renumber(
     of_nodes = trace["part"]["of_nodes"] if trace["part"] else len(trace["nodes"])
     return trace | {
         "first": begin,
-        "part": {"first": begin, "steps": len(steps), "of_steps": trace["total"], "of_nodes": of_nodes},
+        "part": {"first": begin, "steps": len(steps), "of_steps": trace["total"], "of_nodes": of_nodes,
+                 "unreached": [node["id"] for node in nodes if node["dead"] and node["requires_grad"]]},
         "error": trace["error"] and trace["error"] | {"node": numbers.get(trace["error"]["node"])},
         "walks": [_walk(each, numbers, values) for each in trace["walks"]],
         "not_finite": [

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from math import prod
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..runtime.guards import is_built_in
 from .values import copy_error, describe, explained_error, same_error
@@ -31,12 +31,13 @@ whole_numbers: dict[str, int | None] = {}
 """Parameters that must be whole numbers, and the least value of each. The packages of operations fill it."""
 
 
-class Explanation(NamedTuple):
+class Explanation:
     """Message of one operation: what its arguments must be, and two notes on its `axis`."""
 
-    message: str = ""
-    axis: str = ""
-    new_axes: bool = False
+    __slots__ = ("axis", "message", "new_axes")
+
+    def __init__(self, message: str = "", axis: str = "", new_axes: bool = False):
+        self.message, self.axis, self.new_axes = message, axis, new_axes
 
 
 NO_EXPLANATION = Explanation()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 
@@ -45,6 +44,8 @@ def same_error(error: Exception, message: str) -> Exception | None:
 
 def copy_error(error: Exception, note: str) -> Exception:
     """Return a copy of an error with a note, which the traceback shows; for an error that cannot be copied, another."""
+    from copy import copy  # most programs never need it
+
     try:
         changed = copy(error)
     except Exception:  # noqa: BLE001 - a class of a user's may do anything

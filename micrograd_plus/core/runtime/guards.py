@@ -21,6 +21,7 @@ from ...backends.shared import copy_array, has_one_owner
 from ..variable import Variable
 from .ownership import snapshot
 
+PACKAGE = __name__.partition(".")[0] + "."
 NO_WRITES = (
     "a forward or rule must not write into a value that it is given, since the walk and other rules read it; write "
     "g = 2 * upstream instead of upstream *= 2, or change a copy"
@@ -37,7 +38,7 @@ def guard(function: Any) -> Any:
 
 def is_built_in(function: Any) -> bool:
     """Return True for a function of this package."""
-    return str(function.__module__).partition(".")[0] == __name__.partition(".")[0]
+    return str(function.__module__).startswith(PACKAGE)
 
 
 def add_guard(function: Callable[..., Any]) -> Callable[..., Any]:

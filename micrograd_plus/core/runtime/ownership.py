@@ -34,7 +34,7 @@ def lend_to_user(variable: Variable) -> Array:
     """Return the array of a variable for its user to read and write; if anyone else holds it, a copy."""
     if not user_may_write(variable):
         if has_other_owners(variable):
-            variable._data = variable._data.copy()
+            variable._data = variable._data.copy("K")
         variable.is_fast, variable.is_lent = False, True
         count_write(variable)
     if recording.open:
@@ -46,7 +46,7 @@ def snapshot(variable: Variable) -> Array:
     """Return the array of a variable for an operation to keep; a copy while the user may write into it."""
     if user_may_write(variable):
         if has_other_owners(variable):
-            return variable._data.copy()
+            return variable._data.copy("K")
         variable.is_lent = False
         variable.is_fast = is_real_on_cpu(variable._data)
     return variable._data
@@ -56,7 +56,7 @@ def lent_array(variable: Variable) -> Array | None:
     """Return a snapshot of a lent array that compiled code can use; None for any other variable."""
     if variable.is_fast or not getattr(variable, "is_lent", False) or not is_real_on_cpu(variable._data):
         return None
-    return variable._data.copy() if has_other_owners(variable) else snapshot(variable)
+    return variable._data.copy("K") if has_other_owners(variable) else snapshot(variable)
 
 
 def array_to_write(variable: Variable) -> Array:
@@ -66,7 +66,7 @@ def array_to_write(variable: Variable) -> Array:
     place, since its user expects to see the change.
     """
     if not user_may_write(variable) and has_other_owners(variable):
-        variable._data = variable._data.copy()
+        variable._data = variable._data.copy("K")
     count_write(variable)
     if recording.open:
         notify_change("lend", variable, None, None)

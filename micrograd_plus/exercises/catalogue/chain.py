@@ -28,8 +28,8 @@ def quotients(inputs):
 
 
 EXERCISES = [
-    *rules(GROUP, "subtract.a+b", "multiply.a+b", "divide.b", "power.base", "exp2.x", "log2.x", "sqrt.x", "tanh.x",
-           "sigmoid.x", "softsign.x", "maximum.a+b", "clip.x"),
+    *rules(GROUP, "subtract.a+b", "multiply.a+b", "divide.b", "power.base", "power.exponent", "log2.x", "sqrt.x",
+           "tanh.x", "sigmoid.x", "softsign.x", "maximum.a+b", "clip.x"),
     *second_order(GROUP, "multiply.a+b", "tanh.x"),
     whole_rule(GROUP, "relu.x", "the backward pass of relu: upstream and the gate"),
     whole_rule(GROUP, "leaky_relu.x", "the backward pass of leaky relu: upstream and two slopes"),

@@ -37,8 +37,8 @@ def inverted_dropout(upstream, kept, rate):
 
 def draw_dropout(rng):
     """Draw the inputs of dropout, which keeps some entries and drops others. No rate equals its rest, 1 - rate."""
-    return {"upstream": real(2, 3)(rng), "x": real(2, 3)(rng), "rate": float(rng.choice([0.2, 0.3, 0.6])),
-            "kept": rng.permutation([1.0, 1.0, 1.0, 1.0, 0.0, 0.0]).reshape(2, 3)}  # fmt: skip
+    return {"upstream": real(3, 2)(rng), "x": real(3, 2)(rng), "rate": float(rng.choice([0.2, 0.3, 0.6])),
+            "kept": rng.permutation([1.0, 1.0, 1.0, 1.0, 0.0, 0.0]).reshape(3, 2)}  # fmt: skip
 
 
 INVERTED_DROPOUT = function_exercise(
@@ -48,9 +48,9 @@ INVERTED_DROPOUT = function_exercise(
            "What does x receive when `upstream` arrives at out?",
     inputs=draw_dropout, reads=("upstream", "x", "kept", "rate"),
     edges={
-        "nothing is dropped": {"kept": np.ones((2, 3)), "rate": 0.0},
-        "almost everything is dropped": {"kept": np.eye(2, 3)[::-1], "rate": 0.95},
-        "entries of x are 0": {"x": lambda rng: real(2, 3)(rng) * np.array([[0.0, 1, 1], [1, 0, 1]])},
+        "nothing is dropped": {"kept": np.ones((3, 2)), "rate": 0.0},
+        "almost everything is dropped": {"kept": np.eye(3, 2)[::-1], "rate": 0.95},
+        "entries of x are 0": {"x": lambda rng: real(3, 2)(rng) * np.array([[0.0, 1], [1, 0], [1, 1]])},
     },
 )  # fmt: skip
 INVERTED_DROPOUT.walk_program = one_input("out = x * kept / (1 - rate)", "x", ["kept", "rate"])

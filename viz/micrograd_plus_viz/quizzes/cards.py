@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -35,7 +36,7 @@ NOTES = {
     "cells": "Press all entries that fit, or move with the arrow keys and press Enter. Then press Answer.",
 }
 PLAIN = {
-    "number": "Try again: what happens to the number if one input changes a little?",
+    "number": "Try again: which numbers does the question give, and what becomes of each?",
     "numbers": "At least one of these numbers is different.",
     "shape": "The shape is another one.",
     "one": "Try another one.",
@@ -89,7 +90,7 @@ def ask(
         if not isinstance(hint, str) or not hint.strip():
             raise TypeError(f"wrong must have a hint as a text for each answer, got {hint!r} for {answer!r}")
     answers = answers_for(right, hints, choices, picture, tolerance)
-    card = Card(card_data(say, why, answers, hints, show_me), f"Question: {say}", say)
+    card = Card(card_data(say, why, answers, with_slips(answers, hints), show_me), f"Question: {say}", say)
     if answers.form in ("number", "numbers", "shape") and hints:
         named = {answers.word(answer): hint for answer, hint in list(hints.items())[: MOST_CHOICES - 1]}
         named.pop(answers.text_of_right(), None)
@@ -119,6 +120,10 @@ class Answers:
     def word(self, answer: Any) -> str:
         """Return an answer in words."""
         raise NotImplementedError
+
+    def slips(self) -> Iterable[tuple[Any, str]]:
+        """Return wrong answers that are near the right one whatever the question is, each with a hint."""
+        return ()
 
     def text_of_right(self) -> str:
         """Return the right answer in words."""
@@ -154,6 +159,10 @@ class NumberAnswers(Answers):
         """Return an answer in words."""
         return number(as_number(answer))
 
+    def slips(self) -> Iterable[tuple[Any, str]]:
+        """Return the number with the other sign, doubled, and halved."""
+        return slips_of(self.right)
+
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
         return {"width": width(self.tolerance), "note": NOTES["number"].format(tolerance=number(100 * self.tolerance))}
@@ -171,6 +180,12 @@ class NumbersAnswers(Answers):
     def word(self, answer: Any) -> str:
         """Return an answer in words."""
         return words.join_words([number(as_number(each)) for each in flatten(answer)])
+
+    def slips(self) -> Iterable[tuple[Any, str]]:
+        """Return the numbers with other signs, and in the other order."""
+        numbers = [as_number(each) for each in flatten(self.right)]
+        return ((tuple(-each for each in numbers), "The sizes are right. Look at the signs."),
+                (tuple(numbers[::-1]), "The numbers are right. Look at their order."))  # fmt: skip
 
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
@@ -193,6 +208,10 @@ class ShapeAnswers(Answers):
         """Return an answer in words."""
         return str(tuple(answer))
 
+    def slips(self) -> Iterable[tuple[Any, str]]:
+        """Return the shape in the other order."""
+        return ((tuple(self.right[::-1]), "The lengths are right. Look at their order."),)
+
 
 class ChoiceAnswers(Answers):
     """One of some choices, or several."""
@@ -213,6 +232,16 @@ class ChoiceAnswers(Answers):
         """Return an answer in words."""
         chosen = [answer] if isinstance(answer, str) else [each for each in self.choices if each in set(answer)]
         return words.join_words(chosen) if chosen else "none of them"
+
+    def slips(self) -> Iterable[tuple[Any, str]]:
+        """Return some of the right choices, and all of them with others, where several are right."""
+        right, all_choices = set(self.right), self.choices
+        for count in range(1, len(all_choices) + 1) if self.form == "several" else ():
+            for chosen in combinations(all_choices, count):
+                if set(chosen) < right:
+                    yield chosen, "All that you chose fit. Something is missing."
+                elif right < set(chosen):
+                    yield chosen, "All that fit are among them. Something is too much."
 
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
@@ -277,6 +306,23 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
             f"picture; got {right!r}"
         )
     found.shown = value
+    return found
+
+
+def slips_of(number: float) -> Iterable[tuple[float, str]]:
+    """Yield a number with the other sign, doubled, and halved, each with a hint."""
+    yield -number, "The size is right. Look at the sign."
+    yield 2 * number, "That is twice as much as it should be."
+    yield number / 2, "That is half of what it should be."
+
+
+def with_slips(answers: Any, hints: Mapping[Any, str]) -> dict[Any, str]:
+    """Return the author's hints, and those of slips that are neither right nor have a hint already."""
+    found, taken = dict(hints), {*answers.right_texts(), *(each for answer in hints for each in answers.texts(answer))}
+    for answer, hint in answers.slips():
+        if answers.typed_text(answer) not in taken:
+            taken.update(answers.texts(answer))
+            found[answer] = hint
     return found
 
 

@@ -15,7 +15,7 @@ from .. import cells, words
 from ..digits import number
 from ..trace_input import Trace
 from . import formula_choices, picture_choices
-from .cards import shuffle_choices
+from .cards import shuffle_choices, slips_of
 from .sealed_answers import accepted_bins, shape_text, width
 
 MOST_CHOICES = 6
@@ -298,9 +298,7 @@ def _by_mistake(
         after = context.value("after")
         copies = len(raw["data"]) / max(1, entries(after) or 1)
         yield base + (right - base) / copies, "Take the sum over the copies, not the average."
-    yield -right, "The size is right. Look at the sign."
-    yield 2 * right, "That is twice as much as it should be."
-    yield right / 2, "That is half of what it should be."
+    yield from slips_of(right)
 
 
 def _add_candidates(context: StepContext, dims: list[int], place: int) -> Iterable[tuple[Any, str]]:

@@ -25,8 +25,12 @@ const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ 
 // round numbers, the sign of an operation.
 const SIGNS = { multiply: "\u00d7", add: "+", subtract: "\u2212", divide: "\u00f7", matmul: "@", negative: "\u2212" };
 
+// The scale of a picture behind a shape: "\u00b10.5" or "has nan".
+const scaleIn = (line, k) => (k === 1 ? /(?:\u00b1|has ).*/.exec(line)?.[0] : undefined);
+
 function formsOf(line, k, inOwn = false) {
-  if (k === 1 && line.includes("\u00b1")) return [line, line.slice(line.indexOf("\u00b1"))];
+  const scale = scaleIn(line, k);
+  if (scale) return [line, scale, scale.replaceAll("has ", ""), /^\(.*?\)/.exec(line)?.[0] ?? scale];
   if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
   const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
@@ -57,7 +61,7 @@ function fitText(line, k, breadth, font, inOwn) {
   if (isNumber(line.replace(/^\|?(grad|tangent)\|? \u00b1?/, ""))) {
     return breadthOf("\u2026", k, font) <= breadth ? "\u2026" : "";
   }
-  if (k === 2) return "";
+  if (k === 2 || scaleIn(line, k)) return "";
   // The last part of a path says most.
   const isPath = k === 0 && /^[\w.]+\.\w+$/.test(line);
   const cut = (kept) => (isPath ? `\u2026${line.slice(-kept)}` : `${line.slice(0, kept)}\u2026`);

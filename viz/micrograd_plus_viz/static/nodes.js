@@ -50,7 +50,7 @@ function valueCaption(data, place) {
   const mine = ownValueCaption(data, place);
   const theirs = data.other?.values[place];
   const text = theirs === undefined ? mine : ownValueCaption(data, theirs);
-  return text === mine ? mine : `${mine} | ${text.replace(/^\([^)]*\) /, "")}`;
+  return text === mine ? mine : `${mine} | ${text.replace(/^\([^)]*\),? /, "")}`;
 }
 
 function ownValueCaption(data, place) {

@@ -50,8 +50,11 @@ const isComplex = (value) => entriesOf(value).some(Array.isArray);
 const isScalar = (value) => value.data !== null && value.data.length === 1;
 const magnitude = (x) => Array.isArray(x) ? Math.hypot(Number(x[0]), Number(x[1])) : Number(x);
 const entriesOf = (value) => value?.data ?? value?.cells?.data ?? [];
-const largestOf = (...values) => values.flatMap((value) => (value && !isScalar(value) ? entriesOf(value) : []))
-  .map((x) => Math.abs(magnitude(x))).filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
+// The sizes of a value's largest entries: the cells of a large array have fewer digits than its statistics.
+const extremesOf = (value) => (!value || isScalar(value) ? [] : value.cells && value.cells.keeps !== "mean"
+  && value.statistics ? [value.statistics.min, value.statistics.max] : entriesOf(value));
+const largestOf = (...values) => values.flatMap(extremesOf).map((x) => Math.abs(magnitude(x)))
+  .filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
 const notFinite = (value) => value?.odd ? (value.odd.nan ? "nan" : "inf") : null;
 
 // Up to twelve numbers, or four by four, are printed; more are drawn as a picture.

@@ -1,0 +1,166 @@
+"""Lessons of docs/lessons: the notebook of each, its two runs, its cards with their questions, and its page.
+
+A lesson is found by its files: docs/lessons/NN_name.md, notebooks/NN_name.ipynb, and tests/lessons/NN_name.py with the
+right contents of the cells that a reader completes. Each notebook runs once as it is and once completed, each time in a
+fresh kernel and an empty folder. Tests of one process share these runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import tempfile
+from collections.abc import Iterable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import matplotlib.font_manager  # noqa: F401 - what a machine's first import says is no notebook's
+import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
+
+from lesson_pages import Hosted, question_salt, read_host
+from notebook_runs import html_of, run_notebook
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXTS, NOTEBOOKS, ANSWERS = ROOT / "docs" / "lessons", ROOT / "notebooks", ROOT / "tests" / "lessons"
+WATCH = (ROOT / "tests" / "lesson_watch.py").read_text("utf-8")
+make_lessons = runpy.run_path(str(ROOT / "docs" / "make_lessons.py"))
+
+COMPLETED = {"write", "exercise"}
+RECALL = re.compile(r"Recall\b|From (lesson \d\d|school)")
+
+
+def tags_of(cell: Any) -> set[str]:
+    """Return the tags of a cell."""
+    return set(cell.metadata.get("tags", []))
+
+
+class Lesson:
+    """A lesson with its text, its notebook and what its runs showed. Everything is computed once."""
+
+    def __init__(self, text: Path, answers: Path = ANSWERS) -> None:
+        self.name, self.text, self.answers = text.stem, text, answers
+        self.number = self.name[:2]
+        self.book = make_lessons["read_lesson"](text.read_text("utf-8"))
+        self.failure: CellExecutionError | None = None
+        self.kept = tempfile.TemporaryDirectory(prefix=self.name)      # removed with the lesson
+        self.folder = Path(self.kept.name)
+
+    @cached_property
+    def cells(self) -> list[Any]:
+        """Return the cells of the notebook as it is, after its run."""
+        return self.starter_run[0]
+
+    @cached_property
+    def notes(self) -> dict[str, Any]:
+        """Return what the kernel noted in that run."""
+        return self.starter_run[1]
+
+    @cached_property
+    def starter_run(self) -> tuple[list[Any], dict[str, Any]]:
+        """Run all cells as a reader gets them."""
+        return self.run(self.book)
+
+    @cached_property
+    def solution_run(self) -> tuple[list[Any], dict[str, Any]]:
+        """Run all cells with what a student writes."""
+        book = nbformat.from_dict(json.loads(json.dumps(self.book)))
+        for cell in book.cells:
+            if COMPLETED & tags_of(cell):
+                cell.source = self.right_cell(cell)
+        return self.run(book)
+
+    def right_cell(self, cell: Any) -> str:
+        """Return the right contents of a cell that the reader completes: by its first line, or its exercise."""
+        right = self.right_cells
+        keys = [cell.source.splitlines()[0], *re.findall(r"""exercises\.answer\(["']([^"']+)""", cell.source)]
+        found = [right[key] for key in keys if key in right]
+        assert found, f"tests/lessons/{self.name}.py: CELLS needs the right contents of the cell {keys[-1]!r}"
+        return found[0].strip("\n")
+
+    @cached_property
+    def right_cells(self) -> dict[str, str]:
+        """Return CELLS of tests/lessons/NN_name.py; a lesson without such cells needs no file."""
+        file = self.answers / f"{self.name}.py"
+        return runpy.run_path(str(file))["CELLS"] if file.exists() else {}
+
+    def run(self, book: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Run a notebook in an empty folder, and return its cells and what its kernel noted."""
+        run = Path(tempfile.mkdtemp(dir=self.folder))
+        (run / "empty").mkdir()
+        watched = nbformat.from_dict(json.loads(json.dumps(book)))
+        first, last = nbformat.v4.new_code_cell(WATCH), nbformat.v4.new_code_cell(f"tell({str(run / 'told')!r})")
+        watched.cells = [first, *watched.cells, last]
+        if self.failure:
+            raise self.failure
+        try:
+            cells = run_notebook(watched, run / "empty").cells[1:-1]
+        except CellExecutionError as failure:
+            self.failure = failure                # so that each test need not run the notebook again to fail
+            raise
+        return cells, json.loads((run / "told").read_text("utf-8"))
+
+    @property
+    def headings(self) -> list[int]:
+        """Return the indices of the cells that begin a section."""
+        cells = self.book.cells
+        return [i for i, cell in enumerate(cells) if cell.cell_type == "markdown" and cell.source.startswith("#")]
+
+    @cached_property
+    def cards(self) -> list[tuple[int, Hosted, list[dict[str, Any]]]]:
+        """Return the cards of the page in order: the index of the cell, the card, and its questions.
+
+        A question has the name of its cell, which stays when it is reworded.
+        """
+        noted, found = self.notes["questions"], []
+        order = [each["salt"] for each in noted]
+        for index, cell in enumerate(self.cells):
+            for each in filter(None, map(read_host, html_of(cell))):
+                salt = question_salt(each)
+                if salt is not None:
+                    start, count = order.index(salt), each.data.get("quiz", {}).get("count", 1)
+                    name = cell.metadata.get("name")
+                    found.append((index, each, [one | {"name": name} for one in noted[start : start + count]]))
+        return found
+
+    @cached_property
+    def questions(self) -> list[dict[str, Any]]:
+        """Return the questions that are shown, in order."""
+        return [question for _, _, questions in self.cards for question in questions]
+
+    @cached_property
+    def page(self) -> Path:
+        """Export the notebook after its run as a page, which asks no other host for anything."""
+        book = nbformat.v4.new_notebook(cells=self.cells, metadata=self.book.metadata)
+        body, _ = html_exporter().from_notebook_node(book)
+        path = self.folder / f"{self.name}.html"
+        path.write_text(body, encoding="utf-8")
+        return path
+
+
+@cache
+def html_exporter() -> Any:
+    """Return nbconvert's exporter, whose pages ask no other host for anything. It compiles its templates once."""
+    import nbconvert
+
+    share = Path(nbconvert.__file__).parents[4] / "share" / "jupyter"   # its templates, from any environment
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(share))
+        return nbconvert.HTMLExporter(require_js_url="", mathjax_url="", mermaid_js_url="", jquery_url="")
+
+
+@cache
+def lesson_of(name: str) -> Lesson:
+    """Return a lesson. Tests of this process share its runs."""
+    return Lesson(TEXTS / f"{name}.md")
+
+
+LESSONS = [path.stem for path in make_lessons["lesson_files"]()]
+
+
+def in_one_worker(names: Iterable[str]) -> list[Any]:
+    """Return the names as parameters whose tests share one run of the lesson."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(f"lesson {name[:2]}")) for name in names]

@@ -1,0 +1,178 @@
+"""A lesson that nobody has written yet, and what the tests of lessons say to a wrong one."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+import test_lesson_cards as cards_tests
+import test_lessons as tests
+from browser import chromium, page  # noqa: F401 - fixtures
+from lesson_answers import TYPED
+from lesson_runs import ROOT, Lesson
+from test_lessons import MOST_BYTES, MOST_CELLS, MOST_LINES, MOST_MEGABYTES, form_of, leaks_of, texts_of
+
+TINY = (ROOT / "tests" / "data" / "tiny_lesson.md").read_text("utf-8")
+TINY_ANSWERS = '''CELLS = {
+    "tanh.x.gaps": """@exercises.answer("tanh.x.gaps")
+def tanh_x_gaps(xp, x, out):
+    return 1 - out * out
+""",
+    "neuron.predict.lines": """@exercises.answer("neuron.predict.lines")
+def neuron_predict_lines(w, x, b):
+    s = w * x + b
+    y = np.tanh(s)
+    at_s = 1 - y * y
+    return at_s * x
+""",
+    "multiply.a": """@exercises.answer("multiply.a")
+def multiply_a(a, b):
+    return b
+""",
+    "# What does a half do to a gradient?": 'sentence = "It halves it."',
+}
+'''
+
+
+def tiny_lesson(folder: Path, text: str = TINY) -> Lesson:
+    """Write a thirteenth lesson as docs/teaching.md says: one text, and the answers to its cells."""
+    (folder / "13_halves.md").write_text(text, encoding="utf-8")
+    (folder / "13_halves.py").write_text(TINY_ANSWERS, encoding="utf-8")
+    return Lesson(folder / "13_halves.md", folder)
+
+
+@pytest.fixture(scope="module")
+def thirteenth(tmp_path_factory: pytest.TempPathFactory) -> Lesson:
+    return tiny_lesson(tmp_path_factory.mktemp("thirteenth"))
+
+
+CHECKS = {name: each for name, each in vars(tests).items()
+          if name.startswith("test_") and each.__code__.co_varnames[: each.__code__.co_argcount] == ("lesson",)
+          and name != "test_the_notebook_is_what_the_text_makes"}  # fmt: skip
+
+
+@pytest.mark.xdist_group("lesson 13")
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_thirteenth_lesson_needs_one_text_alone(thirteenth, check):
+    CHECKS[check](thirteenth)
+
+
+@pytest.mark.browser
+@pytest.mark.xdist_group("lesson 13")
+def test_the_thirteenth_lesson_is_answered_in_a_browser(thirteenth, page):  # noqa: F811 - as above
+    cards_tests.test_cards_accept_right_answers_and_name_wrong_ones(thirteenth, page)
+    cards_tests.test_the_page_is_accessible_and_answered_by_keyboard_alone(thirteenth, page)
+
+
+FAULTS = [
+    ("known_tags", "Here is a number", "Many words. " * 500 + "Here is a number"),
+    ("known_tags", "tags: [plants]", "tags: [setup]"),
+    ("known_tags", "*What does a half do to a gradient?*", "What does a half do to a gradient?"),
+    ("known_tags", "## You can now", "```{code-cell}\n1 + 1\n```\n\n" * MOST_CELLS + "## You can now"),
+    ("known_tags", "viz.progress()", "1 + 1\n" * MOST_LINES + "viz.progress()"),
+    ("has_a_name", ":name: a-half\n", ""),
+    ("has_a_name", ":name: gradient-of-x", ":name: a-half"),
+    ("something_to_do", "Here is a number", "So many words. " * 30 + "Here is a number"),
+    ("something_to_do", "Without the half", "So many words. " * 41 + "Without the half"),
+    ("new_terms", "Here is a number", "A rate, a number"),
+    ("new_terms", "A *rate* says", "A *rate*, a *pace* and a *speed* say"),
+]
+"""Faults of the form, which are found without a run: the check, and what is written instead of what."""
+FAULTS_OF_A_RUN = [
+    ("every_number", "Here is a number", "Here are 97 numbers"),
+    ("claims", "would receive 8", "would receive 2"),
+    ("gives_no_answer", 'print("x receives", wrong.gradients[0])', 'print("x receives 8.0", 1 / 2, 1 / 4)'),
+    ("gives_no_answer", "A *rate* says", "The number one starts it: the number one. A *rate* says"),
+    ("plain_text", "A *rate* says", "It sends one half of that. A *rate* says"),
+    ("no_solution", "## You can now", "```{code-cell}\ndef other(a, b):\n    return b\n```\n\n## You can now"),
+]
+
+
+FAULTS_OF_NUMBERS = {
+    "memory": ("quietly", "501 <= 500", lambda lesson: {
+        "starter_run": (lesson.cells, lesson.notes | {"megabytes": MOST_MEGABYTES + 1})}),
+    "outputs": ("quietly", "<= 1200000", lambda lesson: {
+        "starter_run": ([*lesson.cells, shown_cell("0" * MOST_BYTES)], lesson.notes)}),
+    "questions": ("asks_often", ">= 10", lambda lesson: {"questions": lesson.questions[:2]}),
+    "kinds": ("asks_often", ">= 5", lambda lesson: {
+        "questions": [each | {"kind": "number"} for each in lesson.questions],
+        "solution_run": (lesson.cells, lesson.notes | {"kinds": {}})}),
+    "recalls": ("asks_often", "a recalled question begins", lambda lesson: {
+        "questions": [each | {"say": f"So: {each['say']}"} for each in lesson.questions]}),
+    "last questions": ("asks_often", "three exit questions", lambda lesson: {
+        "cards": [each for each in lesson.cards if each[0] < lesson.headings[-1]]}),
+    "a hunt that names its rule": ("plain_text", "a hunt names its wrong rule", lambda lesson: {
+        "questions": [*lesson.questions, lesson.questions[0] | {"rule": "x receives"}]}),
+    "no rule worked out": ("worked_out", "worked", lambda lesson: {
+        "cells": [cell for cell in lesson.cells if form_of(cell) != "worked"]}),
+    "a rule worked out wrongly": ("worked_out", "is worked out, and wrong", lambda lesson: {
+        "starter_run": (lesson.cells, lesson.notes | {"replies": lesson.notes["replies"] | {"subtract.b": False}}),
+        "notes": lesson.notes | {"replies": lesson.notes["replies"] | {"subtract.b": False}}}),
+    "no planted mistake": ("planted_mistake", "assert", lambda lesson: {
+        "cells": [nbformat.from_dict(cell | {"outputs": []}) for cell in lesson.cells]}),
+}  # fmt: skip
+"""Faults of what a run shows: the check, what it says, and what of the lesson is another."""
+
+
+def shown_cell(text: str) -> Any:
+    """Return a cell that has run and printed a text."""
+    printed = nbformat.v4.new_output("stream", name="stdout", text=text)
+    return nbformat.v4.new_code_cell("print()", outputs=[printed], execution_count=1)
+
+
+@pytest.mark.xdist_group("lesson 13")
+@pytest.mark.parametrize("fault", FAULTS_OF_NUMBERS)
+def test_a_fault_of_what_a_run_shows_is_found(thirteenth, fault):
+    part, said, change = FAULTS_OF_NUMBERS[fault]
+    check_named(part)(thirteenth)
+    twin = copy.copy(thirteenth)
+    vars(twin).update(change(thirteenth))            # what a lesson computes once is kept there
+    with pytest.raises(AssertionError, match=re.escape(said)):
+        check_named(part)(twin)
+
+
+@pytest.mark.browser
+@pytest.mark.xdist_group("lesson 13")
+def test_a_card_that_no_key_reaches_is_found(thirteenth, page):  # noqa: F811 - as above
+    page.goto(thirteenth.page.as_uri())
+    index = next(k for k, (_, _, asked) in enumerate(thirteenth.cards) if asked[0]["form"] in TYPED)
+    _, card, questions = thirteenth.cards[index]
+    host = page.locator(f'[data-mgp="{card.id}"]').first
+    host.locator(".answer").first.evaluate("(box) => { box.disabled = true; }")
+    with pytest.raises(AssertionError, match="Tab does not reach"):
+        cards_tests.answer_by_keyboard(page, host, questions)
+
+
+def check_named(part: str) -> Any:
+    """Return the check whose name has a part."""
+    (found,) = [each for name, each in CHECKS.items() if part in name]
+    return found
+
+
+@pytest.mark.parametrize(("part", "right", "wrong"), FAULTS)
+def test_a_fault_of_the_form_is_found(tmp_path, part, right, wrong):
+    assert right in TINY
+    with pytest.raises(AssertionError):
+        check_named(part)(tiny_lesson(tmp_path, TINY.replace(right, wrong, 1)))
+
+
+@pytest.mark.xdist_group("lesson 13")
+def test_faults_of_a_run_are_found(tmp_path):
+    text = TINY
+    for _, right, wrong in FAULTS_OF_A_RUN:
+        assert right in text
+        text = text.replace(right, wrong, 1)
+    faulty = tiny_lesson(tmp_path, text)
+    for part in {part for part, _, _ in FAULTS_OF_A_RUN}:
+        with pytest.raises(AssertionError):
+            check_named(part)(faulty)
+    assert len(list(leaks_of(faulty, [texts_of(cell) for cell in faulty.cells]))) == LEAKS
+
+
+LEAKS = 2
+"""Of the faults above, those that give an answer away."""

@@ -1,0 +1,424 @@
+"""The life of a compiled step: its calls, what is traced again, what the engine runs, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+from micrograd_plus import nn, optim
+from micrograd_plus.nn import functional
+from micrograd_plus.written import (
+    memory,
+    passes,
+    seams,
+    step as compiling,
+)
+from micrograd_plus.written.ink import open_page
+from written_steps import (
+    same,
+    schedules,
+    set_column,
+)
+
+
+def test_everything_else_works_without_the_package(tmp_path):
+    package = Path(mg.__file__).parent
+    shutil.copytree(package, tmp_path / "micrograd_plus", ignore=shutil.ignore_patterns("written", "__pycache__"))
+    code = """
+import micrograd_plus as mg
+from micrograd_plus import checks, engine, exercises, grading, nn, optim, tracing, transforms
+from micrograd_plus.checks import promises
+net = nn.Linear(3, 2)
+sgd = optim.SGD(net.parameters(), lr=0.01)
+losses = []
+for _ in range(3):
+    sgd.zero_grad()
+    loss = (net(mg.tensor([[1.0, 2.0, 3.0]])) ** 2).sum()
+    loss.backward()
+    sgd.step()
+    losses.append(loss.item())
+for name, keep in promises.promises.items():
+    keep(promises.samples["tanh"][0])
+w = engine.Value(2.0)
+(w * w).backward()
+assert w.grad == 4.0 and losses[0] > losses[-1]
+try:
+    mg.compile
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stdout == "No module named 'micrograd_plus.written'\n", done.stderr
+
+
+def test_a_program_knows_its_peak_memory():
+    def step(x):
+        a = mg.exp(x)
+        b = mg.sin(a)
+        return (a * b).sum()
+
+    x = mg.tensor(np.ones((300, 100)))
+    assert memory.peak_bytes(mg.written_out(step, x).page) == 2 * 300 * 100 * 8
+
+
+CALLS_THAT_FAIL = [
+    lambda x, classes: functional.cross_entropy(x, classes + 1),
+    lambda x, classes: functional.cross_entropy(x, classes - 10),
+    lambda x, classes: functional.nll_loss(x, classes + 1),
+    lambda x, classes: functional.binary_cross_entropy(x, mg.ones_like(x)),
+    lambda x, classes: functional.embedding(classes, x),
+    lambda x, classes: mg.one_hot(classes, 3),
+    lambda x, classes: x @ x,
+    lambda x, classes: x[5],
+    lambda x, classes: mg.take(x, [7], axis=0),
+    lambda x, classes: x + mg.ones((4, 4)),
+    lambda x, classes: x.reshape(4, 4),
+    lambda x, classes: mg.linalg.inv(mg.zeros((2, 2)) * x.sum()),
+]
+
+
+@pytest.mark.parametrize("call", CALLS_THAT_FAIL)
+def test_a_call_that_fails_says_at_every_call_what_the_engine_says(call):
+    x = mg.tensor([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]])
+    classes = mg.tensor([0, 9])
+    with pytest.raises((ValueError, IndexError, np.linalg.LinAlgError)) as by_engine:
+        call(x, classes)
+    step = mg.compile(call)
+    for _ in range(3):
+        with pytest.raises(by_engine.type) as traced:
+            step(x, classes)
+        assert str(traced.value) == str(by_engine.value)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc gives freed memory back after each step")
+def test_a_compiled_step_in_a_fresh_process_keeps_its_memory():
+    code = """
+import resource, numpy as np, micrograd_plus as mg
+x = mg.tensor(np.ones((600, 600)))
+def step(x): return (mg.exp(x) * mg.sin(mg.exp(x)) + x).sum()
+def faults(step):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10): step(x)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+step(x)
+by_engine = faults(step)
+compiled = mg.compile(step)
+compiled(x), compiled(x), compiled(x)
+print(by_engine, faults(compiled))
+"""
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}  # Dask sets one
+    done = subprocess.run([sys.executable, "-c", code], env=usual, capture_output=True, text=True, check=True)
+    by_engine, by_program = map(int, done.stdout.split())
+    assert by_program < 100 < by_engine
+
+
+ASKING = {
+    "if loss > 3": lambda x: x if x.sum() > 3 else -x,
+    "float(x)": lambda x: x * float(x.sum()),
+    "int(x)": lambda x: x * int(x.sum()),
+    "x.item()": lambda x: x * x.sum().item(),
+    "x.tolist()": lambda x: x * x.tolist()[0],
+    "x.numpy()": lambda x: x * x.numpy(),
+    "np.asarray(x)": lambda x: x * np.asarray(x),
+    "x[mask]": lambda x: x[x > 1.0].mean(),
+    "x.data > 0": lambda x: x if x.data[0] > 0 else -x,
+    "print(x)": lambda x: (str(x), x)[1],
+    "range(x)": lambda x: [x for _ in range(x.sum().astype(int))],
+}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_asking_for_a_number_is_an_error_with_the_users_line(name):
+    step = mg.compile(ASKING[name])
+    with pytest.raises(TypeError, match=r"test_written_calls.py:\d+ .*while the step is written out.*mg\.where"):
+        step(mg.tensor([1.0, 2.0]))
+    assert open_page() is None
+    assert ASKING["x.item()"](mg.tensor([1.0, 2.0])).tolist() == [3.0, 6.0]  # the engine is itself again
+
+
+def test_writing_into_an_argument_is_an_error():
+    @mg.compile
+    def step(x):
+        x[0] = 5.0
+        return x.sum()
+
+    x = mg.tensor([1.0, 2.0])
+    with pytest.raises(TypeError, match=r"writes into its argument x; write into a copy, x\.clone\(\)"):
+        step(x)
+    copying = mg.compile(lambda x: set_column(x.clone(), x).sum())
+    for _ in range(3):
+        copying(x)
+    assert copying.counts["written"] == 1
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_a_step_of_an_optimiser_after_its_schedule_is_an_error():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    sgd = optim.SGD([w], lr=0.1)
+    plan = schedules.ExponentialLR(sgd, 0.5)
+
+    @mg.compile
+    def step(x):
+        sgd.zero_grad()
+        (w * x).sum().backward()
+        plan.step()
+        sgd.step()
+
+    with pytest.raises(TypeError, match=r"test_written_calls.py:\d+ takes a step of an optimiser after its schedule"):
+        step(mg.tensor([1.0, 1.0]))
+
+
+def test_another_device_is_an_error():
+    step = mg.compile(lambda x: x.to("cuda") * 2.0)
+    with pytest.raises((TypeError, RuntimeError, ModuleNotFoundError), match=r"cuda|CuPy|moves a tensor"):
+        step(mg.tensor([1.0, 2.0]))
+    assert open_page() is None
+    stand_in = mg.backends.devices.Device("elsewhere", np, mg.backends.arrays)
+    mg.backends.devices._devices["elsewhere"] = stand_in
+    try:
+        with pytest.raises(TypeError, match=r"test_written_calls.py:\d+ moves a tensor to 'elsewhere' while"):
+            mg.compile(lambda x: x.to("elsewhere") * 2.0)(mg.tensor([1.0, 2.0]))
+    finally:
+        del mg.backends.devices._devices["elsewhere"]
+
+
+def test_a_program_of_very_many_lines_is_warned_about(monkeypatch):
+    monkeypatch.setattr(compiling, "MOST_LINES", 20)
+    step = mg.compile(lambda x: sum((mg.exp(x * x) for _ in range(20)), mg.sin(x).sum() * mg.cos(x)))
+    monkeypatch.setitem(passes.PASSES, "repeats", lambda page: None)
+    monkeypatch.setitem(passes.PASSES, "loops", lambda page: None)
+    with pytest.warns(UserWarning, match=r"is a program of \d+ lines.*compute a batch at once, use mg\.scan"):
+        step(mg.tensor([1.0, 2.0]))
+
+
+def test_a_number_that_changes_between_two_calls_is_named_with_its_line():
+    file = io.BytesIO()  # whose changes are not seen
+
+    def step(x):
+        file.write(b"a")
+        return x * (1.0 / file.tell())
+
+    compiled = mg.compile(step)
+    compiled(mg.tensor([1.0, 2.0]))
+    with pytest.raises(TypeError, match=r"wrote different programs, at return x \* .*test_written_calls.py:\d+.*0\.5"):
+        compiled(mg.tensor([1.0, 2.0]))
+
+
+def test_an_array_that_changes_between_two_calls_is_named():
+    rows = io.BytesIO(bytes(2000))
+    compiled = mg.compile(lambda x: x + mg.tensor(np.frombuffer(rows.getvalue(), "uint8").astype(float)))
+    compiled(mg.zeros(2000))
+    rows.getbuffer()[3] = 2
+    with pytest.raises(TypeError, match="wrote different programs"):
+        compiled(mg.zeros(2000))
+
+
+def test_a_float_argument_is_an_input_and_a_variable_a_condition():
+    scale = 2.0
+
+    def step(x, rate):
+        return x * rate * scale
+
+    compiled = mg.compile(step)
+    for rate in (0.1, 0.2, 0.3, 0.4):
+        assert compiled(mg.tensor([1.0, 2.0], dtype="float32"), rate).tolist() == (
+            step(mg.tensor([1.0, 2.0], dtype="float32"), rate).tolist()
+        )
+    assert compiled.counts == {"traced": 2, "written": 2}
+    scale = 3.0
+    assert compiled(mg.tensor([1.0, 2.0], dtype="float32"), 0.5).tolist() == [1.5, 3.0]
+    assert compiled.counts["traced"] == 3
+
+
+def test_other_shapes_dtypes_and_layouts_are_traced_beside():
+    step = mg.compile(lambda x: (x * 2.0).sum(axis=0))
+    wide = np.arange(12.0).reshape(3, 4)
+    forms = [wide, wide[:2], wide.astype("float32"), np.asfortranarray(wide), wide]
+    for form in forms * 3:
+        x = mg.tensor(0.0)
+        x = mg.Tensor.of(form)
+        assert same(step(x), (x * 2.0).sum(axis=0))
+    assert len(step.programs) == 4
+    assert step.counts == {"traced": 8, "written": 7}
+
+
+def test_many_programs_give_one_warning_that_names_the_argument():
+    step = mg.compile(lambda x: x * 2.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for length in range(1, 13):
+            step(mg.zeros(length))
+    (warning,) = caught
+    assert "argument number 1 keeps changing" in str(warning.message)
+
+
+def test_what_watches_the_engine_runs_by_the_engine_and_is_counted():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        loss = (w * x).sum()
+        loss.backward()
+        return loss
+
+    compiled, x = mg.compile(step), mg.tensor([3.0, 4.0])
+    for _ in range(3):
+        compiled(x)
+    with mg.record() as trace_:
+        compiled(x)
+    assert [each.rule for each in trace_] == ["sum.x", "multiply.a"]
+    with mg.no_grad():
+        assert mg.compile(lambda x: w * x)(x).node is None
+    with mg.unfuse():
+        compiled(x)
+    with w.register_hook(lambda g: g * 10.0):
+        compiled(x)
+        assert w.grad.tolist() == [30.0, 40.0]
+    assert compiled(mg.tensor([1.0, 2.0], requires_grad=True)).node is not None
+    reasons = {name for name in compiled.counts if name.startswith("engine: ")}
+    assert {"engine: record()", "engine: unfuse", "engine: hooks"} <= reasons
+    assert "engine: an argument that requires a gradient" in reasons
+
+
+def test_hooks_of_other_models_leave_a_program_alone():
+    hidden, elsewhere = ([mg.tensor([1.0, 2.0], requires_grad=True)] for _ in range(2))
+
+    class Model:
+        weights = hidden
+
+    @mg.compile
+    def step(x):
+        loss = (Model.weights[0] * x).sum()
+        loss.backward()
+        return loss
+
+    x = mg.tensor([3.0, 4.0])
+    with elsewhere[0].register_hook(lambda g: g * 10.0):
+        for _ in range(5):  # the first one finds no gradient, so the next is traced anew
+            step(x)
+    assert step.counts == {"traced": 3, "written": 2}
+    with hidden[0].register_hook(lambda g: g * 10.0):
+        step(x)
+    assert step.counts["engine: hooks"] == 1
+    assert hidden[0].grad.tolist() == [45.0, 60.0]
+
+
+def test_the_mode_of_a_module_and_a_new_parameter_are_traced_again():
+    net = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5))
+    step = mg.compile(net.forward)
+    x = mg.tensor([[1.0, 2.0, 3.0]])
+    for _ in range(3):
+        step(x)
+    net.eval()
+    assert same(step(x), net(x))
+    net[0].weight = nn.Parameter(np.zeros((3, 3)))
+    net[0].bias = nn.Parameter(np.ones(3))
+    assert step(x).tolist() == [[1.0, 1.0, 1.0]]
+
+
+def test_replacing_a_rule_drops_the_programs():
+    @mg.elementwise(x=lambda: 2.0)
+    def twice_for_programs(xp, x):
+        return x + x
+
+    w = mg.tensor([1.0], requires_grad=True)
+
+    def step():
+        w.grad = None
+        twice_for_programs(w).sum().backward()
+
+    compiled = mg.compile(step)
+    for _ in range(3):
+        compiled()
+    assert w.grad.tolist() == [2.0]
+    twice_for_programs.rule("x")(lambda: 3.0)
+    compiled()
+    assert w.grad.tolist() == [3.0]
+
+
+def test_a_class_out_of_range_is_found_by_the_program():
+    step = mg.compile(functional.cross_entropy)
+    scores = mg.zeros((2, 3))
+    for _ in range(3):
+        step(scores, mg.tensor([0, 2]))
+    with pytest.raises(IndexError, match="class 3 is out of range"):
+        step(scores, mg.tensor([0, 3]))
+    assert step.counts["engine: a check of the program failed"] == 1
+    assert step(scores, mg.tensor([1, 1])).item() == pytest.approx(np.log(3.0))
+
+
+def test_tensors_that_got_away_hold_their_numbers():
+    kept = []
+
+    def step(x):
+        kept.append(x * 2.0)
+        return x.sum()
+
+    mg.compile(step)(mg.tensor([1.0, 2.0]))
+    assert kept[0].tolist() == [2.0, 4.0]
+    assert type(kept[0]._data) is np.ndarray
+    assert (kept[0] * 2.0).tolist() == [4.0, 8.0]
+
+
+def test_an_error_while_tracing_leaves_tensors_as_they_were():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+
+    def step(x):
+        (w * x).sum().backward()
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        mg.compile(step)(mg.tensor([1.0, 1.0]))
+    assert type(w._data) is np.ndarray
+    assert w.is_fast
+    assert w.grad.tolist() == [1.0, 1.0]
+
+
+def test_a_closed_page_leaves_no_trace_in_the_engine():
+    functions = [function for function, _ in seams._replacements]
+    codes = [function.__code__ for function in functions]
+    calls = {name: op.call.__code__ for name, op in mg.core.define.operations.items() if op.is_compiled}
+    mg.written_out(lambda x: mg.tanh(x).sum(), mg.tensor([1.0]))
+    assert [function.__code__ for function in functions] == codes
+    for name, code in calls.items():
+        assert mg.core.define.operations[name].call.__code__ is code
+    assert not any(name.startswith("_on_paper_") for f in functions for name in f.__globals__)
+
+
+def test_a_compiled_step_inside_another_becomes_part_of_it():
+    inner = mg.compile(mg.tanh)
+    outer = mg.compile(lambda x: inner(x) * 2.0)
+    x = mg.tensor([0.5])
+    for _ in range(3):
+        assert same(outer(x), mg.tanh(x) * 2.0)
+    assert "np.tanh" in outer.source
+    assert inner.programs == []
+
+
+def test_a_decorated_method_is_a_step():
+    class Line:
+        def __init__(self):
+            self.slope = mg.tensor(2.0, requires_grad=True)
+
+        @mg.compile
+        def __call__(self, x):
+            return self.slope.detach() * x
+
+    line = Line()
+    assert [line.__call__(mg.tensor(float(i))).item() for i in range(4)] == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_a_step_without_statements_is_a_program():
+    step = mg.compile(lambda: 3)
+    assert [step() for _ in range(4)] == [3] * 4
+    assert step.counts["written"] == 2
