@@ -97,13 +97,15 @@ class Value:
         self._data = number
         self.created = clock()
 
-    grad: Any = property(attrgetter("_grad"), doc="The gradient that backward passes have added up here.")
+    grad: Any = property(
+        attrgetter("_grad"), doc="The gradient that backward passes have added up here. Set to None, it is 0."
+    )
 
     @grad.setter
     def grad(self, gradient: Any) -> None:
         if recording.open:  # to a recorder, a gradient of 0 is none
             notify_change("gradient", self, self._grad or None, gradient or None)
-        self._grad = gradient
+        self._grad = 0 if gradient is None else gradient
 
     @property
     def label(self) -> str:

@@ -7,11 +7,13 @@ import sys
 import threading
 import tracemalloc
 from contextlib import nullcontext
+from functools import reduce
 
 import numpy as np
 import pytest
 
 import micrograd_plus as mg
+import micrograd_plus_viz as viz
 from commands import environment, run
 from micrograd_plus.tracing import formulas, last_walk
 from micrograd_plus.tracing.json_in import TraceError
@@ -395,6 +397,31 @@ def test_a_longer_program_is_pushed_in_time_in_proportion_to_it(recorded):
 
     push(2)  # fills caches
     assert count_calls(lambda: push(200)) < 12 * count_calls(lambda: push(20))
+
+
+def walk_again(size):
+    """Walk back through one step many times."""
+    y = mg.sin(leaves(1)[0])
+    for _ in range(size):
+        y.backward()
+
+
+PAGES = {
+    "steps": lambda size: reduce(lambda y, _: mg.sin(y), range(size), leaves(1)[0]).backward(),
+    "walks": walk_again,
+    "inputs of a node": lambda size: mg.stack(leaves(size)).sum().backward(),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_of_ten_times_the_walk_takes_ten_times_the_work(name, tmp_path, monkeypatch):
+    counts = []
+    for size in (3, 20, 200):  # the first one fills caches
+        monkeypatch.setattr(formulas, "SHARED_FORMULAS", formulas.Memory())
+        with mg.record() as trace:
+            PAGES[name](size)
+        counts.append(count_lines(lambda trace=trace: viz.save(trace, tmp_path / "walk.html")))
+    assert counts[2] < 12 * counts[1]
 
 
 @pytest.mark.parametrize("text", ["x", "ab ", "1.5, "])

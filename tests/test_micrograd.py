@@ -436,3 +436,12 @@ def test_a_walk_that_cannot_begin_leaves_gradients_as_they_were():
     with pytest.raises(RuntimeError, match="changed"):
         loss.backward()
     assert (a.grad, b.grad, product.grad) == (3.0, 2.0, 0)
+
+
+def test_a_gradient_that_is_set_to_none_is_zero():
+    a = Value(2.0)
+    (a * a).backward()
+    a.grad = None
+    assert a.grad == 0
+    (a * 3.0).backward()
+    assert a.grad == 3.0

@@ -237,7 +237,7 @@ class _Repetition:
         before = _gradient(leaf) if entry.of == "gradient" else _array(leaf)
         if entry.of == "gradient":
             after = self._new_gradient(entry, before)
-            leaf.grad = 0 if after is None and is_scalar(leaf) else after
+            leaf.grad = after
         else:
             after = self._new_value(entry, node, leaf, before)
             if is_scalar(leaf):

@@ -10,7 +10,7 @@ import pytest
 import sample_traces
 
 import micrograd_plus as mg
-from micrograd_plus_viz import digits, formula, static_files, walks, words
+from micrograd_plus_viz import cells, digits, formula, javascript, static_files, walks, words
 from micrograd_plus_viz.trace_input import normalize, trace_data
 
 
@@ -47,6 +47,25 @@ from micrograd_plus_viz.trace_input import normalize, trace_data
 )
 def test_a_number_has_all_its_digits_or_four_and_a_true_minus(x, shown):
     assert digits.number(x) == shown
+
+
+def test_a_number_that_the_page_rounds_again_is_the_nearest():
+    drawn = np.random.default_rng(0).lognormal(size=2000).tolist()
+    for x in [10.03498, 100.4502, *drawn]:
+        (kept,) = cells.round_entries([x])
+        assert float(f"{kept:.3g}") == float(f"{x:.3g}"), x
+        norm = cells.page_value({"shape": [2], "dtype": "float64", "data": [x, 0.0], "statistics": {"norm": x}})
+        assert float(f"{norm['statistics']['norm']:.4g}") == float(f"{x:.4g}"), x
+
+
+@pytest.mark.parametrize(("line", "forms"), [
+    ("(2, 3), has nan", {"has nan", "nan", "(2, 3)"}), ("(2, 3) ±0.4567", {"±0.4567", "(2, 3)"}),
+    ("±0.4567", set()), ("(2, 3), has nan | has inf", {"has nan | has inf", "nan | inf", "(2, 3)"}),
+])  # fmt: skip
+def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
+    fit = "((...x) => JSON.stringify(fitText(...x)))"
+    shown = {javascript.call(fit, line, 1, room, 11) for room in range(5, 160, 3)}
+    assert {line, ""} <= shown <= {line, "", *forms}
 
 
 def test_names_come_from_the_trace_and_constants_show_their_value():

@@ -7,6 +7,7 @@ uses ≈ if one of its numbers was rounded.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -64,6 +65,18 @@ def is_exact(value: dict[str, Any]) -> bool:
     A value that the trace rounded to five digits counts as exact only if its entries have fewer.
     """
     return all(has_all_digits(x) and not (value.get("shortened") and _has_five(x)) for x in value["data"] or [])
+
+
+def remember_exact() -> Callable[[dict[str, Any]], bool]:
+    """Return `is_exact` with a memory: the steps of a walk may read the same long value. The values must stay alive."""
+    known: dict[int, bool] = {}
+
+    def is_known_exact(value: dict[str, Any]) -> bool:
+        if id(value) not in known:
+            known[id(value)] = is_exact(value)
+        return known[id(value)]
+
+    return is_known_exact
 
 
 def _has_five(x: Any) -> bool:

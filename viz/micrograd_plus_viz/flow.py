@@ -34,8 +34,8 @@ def _find_unreached(trace: Trace) -> set[int]:
         return set(trace["part"]["unreached"])
     if not roots or None in roots or trace["error"] or any(walk["error"] for walk in trace["walks"]):
         return set()
-    todo = [*roots, *(step["node"] for step in trace["steps"]), *(step["target"] for step in trace["steps"])]
-    reached = set(todo)
+    reached = {*roots, *(step[end] for step in trace["steps"] for end in ("node", "target"))}
+    todo = [*reached]
     while todo:
         node = trace["nodes"][todo.pop()]
         if node["cut"] is None:

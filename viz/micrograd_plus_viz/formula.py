@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from copy import deepcopy
 from functools import lru_cache
 
@@ -48,12 +49,12 @@ def step_with_symbols(trace: Trace, step: Trace) -> str | None:
     return lines(tree) + _sum(step)
 
 
-def with_numbers(trace: Trace, step: Trace) -> str | None:
+def with_numbers(trace: Trace, step: Trace, exact_value: Callable[[Trace], bool] = is_exact) -> str | None:
     """Return the formula of a step with numbers instead of symbols, and its result.
 
     A matrix shows at most 3 x 3 entries, or 2 x 2 if the formula has several. Larger arrays appear as their name with
     the shape below. An upstream that never arrived is 0. An equation with rounded numbers uses ≈. Returns None if the
-    rule has no formula, or if numbers would add nothing.
+    rule has no formula, or if numbers would add nothing. `exact_value` says whether all digits of a value are printed.
     """
     tree = sanitize(_mathml_of(trace, step))
     if tree is None:
@@ -67,7 +68,7 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
     missing = {name: "0" for name in named if name.startswith("upstream[")}
     before = _plain_text(tree)
     _fill(tree, missing | values | trace["nodes"][step["node"]]["params"], most)
-    if any(_is_rounded(values[name]) for name in named if name in values):
+    if any(_is_rounded(values[name], exact_value) for name in named if name in values):
         _equals_about(tree)
     if sums:
         _call_result(tree, "raw")
@@ -80,16 +81,16 @@ def with_numbers(trace: Trace, step: Trace) -> str | None:
         return lines(tree) if any(e.get("data-name") and e.tag in ("mn", "mrow") for e in tree.iter()) else None
     read = [result] + [values[name] for name in named if name in values]
     exact = result["data"] == values.get("upstream", {}).get("data") or not any(result["data"] or [1])
-    exact = exact or all(map(is_exact, read))
+    exact = exact or all(map(exact_value, read))
     if re.split("[=≈]", filled, maxsplit=1)[-1] == _plain_text(term):
         return lines(tree) + (_sum(step) if sums else "")
     return lines(tree) + _result(term, exact) + (_sum(step) if sums else "")
 
 
-def _is_rounded(value: Trace) -> bool:
+def _is_rounded(value: Trace, exact_value: Callable[[Trace], bool]) -> bool:
     """Return whether the formula prints a value with fewer digits than it has."""
     written = (value["data"] and len(value["data"]) == 1) or _is_matrix(value)
-    return bool(written) and not is_exact(value)
+    return bool(written) and not exact_value(value)
 
 
 def _equals_about(tree: ET.Element) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from . import cells, flow, formula, pairs, timeline, trace_input, walks, words
+from .digits import remember_exact
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import changes_before_values, walk_states
@@ -194,6 +195,7 @@ def _steps(
     trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table, with_numbers: bool
 ) -> list[dict[str, Any]]:
     place_of: dict[Any, int | None] = {}
+    exact_value = remember_exact()
 
     def general(step: Trace) -> int | None:
         """Return the index of a step's formula; similar steps share one."""
@@ -219,7 +221,7 @@ def _steps(
                 name: page_place(place) for name, place in step["reads"].items() if not name.startswith("upstream[")
             },
             "formula": general(step),
-            "numbers": formula.with_numbers(trace, step) if with_numbers else None,
+            "numbers": formula.with_numbers(trace, step, exact_value) if with_numbers else None,
             "summed": words.summed_sentence(trace, step) if step["summed_axes"] else None,
         }
         | ({"mark": trace["marks"][step["index"]]} if step["index"] in trace.get("marks", ()) else {})

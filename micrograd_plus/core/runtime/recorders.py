@@ -118,7 +118,7 @@ def observe_walk(root: Variable, upstream: Gradient, order: Sequence[Node], must
     """Notify the recorders that a walk begins. Return a function for its steps if one wants to see them now."""
     held = {leaf: leaf.grad for node in order for leaf in node.parents if type(leaf) is Leaf and leaf.grad is not None}
     has_hooks = nodes_with_hooks and any(hasattr(node, "hooks") for node in order)
-    ops = {getattr(node.vjp, "op", None) for node in order} - {None}
+    ops: set[Any] = {getattr(node.vjp, "op", None) for node in order} - {None}
     can_replay = not (must_watch or has_hooks) and all(op.is_deterministic for op in ops)
     return _call_all([recorder.begin_walk(root, upstream, can_replay, held) for recorder in listeners()])
 
