@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 MOST_PRINTED = 12
 """The player prints the numbers of arrays up to this size; larger ones are pictures."""
@@ -65,9 +66,9 @@ class Readable(HTMLParser):
         for name, value in attrs:
             if name in ("alt", "title", "aria-label") and value:
                 self.texts.append(value)
-            picture = re.match(r"data:image/svg\+xml;base64,(.+)", value or "") if name == "src" else None
+            picture = re.match(r"data:image/svg\+xml,(.+)", value or "") if name == "src" else None
             if picture:
-                self.texts += Readable(base64.b64decode(picture[1]).decode()).texts
+                self.texts += Readable(unquote(picture[1])).texts
 
     def handle_endtag(self, tag: str) -> None:
         """Go on after a script."""

@@ -390,10 +390,11 @@ def test_a_patient_without_a_test_gets_a_sentence():
 
 
 @pytest.mark.parametrize(("name", "answer", "texts"), [
-    ("sigmoid.x", lambda out, x: out - x, ("Try few numbers: x = [[0.9, -0.9, 1.7]", "Move x[0, 0] from 0.9 to 0.91",
-                                           "So x[0, 0] should receive about -0.21; you send 0.19")),
-    ("penalty.w", lambda w, upstream: upstream + w, ("the answer[0, 0] is wrong", "by hand, step by step",
-                                                     "It should be about 0.46; you have -2.6")),
+    ("sigmoid.x", lambda out, x: np.cos(3 * x) * out,
+     ("Try few numbers: x = [[0.9, -0.9, 1.7]", "Move x[0, 0] from 0.9 to 0.91",
+      "So x[0, 0] should receive about -0.21; you send 0.64")),
+    ("penalty.w", lambda w, upstream: upstream * w**5 + w, ("the answer[0, 0] is wrong", "by hand, step by step",
+                                                     "It should be about 0.46; you have 11")),
     ("leaky_relu.x", lambda xp, x, slope: xp.where(x > slope, 1.0, slope),
      ("what happens when entries are exactly at the bounds", "a print in each line", "smallest possible call")),
 ])  # fmt: skip

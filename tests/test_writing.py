@@ -3,11 +3,14 @@
 import copy
 import pickle
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.checks.samples import samples
+from micrograd_plus.core.define import operations
 from open_modes import open_modes
 
 
@@ -149,6 +152,38 @@ def test_a_held_array_slows_down_only_its_own_tensor():
     del kept
     x * y
     assert x.is_fast
+
+
+def test_an_operation_that_saves_only_its_result_does_not_copy_a_held_array():
+    x = leaf(np.zeros(100_000))
+    kept = x.data
+    mg.tanh(x)
+    tracemalloc.start()
+    y = mg.tanh(x)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert y.numpy().nbytes <= peak < 1.5 * kept.nbytes
+
+
+def test_a_recording_keeps_the_values_that_a_held_array_had():
+    x = leaf([0.0, 2.0])
+    kept = x.data
+    with mg.record() as trace:
+        mg.tanh(x).sum().backward()
+        kept[0] = 5.0
+    assert [np.asarray(node.value).tolist() for node in trace.nodes[:2]] == [[0.0, 2.0], np.tanh([0.0, 2.0]).tolist()]
+
+
+def test_no_write_into_a_held_array_reaches_an_elementwise_result():
+    calls = [call for name, op in operations.items() if op.kind == "elementwise" for call in samples.get(name, ())]
+    for call in calls:
+        inputs = [leaf(x) if np.ndim(x) and x.dtype.kind == "f" else x for x in call.inputs]
+        held = [x.data for x in inputs if isinstance(x, mg.Tensor)]
+        result = call.op.call_with(inputs, call.params)
+        before = result.tolist()
+        for array in held:
+            array[...] = 0.5
+        assert repr(result.tolist()) == repr(before), call
 
 
 def test_a_network_can_be_updated_entry_by_entry():

@@ -8,16 +8,19 @@ shape.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends import devices
 from ..core.define import operations
 from .compare import TANGENT_TOLERANCE, TOLERANCE, Wrong, received_by_input
+from .expressions import Call, find_expression
 from .mistakes import mistake
+from .places import describe_places
 from .sandboxed import FUNCTIONS
 from .spec import EDGES, SECOND_ORDER, Case, Exercise, Mistake
+from .variants import variant
 
 np = devices.device("cpu").library
 
@@ -29,36 +32,158 @@ def find_mistake(
     ordinary = [i for i, case in enumerate(cases) if case.part not in (EDGES, SECOND_ORDER)]
     wrong_cases = [i for i, wrong in enumerate(wrongs) if wrong is not None]
     telling = [i for i in wrong_cases if i in ordinary] or wrong_cases
-    considered = ordinary if exercise.judge is None else range(len(cases))  # of a yes or no, every case counts
+    considered = ordinary if exercise.judge is None else list(range(len(cases)))  # of a yes or no, every case counts
+    tried = Tried(exercise, cases, outcomes, wrongs)
+    found = explain_cases(tried, telling, considered)
+    with_numbers = [i for i in telling if getattr(wrongs[i], "kind", "") not in UNUSABLE]
+    if (found is None or found.id in GENERAL) and with_numbers and len(with_numbers) < len(telling):
+        stops = {i for i in telling if i not in with_numbers}  # a second mistake, about shapes, need not be explained
+        return explain_cases(tried, with_numbers, [i for i in considered if i not in stops]) or found
+    return found
+
+
+UNUSABLE = ("refused", "raised", "shape")
+"""Kinds of differences of answers that have no numbers to compare."""
+GENERAL = ("shape", "raised")
+"""The rows that only say that shapes do not fit."""
+
+
+class Tried(NamedTuple):
+    """The cases of a try, the outcomes of the student's answer, and the differences."""
+
+    exercise: Exercise
+    cases: Sequence[Case]
+    outcomes: list[Any]
+    wrongs: list[Wrong | None]
+
+
+def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -> Mistake | None:
+    """Return the mistake that explains some wrong cases (`telling`), and that the others considered are right."""
+    exercise, cases, outcomes, wrongs = tried
     compared = [*telling, *(i for i in considered if i not in telling)]
-    names = compared_names(exercise, [wrongs[i] for i in telling])
+    differences: list[Any] = [wrongs[i] for i in telling]
+    names = compared_names(exercise, differences)
 
     def explains(known: Mistake) -> bool:
         return known.wrong_answer is not None and all(
             agrees(exercise, known, cases[i], outcomes[i], names) for i in compared
         )
 
-    differences = [wrongs[i] for i in telling]
+    listed = find_listed(tried, telling, explains)
+    if listed is not None:
+        return listed
+    if exercise.judge is not None:
+        fitting = list(filter(explains, exercise.variants)) if len(compared) >= MANY_VERDICTS else []
+        return fitting[0] if len({known.title for known in fitting}) == 1 else recognize(differences)
+    if not any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling):
+        return recognize(differences)
+    has_ordinary = set(telling) <= set(considered)
+    fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
+    is_evidence = has_ordinary and any(has_numbers(outcomes[i]) for i in compared)
+    is_evidence |= len({known.title for known in fitting}) == 1
+    if fitting and is_evidence and not is_ambiguous(fitting, differences):
+        rest = compared  # the gradients after the first wrong one decide, or the edge cases
+        if names is None:
+            rest = [i for i, wrong in enumerate(wrongs) if wrong is not None and i not in compared]
+        best = max(fitting, key=lambda known: (sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest),
+                                               "is multiplied after" not in known.title))  # fmt: skip
+        return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
+    general = recognize(differences)
+    if not has_ordinary or (general is not None and general.id not in VAGUE):
+        return general
+    pairs = [(cases[i], outcomes[i]) for i in compared]
+    return name_one_result(exercise, pairs, differences) or describe_numbers(exercise, pairs, differences) or general
+
+
+def is_ambiguous(fitting: Sequence[Mistake], wrongs: Sequence[Any]) -> bool:
+    """Return whether answers are off by one number, for which different counts of entries are an explanation."""
+    is_one_number = len({round(wrong.ratio, 6) if wrong.kind == "ratio" else None for wrong in wrongs} - {None}) == 1
+    is_count = all(IS_COUNT.match(known.title) for known in fitting)
+    return is_one_number and is_count and len({known.title for known in fitting}) > 1
+
+
+IS_COUNT = re.compile(r"(divided|multiplied) by the|two things are left out: the factor 2, and the division")
+
+
+def find_listed(tried: Tried, telling: Sequence[int], explains: Callable[[Mistake], bool]) -> Mistake | None:
+    """Return the mistake of the catalogue that explains the wrong cases (`telling`), or None."""
+    exercise, _, outcomes, wrongs = tried
+    differences: list[Any] = [wrongs[i] for i in telling]
     listed = next(filter(explains, exercise.mistakes), None)
     if listed is None and exercise.judge is None and all(sends_nothing(outcomes[i]) for i in telling):
         return mistake("nothing")
     if listed is None:
         listed = next((known for known in exercise.mistakes
                        if known.recognizes is not None and known.recognizes(exercise, differences)), None)  # fmt: skip
-    if listed is not None:
-        return listed
-    if is_constant_factor(differences):
-        return recognize(differences)
-    may_be_edit = any(outcomes[i]["error"] is None or is_about_shapes(outcomes[i]["error"]["message"]) for i in telling)
-    if set(telling) <= set(ordinary) and exercise.judge is None and may_be_edit:  # a yes or no is no evidence
-        fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
-        if not any(map(has_numbers, [outcomes[i] for i in compared])) and len({known.title for known in fitting}) > 1:
-            fitting = []  # the same error, or NaN everywhere, has several explanations
-        rest = [i for i in wrong_cases if i not in compared] if names is None else compared
-        if fitting:  # the edge cases decide, or the gradients after the first wrong one
-            best = max(fitting, key=lambda known: sum(agrees(exercise, known, cases[i], outcomes[i]) for i in rest))
-            return next((known for known in fitting if is_plainer(exercise, known.title, best.title)), best)
-    return recognize(differences)
+    if listed is None and is_constant_factor(differences):
+        return mistake("half", title=HALF_OF_TWO) if may_be_average(exercise, differences) else recognize(differences)
+    return listed
+
+
+MANY_VERDICTS = 12
+"""The number of verdicts (yes or no) that are evidence, if only one mistake gives all of them."""
+
+
+def first_wrong_result(exercise: Exercise, wrongs: Sequence[Any]) -> str | None:
+    """Return the name of the first wrong one of an answer's several results; None if it has one, or has none."""
+    names = [part.name for part in exercise.parts] if exercise.kind == "gradients" else exercise.serves
+    if exercise.op is not None and exercise.op.kind == "variadic":
+        names = sorted({wrong.answer for wrong in wrongs if wrong.answer})
+    if len(names) < 2 and not any("[" in name for name in names):
+        return None
+    return min((wrong.answer for wrong in wrongs if wrong.answer in names), key=list(names).index, default=None)
+
+
+def name_one_result(exercise: Exercise, tried: Sequence[tuple[Case, Any]], wrongs: Sequence[Any]) -> Mistake | None:
+    """Return the known mistake that explains the first wrong one of several results by itself, or None."""
+    name = first_wrong_result(exercise, wrongs)
+    if name is None or exercise.kind == "gradients":
+        return None
+    for known in (*exercise.mistakes, *exercise.variants):
+        if known.wrong_answer is not None and all(agrees(exercise, known, *each, [name]) for each in tried):
+            return Mistake(known.id, f"for `{name}`: {known.title}", known.hints, known.wrong_answer)
+    return None
+
+
+def describe_numbers(exercise: Exercise, tried: Sequence[tuple[Case, Any]], wrongs: Sequence[Any]) -> Mistake | None:
+    """Return a mistake that says which expression gives the numbers of the first wrong result, or None."""
+    name = first_wrong_result(exercise, wrongs)
+    calls = []
+    for case, outcome in tried:
+        right = exercise.run(exercise.right, case.request)["values"] or {}
+        answer = name or next(iter(right), "")
+        values = {key: value for key, value in case.request["arguments"].items() if not key.endswith("_shape")}
+        if exercise.kind == "gradients":
+            earlier = list(right)[: list(right).index(answer)]
+            values |= {f"{each}_grad": right[each] for each in earlier}
+        calls += call_of(values, (outcome["values"] or {}).get(answer), right.get(answer))
+    smallest = sorted(calls, key=lambda call: call.result.size)[:MOST_CALLS]
+    title = (find_expression(smallest) or move_entries(exercise, smallest, name)) if smallest else None
+    if title is None:
+        return None
+    return variant(title if name is None else f"for `{name}`: {title}", None)
+
+
+MOST_CALLS = 4
+
+
+def move_entries(exercise: Exercise, calls: Sequence[Call], name: str | None) -> str | None:
+    """Return words for a result that has entries of upstream at wrong places, in every call; None for others."""
+    receiver = name or next(iter(exercise.serves), "result")
+    titles = [describe_places(receiver, call.values["upstream"], call.result, call.right)
+              for call in calls if isinstance(call.values.get("upstream"), np.ndarray)]  # fmt: skip
+    return None if None in titles else next(filter(None, titles), None)
+
+
+def call_of(values: dict[str, Any], result: Any, right: Any) -> list[Call]:
+    """Return a call for the search of an expression, or nothing if it has no numbers that can be compared."""
+    if result is None or np.iscomplexobj(result) or not np.all(np.isfinite(result)):
+        return []
+    try:
+        shape = np.broadcast_shapes(np.shape(result), np.shape(right))
+    except ValueError:
+        return [Call(values, np.asarray(result, float), None)]
+    return [Call(values, np.broadcast_to(result, shape).astype(float), np.broadcast_to(right, shape))]
 
 
 def has_known_words(exercise: Exercise, title: str) -> bool:
@@ -156,6 +281,8 @@ GENERIC = (
     "not_finite", "untaken", "undefined", "unassigned",
 )  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
+VAGUE = ("factor",)
+"""The rows that say less than an expression of the numbers."""
 BY_KIND = {"refused": "refused", "raised": "raised", "shape": "shape", "nan": "not_finite"}
 """The row for answers that differ in several ways, by the kind of difference that matters most, in order."""
 
@@ -164,6 +291,17 @@ def is_constant_factor(wrongs: Sequence[Any]) -> bool:
     """Return whether every answer is off by one and the same plain factor: -1, a half or 2."""
     ratios = {round(wrong.ratio, 6) if wrong.kind == "ratio" else None for wrong in wrongs}
     return len(ratios) == 1 and ratios <= {-1.0, 0.5, 2.0}
+
+
+HALF_OF_TWO = "half of the right numbers: a factor 2 is missing, or an average over a batch that has 2 entries"
+
+
+def may_be_average(exercise: Exercise, wrongs: Sequence[Any]) -> bool:
+    """Return whether answers are half of the right ones, and each call sums over a batch of two."""
+    if exercise.op is None or exercise.op.kind == "elementwise" or exercise.serves == ("x",):
+        return False
+    batches = [np.shape(wrong.case.request["arguments"].get("x", ())) for wrong in wrongs]
+    return all(0 < wrong.ratio < 1 for wrong in wrongs) and all(shape[:1] == (2,) for shape in batches)
 
 
 def recognize(wrongs: Sequence[Any]) -> Mistake | None:

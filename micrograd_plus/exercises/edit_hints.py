@@ -11,6 +11,8 @@ from collections.abc import Collection, Sequence
 from .sandboxed import FUNCTIONS
 
 LOOK = (
+    (r"wrong places",
+     "Let upstream be 1, 2, 3 and so on. Where did the forward pass take each entry from, and where do you send it?"),
     (r"off by one|one too|one step|index",
      "Count on your fingers for the two smallest calls: where does your count begin, and where does it end?"),
     (r"last use|overwrit|overlap|wins",
@@ -24,6 +26,8 @@ LOOK = (
 )  # fmt: skip
 """For words of a title, an experiment that shows such a mistake in any exercise. The first that fits counts."""
 LOOK_AT_RULE = (
+    (r"your code computes",
+     "Write the slope of each step that the forward formula takes. Which of them does your code have, and which not?"),
     (r"upstream`? (is|are) left out|without upstream|upstream is forgotten|1 everywhere",
      "Double upstream, and run your rule again. What should happen to your result, and what happens?"),
     (r"\bsign\b|(the|a) minus|with a minus|wrong way round|uphill",
@@ -46,6 +50,7 @@ LOOK_AT_RULE = (
      "Divide the number that you send by the one that is due, twice. Which value of the call is the quotient?"),
 )  # fmt: skip
 """The same for rules, which have an upstream and an output."""
+COMPUTES = re.compile(r"your code computes|every number is|right at some entries|wrong places")
 LEFT_OUT = re.compile(r"^`(\w+)` is left out")
 WITHOUT_A_VALUE = re.compile(r"left out|missing|forgotten|ignored|not counted")
 STEPS = "Which steps does the forward formula take from this entry to the output? Your rule needs one for each."
@@ -79,9 +84,16 @@ def lead_to_change(title: str, by_hand: Sequence[str], question: str) -> tuple[s
     return f"{first} {question}".rstrip(), due, name_the_change(title)
 
 
+def is_description(title: str) -> bool:
+    """Return whether a title says which numbers an answer gives, and not what was changed in the right one."""
+    return COMPUTES.search(title) is not None
+
+
 def name_the_change(title: str) -> str:
-    """Return a sentence with the change to the right answer that gives the student's numbers."""
+    """Return a sentence with the change to the right answer, or the expression, that gives the student's numbers."""
+    if is_description(title):
+        return f"These are exactly your numbers: {title}. Which part of it does the forward formula not ask for?"
     return f"The right answer with one change gives exactly your numbers: {title}. Undo this change in yours."
 
 
-__all__ = ["LAST_HINT", "SHAPES", "STEPS", "lead_to_change", "name_the_change", "where_to_look"]
+__all__ = ["LAST_HINT", "SHAPES", "STEPS", "is_description", "lead_to_change", "name_the_change", "where_to_look"]

@@ -11,13 +11,14 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Sequence
+from itertools import pairwise, permutations
 from typing import Any
 
 Edit = tuple[str, ast.AST]
 """What an edit does, and the expression or statement that replaces another."""
 
 LONGEST_QUOTE = 48
-REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max"}
+REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max", "all": "any", "any": "all"}
 CURVES = ("exp", "log", "tanh", "sigmoid", "sqrt", "cosh", "abs", "sign", "softmax")
 """Functions of one array that can be forgotten, or applied twice."""
 TRANSPOSES = ("mT", "transpose", "swapaxes")
@@ -35,10 +36,18 @@ def edit_tree(tree: ast.AST, names: Sequence[str]) -> Iterator[tuple[str, ast.AS
                 if isinstance(node, ast.Constant) and isinstance(parent, (ast.keyword, ast.UnaryOp, ast.Subscript)):
                     continue  # an axis or an index
                 for title, other in edit_node(node, names):
-                    replaced = copy.copy(parent)
                     new = [*children[:place], other, *children[place + 1 :]] if isinstance(child, list) else other
-                    setattr(replaced, field, new)
-                    yield title, replace_node(tree, parent, replaced)
+                    yield title, replace_field(tree, parent, field, new)
+            if field == "body" and isinstance(child, list):
+                for title, body in edit_lines(child, is_loop=isinstance(parent, ast.For)):
+                    yield title, replace_field(tree, parent, field, body)
+
+
+def replace_field(tree: ast.AST, parent: ast.AST, field: str, value: Any) -> ast.AST:
+    """Return a copy of a tree with one field of a node replaced."""
+    replaced = copy.copy(parent)
+    setattr(replaced, field, value)
+    return replace_node(tree, parent, replaced)
 
 
 def replace_node(tree: ast.AST, old: ast.AST, new: ast.AST) -> ast.AST:
@@ -176,6 +185,11 @@ def edit_reduction(node: ast.Call, name: str) -> Iterator[Edit]:
         other.attr = REDUCTIONS[name]
         yield f"`{REDUCTIONS[name]}` instead of `{name}`", ast.Call(other, node.args, node.keywords)
     yield f"`{name}` is left out: only the entry itself counts", node.args[0]
+    if isinstance(node.args[0], ast.BinOp) and isinstance(node.args[0].op, ast.Mult):
+        for inside, outside in permutations((node.args[0].left, node.args[0].right)):
+            reduced = ast.Call(node.func, [inside, *node.args[1:]], node.keywords)
+            yield (f"{quote(outside)} is multiplied after `{name}`, not inside of it",
+                   ast.BinOp(reduced, ast.Mult(), outside))  # fmt: skip
 
 
 def edit_curve(node: ast.Call, name: str) -> Iterator[Edit]:
@@ -194,6 +208,23 @@ def edit_unreduce(node: ast.Call, name: str) -> Iterator[Edit]:
     for word, value in AXES.items() if len(node.args) > 2 else ():
         changed = [*node.args[:2], ast.Constant(value), *node.args[3:]]
         yield f"`axis` is fixed to {word}", ast.Call(node.func, changed, node.keywords)
+
+
+def edit_range(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edits of `range`: a round too few at either end, or one too many."""
+    *start, stop = node.args[:2]
+    fewer, more = ast.BinOp(stop, ast.Sub(), ast.Constant(1)), ast.BinOp(stop, ast.Add(), ast.Constant(1))
+    yield "the last round is left out: off by one", ast.Call(node.func, [*start, fewer], [])
+    yield "one round too many: off by one", ast.Call(node.func, [*start, more], [])
+    if not start:
+        yield "the first round is left out: off by one", ast.Call(node.func, [ast.Constant(1), stop], [])
+
+
+def edit_pairs(node: ast.Call, name: str) -> Iterator[Edit]:
+    """Yield the edits of `zip`: the first or the last pair is left out."""
+    for words, bounds in {"first": (ast.Constant(1), None), "last": (None, ast.Constant(-1))}.items():
+        parts: list[ast.expr] = [ast.Subscript(each, ast.Slice(*bounds), ast.Load()) for each in node.args]
+        yield f"the {words} pair is left out", ast.Call(node.func, parts, [])
 
 
 def edit_reversal(node: ast.Call, name: str) -> Iterator[Edit]:
@@ -222,7 +253,8 @@ def edit_where(node: ast.Call, name: str) -> Iterator[Edit]:
 
 CALLS: tuple[tuple[Any, Any], ...] = (
     (REDUCTIONS, edit_reduction), (CURVES, edit_curve), (TRANSPOSES, edit_transpose), (("unreduce",), edit_unreduce),
-    (("reversed",), edit_reversal), (("matmul",), edit_matmul), (("where",), edit_where),
+    (("reversed",), edit_reversal), (("range",), edit_range), (("zip",), edit_pairs), (("matmul",), edit_matmul),
+    (("where",), edit_where),
 )  # fmt: skip
 """The editors of calls, with the names of the functions that they know."""
 
@@ -293,7 +325,11 @@ def edit_choice(node: ast.IfExp, names: Sequence[str]) -> Iterator[Edit]:
 
 
 def edit_addition(node: ast.AugAssign, names: Sequence[str]) -> Iterator[Edit]:
-    """Yield the edits of `+=`."""
+    """Yield the edits of `+=` and of its kind."""
+    signs: dict[type, ast.operator] = {ast.Add: ast.Sub(), ast.Sub: ast.Add()}
+    if type(node.op) in signs:
+        other = ast.AugAssign(node.target, signs[type(node.op)], node.value)
+        yield f"a sign is wrong: {quote(other)} instead of {quote(node)}", other
     yield f"the gradient is overwritten: {quote(node.target)} is assigned, not added to", ast.Assign(
         [node.target], node.value, lineno=1
     )
@@ -304,6 +340,44 @@ def edit_assignment(node: ast.Assign, names: Sequence[str]) -> Iterator[Edit]:
     """Yield the edit of an assignment to a part of something: it is left out."""
     if not isinstance(node.targets[0], ast.Name):
         yield f"a line is left out: {quote(node)}", ast.Pass()
+
+
+def edit_lines(body: list[Any], *, is_loop: bool) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the edits of a block's lines: two of a loop are exchanged, or one is moved into a loop or out of it."""
+    for i, (line, following) in enumerate(pairwise(body)):
+        before, after = body[:i], body[i + 2 :]
+        if is_loop and isinstance(line, SIMPLE) and isinstance(following, SIMPLE):
+            yield f"two lines are exchanged: {quote(following)} runs before {quote(line)}", [
+                *before, following, line, *after
+            ]  # fmt: skip
+        if isinstance(line, SIMPLE) and isinstance(following, ast.For):
+            yield f"{quote(line)} runs again in each round, not once before the loop", [
+                *before, line, with_body(following, [line, *following.body]), *after
+            ]  # fmt: skip
+        if isinstance(line, ast.For) and isinstance(following, ast.Return):
+            yield "the loop ends after its first round, since `return` is inside of it", [
+                *before, with_body(line, [*line.body, following]), following, *after
+            ]  # fmt: skip
+    for i, line in enumerate(body):
+        if isinstance(line, ast.For) and isinstance(line.body[0], SIMPLE) and len(line.body) > 1:
+            first, *others = line.body
+            yield f"{quote(first)} runs once before the loop, not in each round", [
+                *body[:i], first, with_body(line, others), *body[i + 1 :]
+            ]  # fmt: skip
+        if isinstance(line, ast.For) and isinstance(line.body[-1], SIMPLE) and len(line.body) > 1:
+            *others, last = line.body
+            yield f"{quote(last)} runs once after the loop, not in each round", [
+                *body[:i], with_body(line, others), last, *body[i + 1 :]
+            ]  # fmt: skip
+
+
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
+"""Statements of one line."""
+
+
+def with_body(loop: ast.For, body: list[Any]) -> ast.For:
+    """Return a loop with another body."""
+    return ast.For(loop.target, loop.iter, body, loop.orelse, lineno=1)
 
 
 EDITORS: dict[Any, Any] = {

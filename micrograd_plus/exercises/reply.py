@@ -18,7 +18,7 @@ from .answer_walks import walk_of_case, walk_with_answer
 from .by_hand import computed_values, hints_by_hand
 from .compare import Wrong
 from .diagnose import is_about_shapes
-from .edit_hints import SHAPES, lead_to_change, where_to_look
+from .edit_hints import SHAPES, is_description, lead_to_change, where_to_look
 from .mark import Result
 from .prompts import explain_words, join_names
 from .sandboxed.values import copy_data
@@ -102,8 +102,9 @@ class Reply:
                 first = f"gradient: {gradient}." if gradient else f"step: {escape(step)}"
                 lines += wrap_line(f"First wrong {first}", 2)
         if result.mistake is not None:
-            lines += wrap_line(f"This looks like a known mistake: {result.mistake.title}. For a hint, call "
-                               f"exercises.hint()")  # fmt: skip
+            title = result.mistake.title
+            said = "What it does instead" if is_description(title) else "This looks like a known mistake"
+            lines += wrap_line(f"{said}: {title}. For a hint, call exercises.hint()")
         else:
             lines += wrap_line("This does not look like any known mistake. For one entry worked out by hand, call "
                                "exercises.hint()")  # fmt: skip

@@ -75,7 +75,8 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
             edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
             yield variant(*edits[-1])
     yield from other_factors(answer, op, reads)
-    results_of_all = [*other_scales(answer), *last_use_wins(answer)]
+    has_a_two = any("2 *" in code for code in textbook_forms().get(known_as, []))
+    results_of_all = [*other_scales(answer, has_a_two=has_a_two), *last_use_wins(answer)]
     yield from results_of_all
     if len(served) > 1 and op.kind != "elementwise":
         yield from scales_of_one(answer, served)
@@ -203,7 +204,9 @@ def read_other_values(op: Op, answer: Any, used: Sequence[str], reads: Sequence[
 
 def fix_setting(op: Op, answer: Any, name: str) -> Iterator[Mistake]:
     """Yield the variants that ignore a parameter: it has always its default, or another usual value."""
-    for value in dict.fromkeys([op.params[name], *OTHER_SETTINGS.get(name, ())], None):
+    default = op.params[name]
+    opposite = [not default] if isinstance(default, bool) else []
+    for value in dict.fromkeys([default, *opposite, *OTHER_SETTINGS.get(name, ())], None):
         title = f"`{name}` is left out: it is always {value!r}"
         if isinstance(value, (int, float, bool, str, tuple, type(None))):
             yield variant(title, with_values(answer, lambda v, b=value: {name: b}))
@@ -303,6 +306,7 @@ def sum_before_multiplying(op: Op, served: tuple[str, ...], rules: Sequence[Any]
 def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], whole: bool) -> Iterator[Mistake]:
     """Yield answers that are no edit of the rule: a value itself, a product of values, another slope."""
     if op.kind == "variadic":
+        yield variant("the parts are in reverse order", takes_all_values(lambda values, xp: answer(values, xp)[::-1]))
         return
     local = op.kind == "elementwise" and not whole
     for name in array_names(op, reads):
@@ -315,6 +319,10 @@ def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], 
         if len(served) == 1:
             yield variant("1 everywhere: upstream is left out",
                           replace_result(answer, lambda v: np.ones(v[f"{served[0]}{SHAPES}"])))  # fmt: skip
+        if len(served) == 1:
+            shape = f"{served[0]}{SHAPES}"
+            yield variant("upstream is passed on, in the shape of the input: the rest of the rule is left out",
+                          replace_result(answer, lambda v: np.reshape(v["upstream"], v[shape])))  # fmt: skip
         yield variant("upstream passes only where it is positive",
                       with_values(answer, lambda v: {"upstream": np.maximum(v["upstream"], 0)}))  # fmt: skip
     for title, change in CHANGES.items():
@@ -421,8 +429,8 @@ def change_result(answer: Any, change: Callable[[Any, dict[str, Any]], Any]) -> 
     return other
 
 
-def other_scales(answer: Any) -> Iterator[Mistake]:
-    """Yield answers that are divided or multiplied by a number of entries."""
+def other_scales(answer: Any, *, has_a_two: bool) -> Iterator[Mistake]:
+    """Yield answers that are divided or multiplied by a number of entries; the right one may have a factor 2."""
     counts: dict[str, Callable[[Any, dict[str, Any]], int]] = {
         "the number of all entries": lambda r, v: r.size,
         "the length of the first axis": lambda r, v: r.shape[0],
@@ -437,8 +445,10 @@ def other_scales(answer: Any) -> Iterator[Mistake]:
                       change_result(answer, lambda r, v, c=count: r / c(r, v)))  # fmt: skip
         yield variant(f"multiplied by {what}, or a division by it is left out",
                       change_result(answer, lambda r, v, c=count: r * c(r, v)))  # fmt: skip
-        yield variant(f"two things are left out: the factor 2, and the division by {what}",
-                      change_result(answer, lambda r, v, c=count: r * c(r, v) / 2))  # fmt: skip
+        if has_a_two:
+            yield variant(f"two things are left out: the factor 2, and the division by {what}",
+                          change_result(answer, lambda r, v, c=count: r * c(r, v) / 2))  # fmt: skip
+    for what, count in counts.items():
         for other, second in counts.items():
             if other != what and "axes" not in what:
                 yield variant(f"divided by {what}, not by {other}",
@@ -480,7 +490,7 @@ def rules_of_others(op: Op, served: tuple[str, ...], reads: Sequence[str], whole
         return
     readable = {*reads, "xp", *(f"{name}{SHAPES}" for name in (*op.inputs, *reads))}
     for other in operations.values():
-        if not is_comparable(op, other):
+        if not is_comparable(op, other) or not getattr(other.call, "public", True):
             continue
         renamed = dict(zip(other.inputs, op.inputs, strict=False))
         for rule in other.rules:

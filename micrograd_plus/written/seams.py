@@ -351,7 +351,7 @@ def as_operand(original: Any, op: Any, value: Any, name: str, numbers_only: bool
                 return value
             value = fix_number(page, value) if value.value.kind == "input" else value.__float__()
         else:
-            return Tensor.of(value.copy())
+            return Tensor.of(value.copy("K"))
     return original(op, value, name, numbers_only)
 
 
@@ -394,7 +394,7 @@ def numbers(original: Any, data: Any, dtype: Any, name: str) -> Any:
     found = data._data if isinstance(data, Variable) else data if page is None else page.ink_of_array(data)
     if page is None or type(found) is not Ink:
         return original(data, dtype, name)
-    found = found.copy() if type(found.array) not in (int, float) else np.asarray(found.__float__())
+    found = found.copy("K") if type(found.array) not in (int, float) else np.asarray(found.__float__())
     return found if dtype is None else values.cast(found, values.as_dtype(dtype, name), name)
 
 

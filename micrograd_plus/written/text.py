@@ -134,7 +134,7 @@ class Text:
                 lines += [self.line(item)] if item not in self.inlined.values() else []
                 note = item.note
             lines += self.say_del(self.deaths.get(i, []))
-        fresh = [f"{v.name} = {v.name}.copy()" for v in dict.fromkeys(written)]
+        fresh = [f"{v.name} = {v.name}.copy('K')" for v in dict.fromkeys(written)]
         results = ", ".join(self.say(value) for value in self.page.live())
         count = len(self.page.live())
         lines = [line for line, next_line in zip(lines, [*lines[1:], "return"], strict=False) if line or next_line]

@@ -31,7 +31,11 @@ ROOT = 'const root = document.querySelector("#walk").shadowRoot;'
 TEXTS = ROOT + """
     const size = (e) => parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM?.().a ?? 1);
     const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    const seen = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest("math");
+    const frame = root.querySelector(".stage").getBoundingClientRect();
+    const onStage = ({ x, y, right, bottom }) => x < frame.right && right > frame.x
+      && y < frame.bottom && bottom > frame.y;
+    const seen = (e) => e.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !e.closest("math")
+      && (!e.closest(".drawing") || onStage(e.getBoundingClientRect()));
     return Math.min(...[...root.querySelectorAll("*")].filter((e) => own(e) && seen(e)).map(size));
 """
 IN_VIEW = ROOT + """

@@ -39,7 +39,7 @@ TARGETS = (
 FILES = (
     "test_walks", "test_engine", "test_composites", "test_writing", "test_in_place", "test_custom", "test_rules",
     "test_checkpointing", "test_complex", "test_modes", "test_fast_paths", "test_device", "test_names",
-    "test_trace_groups",
+    "test_trace_groups", "test_trace_journal",
 )  # fmt: skip
 """Files of tests, the quickest first, with one sample of each operation."""
 
@@ -112,9 +112,14 @@ def change_functions(path: Path, text: str) -> None:
         (code.co_qualname, code.co_firstlineno): changed.get(key)
         for key, code in number_keys(path.read_text(encoding="utf-8"), path).items()
     }
-    for function in [each for each in gc.get_objects() if type(each) is FunctionType]:
+    gc.unfreeze()  # a frozen object is not among `gc.get_objects`
+    functions = [each for each in gc.get_objects() if type(each) is FunctionType]
+    ours = [each for each in functions if each.__code__.co_filename == str(path)]
+    if not ours:
+        raise LookupError(f"found no function of {path} to change")
+    for function in ours:
         code = function.__code__
-        replacement = new_code.get((code.co_qualname, code.co_firstlineno)) if code.co_filename == str(path) else None
+        replacement = new_code.get((code.co_qualname, code.co_firstlineno))
         if replacement is not None and replacement.co_freevars == code.co_freevars:
             function.__code__ = replacement
     for op in operations.values():

@@ -8,7 +8,7 @@ import numpy as np
 
 from micrograd_plus.exercises.sandboxed import namespace
 
-from . import blocks, held_out_longer, later_longer, longer
+from . import blocks, held_out_longer, later_longer, list_a, list_b, list_c, longer
 
 FOLDER = Path(__file__).parent
 
@@ -45,3 +45,11 @@ def load_held_out():
     one_line = [each for name in ("held_out.txt", "later.txt") for each in read_one_line(FOLDER / name)]
     several_lines = (*held_out_longer.MISTAKES, *later_longer.MISTAKES, *blocks.MISTAKES)
     return one_line + [(*each, "") for each in several_lines]
+
+
+def load_lists():
+    """Return the mistakes of three lists in the students' own style, of which two were first tried when all was done.
+
+    When first tried, 101 of 118 of the second list and 63 of 73 of the third got a right name (86 % each).
+    """
+    return [(*each, "") for made in (list_a, list_b, list_c) for each in made.MISTAKES]

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -62,7 +63,7 @@ def readable(quiz: Any) -> str:
     bundle = quiz._repr_mimebundle_()
     page = re.sub(r"<script.*?</script>", " ", quiz.document(), flags=re.DOTALL)
     cell = re.sub(r"<script.*?</script>", " ", bundle["text/html"], flags=re.DOTALL)
-    pictures = [base64.b64decode(text).decode() for text in re.findall(r"image/svg\+xml;base64,([^\"]+)", cell)]
+    pictures = [unquote(text) for text in re.findall(r"image/svg\+xml,([^\"]+)", cell)]
     frame = quiz._mime_()[1].partition("srcdoc")[0]
     outputs = [bundle["text/plain"], repr(quiz), page, re.sub(r'src="[^"]*"', "", cell), frame, *pictures,
             json.dumps(without_seals(quiz.data), ensure_ascii=False)]  # fmt: skip

@@ -289,4 +289,4 @@ def test_a_picture_of_an_array_says_what_it_shows():
     assert large.alt == "a digit of shape (28, 28), entries up to 3 in size"
     assert 'class="n' in large.svg
     assert 'class="p' in large.svg
-    assert "data:image/svg+xml;base64," in large._repr_mimebundle_()["text/html"]
+    assert "data:image/svg+xml," in large._repr_mimebundle_()["text/html"]

@@ -160,6 +160,10 @@ def test_heat_maps_and_legend_keep_colours_in_forced_colours_mode(chromium, tmp_
                 f"cells => cells.map((cell) => getComputedStyle(cell).{colour})"
             )
             assert len(set(seen)) > 3
+        edge = "lines => lines.map((line) => getComputedStyle(line).borderLeftColor)"
+        current, others = (page.locator(f".program-line{kind}").evaluate_all(edge)
+                           for kind in (".current", ":not(.current)"))  # fmt: skip
+        assert not {*current} & {*others}
 
 
 @pytest.mark.parametrize(

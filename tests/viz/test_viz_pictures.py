@@ -15,6 +15,7 @@ import micrograd_plus_viz as viz
 from micrograd_plus_viz import colours, formula, letters, trace_input
 from micrograd_plus_viz.exports import film, formula_svg
 from micrograd_plus_viz.static_files import FONTS, SIGNS
+from micrograd_plus_viz.svg import MONO_FONT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -29,6 +30,16 @@ def test_step_pictures_have_graph_program_sentence_and_formula():
     for wanted in ("mul (d)", "grad 7", "contribution", "upstream", "before", "after", "+", "+=", "walk.py"):
         assert wanted in texts
     assert any(text.startswith("Step 6 of 10. ") for text in texts)
+
+
+def test_programs_in_pictures_have_a_monospaced_font():
+    svg = viz.draw(sample_traces.diamond(), index=6).svg
+    tree = ET.fromstring(svg)  # noqa: S314 - ours
+    code = [text for text in tree.iter(f"{SVG}text") if text.get("class") == "mono code"]
+    widths = [float(text.get("textLength")) / len(text.text) for text in code if len(text.text) > 1]
+    assert widths
+    assert max(widths) - min(widths) < 0.1
+    assert MONO_FONT in svg
 
 
 def test_the_picture_of_a_step_is_the_one_the_player_opens_at():

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from benchmarks import player_programs as programs
+from benchmarks import lecture_programs, player_programs as programs
 
 pytestmark = pytest.mark.browser
 
@@ -182,6 +182,24 @@ def test_a_product_of_matrices_shows_the_sign_and_the_transpose(open_player):
     assert page.locator(".event .word").all_text_contents()[:2] == ["Xᵀ", "upstream"]
     assert page.locator(".event .sign").all_text_contents()[:2] == ["@", "="]
     assert page.locator(".event .about").first.text_content().startswith("(4, 5)"), "X is (5, 4)"
+
+
+def test_factors_that_are_no_plain_product_have_commas_between_them(open_player):
+    scores = mg.tensor([[1.0, 2.0, 0.5], [0.1, -1.0, 3.0]], requires_grad=True)
+    with mg.record() as trace:
+        mg.nn.functional.cross_entropy(scores, mg.tensor([0, 2])).backward()
+    page = open_player(trace, details=False)
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".event .sign").all_text_contents() == [",", ",", "→"]
+
+
+def test_nodes_of_a_step_have_their_names_in_any_case(open_player, page):
+    page.set_viewport_size({"width": 420, "height": 860})
+    open_player(lecture_programs.lstm(), details=False)
+    page.locator(".slider").fill("3")
+    named = page.locator(".drawing .node:is(.active, .accumulates) .name")
+    assert sorted(named.all_text_contents()) == ["h", "h * h"]
+    assert page.locator(".drawing .name.outside").count() == 2, "they would have room inside"
 
 
 def test_the_program_stands_beside_the_stage_and_leads_to_steps(open_player, page):

@@ -1,4 +1,4 @@
-"""Text width in the fonts of this package, which have the widths of Arial.
+"""Text width in the fonts of this package, which have the widths of Arial; code has a monospaced font.
 
 The widths come from the font files: the tables `cmap` (glyph of a letter) and `hmtx` (width of a glyph).
 """
@@ -11,17 +11,19 @@ from itertools import accumulate
 from pathlib import Path
 from unicodedata import combining, east_asian_width
 
-from .static_files import FONTS, SIGNS
+from .static_files import FONTS, MONO, SIGNS
 
 
-def width(text: str, size: float, bold: bool = False) -> float:
+def width(text: str, size: float, bold: bool = False, mono: bool = False) -> float:
     """Return the width of a text in pixels."""
-    return size * sum(_letter(letter, bold) for letter in text)
+    fonts = (MONO,) if mono else (FONTS[bold], SIGNS)
+    return size * sum(_letter(letter, fonts) for letter in text)
 
 
-def fixed_width(text: str, size: float, bold: bool = False) -> str:
+def fixed_width(text: str, size: float, bold: bool = False, mono: bool = False) -> str:
     """Return SVG attributes that keep a text at its measured width if the viewer substitutes a font."""
-    return f' textLength="{width(text, size, bold):.1f}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
+    wide = width(text, size, bold, mono)
+    return f' textLength="{wide:.1f}" lengthAdjust="spacingAndGlyphs"' if len(text) > 1 else ""
 
 
 def wrap(text: str, size: float, room: float, bold: bool = False) -> list[str]:
@@ -42,11 +44,11 @@ def wrap(text: str, size: float, room: float, bold: bool = False) -> list[str]:
     return [*lines, " ".join(line)]
 
 
-def split_word(word: str, size: float, room: float, bold: bool = False) -> list[str]:
+def split_word(word: str, size: float, room: float, bold: bool = False, mono: bool = False) -> list[str]:
     """Split a word into pieces of at most `room` pixels, each with at least one letter."""
     pieces, start, used = [], 0, 0.0
     for place, letter in enumerate(word):
-        needed = width(letter, size, bold)
+        needed = width(letter, size, bold, mono)
         if used + needed > room and place > start:
             pieces.append(word[start:place])
             start, used = place, 0.0
@@ -54,11 +56,11 @@ def split_word(word: str, size: float, room: float, bold: bool = False) -> list[
     return [*pieces, word[start:]]
 
 
-def clip_to_width(text: str, size: float, room: float, bold: bool = False) -> str:
+def clip_to_width(text: str, size: float, room: float, bold: bool = False, mono: bool = False) -> str:
     """Cut a text to `room` pixels, ending in an ellipsis if anything was cut."""
-    if width(text, size, bold) <= room:
+    if width(text, size, bold, mono) <= room:
         return text
-    ends = accumulate((width(letter, size, bold) for letter in text), initial=width("…", size, bold))
+    ends = accumulate((width(letter, size, bold, mono) for letter in text), initial=width("…", size, bold, mono))
     return text[: max(0, sum(1 for end in ends if end <= room) - 1)] + "…"
 
 
@@ -69,9 +71,9 @@ def has_glyphs(text: str) -> bool:
 
 
 @cache
-def _letter(letter: str, bold: bool) -> float:
-    """Return the width of a letter relative to the font size, estimated if neither font has it."""
-    for font in (FONTS[bold], SIGNS):
+def _letter(letter: str, fonts: tuple[str, ...]) -> float:
+    """Return the width of a letter relative to the font size, estimated if none of the fonts has it."""
+    for font in fonts:
         if (letter_width := _widths(font).get(ord(letter))) is not None:
             return letter_width
     return 0.0 if combining(letter) else 1.0 if east_asian_width(letter) in "WF" else 0.62

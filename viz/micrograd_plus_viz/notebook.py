@@ -6,9 +6,9 @@ The HTML has no line breaks, because JupyterLite joins an output's lines with co
 
 from __future__ import annotations
 
-import base64
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from . import walks, words
 from .exports import film
@@ -119,6 +119,10 @@ def still(page: dict[str, Any]) -> str:
 
 
 def image(svg: str, alt: str) -> str:
-    """Return an SVG as an `<img>`, which untrusted notebooks also show."""
-    shown = base64.b64encode(svg.encode("utf-8")).decode("ascii")
-    return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml;base64,{shown}">'
+    """Return an SVG as an `<img>`, which untrusted notebooks also show.
+
+    The markup is in the address as it is, which is a quarter shorter than base64. Its double quotes become single ones:
+    they enclose attributes, in which both kinds are escaped.
+    """
+    shown = quote(svg.replace('"', "'"), safe=" !$()*+,-./:;=?@[]_~{}|'")
+    return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml,{shown}">'

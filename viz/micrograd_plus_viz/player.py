@@ -19,6 +19,15 @@ QUIZ = ("sealed_answers.js", "cells.js", "quiz.js")
 CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "cells.js", "ask.js")
 """The modules of question cards, which have no graph."""
 
+_LITERAL_OR_SIGN = re.compile(
+    r"""(?P<literal> "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'
+      | `(?:\\.|\$\{(?:[^`{}]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*`  # a template, with templates in its expressions
+      | (?:(?<=[(!])|(?<=[=?:,|&][ ])) /(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[])+/ )  # a regular expression
+      | [ ]*(?P<sign>[{}()\[\];,:?=<>*%&|!])[ ]*""",
+    re.VERBOSE,
+)
+"""What keeps its spaces, and a sign that needs none around it. Plus and minus do: `a + +b`."""
+
 
 @cache
 def player_source(with_quiz: bool = False) -> str:
@@ -30,14 +39,15 @@ def player_source(with_quiz: bool = False) -> str:
 
 
 def one_line(source: str) -> str:
-    """Return JavaScript without comments and line breaks.
+    """Return JavaScript without comments, line breaks and spaces that it does not need.
 
     The source must end every statement with a semicolon, have no line break in a template, and start comments at the
     beginning of a line. Notebook output must be one line, because JupyterLite joins lines with commas
     (jupyterlite#1105).
     """
     lines = [line.strip() for line in source.splitlines()]
-    return " ".join(line for line in lines if line and not re.match("//", line))
+    code = " ".join(line for line in lines if line and not re.match("//", line))
+    return _LITERAL_OR_SIGN.sub(lambda found: found["literal"] or found["sign"], code)
 
 
 @cache

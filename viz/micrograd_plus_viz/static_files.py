@@ -7,6 +7,8 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 FONTS = [str(STATIC / "fonts" / f"Arimo-{weight}.ttf") for weight in ("Regular", "Bold")]
+MONO = str(STATIC / "fonts" / "DejaVuSansMono.ttf")
+"""Font of code."""
 SIGNS = str(STATIC / "fonts" / "DejaVuSigns.ttf")
 """Font with mathematical signs and Cyrillic letters, which Arimo's subset lacks."""
 

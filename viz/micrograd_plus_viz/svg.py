@@ -8,7 +8,8 @@ from html import escape
 from . import letters
 
 FONT = "Arial, 'Liberation Sans', Arimo, Helvetica, sans-serif"
-"""The fonts of pictures, as `picture.css` names them."""
+MONO_FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+"""The fonts of pictures, and those of code in them, as `picture.css` names them."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,14 @@ def document(width: float, height: float, style: str, inner: str, title: str, de
     )
 
 
-def text(content: str, x: float, y: float, size: float, name: str = "", bold: bool = False) -> str:
+def text(
+    content: str, x: float, y: float, size: float, name: str = "", bold: bool = False, mono: bool = False
+) -> str:  # fmt: skip
     """Return a line of text; `name` is its class."""
-    kind = f' class="{name}"' if name else ""
+    names = " ".join(["mono"] * mono + [name] * bool(name))
+    kind = f' class="{names}"' if names else ""
     weight = ' font-weight="bold"' if bold else ""
-    long = letters.fixed_width(content, size, bold=bold)
+    long = letters.fixed_width(content, size, bold, mono)
     return (
         f'<text{kind} x="{coord(x)}" y="{coord(y)}" font-size="{size:g}"{weight}{long} xml:space="preserve">'
         f"{escape(content)}</text>"

@@ -24,7 +24,7 @@ from ..messages import explain_error
 from ..modes import grad_enabled, recording, unfused
 from ..operation import REQUIRED
 from ..runtime.guards import FIXED, keep_parameter
-from ..runtime.ownership import lent_array
+from ..runtime.ownership import array_to_read, lent_array
 from ..runtime.recorders import notify, notify_failure
 from ..variable import Gradient, Namespace, Node, Variable, clock, ref
 from .vjps import function_name, indent, vjp_text
@@ -91,7 +91,7 @@ def install(op: Op) -> None:
     namespace.update(
         REQUIRED=REQUIRED, _apply=op.apply, _as_list=as_list, _clock=clock, _explain_error=explain_error, _FIXED=FIXED,
         _forward=op.guarded_forward, _grad_enabled=grad_enabled, _interpret=op.interpret,
-        _keep_parameter=keep_parameter, _lent_array=lent_array,
+        _keep_parameter=keep_parameter, _lent_array=lent_array, _array_to_read=array_to_read,
         _make_node=make_node, _new=type.__call__.__get__(Variable.public), _Node=Node,
         _no_grad_blocks=grad_enabled.open, _notify=notify,
         _notify_failure=notify_failure, _op=op, _output_variables=output_variables, _recorders=recording.open,
@@ -216,6 +216,7 @@ def _take(op: Op, name: str, *, is_tracked: bool) -> Iterator[str]:
     array, nothing = (f"_{name}, _{name}_node", "None, None") if is_tracked else (f"_{name}", "None")
     node = f", {name}.node" if is_tracked else ""
     lent = f"_{name}_node = {name}.node" if is_tracked else "pass"
+    take = "_array_to_read" if op.kind == "elementwise" and not op.is_view and name not in op.saves else "_lent_array"
     yield f"if type({name}) is _Tensor and {name}.is_fast: {array} = {name}._data{node}"
     if name in op.optional:
         yield f"elif {name} is None: {array} = {nothing}"
@@ -223,7 +224,7 @@ def _take(op: Op, name: str, *, is_tracked: bool) -> Iterator[str]:
     if op.kind in KEEP_NUMBERS and others:
         number = f"{name}, None" if is_tracked else name
         yield f"elif (type({name}) is float or type({name}) is int) and ({others}): {array} = {number}"
-    yield f"elif type({name}) is _Tensor and (_{name} := _lent_array({name})) is not None: {lent}"
+    yield f"elif type({name}) is _Tensor and (_{name} := {take}({name})) is not None: {lent}"
     yield f"else: return _apply({', '.join(op.arguments)})"
 
 

@@ -59,6 +59,13 @@ def lent_array(variable: Variable) -> Array | None:
     return variable._data.copy("K") if has_other_owners(variable) else snapshot(variable)
 
 
+def array_to_read(variable: Variable) -> Array | None:
+    """Return a lent array, not a copy, for compiled code that keeps nothing of it; None for any other variable."""
+    if recording.open or variable.is_fast or not getattr(variable, "is_lent", False):
+        return lent_array(variable)
+    return variable._data if is_real_on_cpu(variable._data) and has_other_owners(variable) else lent_array(variable)
+
+
 def array_to_write(variable: Variable) -> Array:
     """Return the array of a variable to be written into now.
 

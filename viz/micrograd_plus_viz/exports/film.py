@@ -24,8 +24,8 @@ from .. import letters, window, words
 from ..colours import levels, palette, resolve_styles, used_rules
 from ..payload import payload
 from ..stage import Stage, View, event_layer
-from ..static_files import FONTS, SIGNS
-from ..svg import FONT, Block, document, text
+from ..static_files import FONTS, MONO, SIGNS
+from ..svg import FONT, MONO_FONT, Block, document, text
 from ..trace_input import Trace
 from .step_picture import StepPictures
 
@@ -221,9 +221,9 @@ def png(svg: str, zoom: float = 2.0, ground: str = "#ffffff") -> bytes:
     except ModuleNotFoundError as missing:
         message = 'a picture in pixels needs resvg_py and pillow: pip install "micrograd_plus[film]"'
         raise ModuleNotFoundError(message) from missing
-    fonts = {"font_files": [*FONTS, SIGNS], "font_family": "Arimo", "sans_serif_family": "Arimo"}
+    fonts = {"font_files": [*FONTS, SIGNS, MONO], "font_family": "Arimo", "sans_serif_family": "Arimo"}
     own = letters.has_glyphs(svg)
-    set_in_ours = svg.replace(FONT, "Arimo")
+    set_in_ours = svg.replace(FONT, "Arimo").replace(MONO_FONT, "DejaVu Sans Mono")
     return bytes(resvg_py.svg_to_bytes(
         svg_string=set_in_ours, dpi=96, zoom=zoom, background=ground, skip_system_fonts=own, **fonts))  # fmt: skip
 

@@ -8,7 +8,8 @@ from .. import letters, words
 from ..svg import Block, coord, text
 
 SIZE, SMALL, LINE = 12.0, 11.0, 18.0
-NUMBER, INDENT, HANGING, PAD = 30.0, 6.6, 4, 6.0
+NUMBER, HANGING, PAD = 30.0, 4, 6.0
+INDENT = letters.width(" ", SIZE, mono=True)
 TITLE, GAP, NAME = "title", "program-gap", 15.0
 Piece = tuple[str, bool]
 """A piece of a line, and whether it is the expression of the step."""
@@ -44,14 +45,15 @@ def _rows(line: dict[str, Any], width: float) -> list[tuple[str, str]]:
     pieces, indent = _without_indent(line["parts"])
     left, rows = NUMBER + 8 + INDENT * indent, []
     for k, row in enumerate(_wrap(pieces, width - left - PAD - INDENT * HANGING)):
-        number = text(line["number"], NUMBER - letters.width(line["number"], SMALL), 12, SMALL, "soft") if not k else ""
+        at = NUMBER - letters.width(line["number"], SMALL, mono=True)
+        number = text(line["number"], at, 12, SMALL, "soft", mono=True) if not k else ""
         markup = _background(kind, width) + number
         at = left + (INDENT * HANGING if k else 0)
         for content, is_marked in row:
-            wide = letters.width(content, SIZE)
+            wide = letters.width(content, SIZE, mono=True)
             if is_marked and content.strip():
                 markup += f'<rect class="mark" x="{coord(at - 1)}" y="-1" width="{coord(wide + 2)}" height="17"/>'
-            markup += text(content, at, 12, SIZE, "code")
+            markup += text(content, at, 12, SIZE, "code", mono=True)
             at += wide
         rows.append((kind, markup))
     return rows
@@ -86,12 +88,12 @@ def _wrap(pieces: list[Piece], room: float) -> list[list[Piece]]:
     used = 0.0
     for part, marked in pieces:
         for k, word in enumerate(part.split(" ")):
-            for piece in letters.split_word(" " * bool(k) + word, SIZE, room):
-                wide = letters.width(piece, SIZE)
+            for piece in letters.split_word(" " * bool(k) + word, SIZE, room, mono=True):
+                wide = letters.width(piece, SIZE, mono=True)
                 if used and used + wide > room:
                     rows.append([])
                     used, piece = 0.0, piece.lstrip()
-                    wide = letters.width(piece, SIZE)
+                    wide = letters.width(piece, SIZE, mono=True)
                 if rows[-1] and rows[-1][-1][1] == marked:
                     rows[-1][-1] = (rows[-1][-1][0] + piece, marked)
                 else:
@@ -102,9 +104,10 @@ def _wrap(pieces: list[Piece], room: float) -> list[list[Piece]]:
 
 def _names(names: list[tuple[str, str]], room: float) -> Block:
     """Return the values of the program's names at the moment, one in each line."""
-    rows = [
-        text(letters.clip_to_width(name, SIZE, room / 2, bold=True), 0, NAME * k + 12, SIZE, "code", bold=True)
-        + text(letters.clip_to_width(value, SIZE, room / 2), room / 2, NAME * k + 12, SIZE, "soft")
-        for k, (name, value) in enumerate(names)
-    ]
+
+    def column(content: str, x: float, k: int, kind: str) -> str:
+        shown = letters.clip_to_width(content, SIZE, room / 2, mono=True)
+        return text(shown, x, NAME * k + 12, SIZE, kind, mono=True)
+
+    rows = [column(name, 0, k, "given") + column(value, room / 2, k, "code") for k, (name, value) in enumerate(names)]
     return Block(room, NAME * len(rows), "".join(rows))

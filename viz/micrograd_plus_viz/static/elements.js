@@ -121,7 +121,8 @@ const isOfSvg = (name) => !/^(aria-|role|tabindex|tall)/.test(name);
 const LEAST_FIXED = 5;
 
 const escapeText = (text) => text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
-  .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+  .replaceAll("'", "&#39;");
 
 const roundIn = (text, digits) => text.replace(/\d+\.\d+/g, (digitsOf) => String(Number(Number(digitsOf)
   .toFixed(digits))));
@@ -141,10 +142,11 @@ function markupOf(element) {
   if (element.style.opacity === "0" && !element.style.animation) return "";
   const { tag } = element;
   if (tag === "text" && !element.textContent) return "";
+  if (tag === "g" && !element.childNodes.length) return "";
   const attributes = [...element.attributes].filter(([name, value]) => isOfSvg(name) && value !== "")
     .map(([name, value]) => ` ${name}="${escapeText(roundIn(value, name === "transform" ? 4 : 1))}"`);
   const styles = Object.entries(WRITTEN_STYLES).filter(([name]) => (element.style[name] ?? "") !== "")
-    .map(([name, written]) => `${written}:${element.style[name]}`).filter((style) => style !== "opacity:1");
+    .map(([name, written]) => `${written}:${roundIn(String(element.style[name]), 2)}`).filter((style) => style !== "opacity:1");
   const style = styles.length ? ` style="${escapeText(styles.join(";"))}"` : "";
   const inner = element.childNodes.map(markupOf).join("");
   return `<${tag}${attributes.join("")}${style}${fixedWidth(element)}${inner ? `>${inner}</${tag}` : "/"}>`;

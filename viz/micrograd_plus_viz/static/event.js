@@ -28,16 +28,20 @@ function factorsOf(data, step) {
   return inOrder(data.formulas[step.formula] ?? "", [...upstreams, ...reads]);
 }
 
+// Signs are those of the formula if it is a plain product of the factors; otherwise the rule reads them in some other
+// way, and commas say no more than that.
 function inOrder(formulaText, factors) {
   const at = (name) => { const k = formulaText.indexOf(`data-name="${name}"`); return k < 0 ? Infinity : k; };
   const sorted = factors.toSorted((a, b) => at(a.name) - at(b.name));
+  const signs = sorted.slice(1).map(({ name }, k) => {
+    const between = formulaText.slice(at(sorted[k].name), at(name)).replace(/^[^>]*>[^<]*|<[^>]*>?/g, "");
+    return at(name) < Infinity && /^\s*\u22a4?\s*([\u00b7@])\s*$/.exec(between)?.[1];
+  });
+  const isProduct = signs.every(Boolean);
   return sorted.flatMap((factor, k) => {
-    const here = at(factor.name);
-    const text = formulaText.slice(here);
-    const transposed = /^[^>]*>[^<]*<\/mi>\s*<mo[^>]*>\u22a4/.test(text);
-    const between = k && here < Infinity ? formulaText.slice(at(sorted[k - 1].name), here) : "";
-    const sign = between.includes(">@<") ? "@" : between.includes(">\u00b7<") ? "\u00b7" : ",";
-    return [...k ? [{ sign }] : [], { ...factor, transposed, word: transposed ? `${factor.word}\u1d40` : factor.word }];
+    const transposed = /^[^>]*>[^<]*<\/mi>\s*<mo[^>]*>\u22a4/.test(formulaText.slice(at(factor.name)));
+    return [...k ? [{ sign: isProduct ? signs[k - 1] : "," }] : [],
+      { ...factor, transposed, word: transposed ? `${factor.word}\u1d40` : factor.word }];
   });
 }
 

@@ -26,7 +26,7 @@ function drawGraph(data, act, details) {
   let size = [1, 1];
   let lit = null;
   let norms = null;
-  let litElements = [];
+  let litNow = [];
   let roving = null;
   let normsChanged = false;
   // Where nodes were on the screen before another part of the program was shown.
@@ -428,18 +428,24 @@ function drawGraph(data, act, details) {
   }
 
   function light() {
-    for (const element of litElements) element.classList.remove("active", "receives", "accumulates");
-    litElements = [];
+    for (const each of litNow) {
+      each.element.classList.remove("active", "receives", "accumulates");
+      Object.assign(each, { isLit: false, due: Boolean(each.kind) });
+    }
+    litNow = [];
     lit.replaceChildren();
     const { step } = now;
     if (!step) return;
-    const add = (element, name) => { element.classList.add(name); litElements.push(element); };
+    const add = (each, name) => {
+      each.element.classList.add(name);
+      litNow.push(Object.assign(each, { isLit: true, due: Boolean(each.kind) }));
+    };
     const [from, to] = [endOf(step, step.from), endOf(step, step.to)];
-    add(items.get(from).element, "active");
+    add(items.get(from), "active");
     const kind = step.accumulates ? "accumulates" : "receives";
-    for (const part of new Set([to, partOf(step.to)])) add(items.get(part).element, kind);
+    for (const part of new Set([to, partOf(step.to)])) add(items.get(part), kind);
     for (const link of edgesOf(step).map((edge) => linkOf[edge]).filter(Boolean)) {
-      add(link.element, "active");
+      add(link, "active");
       lit.append(...litParts(link, step.back));
     }
     if (step.accumulates) lit.append(badgeAt(items.get(to).box, view.scale));

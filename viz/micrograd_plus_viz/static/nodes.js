@@ -141,13 +141,27 @@ function fillSlot(item, kind, tile, [x, y]) {
 
 // Writes the lines of a node. Text is never too small to read: in a small drawing, text that does not fit is omitted.
 function writeNode(item, scale) {
-  const [x, y, width, height] = item.box;
-  const breadth = breadthFor(width, item.shape, scale);
+  const breadth = breadthFor(item.box[2], item.shape, scale);
   const { tiles, tall } = item.form;
-  if (tiles.value) {
-    writeTiled(item, scale, tiles, tall, breadth);
-    return;
-  }
+  if (tiles.value) writeTiled(item, scale, tiles, tall, breadth);
+  else writeLines(item, scale, breadth);
+  writeOutside(item, scale);
+}
+
+// The nodes of a step have their names in any case: above them, if there is no room inside.
+const WIDTH_OUTSIDE = 110;
+
+function writeOutside({ isLit, box: [x, y, width, height], texts: [name], lines, inOwn }, scale) {
+  const isOutside = Boolean(isLit) && !name.textContent;
+  name.classList.toggle("outside", isOutside);
+  if (!isOutside) return;
+  const font = Math.max(12, SMALLEST_TEXT / scale);
+  const room = Math.max(width, WIDTH_OUTSIDE / scale);
+  putText(name, fitText(lines[0], 0, room, font, inOwn), font, x, y - height / 2 - 5 / scale);
+}
+
+function writeLines(item, scale, breadth) {
+  const [x, y, , height] = item.box;
   const leading = scale >= 1 ? LINE : (SMALLEST_TEXT + 2) / scale;
   const oneFits = height * scale + 1 >= SMALLEST_TEXT + 2 ? 1 : 0;
   const fitting = scale >= 1 ? Math.floor((height + 2) / LINE)

@@ -466,8 +466,10 @@ function sourceLine(site) {
 // Source of several lines. Long lines wrap with an indent.
 const sourceLines = (text) => text.split(/(?<=\n)/).map((line) => codeLine(line.search(/\S|$/), line));
 
-function codeLine(indent, ...children) {
-  const line = make("code", "", ...children);
+// A line of code with so many spaces before it, after which it does not break.
+function codeLine(indent, text, ...more) {
+  const spaces = indent ? make("span", "indent", text.slice(0, indent)) : null;
+  const line = make("code", "", spaces, text.slice(indent), ...more);
   line.style.setProperty("--inset", `${indent + 4}ch`);
   return line;
 }

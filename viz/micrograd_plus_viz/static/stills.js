@@ -73,8 +73,8 @@ function lineOf(row) {
   if (!row.classList.contains("program-line")) return { kind: className, text: row.textContent };
   const [number, code] = row.childNodes;
   const kind = ["current", "calls"].find((name) => row.classList.contains(name)) ?? "";
-  const parts = code.childNodes.map((part) => (part instanceof StillElement ? [part.textContent, true]
-    : [part, false]));
+  const parts = code.childNodes.map((part) => (part instanceof StillElement
+    ? [part.textContent, part.tag === "mark"] : [part, false]));
   return { kind, number: number.textContent, parts };
 }
 
