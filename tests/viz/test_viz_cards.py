@@ -221,6 +221,13 @@ def test_a_card_holds_no_answer_as_text(card, secrets):
     assert "why" not in card.data
 
 
+def test_an_author_words_the_hint_for_all_other_answers():
+    card = viz.ask("Slope of x² at 3?", 6, wrong={9: "That is x² itself.", None: "How fast does it grow?"})
+    assert card.data["plain"] == "How fast does it grow?"
+    assert card.as_poll().data["choices"] == viz.ask("Slope of x² at 3?", 6, wrong={9: "no"}).as_poll().data["choices"]
+    assert "which numbers" in viz.ask("Slope of x² at 3?", 6).data["plain"]
+
+
 def test_the_right_choice_has_no_place_of_its_own():
     places = [viz.ask("a", "right", wrong={f"one{k}": "no", f"two{k}": "no"}).data["choices"].index("right")
               for k in range(60)]  # fmt: skip

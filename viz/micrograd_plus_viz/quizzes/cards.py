@@ -89,8 +89,10 @@ def ask(
     for answer, hint in hints.items():
         if not isinstance(hint, str) or not hint.strip():
             raise TypeError(f"wrong must have a hint as a text for each answer, got {hint!r} for {answer!r}")
+    to_others = hints.pop(None, "")
     answers = answers_for(right, hints, choices, picture, tolerance)
-    card = Card(card_data(say, why, answers, with_slips(answers, hints), show_me), f"Question: {say}", say)
+    data = card_data(say, why, answers, with_slips(answers, hints), show_me)
+    card = Card(data | {"plain": to_others or data["plain"]}, f"Question: {say}", say)
     if answers.form in ("number", "numbers", "shape") and hints:
         named = {answers.word(answer): hint for answer, hint in list(hints.items())[: MOST_CHOICES - 1]}
         named.pop(answers.text_of_right(), None)

@@ -158,8 +158,7 @@ def gradient(context: StepContext) -> Question | None:
         "number",
         accepted_bins(right, context.tolerance, noise),
         f"{what[0].upper()}{what[1:]} is {number(_word(right))}.",
-        f"{context.sender} applies its rule to the gradient that arrived there; {context.receiver} adds the result to "
-        "what it has.",
+        _how_to_find_gradient(context, name),
         width=width(context.tolerance),
         note=f"A number, or a fraction such as 1/3. Within {number(100 * context.tolerance)} % is right.",
     )
@@ -169,6 +168,15 @@ def gradient(context: StepContext) -> Question | None:
         question.hint(accepted_bins(answer, context.tolerance), text, number(_word(answer)))
     question.right_word = number(_word(right))
     return question
+
+
+def _how_to_find_gradient(context: StepContext, name: str) -> str:
+    """Return the way to the gradient of a value, or of one of its entries, for whoever gave another number."""
+    if not name:
+        return (f"Take what arrived at {context.sender}, times how fast it grows with {context.receiver}. "
+                f"Then add what {context.receiver} has already.")  # fmt: skip
+    return (f"Which entries of {context.sender} does {name}{context.receiver} move, and how fast? Add up what arrived "
+            "at each of them, times how fast it moves, and what is there already.")  # fmt: skip
 
 
 MOST_PRESSED, CLEARLY = 64, 1.05
