@@ -101,12 +101,15 @@ def test_a_block_decorates_a_function_with_and_without_brackets(brackets):
     def is_on():
         return records()
 
+    def steps():
+        yield records()
+
     blocks = (mg.no_grad, mg.enable_grad, mg.unfuse)
     no_grad, enable_grad, unfuse = [block() if brackets else block for block in blocks]
     assert no_grad(is_on)() is False
     assert no_grad(enable_grad(is_on))() is True
     assert unfuse(is_unfused)()
-    assert no_grad(is_on).__name__ == "is_on"
+    assert [no_grad(function).__name__ for function in (is_on, steps)] == ["is_on", "steps"]
 
 
 @pytest.mark.parametrize("decorate", [mg.no_grad, mg.no_grad(), mg.enable_grad(), mg.unfuse(), mg.scope("part")])
@@ -116,6 +119,8 @@ def test_a_block_does_not_decorate_a_class(decorate):
 
     with pytest.raises(TypeError, match=r"decorates a function or method, got the class Model; decorate the methods"):
         decorate(Model)
+    with pytest.raises(TypeError, match="decorates a function or method, got int; decorate the methods"):
+        mg.no_grad()(5)
 
 
 def test_set_grad_enabled_without_brackets_is_an_error():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.backends import arrays, tensors
 from micrograd_plus.checks.promises import check
 from micrograd_plus.core.composite import Composite
 from micrograd_plus.core.define import operations
@@ -25,6 +26,22 @@ def test_a_composite_is_one_application_with_a_step_per_input():
     assert rule.text == "contribution = Σ[entries of residual_layer_norm](upstream · ∂residual_layer_norm/∂x)"
     assert rule.reason.startswith("No rule of its own: by the chain rule, a walk goes back")
     assert "return xp.layer_norm(x + residual" in rule.source
+
+
+def test_a_composite_runs_on_arrays_if_no_gradient_is_needed(own_operations):
+    namespaces = []
+
+    @mg.composite
+    def double(xp, x):
+        namespaces.append(xp)
+        return x + x
+
+    x = draw(2, requires_grad=True)
+    double(x)
+    double(x.detach())
+    with mg.no_grad():
+        double(x)
+    assert namespaces == [tensors, arrays, arrays]
 
 
 def test_the_steps_inside_add_up_to_the_composites_contribution():

@@ -113,6 +113,13 @@ def test_the_walk_visits_the_latest_application_first():
     assert {parent for node in order for parent in node.parents} - set(order) == {x.node}
 
 
+def test_a_root_behind_another_root_is_visited_once():
+    middle = mg.exp(leaf(1.0))
+    last = mg.sin(middle)
+    for roots in ([middle, last], [last, middle]):
+        assert backward.topological_order([root.node for root in roots]) == [last.node, middle.node]
+
+
 # Upstream ---------------------------------------------------------------------------------------------------
 
 
@@ -366,6 +373,16 @@ def test_create_graph_makes_gradients_that_have_gradients():
     assert second.item() == 48.0
     x.grad = None
     second.backward()
+    assert x.grad.item() == 48.0
+
+
+def test_create_graph_makes_a_graph_inside_no_grad():
+    x = leaf(2.0)
+    y = x**4
+    with mg.no_grad():
+        y.backward(create_graph=True)
+    first, x.grad = x.grad, None
+    first.backward()
     assert x.grad.item() == 48.0
 
 

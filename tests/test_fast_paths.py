@@ -10,7 +10,7 @@ from micrograd_plus.backends import arrays
 from micrograd_plus.checks import promises as check
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.core.define import operations
-from micrograd_plus.core.fast import callers
+from micrograd_plus.core.fast import callers, vjps
 from micrograd_plus.nn import functional
 
 MOVING = [sample for group in samples.values() for sample in group if check.differentiable_inputs(sample)]
@@ -253,3 +253,15 @@ def test_pooling_sends_its_gradient_to_the_first_largest_entry(settings):
         assert out.numpy()[n, c, i, j] == x.numpy()[n, c, *best]
         expected[n, c, *best] += weights[n, c, i, j]
     np.testing.assert_array_equal(x.grad.numpy(), expected)
+
+
+def test_compiled_code_copies_upstream_only_if_a_later_input_needs_a_gradient():
+    first, last = operations["scatter_add"].rules[0], operations["linear_layer"].rules[-1]
+    assert [vjps._is_shared(rule, is_only=False) for rule in (first, last)] == ["_src_node is not None", ""]
+
+
+def test_small_results_of_broadcast_to_are_new_arrays():
+    row = np.arange(3.0)[None]
+    small, large = (arrays.broadcast_to(row, (length, 3)) for length in (2, 2000))
+    assert (small.tolist(), small.base, large.strides) == ([[0.0, 1.0, 2.0]] * 2, None, (0, 8))
+    assert arrays.broadcast_to(np.ones(1), 3).tolist() == [1.0] * 3

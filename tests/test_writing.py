@@ -240,6 +240,15 @@ def test_repeats_changed_after_use_cannot_reach_the_graph():
     assert numbers(x.grad) == [1.0, 0.0, 110.0]
 
 
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_a_write_after_assign_does_not_reach_the_other_tensor(dtype):
+    taken = mg.tensor([1, 2], dtype=dtype)
+    tensor = mg.tensor([3, 4], dtype=dtype)
+    tensor.assign(taken)
+    tensor[0] = 5
+    assert (numbers(tensor), numbers(taken)) == ([5, 2], [1, 2])
+
+
 def test_two_gradients_never_share_memory():
     x = leaf([[1.0, 2.0], [3.0, 4.0]])
     line = x.reshape(4).retain_grad()

@@ -1,13 +1,14 @@
 """Change the core one expression at a time, and report the mutants that no test notices.
 
 The tests are imported and collected once. Each mutant gets a forked process, in which the functions of the changed
-module receive their changed code; tests run there until one fails. The tests that noticed most mutants so far run
-first. A survivor in a file of `RUN_AT_IMPORT` is also imported by a new process (`mutants.fresh`).
+module receive their changed code and defaults; tests run there until one fails. The tests that noticed most mutants so
+far run first. A survivor in a file of `RUN_AT_IMPORT` is also imported by a new process (`mutants.fresh`).
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import gc
 import json
 import os
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -39,15 +40,21 @@ TARGETS = (
 FILES = (
     "test_walks", "test_engine", "test_composites", "test_writing", "test_in_place", "test_custom", "test_rules",
     "test_checkpointing", "test_complex", "test_modes", "test_fast_paths", "test_device", "test_names",
-    "test_trace_groups", "test_trace_journal",
+    "test_trace_groups", "test_trace_journal", "test_blocks_and_hooks",
 )  # fmt: skip
 """Files of tests, the quickest first, with one sample of each operation."""
 
 TOO_SLOW = ("interrupt", "forked", "thread", "deep_graph", "speed", "slows", "100_000", "no_operation_compares")
 """Tests whose names contain one of these words are left out, since one of them takes longer than all others."""
 
-RUN_AT_IMPORT = ("core/define", "core/modes", "core/rule", "core/operation", "core/composite", "core/fast/callers")
-"""Files with functions that run while the package is imported."""
+RUN_AT_IMPORT = (
+    "core/define", "core/modes", "core/rule", "core/operation", "core/composite", "core/apply", "core/fast/callers",
+    "core/runtime/recorders",
+)  # fmt: skip
+"""Files with functions or class attributes that count while the package is imported."""
+
+CONTROL = ("micrograd_plus/core/backward.py", "before + contribution")
+"""File and expression of a mutant that many tests notice. If none does, the tool has changed nothing."""
 
 CPU_SECONDS = 120
 """Processor time for one mutant. One that needs more does not end, and counts as noticed."""
@@ -78,10 +85,17 @@ def choose(count: int, seed: int, only: str) -> list[tuple[str, Mutant]]:
     """Return a random sample of mutants; a file with more of them gets more."""
     every = [
         (path.relative_to(ROOT).as_posix(), mutant)
-        for path in targets() if only in path.as_posix()
-        for mutant in mutants_of(path.read_text(encoding="utf-8"))
+        for path in targets()
+        for mutant in mutants_of(path.read_text(encoding="utf-8")) if only in f"{path.as_posix()}:{mutant.function}"
     ]  # fmt: skip
     return random.Random(seed).sample(every, min(count, len(every)))  # noqa: S311 - a draw, no secret
+
+
+def control_change() -> tuple[Path, str]:
+    """Return the file and the changed text of the mutant that many tests notice."""
+    file, before = CONTROL
+    (mutant,) = [each for each in mutants_of((ROOT / file).read_text(encoding="utf-8")) if each.before == before]
+    return ROOT / file, mutant.text
 
 
 def functions_in(code: CodeType) -> Iterator[CodeType]:
@@ -102,16 +116,38 @@ def number_keys(text: str, path: Path) -> dict[tuple[str, int], CodeType]:
     return named
 
 
+def changed_defaults(before: str, after: str) -> dict[tuple[str, int], ast.arguments]:
+    """Return the new arguments of functions of which a default has changed, by their name and first line."""
+    old, new = (
+        [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)] for text in (before, after)
+    )
+    return {
+        (was.name, min(node.lineno for node in (was, *was.decorator_list))): now.args
+        for was, now in zip(old, new, strict=True) if ast.dump(was.args) != ast.dump(now.args)
+    }  # fmt: skip
+
+
+def set_defaults(function: FunctionType, arguments: ast.arguments) -> None:
+    """Evaluate the defaults of changed arguments, and give them to a function."""
+
+    def value(default: ast.expr) -> Any:
+        return eval(compile(ast.Expression(default), "default", "eval"), function.__globals__)  # noqa: S307 - it is the project's own
+
+    keywords = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    function.__defaults__ = tuple(map(value, arguments.defaults))
+    function.__kwdefaults__ = {name.arg: value(default) for name, default in keywords if default is not None}
+
+
 def change_functions(path: Path, text: str) -> None:
-    """Give the functions of a module the code of a changed text, and compile operations again."""
+    """Give the functions of a module the code and the defaults of a changed text, and compile operations again."""
     from micrograd_plus.core.define import operations
     from micrograd_plus.core.fast.callers import uninstall
 
-    changed = number_keys(text, path)
+    before, changed = path.read_text(encoding="utf-8"), number_keys(text, path)
     new_code = {
-        (code.co_qualname, code.co_firstlineno): changed.get(key)
-        for key, code in number_keys(path.read_text(encoding="utf-8"), path).items()
+        (code.co_qualname, code.co_firstlineno): changed.get(key) for key, code in number_keys(before, path).items()
     }
+    new_defaults = changed_defaults(before, text)
     gc.unfreeze()  # a frozen object is not among `gc.get_objects`
     functions = [each for each in gc.get_objects() if type(each) is FunctionType]
     ours = [each for each in functions if each.__code__.co_filename == str(path)]
@@ -119,6 +155,8 @@ def change_functions(path: Path, text: str) -> None:
         raise LookupError(f"found no function of {path} to change")
     for function in ours:
         code = function.__code__
+        if arguments := new_defaults.get((code.co_name, code.co_firstlineno)):
+            set_defaults(function, arguments)
         replacement = new_code.get((code.co_qualname, code.co_firstlineno))
         if replacement is not None and replacement.co_freevars == code.co_freevars:
             function.__code__ = replacement
@@ -156,6 +194,9 @@ class Judge:
         if noticed:
             pytest.exit(f"{noticed} fails without any change: mutants would show nothing", 1)
         print(f"unchanged code: {len(session.items)} tests pass in {seconds:.0f} s", file=sys.stderr)
+        noticed, _ = self.run_forked(session, control_change())
+        if noticed not in {item.nodeid for item in session.items}:
+            pytest.exit(f"no test fails for a wrong sum of gradients, but {noticed}: the code is not changed", 1)
         with ThreadPoolExecutor(self.parallel) as pool:
             list(pool.map(lambda job: self.judge(session, *job), self.jobs))
         return True
@@ -252,7 +293,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="mutants", description=__doc__)
     parser.add_argument("--count", type=int, default=200, help="how many mutants to draw (default 200)")
     parser.add_argument("--seed", type=int, default=0, help="which ones (default 0)")
-    parser.add_argument("--only", default="", help="files whose path contains this, as core/backward")
+    parser.add_argument("--only", default="", help="places that contain this, as core/backward or hooks.py:add_hook")
     parser.add_argument("--jobs", type=int, default=1, help="mutants that run at the same time (default 1)")
     parser.add_argument("--output", type=Path, help="a file for the outcomes; an interrupted run continues there")
     parser.add_argument("--list", action="store_true", help="print the mutants without running tests")
