@@ -188,10 +188,10 @@ def test_points_of_an_exercise_are_integers():
 
 @pytest.mark.parametrize(("name", "answer", "title"), [
     ("sum.x", lambda upstream, x: upstream, "the answer cannot be used"),
-    ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "shapes that do not fit"),
+    ("mean.x", lambda xp, upstream, x_shape: xp.broadcast_to(upstream, x_shape) / x_shape[0], "multiplied by the"),
     ("log_softmax.x", lambda xp, upstream, out: upstream - xp.exp(out), "upstream is forgotten"),
     ("transpose.x", lambda upstream: upstream.T, "`axes` is left out"),
-    ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the answer does not have the shape of its input"),
+    ("cumsum.x", lambda upstream, axis: np.cumsum(upstream, axis), "the running sum from the same end"),
     ("getitem.x", lambda upstream, x_shape, index: assign(np.zeros(x_shape), index, upstream), "repeated places"),
 ])  # fmt: skip
 def test_typical_first_tries_get_hints(name, answer, title):

@@ -15,6 +15,8 @@ from .trace_input import Trace
 WRITTEN = 16
 """Arrays with at most this many entries are printed as tables of numbers and keep all digits."""
 DIGITS, DIGITS_OF_MANY = 4, 3
+MOST_PRINTED = 6
+"""A number with at most so many digits is printed as it is."""
 MANY = 256
 CELLS = 1024
 BUDGET = 60_000
@@ -125,7 +127,7 @@ def _round_to(x: Any, digits: int) -> Any:
         return x
     text = f"{x:.{digits}g}"
     near = float(text)
-    # The page rounds again, to fewer digits. From 10.0350 it would make 10.04 of 10.03498, so that keeps more digits.
+    # The page rounds again, to fewer digits: from 10.0350 it would make 10.04 of 10.03498. But it prints all of six.
     if near != x and text.partition("e")[0].rstrip("0").endswith("5"):
-        return _round_to(x, digits + 1)
+        return _round_to(x, max(digits + 1, MOST_PRINTED + 1))
     return int(near) if near == int(near) and abs(near) < 1e6 else near
