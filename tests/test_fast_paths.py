@@ -265,3 +265,7 @@ def test_small_results_of_broadcast_to_are_new_arrays():
     small, large = (arrays.broadcast_to(row, (length, 3)) for length in (2, 2000))
     assert (small.tolist(), small.base, large.strides) == ([[0.0, 1.0, 2.0]] * 2, None, (0, 8))
     assert arrays.broadcast_to(np.ones(1), 3).tolist() == [1.0] * 3
+
+
+def test_a_negative_power_is_the_power_of_the_reciprocal():
+    assert arrays.power(np.array([2.0, 4.0]), -2).tolist() == [0.25, 0.0625]
