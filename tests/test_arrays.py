@@ -75,3 +75,19 @@ def test_rows_in_any_memory_order_are_added():
     places, x = np.array([1, 0, 1]), np.arange(12.0).reshape(4, 3).T
     assert arrays.put_add(x, (2, 4), places).tolist() == [x[1].tolist(), (x[0] + x[2]).tolist()]
     assert arrays.put_add(np.broadcast_to(2.0, (3, 4)), (2, 4), places).tolist() == [[2.0] * 4, [4.0] * 4]
+
+
+@pytest.mark.parametrize("shape", [(50_400,), (50_021,), (180, 280), (280, 181)])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_large_arrays_are_compared_with_a_number_as_numpy_does(shape, exchanged):
+    x = np.random.default_rng(0).normal(size=shape).astype("float32")
+    x = x.T if exchanged else x
+    for ours, numpys in ((arrays.maximum, np.maximum), (arrays.minimum, np.minimum)):
+        assert np.array_equal(ours(x, 0.25), numpys(x, np.float32(0.25)))
+        assert np.array_equal(ours(x[::-1], 0.25), numpys(x[::-1], np.float32(0.25)))
+
+
+def test_where_chooses_by_a_python_bool():
+    x, y = mg.tensor([1.0, 2.0]), mg.tensor([3.0, 4.0])
+    assert mg.where(True, x, y).tolist() == [1.0, 2.0]
+    assert mg.where(False, x, y).tolist() == [3.0, 4.0]
