@@ -61,7 +61,7 @@ function fitText(line, k, breadth, font, inOwn) {
   if (isNumber(line.replace(/^\|?(grad|tangent)\|? \u00b1?/, ""))) {
     return breadthOf("\u2026", k, font) <= breadth ? "\u2026" : "";
   }
-  if (k === 2 || scaleIn(line, k)) return "";
+  if (k === 2 || scaleIn(line, k) || (k === 1 && line[0] === "(")) return "";
   // The last part of a path says most.
   const isPath = k === 0 && /^[\w.]+\.\w+$/.test(line);
   const cut = (kept) => (isPath ? `\u2026${line.slice(-kept)}` : `${line.slice(0, kept)}\u2026`);
