@@ -404,7 +404,7 @@ def contributions(op: Op, value: Value) -> list[tuple[Value, Contribution]]:
     for rule in op.rules:
         parent = inputs[rule.inputs[0]]
         if isinstance(parent, Value):
-            local = rule(named)
+            local = +rule(named)  # a slope that is a comparison becomes a number
             reads = {name: named[name] for name in rule.reads if name not in ("xp", "upstream")}
             raw = value._grad * local
             sent.append((parent, Contribution(rule, op.inputs.index(rule.inputs[0]), local, raw, (), raw, reads)))

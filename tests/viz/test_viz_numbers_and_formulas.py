@@ -60,7 +60,8 @@ def test_a_number_that_the_page_rounds_again_is_the_nearest():
 
 @pytest.mark.parametrize(("line", "forms"), [
     ("(2, 3), has nan", {"has nan", "nan", "(2, 3)"}), ("(2, 3) ±0.4567", {"±0.4567", "(2, 3)"}),
-    ("±0.4567", set()), ("(20, 300)", set()), ("(2, 3), has nan | has inf", {"has nan | has inf", "nan | inf", "(2, 3)"}),
+    ("±0.4567", set()), ("(20, 300)", set()),
+    ("(2, 3), has nan | has inf", {"has nan | has inf", "nan | inf", "(2, 3)"}),
 ])  # fmt: skip
 def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     fit = "((...x) => JSON.stringify(fitText(...x)))"
