@@ -1,6 +1,7 @@
 """Value as a drop-in for micrograd: everything that its programs use, and the differences."""
 
 import copy
+import json
 import math
 import pickle
 import random
@@ -445,3 +446,10 @@ def test_a_gradient_that_is_set_to_none_is_zero():
     assert a.grad == 0
     (a * 3.0).backward()
     assert a.grad == 3.0
+
+
+def test_a_recorded_slope_that_is_a_comparison_is_a_number():
+    with mg.record() as trace:
+        Value(3.0).relu().backward()
+    content = json.loads(trace.to_json())
+    assert json.dumps(content["values"][content["steps"][0]["local"]]["data"]) in ("[1]", "[1.0]")
