@@ -8,17 +8,9 @@ other words than the patterns, which were added), 3 wrong, 4 too general, and 14
 
 import numpy as np
 
-MISTAKES = []
+from .notes import start_list
 
-
-def mistake(exercise, pattern, what):
-    """Note a wrong answer: its exercise, a pattern for the right name, and what went wrong."""
-
-    def keep(answer):
-        MISTAKES.append((exercise, answer, pattern, what))
-        return answer
-
-    return keep
+MISTAKES, mistake = start_list()
 
 
 # Attention --------------------

@@ -6,17 +6,9 @@ import math
 
 import numpy as np
 
-MISTAKES = []
+from .notes import start_list
 
-
-def mistake(exercise, pattern, what):
-    """Note a wrong answer: its exercise, a pattern for the right name, and what went wrong."""
-
-    def keep(answer):
-        MISTAKES.append((exercise, answer, pattern, what))
-        return answer
-
-    return keep
+MISTAKES, mistake = start_list()
 
 
 # Places -------------------------------
