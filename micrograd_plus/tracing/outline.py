@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..backends.shapes import is_sequence
 from ..core.backward import Part
 from ..core.variable import Leaf, Node, Variable
-from .events import Application, FailedResult, ValueRef, maker_of
+from .events import Application, ValueRef, maker_of
 from .history import History
 from .values import array_of, has_same_entries, separate_arrays
 
@@ -111,24 +111,25 @@ class Outline:
                     clock = created
                 if id(key) not in positions:
                     self._note_use(key, application.inputs[place], application.arrays[place], position, place)
-            for key, result in self._results_by_key(application):
-                if key is not result and application.node is None:
-                    self._outputs[id(key)] = result
-                maker = maker_of(key)
-                if (created := getattr(maker, "created", 0)) > clock:
-                    clock = created
-                positions.setdefault(id(key), position)
-                if maker is not key:
-                    positions.setdefault(id(maker), position)
-                if type(key) is ValueRef:
-                    self._arrays[id(key._data)] = self._results[id(key.variable)] = key
+            if is_number(application):
+                positions.setdefault(id(application.result), position)
+                clock = max(clock, application.result.created)
+            else:
+                clock = self._note_results(application, position, clock)
             self._clocks.append(clock)
 
-    def _results_by_key(self, application: Application) -> Iterable[tuple[Any, Any]]:
-        """Return the key of each result of an application, and the result."""
-        if is_number(application):
-            return ((application.result, application.result),)
-        return zip(application.output_keys, application.results, strict=True)
+    def _note_results(self, application: Application, position: int, clock: int) -> int:
+        """Note the keys of an application's results, and return the clock after it."""
+        for key, result in zip(application.output_keys, application.results, strict=True):
+            if key is not result and application.node is None:
+                self._outputs[id(key)] = result
+            maker = maker_of(key)
+            clock = max(clock, getattr(maker, "created", 0))
+            self.positions.setdefault(id(key), position)
+            self.positions.setdefault(id(maker), position)
+            if type(key) is ValueRef:
+                self._arrays[id(key._data)] = self._results[id(key.variable)] = key
+        return clock
 
     def _note_use(self, key: Any, value: Any, array: Any, position: int, place: int) -> None:
         """Note the array that a leaf held when an application used it."""
@@ -278,9 +279,8 @@ class Outline:
         application = self.application(key)
         if application is not None and application.node is key:
             return application.result
-        if application is not None:
-            result = key if is_number(application) else self._outputs.get(id(key))
-            return None if isinstance(result, FailedResult) else array_of(result)
+        if application is not None:  # a result without a node is its own key
+            return array_of(self._outputs[id(key)]) if id(key) in self._outputs else getattr(key, "_data", None)
         if isinstance(key, (Number, Constant)):
             return key._data
         if id(key) in self.writes:
