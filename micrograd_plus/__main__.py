@@ -424,6 +424,7 @@ def print_operation(reference: Any, op: Any) -> None:
 
 def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
     """Check every promise of each operation in a file, and print the results."""
+    from . import extras  # noqa: F401 - all operations that there are must be known before the file defines more
     from .core.define import operations
 
     path = program(chosen.file)

@@ -30,6 +30,7 @@ sample(bell, real(2, 3))
 
 TELL_ABOUT_ALL = """
 import contextlib, io
+import micrograd_plus.extras
 from micrograd_plus.__main__ import main
 from micrograd_plus.core.define import operations
 
