@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import re
 from collections import Counter
 from pathlib import Path
 
