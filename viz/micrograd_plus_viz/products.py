@@ -38,9 +38,9 @@ def product_of(trace: Trace, step: Trace) -> str | None:
 def _plain_product(trace: Trace, step: Trace) -> list[str] | None:
     """Return factors and signs in turns, if the formula of a step is a product of values that it read."""
     equation = _inner(parse(mathml_of_step(trace, step)))
-    if equation is None or len(equation) != 3 or equation[1].text != "=":
+    if equation is None or len(equation) < 3 or equation[1].text != "=":
         return None
-    sent = equation[2]
+    sent = [*equation[2:]]
     if step["formula"] is not None and step["summed_axes"]:
         sent = _summed(sent)
     parts = _parts(sent) or []
@@ -111,30 +111,34 @@ def _array(value: Trace) -> np.ndarray[Any, Any]:
 
 
 def _inner(element: ET.Element | None) -> ET.Element | None:
-    """Return an element without the rows that only hold it."""
+    """Return an element without the rows that hold nothing else."""
     while element is not None and element.tag in ("math", "mrow") and len(element) == 1 and not element.get("class"):
         element = element[0]
     return element
 
 
-def _summed(element: ET.Element) -> ET.Element | None:
-    """Return what a sum is of; None for anything else."""
-    call = _inner(element)
-    if call is None or len(call) != 3 or "".join(call[0].itertext())[:1] != "∑" or len(call[2]) != 3:
-        return None
-    return call[2][1]
+def _summed(row: list[ET.Element]) -> list[ET.Element]:
+    """Return the row that a sum is of; nothing for anything else."""
+    call = _inner(row[0]) if len(row) == 1 else None
+    is_sum = call is not None and len(call) == 3 and "".join(call[0].itertext())[:1] == "∑" and len(call[2]) == 3
+    return [call[2][1]] if call is not None and is_sum else []
 
 
-def _parts(element: ET.Element | None) -> list[str] | None:
-    """Return factors and signs in turns; None if there is anything else."""
-    element = _inner(element)
-    if element is None:
-        return None
+def _parts(row: list[ET.Element]) -> list[str] | None:
+    """Return the factors and the signs of a row in turns; None if there is anything else."""
+    parts: list[str] = []
+    for k, element in enumerate(row):
+        found = [element.text or ""] if k % 2 else _factors(element)
+        if found is None or (k % 2 and found[0] not in (DOT, MATMUL)):
+            return None
+        parts += found
+    return parts
+
+
+def _factors(element: ET.Element) -> list[str] | None:
+    """Return the factors of an element and their signs; None if it is no product."""
     if name := element.get("data-name"):
         return [name]
     if element.tag == "msup" and element[1].text == TRANSPOSED and (name := element[0].get("data-name")):
         return [name + TRANSPOSED]
-    if element.tag == "mrow" and len(element) == 3 and element[1].text in (DOT, MATMUL) and not element.get("class"):
-        left, right = _parts(element[0]), _parts(element[2])
-        return None if left is None or right is None else [*left, element[1].text, *right]
-    return None
+    return _parts([*element]) if element.tag == "mrow" and len(element) % 2 and not element.get("class") else None

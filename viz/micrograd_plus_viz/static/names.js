@@ -20,7 +20,7 @@ function breadthOf(text, k, font) {
 // A shape without its dtype, "nan" for "1 of 3 is nan", or a number with two digits.
 const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
   : / of \d/.test(line) ? line.replace(/\d+ of \d+ (?:is|are) | of \d+/g, "")
-  : line.replace(/(\u00b1?)(\d+\.\d{2,})/, (_, sign, digits) => (sign || "\u2248")
+  : line.replace(/(\u00b1?)(\u2212?)(\d+\.\d{2,})/, (_, sign, minus, digits) => (sign || "\u2248") + minus
     + Number(Number(digits).toPrecision(2))));
 
 // Forms of a name, the most informative first: its name in the program, the last parts of its path with a word, loop
