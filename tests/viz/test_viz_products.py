@@ -22,7 +22,7 @@ def leaf(values, **options):
     return mg.tensor(values, requires_grad=True, **options)
 
 
-def chosen(op_samples):
+def first_samples(op_samples):
     """Return the first sample of an operation, and the first with complex inputs."""
     kinds = [any(getattr(x, "dtype", np.dtype(float)).kind == "c" for x in sample.inputs) for sample in op_samples]
     return [op_samples[kinds.index(kind)] for kind in (False, True) if kind in kinds]
@@ -37,7 +37,7 @@ def record_sample(sample):
     return trace
 
 
-def shown_rows(trace):
+def rows_of_events(trace):
     """Return the rows of each step's event, as the player lays them out."""
     data = normalize(trace_data(trace))
     page = payload._payload(data, range(len(data["values"])), None, with_numbers=False, with_insides=False)
@@ -71,12 +71,12 @@ def problems(row, step):
 
 
 def wrong_rows(trace):
-    steps = zip(trace.steps, shown_rows(trace), strict=True)
+    steps = zip(trace.steps, rows_of_events(trace), strict=True)
     return [(step.rule, found) for step, rows in steps for row in rows for found in problems(row, step)]
 
 
 def test_the_signs_of_every_operations_event_hold():
-    found = [wrong for name in samples for sample in chosen(samples[name]) if differentiable_inputs(sample)
+    found = [wrong for name in samples for sample in first_samples(samples[name]) if differentiable_inputs(sample)
              for wrong in wrong_rows(record_sample(sample))]  # fmt: skip
     assert not found
 
@@ -91,7 +91,7 @@ def test_a_sum_of_complex_numbers_says_that_a_real_input_gets_its_real_part():
     x, z = leaf(2.0), mg.tensor([1 + 2j, 3 - 1j])
     with mg.record() as trace:
         mg.abs(x * z).sum().backward()
-    signs = [part.get("note") for row in shown_rows(trace)[-1] for part in row if part.get("sign") == "∑"]
+    signs = [part.get("note") for row in rows_of_events(trace)[-1] for part in row if part.get("sign") == "∑"]
     assert signs == ["axis 0, real part"]
 
 
@@ -117,11 +117,11 @@ def test_an_event_has_signs_if_its_rule_is_a_plain_product(rule):
     with mg.record() as trace:
         s = function(x)
         (s * s).sum().backward()
-    row = shown_rows(trace)[-1][0]
+    row = rows_of_events(trace)[-1][0]
     assert " ".join(part.get("sign") or part["word"] for part in row) == shown
 
 
-def drawn_event(trace, k=-1):
+def event_markup(trace, k=-1):
     """Return the markup of the event of a step, and the page's data."""
     page = payload.payload(normalize(trace_data(trace)))
     return stage.Stage(page, (1000, 600)).show(k % len(page["steps"]) + 1).event
@@ -131,7 +131,7 @@ def texts_of(markup):
     return re.findall(r"<text[^>]*>([^<]+)</text>", markup)
 
 
-def unlike_gradients():
+def gradients_of_two_sizes():
     """Record a step whose contribution is a hundredth of what its receiver has."""
     x = leaf(np.linspace(-1.0, 1.0, 20))
     with mg.record() as trace:
@@ -141,9 +141,9 @@ def unlike_gradients():
 
 
 def test_a_picture_has_its_own_range_and_the_shared_scale_is_written_once():
-    trace = unlike_gradients()
+    trace = gradients_of_two_sizes()
     k = next(step.index for step in trace.steps if step.accumulates)
-    texts = texts_of(drawn_event(trace, k))
+    texts = texts_of(event_markup(trace, k))
     ranges = dict(itertools.pairwise(texts))
     step = trace.steps[k]
     for word in ("before", "contribution", "after"):
@@ -155,10 +155,10 @@ def test_pictures_with_one_range_need_no_scale_below_them():
     x = leaf(np.linspace(-1.0, 1.0, 20))
     with mg.record() as trace:
         (x * 1.0).sum().backward()
-    assert not any("all gradients" in text for text in texts_of(drawn_event(trace)))
+    assert not any("all gradients" in text for text in texts_of(event_markup(trace)))
 
 
-def not_finite():
+def odd_numbers():
     x = leaf([1.0, -1.0, 0.0, *range(1, 20)])
     with np.errstate(all="ignore"), mg.record() as trace:
         (x * mg.tensor([np.nan, np.inf, -np.inf, *range(19)])).sum().backward()
@@ -166,7 +166,7 @@ def not_finite():
 
 
 def test_nan_and_infinity_have_their_own_cells_and_words():
-    markup = drawn_event(not_finite())
+    markup = event_markup(odd_numbers())
     cells = dict(re.findall(r'<path class="(odd|p5|n5|p4)" d="([^"]*)"', markup))
     assert {name: d.count("M") for name, d in cells.items()} == {"odd": 1, "p5": 1, "n5": 1, "p4": 6}
     assert texts_of(markup).count("(22,) 1 nan, 2 inf of 22") == 2

@@ -42,7 +42,7 @@ def _plain_product(trace: Trace, step: Trace) -> list[str] | None:
         return None
     sent = [*equation[2:]]
     if step["formula"] is not None and step["summed_axes"]:
-        sent = _summed(sent)
+        sent = _inside_sum(sent)
     parts = _parts(sent) or []
     known = {"upstream", *step["reads"]}
     # Products of matrices and of entries do not mix without parentheses.
@@ -117,7 +117,7 @@ def _inner(element: ET.Element | None) -> ET.Element | None:
     return element
 
 
-def _summed(row: list[ET.Element]) -> list[ET.Element]:
+def _inside_sum(row: list[ET.Element]) -> list[ET.Element]:
     """Return the row that a sum is of; nothing for anything else."""
     call = _inner(row[0]) if len(row) == 1 else None
     is_sum = call is not None and len(call) == 3 and "".join(call[0].itertext())[:1] == "∑" and len(call[2]) == 3
