@@ -52,7 +52,8 @@ def small_case(exercise: Exercise) -> Case | None:
 def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str, str] | None:
     """Return hints about a wrong entry of a small call; None if the call is right.
 
-    Among the wrong entries that move the fewest entries of the output, it is the one that should be largest.
+    Among the wrong entries that move the fewest entries of the output, it is the one that should be largest. Two digits
+    show that it is wrong, if they show that of any.
     """
     expected, outcome = Expected(exercise, case), carry_out(answer, case.request)
     wrong = compare(exercise, case, expected, outcome)
@@ -65,6 +66,8 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
     name = wrong.answer or next(iter(expected.right))
     received, right = received_by_input(case, name, outcome["values"][name]), expected.right[name]
     is_wrong = ~close_entries(received, right, expected.slack[name])
+    is_seen = is_wrong & np.vectorize(lambda *each: two_digits(each[0]) != two_digits(each[1]))(received, right)
+    is_wrong = is_seen if np.any(is_seen) else is_wrong
     moved_by = np.where(is_wrong, outputs_moved(exercise, case, name, right.shape), np.inf)
     largest = np.argmax(np.where(is_wrong & (moved_by == np.min(moved_by)), np.abs(right), -1.0))
     place = tuple(int(each) for each in np.unravel_index(largest, right.shape))

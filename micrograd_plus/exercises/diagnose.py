@@ -278,7 +278,7 @@ def largest_entry(array: Any) -> float:
 UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 GENERIC = (
     "sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "none", "unavailable",
-    "not_finite", "untaken", "undefined", "unassigned", "axes of length 1", "returned",
+    "not_finite", "untaken", "undefined", "unassigned", "M29", "axis of length 1", "returned",
 )  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
 VAGUE = ("factor",)
@@ -316,8 +316,10 @@ def recognize(wrongs: Sequence[Any]) -> Mistake | None:
     if kinds == {"shape"} and all(wrong.entry and sorted(wrong.entry[0]) == sorted(wrong.entry[1]) for wrong in wrongs):
         return mistake("axes")
     if kinds == {"shape"} and all(wrong.entry and equal_but_for_ones(*wrong.entry) for wrong in wrongs):
-        return mistake("axes of length 1")
-    if kinds == {"refused"} and all(RETURNED.search(wrong.sentence) for wrong in wrongs):
+        is_dropped = all(len(wrong.entry[0]) < len(wrong.entry[1]) for wrong in wrongs)
+        return mistake("M29" if is_dropped else "axis of length 1")
+    refused = [wrong for wrong in wrongs if wrong.kind == "refused"]
+    if refused and all(RETURNED.search(wrong.sentence) for wrong in refused):
         return mistake("returned")
     errors = [wrong for wrong in wrongs if wrong.kind == "raised"]
     if errors and not all(is_about_shapes(wrong.sentence) for wrong in errors):
