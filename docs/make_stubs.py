@@ -24,7 +24,7 @@ from micrograd_plus.files import write_file
 HOUSE = Path(__file__).resolve().parent.parent
 BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
 WIDTH = 120
-AT_ONCE = ("core.define", "core.composite", "tensor", "core.runtime.blocks")
+AT_ONCE = ("tensor", "core.runtime.blocks")
 """The modules that the package imports eagerly."""
 
 
