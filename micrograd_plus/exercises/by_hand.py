@@ -68,7 +68,7 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
     is_wrong = ~close_entries(received, right, expected.slack[name])
     is_seen = is_wrong & np.vectorize(lambda *each: two_digits(each[0]) != two_digits(each[1]))(received, right)
     is_wrong = is_seen if np.any(is_seen) else is_wrong
-    moved_by = np.where(is_wrong, outputs_moved(exercise, case, name, right.shape), np.inf)
+    moved_by = np.where(is_wrong, count_moved_outputs(exercise, case, name, right.shape), np.inf)
     largest = np.argmax(np.where(is_wrong & (moved_by == np.min(moved_by)), np.abs(right), -1.0))
     place = tuple(int(each) for each in np.unravel_index(largest, right.shape))
     entry = f"{name}[{', '.join(map(str, place))}]" if place else name
@@ -89,7 +89,7 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
     )  # fmt: skip
 
 
-def outputs_moved(exercise: Exercise, case: Case, name: str, shape: tuple[int, ...]) -> Any:
+def count_moved_outputs(exercise: Exercise, case: Case, name: str, shape: tuple[int, ...]) -> Any:
     """Return how many entries of the output change if each entry of an input moves; 1 for all if that is unknown."""
     op, arguments = exercise.op, case.request["arguments"]
     counts = np.ones(shape)
