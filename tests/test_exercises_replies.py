@@ -46,7 +46,7 @@ def test_an_unknown_mistake_shows_the_first_wrong_call():
     assert exercises.hint().startswith("Hint 1 of 3: Try few numbers: x = [[0.9, -0.9, 1.7]")
 
 
-def one_sided(f, x, upstream, h):
+def forward_difference(f, x, upstream, h):
     """Return half of a slope to one side."""
     slope = np.zeros_like(x)
     for place in np.ndindex(x.shape):
@@ -58,7 +58,7 @@ def one_sided(f, x, upstream, h):
 
 def narrow(f, x, upstream, h):
     """Return twice a slope: the difference of both sides, divided by the step."""
-    return 2 * one_sided(f, x, upstream, h) + 2 * one_sided(f, x, upstream, -h)
+    return 2 * forward_difference(f, x, upstream, h) + 2 * forward_difference(f, x, upstream, -h)
 
 
 def sum_axes(x, shape):
@@ -78,7 +78,7 @@ def attend(xp, upstream, query, key, value, weights):
     ("layer_norm.x", lambda upstream, weight, unit, scale:
         scale * (upstream if weight is None else upstream * weight) * (1 - unit * unit / unit.shape[-1]),
      "each entry by itself", "Which entries of the output change?"),
-    ("engine.differences", one_sided, "one side only", "both sides"),
+    ("engine.differences", forward_difference, "one side only", "both sides"),
     ("engine.differences", narrow, "distance between its two places", "how far apart"),
     ("engine.unbroadcast", sum_axes, "an axis of length 1 is dropped", "Compare the shapes"),
     ("engine.unbroadcast", lambda x, shape: sum_axes(x, shape).reshape((1, *shape)), "an axis of length 1 is at",
@@ -111,7 +111,7 @@ def test_a_mistake_without_a_last_hint_ends_with_an_entry_by_hand():
 
 
 def test_the_inputs_of_a_call_with_a_function_have_the_function():
-    reply = exercises.check("engine.differences", one_sided)
+    reply = exercises.check("engine.differences", forward_difference)
     inputs = reply.inputs()
     assert inputs["f"](inputs["x"]).shape == inputs["x"].shape
     assert "f = lambda x:" in exercises.check("engine.differences", lambda f, x, upstream, h: upstream * x).hint()
