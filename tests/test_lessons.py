@@ -184,12 +184,12 @@ def test_the_lesson_asks_often_in_many_kinds_and_recalls(lesson):
 
 
 def test_all_cells_run_quietly_offline_and_with_few_packages(lesson):
-    for cells, told in (lesson.starter_run, lesson.solution_run):
+    for cells, run in (lesson.starter_run, lesson.solution_run):
         assert all(cell.execution_count for cell in cells if cell.cell_type == "code")
         assert [output.text for cell in cells for output in outputs_of(cell) if output.get("name") == "stderr"] == []
-        assert not {"sklearn", "scipy", "torch", "pandas"} & set(told["packages"])
-        assert ("matplotlib" in told["packages"]) <= (lesson.number in CURVES)
-        assert told["megabytes"] <= MOST_MEGABYTES
+        assert not {"sklearn", "scipy", "torch", "pandas"} & set(run["packages"])
+        assert ("matplotlib" in run["packages"]) <= (lesson.number in CURVES)
+        assert run["megabytes"] <= MOST_MEGABYTES
         assert len(json.dumps([outputs_of(cell) for cell in cells])) <= MOST_BYTES
 
 
