@@ -198,7 +198,8 @@ def _json_entry(number: Any) -> Any:
 def _parse_entry(entry: float | str | list[float | str]) -> complex:
     """Return the number that an entry of a file stands for; the reverse of `_json_entry`."""
     if isinstance(entry, list):
-        return complex(float(entry[0]), float(entry[1]))
+        real, imaginary = map(float, entry)
+        return complex(real, imaginary)
     return float(entry) if isinstance(entry, str) else entry
 
 
