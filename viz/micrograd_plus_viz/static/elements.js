@@ -17,19 +17,44 @@ function widthOfText(text, isBold) {
   return sum;
 }
 
+const namesIn = (text) => text.split(" ").filter(Boolean);
+
+// The classes of an element. Most elements are drawn and written without a question about them.
+class StillClasses {
+  constructor(element) { this.element = element; }
+
+  contains(name) { return namesIn(this.element.className).includes(name); }
+
+  toggle(name, on = !this.contains(name)) { this[on ? "add" : "remove"](name); return on; }
+
+  add(...more) {
+    const names = namesIn(this.element.className);
+    this.element.className = [...names, ...more.filter((name) => !names.includes(name))].join(" ");
+  }
+
+  remove(...fewer) {
+    this.element.className = namesIn(this.element.className).filter((name) => !fewer.includes(name)).join(" ");
+  }
+}
+
+class StillStyle {
+  setProperty() {}
+}
+
 class StillElement {
   constructor(tag) {
-    Object.assign(this, { tag, parentNode: null, childNodes: [], style: { setProperty() {} }, dataset: {},
-      attributes: new Map(), clientWidth: 0, clientHeight: 0, disabled: false });
-    const names = () => new Set(this.className.split(" ").filter(Boolean));
-    const keep = (kept) => { this.className = [...kept].join(" "); };
-    this.classList = {
-      add: (...more) => keep(new Set([...names(), ...more])),
-      remove: (...fewer) => keep(new Set([...names()].filter((name) => !fewer.includes(name)))),
-      contains: (name) => names().has(name),
-      toggle: (name, on = !names().has(name)) => { this.classList[on ? "add" : "remove"](name); return on; },
-    };
+    this.tag = tag;
+    this.parentNode = null;
+    this.childNodes = [];
+    this.attributes = new Map();
+    this.style = new StillStyle();
+    this.dataset = {};
+    this.clientWidth = 0;
+    this.clientHeight = 0;
+    this.disabled = false;
   }
+
+  get classList() { return new StillClasses(this); }
 
   get className() { return this.attributes.get("class") ?? ""; }
 
@@ -115,39 +140,56 @@ const document = {
 
 // SVG -----------------
 
-const WRITTEN_STYLES = { fontSize: "font-size", strokeWidth: "stroke-width", opacity: "opacity",
-  animation: "animation", from: "--from", to: "--to" };
+const WRITTEN_STYLES = Object.entries({ fontSize: "font-size", strokeWidth: "stroke-width", opacity: "opacity",
+  animation: "animation", from: "--from", to: "--to" });
 const isOfSvg = (name) => !/^(aria-|role|tabindex|tall)/.test(name);
 const LEAST_FIXED = 5;
 
-const escapeText = (text) => text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
-  .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
-  .replaceAll("'", "&#39;");
+// What must be written in another way, or not at all.
+const UNSAFE = /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/;
 
-const roundIn = (text, digits) => text.replace(/\d+\.\d+/g, (digitsOf) => String(Number(Number(digitsOf)
+const escapeText = (text) => (!UNSAFE.test(text) ? text : text.toWellFormed()
+  .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
+  .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+  .replaceAll("'", "&#39;"));
+
+// A number with one digit behind its point is as short as it can be, unless that is 0.
+const roundIn = (text, digits) => text.replace(/\d+\.(?:\d\d+|0)/g, (digitsOf) => String(Number(Number(digitsOf)
   .toFixed(digits))));
 
 // The width of a text, which a viewer keeps where it has other letters.
 function fixedWidth(element) {
   const text = element.textContent;
-  if (element.tag !== "text" || text.length < LEAST_FIXED) return "";
+  if (text.length < LEAST_FIXED) return "";
   const font = parseFloat(element.style.fontSize ?? "11");
   const wide = (font * widthOfText(text, BOLD.test(element.className))).toFixed(1);
   return ` textLength="${wide}" lengthAdjust="spacingAndGlyphs"`;
+}
+
+function styleOf({ style }) {
+  const written = [];
+  for (const [name, css] of WRITTEN_STYLES) {
+    if ((style[name] ?? "") === "") continue;
+    const text = `${css}:${roundIn(String(style[name]), 2)}`;
+    if (text !== "opacity:1") written.push(text);
+  }
+  return written.length ? ` style="${escapeText(written.join(";"))}"` : "";
 }
 
 // An element as SVG; what cannot be seen is left out.
 function markupOf(element) {
   if (!(element instanceof StillElement)) return escapeText(element);
   if (element.style.opacity === "0" && !element.style.animation) return "";
-  const { tag } = element;
+  const { tag, childNodes } = element;
+  if (tag === "g" && !childNodes.length) return "";
   if (tag === "text" && !element.textContent) return "";
-  if (tag === "g" && !element.childNodes.length) return "";
-  const attributes = [...element.attributes].filter(([name, value]) => isOfSvg(name) && value !== "")
-    .map(([name, value]) => ` ${name}="${escapeText(roundIn(value, name === "transform" ? 4 : 1))}"`);
-  const styles = Object.entries(WRITTEN_STYLES).filter(([name]) => (element.style[name] ?? "") !== "")
-    .map(([name, written]) => `${written}:${roundIn(String(element.style[name]), 2)}`).filter((style) => style !== "opacity:1");
-  const style = styles.length ? ` style="${escapeText(styles.join(";"))}"` : "";
-  const inner = element.childNodes.map(markupOf).join("");
-  return `<${tag}${attributes.join("")}${style}${fixedWidth(element)}${inner ? `>${inner}</${tag}` : "/"}>`;
+  let start = tag;
+  for (const [name, value] of element.attributes) {
+    if (value === "" || !isOfSvg(name)) continue;
+    start += ` ${name}="${escapeText(roundIn(value, name === "transform" ? 4 : 1))}"`;
+  }
+  start += styleOf(element) + (tag === "text" ? fixedWidth(element) : "");
+  let inner = "";
+  for (const child of childNodes) inner += markupOf(child);
+  return inner ? `<${start}>${inner}</${tag}>` : `<${start}/>`;
 }

@@ -506,11 +506,15 @@ function drawGraph(data, act, details) {
     fillNear();
   }
 
+  // Draws the graph the first time, and again if its room has changed much.
   function fit() {
     const { clientWidth, clientHeight } = frame;
-    if (!clientWidth) return false;
+    if (!clientWidth) {
+      if (!items.size) build();
+      return false;
+    }
     const { changed, much } = camera.resize(clientWidth, clientHeight);
-    if (much) buildFirst();
+    if (much || !items.size) buildFirst();
     if (changed && view.own) camera.stay();
     else if (changed) camera.whole();
     return true;
@@ -547,7 +551,6 @@ function drawGraph(data, act, details) {
 
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
-  build();
   return { frame, svg, ...happen, paint, show, compute, point, fit, follow, besides, at, camera, openTo, toggle, partOf,
     renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
