@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -154,13 +155,13 @@ def gpt(layers: int = 6) -> Any:
     return trace
 
 
-def moons() -> Any:
-    """Record micrograd's demo: the same network on 100 points, about 65,000 nodes of one number."""
+def moons(points: int = 100) -> Any:
+    """Record micrograd's demo: the same network on 100 points, about 65,000 nodes of one number, or on more."""
     random.seed(1)
     net = nn.MLP(2, [16, 16, 1])
     with mg.record() as trace:
         losses = []
-        for point, side in zip(POINTS_AS_FLOATS, SIDES_AS_FLOATS, strict=True):
+        for point, side in islice(cycle(zip(POINTS_AS_FLOATS, SIDES_AS_FLOATS, strict=True)), points):
             score = net(list(map(Value, point)))
             losses.append((1 - side * score).relu())
         decay = 1e-4 * sum(p * p for p in net.parameters())

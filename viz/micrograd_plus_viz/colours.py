@@ -43,14 +43,22 @@ def resolve_styles(*sheets: str, dark: bool = False) -> str:
 
 def used_rules(sheet: str, markup: str) -> str:
     """Return the rules of a resolved style sheet that may apply to markup: those whose classes occur in it."""
-    names = {name for attribute in re.findall(r'class="([^"]*)"', markup) for name in attribute.split()}
+    names = {name for attribute in set(re.findall(r'class="([^"]*)"', markup)) for name in attribute.split()}
+    kept = [([text for text, needed in selectors if names >= needed], body) for selectors, body in _rules_of(sheet)]
+    return "".join([f"{','.join(selectors)}{{{body}}}" for selectors, body in kept if selectors])
 
-    def is_used(selector: str) -> bool:
-        return names.issuperset(re.findall(r"\.([A-Za-z][\w-]*)", re.sub(r":not\([^)]*\)", "", selector)))
 
-    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)
-    kept = [([each.strip() for each in selectors.split(",") if is_used(each)], body) for selectors, body in rules]
-    return "".join(f"{','.join(selectors)}{{{body.strip()}}}" for selectors, body in kept if selectors)
+@cache
+def _rules_of(sheet: str) -> list[tuple[list[tuple[str, set[str]]], str]]:
+    """Return the rules of a resolved style sheet: the selectors, each with the classes that it needs, and the body."""
+
+    def classes_in(selector: str) -> set[str]:
+        return {*re.findall(r"\.([A-Za-z][\w-]*)", re.sub(r":not\([^)]*\)", "", selector))}
+
+    return [
+        ([(each.strip(), classes_in(each)) for each in selectors.split(",")], body.strip())
+        for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)
+    ]
 
 
 def _spell_selectors(sheet: str) -> str:

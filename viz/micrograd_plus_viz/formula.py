@@ -66,7 +66,7 @@ def with_numbers(trace: Trace, step: Trace, exact_value: Callable[[Trace], bool]
     named = {element.get("data-name", "") for element in tree.iter()}
     most = 2 if sum(_is_matrix(value) for name, value in values.items() if name in named) > 1 else 3
     missing = {name: "0" for name in named if name.startswith("upstream[")}
-    before = _plain_text(tree)
+    before = _plain_text(tree) if place is None else None
     _fill(tree, missing | values | trace["nodes"][step["node"]]["params"], most)
     if any(_is_rounded(values[name], exact_value) for name in named if name in values):
         _equals_about(tree)

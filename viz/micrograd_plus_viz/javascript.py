@@ -75,7 +75,7 @@ class _Engine:
 
     def _learn_letters(self, given: str) -> None:
         """Measure the letters of a text that have not been measured, and those that the player adds."""
-        if new := {*given, *ADDED} - self._known:
+        if new := {*given}.union(ADDED) - self._known:
             widths = [{letter: letters.width(letter, 1.0, bold) for letter in sorted(new)} for bold in (False, True)]
             self._context.eval(f"learnLetters(...{json.dumps(widths)})")
             self._known |= new

@@ -6,6 +6,7 @@ The HTML has no line breaks, because JupyterLite joins an output's lines with co
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -118,11 +119,18 @@ def still(page: dict[str, Any]) -> str:
         return ""
 
 
+_FOREIGN = re.compile(r"[^ -~]+")
+"""Letters outside of ASCII, and control characters."""
+
+
 def image(svg: str, alt: str) -> str:
     """Return an SVG as an `<img>`, which untrusted notebooks also show.
 
     The markup is in the address as it is, which is a quarter shorter than base64. Its double quotes become single ones:
     they enclose attributes, in which both kinds are escaped.
     """
-    shown = quote(svg.replace('"', "'"), safe=" !$()*+,-./:;=?@[]_~{}|'")
+    shown = svg.replace("%", "%25").replace('"', "'")
+    for letter in "<>#&\\^`":
+        shown = shown.replace(letter, quote(letter))
+    shown = _FOREIGN.sub(lambda letters: quote(letters[0]), shown)
     return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml,{shown}">'
