@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from typing import Any
@@ -54,7 +55,7 @@ def test_the_page_is_accessible_and_answered_by_keyboard_alone(lesson, page):  #
     cells = page.locator("main .jp-Cell").all()
     assert len(cells) == len(lesson.cells)
     cards = {index for index, _, _ in lesson.cards}
-    spoken = [[cells[i].aria_snapshot()] if outputs_of(cell) and i not in cards else []
+    spoken = [[PROMPT.sub("", cells[i].aria_snapshot())] if outputs_of(cell) and i not in cards else []
               for i, cell in enumerate(lesson.cells)]  # fmt: skip
     assert list(leaks_of(lesson, spoken)) == []
     assert list(find_faults(page, [view])) == []
@@ -64,6 +65,10 @@ def test_the_page_is_accessible_and_answered_by_keyboard_alone(lesson, page):  #
     progress = page.get_by_text("questions answered").last
     assert progress.text_content() == f"{count} of {count} questions answered: {count} right at once."
     page.emulate_media(color_scheme="light", forced_colors="none", reduced_motion="no-preference")
+
+
+PROMPT = re.compile(r"\b(In|Out) ?\[\d+\]:")
+"""The number of a cell, which is nobody's answer."""
 
 
 def answer_by_keyboard(page: Any, host: Any, questions: list[dict[str, Any]]) -> None:  # noqa: F811 - as above
