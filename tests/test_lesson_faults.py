@@ -46,8 +46,7 @@ def test_a_thirteenth_lesson_needs_one_text_alone(thirteenth, check):
 @pytest.mark.browser
 @pytest.mark.xdist_group("lesson 13")
 def test_the_thirteenth_lesson_is_answered_in_a_browser(thirteenth, page):  # noqa: F811 - as above
-    cards_tests.test_cards_accept_right_answers_and_name_wrong_ones(thirteenth, page)
-    cards_tests.test_the_page_is_accessible_and_answered_by_keyboard_alone(thirteenth, page)
+    cards_tests.test_the_page_answers_each_question_and_is_used_by_keyboard_alone(thirteenth, page)
 
 
 FAULTS = [
