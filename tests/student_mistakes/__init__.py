@@ -8,7 +8,7 @@ import numpy as np
 
 from micrograd_plus.exercises.sandboxed import namespace
 
-from . import blocks, held_out_longer, later_longer, list_a, list_b, list_c, longer
+from . import blocks, held_out_longer, later_longer, list_a, list_b, list_c, list_d, longer
 
 FOLDER = Path(__file__).parent
 
@@ -52,4 +52,4 @@ def load_lists():
 
     When first tried, 101 of 118 of the second list and 63 of 73 of the third got a right name (86 % each).
     """
-    return [(*each, "") for made in (list_a, list_b, list_c) for each in made.MISTAKES]
+    return [(*each, "") for made in (list_a, list_b, list_c, list_d) for each in made.MISTAKES]
