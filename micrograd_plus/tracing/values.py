@@ -87,6 +87,14 @@ def param_text(value: Any) -> str:
     return getattr(value, "__name__", None) or str(value)
 
 
+def number_text(number: complex) -> str:
+    """Return a number with all its digits if there are at most six, otherwise with four, as the player has it."""
+    if isinstance(number, complex):
+        return f"{number:.4g}"
+    six, four = float(f"{number:.6g}"), float(f"{number:.4g}")
+    return f"{six if abs(six - number) <= 1e-12 * abs(number) else four:.6g}"
+
+
 # Plain data ---------------------------------------------------------------------------------------------------------
 
 
