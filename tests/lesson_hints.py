@@ -189,7 +189,7 @@ def items_of(lesson: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for index, cell in enumerate(lesson.book.cells):
         for name in re.findall(r"""exercises\.answer\(["']([^"']+)""", cell.source):
             if {"write", "exercise"} & set(cell.metadata.get("tags", [])):
-                for turn, wrong in enumerate(wrong_codes(name, cell.source, lesson.right_cell(cell)), start=1):
+                for turn, wrong in enumerate(wrong_codes(name, cell.source, lesson.solution_of(cell)), start=1):
                     item = {"id": f"{lesson.number}/{name}/{turn}", "turn": turn, "cell": index, "starter": cell.source,
                             "wrong": wrong, "reply": reply_to_code(name, wrong)}  # fmt: skip
                     yield item, {"exercise": name}

@@ -18,32 +18,12 @@ from lesson_runs import ROOT, Lesson
 from test_lessons import MOST_BYTES, MOST_CELLS, MOST_LINES, MOST_MEGABYTES, form_of, leaks_of, texts_of
 
 TINY = (ROOT / "tests" / "data" / "tiny_lesson.md").read_text("utf-8")
-TINY_ANSWERS = '''CELLS = {
-    "tanh.x.gaps": """@exercises.answer("tanh.x.gaps")
-def tanh_x_gaps(xp, x, out):
-    return 1 - out * out
-""",
-    "neuron.predict.lines": """@exercises.answer("neuron.predict.lines")
-def neuron_predict_lines(w, x, b):
-    s = w * x + b
-    y = np.tanh(s)
-    at_s = 1 - y * y
-    return at_s * x
-""",
-    "multiply.a": """@exercises.answer("multiply.a")
-def multiply_a(a, b):
-    return b
-""",
-    "# What does a half do to a gradient?": 'sentence = "It halves it."',
-}
-'''
 
 
 def tiny_lesson(folder: Path, text: str = TINY) -> Lesson:
-    """Write a thirteenth lesson as docs/teaching.md says: one text, and the answers to its cells."""
+    """Write a thirteenth lesson as docs/teaching.md says: one text."""
     (folder / "13_halves.md").write_text(text, encoding="utf-8")
-    (folder / "13_halves.py").write_text(TINY_ANSWERS, encoding="utf-8")
-    return Lesson(folder / "13_halves.md", folder)
+    return Lesson(folder / "13_halves.md")
 
 
 @pytest.fixture(scope="module")

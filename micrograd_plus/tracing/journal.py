@@ -133,8 +133,11 @@ class Journal:
 
     def _compute(self, position: int) -> None:
         """Add the nodes that were made before an application, and the writes into leaves that they reveal."""
-        while self._unannounced and self._unannounced[-1][0] < position:
-            at, node, array = self._unannounced.pop()
+        while self._unannounced:
+            at, node, array = self._unannounced[-1]
+            if at >= position:
+                break
+            self._unannounced.pop()
             if not has_same_entries(self.value_of(node), array):
                 self._make_nodes(at)
                 self._add("write", "value", node, self.value_of(node), array)
@@ -205,7 +208,8 @@ class Journal:
             return "assign" if change.kind == "gradient" else "scale" if by in ("*=", "/=") else "write", by
         if change.kind == "update":
             return "update", change.by
-        call = self.history.calls.get(change.place[0])
+        number, *_ = change.place
+        call = self.history.calls.get(number)
         in_module = call is not None and call.kind == ENTERS and self._node(change) is None
         return ("statistics" if in_module else "write"), by
 

@@ -94,7 +94,9 @@ class Nodes:
             recorder = InsideRecorder(application.op.forward.__code__)
             with enable_grad(), mute_warnings(), record_to(recorder):
                 result = application.op.forward(tensors, *_copy_inputs(application), **application.params)
-                root, seed = _join_outputs(result[0] if application.op.residuals else result, upstream)
+                if application.op.residuals:
+                    result, *_ = result
+                root, seed = _join_outputs(result, upstream)
                 root.gradients(seed)
             trace = self._build(recorder)
             recorder.close(trace)
