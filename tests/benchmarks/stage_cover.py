@@ -6,9 +6,9 @@ Distances are in pixels of the stage. The stage is drawn without a browser, by t
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Cover(NamedTuple):
     nodes: int
     """How many other nodes the event covers."""
     could_be_clear: bool
-    """Whether the event would cover no node at another place."""
+    """Whether the event covers nodes though it would cover none at another place."""
 
 
 def measure(trace: Any, size: tuple[float, float], most: int = 60) -> Iterator[Cover]:
@@ -72,14 +72,15 @@ def _look(view: View, size: tuple[float, float], k: int) -> Cover | None:
     place = np.array([x0, y0])
     boxes, ends, lit = [], [], []
     for _, markup in view.parts:
-        part = ElementTree.fromstring(markup)
+        part = ET.fromstring(markup)  # noqa: S314 - drawn by this process
         kinds = part.get("class", "").split()
         if "lit-way" in kinds:
-            lit = [_points(each.get("d", "")) * scale + place for each in part.iter("path") if each.get("class") == "lit"]
+            ways = [each.get("d", "") for each in part.iter("path") if each.get("class") == "lit"]
+            lit = [_points(way) * scale + place for way in ways]
         elif "node" in kinds:
             box = _box_of(part[0], scale, place)
             (ends if {"active", "receives", "accumulates"} & {*kinds} else boxes).append(box)
-    event = ElementTree.fromstring(f"<g>{view.event}</g>")
+    event = ET.fromstring(f"<g>{view.event}</g>")  # noqa: S314 - as above
     bubble = event.find(".//g[@class='bubble']")
     if bubble is None:
         return None
@@ -89,14 +90,15 @@ def _look(view: View, size: tuple[float, float], k: int) -> Cover | None:
     over = Box(left, top, left + wide, top + high)
     leaders = [_points(each.get("d", "")) for each in event.iter("path") if "tether" in each.get("class", "")]
     near = [box for box in boxes if box.overlaps(room)]
+    nodes = sum(box.overlaps(over) for box in near)
     return Cover(
         k, _share(lit, near, room), _share(lit, [over], room), _share(leaders, near, room),
-        max([_hidden(end, over, room) for end in ends], default=0.0), sum(box.overlaps(over) for box in near),
-        _has_room(wide, high, near + ends, room),
+        max([_hidden(end, over, room) for end in ends], default=0.0), nodes,
+        bool(nodes) and _has_room(wide, high, near + ends, room),
     )  # fmt: skip
 
 
-def _box_of(body: ElementTree.Element, scale: float, place: np.ndarray) -> Box:
+def _box_of(body: ET.Element, scale: float, place: np.ndarray) -> Box:
     if body.tag == "rect":
         x, y, wide, high = (float(body.get(name, "0")) for name in ("x", "y", "width", "height"))
         corners = np.array([[x, y], [x + wide, y + high]])
@@ -117,7 +119,8 @@ def _points(path: str) -> np.ndarray:
                 way = np.vstack([at, group])
                 length = np.linalg.norm(np.diff(way, axis=0), axis=1).sum()
                 t = np.linspace(0, 1, max(2, int(length / EVERY)))[:, None]
-                weights = [1 - t, t] if letter == "L" else [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3]
+                rest = 1 - t
+                weights = [rest, t] if letter == "L" else [rest**3, 3 * t * rest**2, 3 * t * t * rest, t**3]
                 found.append(sum(w * p for w, p in zip(weights, way, strict=True)))
             at = group[-1]
     return np.vstack(found) if found else np.empty((0, 2))

@@ -87,6 +87,7 @@ function makeEvent(data, graph) {
   // least. All gradients share one scale, which is written below them if they have different ranges.
   function layRows(rows, room, stage) {
     const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
+    const ground = groundOf(stage, room, HEAD * graph.camera.view.scale);
     let best = null;
     for (const size of EVENT_SIZES) {
       const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
@@ -104,7 +105,7 @@ function makeEvent(data, graph) {
       const wanted = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP)) * (numbers ? 1.35 : 1);
       for (const scale of new Set([wanted, 1])) {
         if (!fits(scale) && (scale > 1 || size !== EVENT_SIZES.at(-1))) continue;
-        const place = findPlace([width * scale, height * scale], room, stage, 18 * graph.camera.view.scale);
+        const place = findPlace([width * scale, height * scale], room, stage, ground);
         if (!best || place.cost < best.place.cost - WORTH_SMALLER) {
           best = { laid, widths, heights, width, height, scale, place };
         }
@@ -167,9 +168,8 @@ function makeEvent(data, graph) {
     if (!step || !room[0]) { layer.replaceChildren(); return; }
     const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
     const stage = onStage(ends.map(({ box }) => box), room);
-    const { laid, widths, heights, width, height, scale, place: { left: x, top: y, leaders } } = layRows(rowsOf(data,
-      step), room, stage);
-    const origin = [x, y];
+    const { laid, widths, heights, width, height, scale, place } = layRows(rowsOf(data, step), room, stage);
+    const origin = [place.left, place.top];
     const bubble = svgElement("g", { class: "bubble", transform: `translate(${origin}) scale(${scale})` });
     bubble.append(svgElement("rect", { class: "ground", width, height, rx: 10 }));
     // From a point on the screen to the coordinates of the bubble.
@@ -188,7 +188,7 @@ function makeEvent(data, graph) {
       top += heights[r] + BUBBLE.row;
     });
     const tethers = svgElement("g", { class: "tethers" });
-    tethers.append(...leaders.flatMap((line, k) => (line ? [svgElement("path", { class: `tether ${k ? "to" : "from"}`,
+    tethers.append(...leadersOf(place, stage.ends).flatMap((line, k) => (line ? [svgElement("path", { class: `tether ${k ? "to" : "from"}`,
       d: `M${line.join("L")}` })] : [])));
     layer.replaceChildren(tethers, bubble);
     move(placed, ends, inside, scale);
