@@ -248,7 +248,7 @@ def methods(kind: Any) -> dict[str, Any]:
     """Return the public methods and properties of a class, except operations."""
     return {
         name: getattr(kind, name)
-        for name, value in vars(kind).items()
+        for name, value in reference.members(kind).items()
         if not name.startswith("_") and (isinstance(value, (property, classmethod)) or inspect.isfunction(value))
         if not hasattr(value, "op") and getattr(kind, name).__doc__
     }
@@ -256,7 +256,8 @@ def methods(kind: Any) -> dict[str, Any]:
 
 def methods_that_are_operations(kind: Any) -> str:
     """Return a sentence about the operations that a class has as methods."""
-    names = [f"`{name}`" for name, value in vars(kind).items() if hasattr(value, "op") and not name.startswith("_")]
+    operations = [name for name, value in reference.members(kind).items() if hasattr(value, "op")]
+    names = [f"`{name}`" for name in operations if not name.startswith("_")]
     return f"These methods are the operations of the same name: {', '.join(names)}." if names else ""
 
 

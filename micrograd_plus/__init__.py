@@ -19,12 +19,8 @@ from typing import Any
 
 import numpy as _numpy  # noqa: ICN001 - imported from here NumPy takes 44 ms, from deep within our own modules 57
 
-from .core.composite import composite
-from .core.define import elementwise, linear, multilinear, nondifferentiable, op, variadic
 from .core.messages import MissingModules as _MissingModules
 from .core.runtime.blocks import enable_grad, is_grad_enabled, no_grad, scope, set_grad_enabled, unfuse
-from .extras.quantisation import *  # noqa: F403 - as from ops
-from .extras.quantisation import __all__ as _quantisation
 from .ops import *  # noqa: F403 - the operations that users call, listed where they are defined
 from .ops import __all__ as _operations
 from .tensor import Tensor, tensor
@@ -36,7 +32,7 @@ _WHEN_ASKED_FOR = {
     "checkpoint": "transforms:checkpoint", "checkpoint_sequential": "transforms:checkpoint_sequential",
     "cond": "transforms:cond", "custom_jvp": "transforms:custom_jvp", "custom_vjp": "transforms:custom_vjp",
     "compile": "written:compile", "cuda": "cuda", "device": "cuda:device", "engine": "engine", "exercises": "exercises",
-    "FileError": "files:FileError",
+    "extras": "extras", "FileError": "files:FileError",
     "fft": "fft", "grad": "transforms:grad", "gradcheck": "transforms:gradcheck", "grading": "grading",
     "hessian": "transforms:hessian", "hvp": "transforms:hvp", "is_checkpointing": "transforms:is_checkpointing",
     "is_recomputing": "transforms:is_recomputing", "jacobian": "transforms:jacobian", "jvp": "transforms:jvp",
@@ -48,6 +44,13 @@ _WHEN_ASKED_FOR = {
     "tracing": "tracing", "transforms": "transforms", "value_and_grad": "transforms:value_and_grad",
     "vjp": "transforms:vjp", "while_loop": "transforms:while_loop",
     "written_out": "written:write_out",
+    **{name: f"extras.defining:{name}" for name in (
+        "composite", "elementwise", "linear", "multilinear", "nondifferentiable", "op", "variadic",
+    )},
+    **{name: f"extras.quantisation:{name}" for name in (
+        "dequantize", "dequantize_blocks", "dequantize_grouped_matmul", "dequantize_matmul", "fake_quantize",
+        "fake_quantize_lsq", "quantize", "quantized_conv2d", "quantized_matmul",
+    )},
     **{name: f"random:{name}" for name in ("rand", "randint", "randn")},
     **{name: f"random.pytorch_draws:{name}" for name in (
         "manual_seed", "multinomial", "rand_like", "randn_like", "randperm",
@@ -73,9 +76,8 @@ replaces no `e` and no `float`."""
 globals().update(_CONSTANTS)
 
 __all__ = [  # noqa: PLE0604 - operations, and modules by their keys: all of them are strings
-    *_operations, *_quantisation, *_WHEN_ASKED_FOR, "Tensor", "composite", "elementwise", "enable_grad",
-    "is_grad_enabled", "linear", "multilinear", "no_grad", "nondifferentiable", "op", "scope", "set_grad_enabled",
-    "tensor", "unfuse", "variadic",
+    *_operations, *_WHEN_ASKED_FOR, "Tensor", "enable_grad", "is_grad_enabled", "no_grad", "scope", "set_grad_enabled",
+    "tensor", "unfuse",
 ]  # fmt: skip
 
 

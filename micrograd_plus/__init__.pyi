@@ -4,23 +4,22 @@ Written by `make reference`, for editors and type checkers; Python itself never 
 """
 
 from . import (
-    autograd as autograd, checks as checks, cuda as cuda, engine as engine, exercises as exercises, fft as fft,
-    grading as grading, linalg as linalg, nn as nn, numpy as numpy, ops as ops, optim as optim, random as random,
-    tracing as tracing, transforms as transforms,
+    autograd as autograd, checks as checks, cuda as cuda, engine as engine, exercises as exercises, extras as extras,
+    fft as fft, grading as grading, linalg as linalg, nn as nn, numpy as numpy, ops as ops, optim as optim,
+    random as random, tracing as tracing, transforms as transforms,
 )
 from .checks import samples as samples
 from .checks.promises import check as _check_op
-from .core.composite import composite as composite
-from .core.define import (
-    elementwise as elementwise, linear as linear, multilinear as multilinear, nondifferentiable as nondifferentiable,
-    op as op, variadic as variadic,
-)
 from .core.runtime.blocks import (
     enable_grad as enable_grad, is_grad_enabled as is_grad_enabled, no_grad as no_grad, scope as scope,
     set_grad_enabled as set_grad_enabled, unfuse as unfuse,
 )
 from .cuda import device as device
 from .extras import signal as signal, special as special, splat as splat, stats as stats
+from .extras.defining import (
+    composite as composite, elementwise as elementwise, linear as linear, multilinear as multilinear,
+    nondifferentiable as nondifferentiable, op as op, variadic as variadic,
+)
 from .extras.quantisation import *
 from .files import FileError as FileError
 from .nn.saving import load as load, save as save

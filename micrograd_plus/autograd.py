@@ -6,8 +6,7 @@ from typing import Any, NoReturn
 
 from .core import backward
 from .core.messages import missing_name, prefixes_errors
-from .tensor import Tensor
-from .tensor.tensor import upstream_of
+from .tensor import Tensor, upstream_of
 
 __all__ = ["grad"]
 __path__: list[str] = []  # a package to importers, so that `import torch.autograd.functional` is answered by its hint

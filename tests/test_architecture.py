@@ -48,7 +48,7 @@ PACKAGES = {
     "nn": USERS | {"engine", "files", "random", "transforms"},
     "numpy": USERS | {"extras", "fft", "linalg", "pytrees", "transforms"},
     "checks": USERS | {"extras", "formulas", "random", "tracing", "transforms"},
-    "written": USERS | {"engine", "files", "nn", "optim", "pytrees", "random", "tracing"},
+    "written": USERS | {"engine", "extras", "files", "nn", "optim", "pytrees", "random", "tracing"},
     "exercises": USERS | {"checks", "datasets", "engine", "files", "formulas", "tracing", "transforms"},
     "grading": {"exercises", "files", "tracing"},
     "examples": {"__init__", "engine", "nn"},           # programs as a reader would write them

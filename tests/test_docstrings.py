@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.checks.reference import members
 from micrograd_plus.core.messages import MissingName
 from micrograd_plus.nn import functional, init
 from micrograd_plus.optim import lr_scheduler
@@ -98,7 +99,7 @@ def test_the_docstring_of_everything_public_has_the_form(name):
 METHODS = [
     (kind, name)
     for kind in (mg.Tensor, mg.Trace)
-    for name, value in vars(kind).items()
+    for name, value in members(kind).items()
     if not name.startswith("_") and type(value) is not MissingName and not hasattr(value, "op")
     if callable(value) or isinstance(value, classmethod)
 ]
@@ -110,7 +111,7 @@ def test_the_docstring_of_a_method_has_the_form(kind, name):
     assert set(faults(getattr(kind, name))) <= asked
 
 
-@pytest.mark.parametrize("name", [name for name, value in vars(mg.Tensor).items() if isinstance(value, property)])
+@pytest.mark.parametrize("name", [name for name, value in members(mg.Tensor).items() if isinstance(value, property)])
 def test_a_property_has_a_summary(name):
     lines = (inspect.getdoc(getattr(mg.Tensor, name)) or "").splitlines()
     assert lines[0].endswith(".")

@@ -1,6 +1,8 @@
 """Each name in `mg` is a name that users know from NumPy, PyTorch or JAX, or has a reason in a table."""
 
 import pkgutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -58,6 +60,7 @@ OWN_NAMES = {
     # Parts of the toolkit.
     "engine": "micrograd's own interface",
     "exercises": "module of exercises",
+    "extras": "module of subjects with helpers of their own, such as `extras.quantisation.is_unclipped`",
     "grading": "module of the grader",
     "transforms": "module of `grad` and the other transforms",
     "splat": "module that renders Gaussian splats",
@@ -151,3 +154,20 @@ def test_a_star_import_takes_no_internal_name():
     exec("from micrograd_plus import *", names)  # noqa: S102 - a star import must be at the top level of a module
     assert "tanh" in names
     assert not {"unpad", "cast", "new_zeros", "is_public"} & names.keys()
+
+
+def test_subjects_that_few_programs_use_are_imported_later():
+    program = (
+        "import sys, micrograd_plus as mg; late = ['special', 'quantisation', 'derived_sections']\n"
+        "print([name for name in late if any(name in module for module in sys.modules)])\n"
+        "@mg.elementwise(x=lambda xp, x: xp.digamma(x))\n"
+        "def log_gamma(xp, x): return xp.gammaln(x)\n"
+        "print(mg.grad(log_gamma)(2.0).item().__round__(4), mg.quantize.__name__)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["[]", "0.4228 quantize"]
+
+
+def test_names_of_quantisation_are_those_of_its_module():
+    names = {name for name, place in mg._WHEN_ASKED_FOR.items() if place.startswith("extras.quantisation:")}
+    assert names == {*mg.extras.quantisation.__all__}

@@ -20,6 +20,7 @@ from ..backends import devices
 from ..core.define import Op, operations
 from ..core.fast.callers import is_compilable
 from ..tensor import Tensor, tensor
+from ..tensor.pytorch_methods import PyTorchMethods
 from ..tracing import Rule, record
 from . import promises as check
 from .docstrings import Docstring, parts_of, wrap_docstring
@@ -71,6 +72,15 @@ def home(function: Any) -> tuple[str, Any]:
     if not ops.is_public(function):
         name = "mg.ops" if module in ops.SUBJECTS.values() else f"mg.{module.__name__.partition('.')[2]}"
     return name, module
+
+
+def members(kind: type) -> dict[str, Any]:
+    """Return the attributes of a class and its mixins, by name, except methods that only have PyTorch's names."""
+    found: dict[str, Any] = {}
+    for part in kind.__mro__[:-1]:
+        if part is not PyTorchMethods:
+            found |= {name: value for name, value in vars(part).items() if name not in found}
+    return found
 
 
 def function_of(op: Op) -> Any:

@@ -1,7 +1,10 @@
 """Subjects that are built on the engine and that nothing else needs, one folder or file each.
 
 A folder holds all of its subject: kernels for arrays, operations with their rules, and the public names. A subject can
-    be removed by deleting it, its lines below, and its name in `mg`.
+be removed by deleting it, its lines below, and its name in `mg`.
+
+All subjects are imported when the first of them is asked for, and before a user defines an operation, whose rules may
+call theirs.
 """
 
 from ..ops import functions_of

@@ -31,7 +31,7 @@ class DerivedDocstring(str):
 
 def complete(function: Any) -> None:
     """Let a function's docstring show the sections that follow from its kind and signature, too."""
-    if function.__doc__:
+    if type(function.__doc__) is str:  # not that of a function that has two names
         text = DerivedDocstring(function.__doc__)
         text.function = function
         function.__doc__ = text

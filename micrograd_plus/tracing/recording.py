@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..core.modes import Block
 from ..core.runtime.listening import listeners
 from ..core.runtime.recorders import record_to
 from .builder import build
 from .recorder import Recorder, frame_at
 from .trace import Trace
+
+
+class OpenRecord(NamedTuple):
+    """A recording that has begun."""
+
+    block: Block
+    recorder: Recorder
+    trace: Trace
 
 
 class record:  # noqa: N801 - it is used as a function is
@@ -30,14 +40,14 @@ class record:  # noqa: N801 - it is used as a function is
     """
 
     def __init__(self) -> None:
-        self._opened: list[tuple[Block, Recorder, Trace]] = []
+        self._opened: list[OpenRecord] = []
 
     def __enter__(self) -> Trace:
         recorder = Recorder(frame_at(1))
         block = record_to(recorder)
         block.__enter__()
         trace = build(recorder)
-        self._opened.append((block, recorder, trace))
+        self._opened.append(OpenRecord(block, recorder, trace))
         return trace
 
     def __exit__(self, kind: object = None, error: BaseException | None = None, _: object = None) -> None:
@@ -46,7 +56,7 @@ class record:  # noqa: N801 - it is used as a function is
         opened = self._opened[-1]
         if len(self._opened) > 1:  # another thread or task may have opened the others
             listening = listeners()
-            opened = next((each for each in reversed(self._opened) if each[1] in listening), opened)
+            opened = next((each for each in reversed(self._opened) if each.recorder in listening), opened)
         self._opened.remove(opened)
         block, recorder, trace = opened
         block.__exit__()

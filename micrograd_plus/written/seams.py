@@ -18,7 +18,7 @@ from weakref import ref
 
 import numpy as np
 
-from .. import random
+from .. import extras, random  # noqa: F401 - all operations must be defined before a page watches them
 from ..backends import devices
 from ..core import apply
 from ..core.define import operations
@@ -28,7 +28,8 @@ from ..core.variable import Leaf, Variable, clock
 from ..nn.functional import shapes
 from ..optim import adam, optimizer, schedule
 from ..tensor import values
-from ..tensor.tensor import Tensor, accumulate as add_to_leaves, forget_gradient as forget
+from ..tensor.gradients import accumulate as add_to_leaves, forget_gradient as forget
+from ..tensor.tensor import Tensor
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
 from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application

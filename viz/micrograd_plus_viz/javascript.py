@@ -22,7 +22,7 @@ MODULES = (
     "links.js", "graph.js", "event.js", "program.js", "walk_state.js", "steps.js", "deltas.js",
     "stills.js",
 )  # fmt: skip
-ADDED = {*map(chr, range(32, 127)), *"…±−–×÷·⋮→∑ᵀ⊤"}
+ADDED = {*map(chr, range(32, 127)), *"…±−–×÷·⋮→≈∑ᵀ⊤"}
 """Letters that the player adds to those of the data."""
 MISSING = 'drawing a graph needs mini-racer: pip install "micrograd_plus[viz]"'
 _lock = [threading.Lock()]

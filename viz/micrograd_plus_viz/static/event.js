@@ -3,6 +3,7 @@
 
 const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
+const [SHADE_WIDTH, SCALE_HIGH] = [9, 24];
 const EVENT_SIZES = ["event", "node", "small"];
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
@@ -11,49 +12,41 @@ const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], 
 const ease = (u) => (u < 0.5 ? 2 * u * u : 1 - 2 * (1 - u) * (1 - u));
 const within = ([start, stop], t) => ease(Math.min(1, Math.max(0, (t - start) / (stop - start))));
 
-// The factors of a rule in the order of its formula, with the signs between them. A factor may be transposed.
+// The factors of a rule with the signs between them, if it is a plain product of them; a factor may be transposed. Any
+// other rule reads its values in some other way, and commas say no more than that.
 function factorsOf(data, step) {
   const names = namesOf(data, step);
-  const upstreams = Object.entries(step.upstreams).map(([name, place]) => ({ name, place, word: name,
-    of: "upstream" }));
   if (step.local !== null) {
     const [same] = Object.entries(step.reads).find(([, place]) => place === step.local) ?? [];
-    const both = [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place)));
-    return [...upstreams, { sign: both ? "\u00b7 conj" : "\u00b7" },
-      { name: "local", place: step.local, word: (same && names[same]) ?? same ?? "local", from: same }];
+    return [factorOf(step, names, "upstream"), { sign: signOfLocal(data, step, "\u00b7") },
+      { name: "local", place: step.local, word: names[same] ?? (data.edges.some(([, to, name]) => to === step.node
+        && name === same) ? "local" : same ?? "local"), from: same }];
   }
-  const isArray = (value) => value !== null && !isScalar(value);
-  const reads = Object.entries(step.reads).filter(([, place]) => isArray(valueAt(data, place)))
-    .map(([name, place]) => ({ name, place, word: names[name] ?? name, from: name }));
-  return inOrder(data.formulas[step.formula] ?? "", [...upstreams, ...reads]);
+  const isArray = ([, place]) => { const value = valueAt(data, place); return value && !isScalar(value); };
+  const read = Object.entries(step.reads).filter(isArray).map(([name]) => name);
+  const parts = step.product?.split(" ")
+    ?? [...Object.keys(step.upstreams), ...read].flatMap((name, k) => (k ? [",", name] : [name]));
+  return parts.map((part, k) => (k % 2 ? { sign: part } : factorOf(step, names, part)));
 }
 
-// Signs are those of the formula if it is a plain product of the factors; otherwise the rule reads them in some other
-// way, and commas say no more than that.
-function inOrder(formulaText, factors) {
-  const at = (name) => { const k = formulaText.indexOf(`data-name="${name}"`); return k < 0 ? Infinity : k; };
-  const sorted = factors.toSorted((a, b) => at(a.name) - at(b.name));
-  const signs = sorted.slice(1).map(({ name }, k) => {
-    const between = formulaText.slice(at(sorted[k].name), at(name)).replace(/^[^>]*>[^<]*|<[^>]*>?/g, "");
-    return at(name) < Infinity && /^\s*\u22a4?\s*([\u00b7@])\s*$/.exec(between)?.[1];
-  });
-  const isProduct = signs.every(Boolean);
-  return sorted.flatMap((factor, k) => {
-    const transposed = /^[^>]*>[^<]*<\/mi>\s*<mo[^>]*>\u22a4/.test(formulaText.slice(at(factor.name)));
-    return [...k ? [{ sign: isProduct ? signs[k - 1] : "," }] : [],
-      { ...factor, transposed, word: transposed ? `${factor.word}\u1d40` : factor.word }];
-  });
+const TRANSPOSED = "\u22a4";
+
+function factorOf(step, names, part) {
+  const name = part.replace(TRANSPOSED, "");
+  const transposed = part !== name;
+  const word = `${names[name] ?? name}${transposed ? "\u1d40" : ""}`;
+  return name in step.upstreams ? { name, place: step.upstreams[name], word, of: "upstream", transposed }
+    : { name, place: step.reads[name], word, from: name, transposed };
 }
 
 // The rows of an event: the rule's equation, and the sum with what the receiver had.
 function rowsOf(data, step) {
   const factors = factorsOf(data, step);
   const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
-  const joins = factors.some(({ sign }) => sign && sign !== ",");
-  const equals = { sign: joins ? "=" : "\u2192" };
+  const equals = { sign: isProduct(step) ? "=" : "\u2192" };
   const rows = [step.summed
     ? [...factors, equals, { name: "raw", place: step.raw, word: "raw", of: "raw" },
-      { sign: "\u2211", note: `axis ${step.summed_axes.join(", ")}` }, sent] : [...factors, equals, sent]];
+      { sign: "\u2211", note: axesText(data, step) }, sent] : [...factors, equals, sent]];
   if (step.accumulates) {
     rows.push([{ name: "before", place: step.before, word: "before", of: "before" }, { sign: "+" },
       { ...sent, name: "added" }, { sign: "=" }, { name: "after", place: step.after, word: "after", of: "after" }]);
@@ -87,21 +80,26 @@ function makeEvent(data, graph) {
     at(time);
   }
 
-  // The tiles of all rows in the largest size that fits the room. All gradients share one scale.
+  // The tiles of all rows in the largest size that fits the room. All gradients share one scale, which is written below
+  // them if they have different ranges.
   function layRows(rows, room) {
     const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
     for (const size of EVENT_SIZES) {
       const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
         room[0] - 2 * BUBBLE.pad - 16));
+      const maps = laid.flat().filter(({ of, tile }) => of && tile.kind === "map");
+      const unlike = maps.some(({ tile }) => tile.largest !== shared);
+      if (unlike) laid.push([layScale(maps, shared)]);
       const widths = laid.map((row) => row.reduce((sum, part) => sum + part.wide, 0));
       const heights = laid.map((row) => Math.max(...row.map((part) => part.high)));
       const width = Math.max(...widths) + 2 * BUBBLE.pad;
       const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (laid.length - 1) + 2 * BUBBLE.pad;
-      const numbers = laid.flat().every((part) => part.sign || part.tile.kind === "number");
+      const fits = (times) => width * times < 0.62 * room[0] && (height - (unlike ? SCALE_HIGH : 0)) * times
+        < 0.55 * room[1];
+      const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
       const wanted = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP)) * (numbers ? 1.35 : 1);
-      const grow = width * wanted < 0.62 * room[0] && height * wanted < 0.55 * room[1] ? wanted : 1;
-      if (size === EVENT_SIZES.at(-1) || (width < 0.62 * room[0] && height < 0.55 * room[1])) {
-        return { laid, widths, heights, width, height, scale: grow };
+      if (size === EVENT_SIZES.at(-1) || fits(1)) {
+        return { laid, widths, heights, width, height, scale: fits(wanted) ? wanted : 1 };
       }
     }
     return null;
@@ -128,14 +126,21 @@ function makeEvent(data, graph) {
     const value = valueAt(data, part.place);
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
-    const axes = part.transposed ? value?.shape.toReversed() : value?.shape;
+    const axes = part.transposed ? turnedAxes(value.shape) : value?.shape;
     const shape = value && !isScalar(value) ? shapeText(axes) : "";
-    const scale = tile.kind === "map" ? plusMinus(largest) : "";
+    const scale = tile.kind === "map" || value?.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
     const captions = [word, `${shape} ${scale}`.trim()].filter(Boolean);
     return { ...part, tile, largest, captions,
       wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
       high: tile.height + BUBBLE.caption * captions.length + 4 };
+  }
+
+  function layScale(maps, largest) {
+    const { low, shades, high } = scaleEnds(largest, maps.some(({ tile }) => isComplex(tile.value)));
+    const texts = [`all ${step.back ? "gradients" : "tangents"}: ${low}`, high];
+    const [left, right] = texts.map((text) => breadthOf(text, 1, 11) + 5);
+    return { scale: { texts, left, shades }, wide: left + SHADE_WIDTH * shades.length + right, high: SCALE_HIGH - BUBBLE.row };
   }
 
   // Where the bubble covers the two nodes least, then the overview and the others, near the middle of the way.
@@ -179,7 +184,8 @@ function makeEvent(data, graph) {
       let left = (width - widths[r]) / 2;
       for (const part of row) {
         const middle = top + (heights[r] - (part.captions?.length ?? 0) * BUBBLE.caption) / 2;
-        if (part.sign) bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
+        if (part.scale) bubble.append(scaleAt(part, left, top));
+        else if (part.sign) bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
         else placed.set(part.name, partAt(bubble, part, left, middle));
         left += part.wide;
       }
@@ -206,6 +212,16 @@ function makeEvent(data, graph) {
       : isResult ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });
     return group;
+  }
+
+  function scaleAt({ scale: { texts, left: wide, shades } }, left, top) {
+    const strip = svgElement("g", { class: "scale", transform: `translate(${left} ${top})` });
+    const word = (text, x) => { const shown = svgElement("text", { class: "about", x, y: 11 }); shown.textContent = text;
+      return shown; };
+    strip.append(word(texts[0], 0), ...shades.map((name, k) => svgElement("rect", { class: name,
+      x: wide + k * SHADE_WIDTH, y: 2, width: SHADE_WIDTH - 1, height: 10 })),
+    word(texts[1], wide + SHADE_WIDTH * shades.length + 4));
+    return strip;
   }
 
   // A tile with its captions below; the tile moves, the captions appear when it has come.

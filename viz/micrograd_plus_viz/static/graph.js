@@ -291,7 +291,7 @@ function drawGraph(data, act, details) {
     link.element.classList.toggle("odd", sent.some(Number.isNaN));
     link.path.style.strokeWidth = places.length ? String(thickness.of(norm)) : "";
     if (!link.hasNorm) return;
-    const size = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(3)));
+    const size = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(4)));
     link.norm = places.length ? `|${SHORT[act.wordNow()]}| ${size}` : "";
     normsChanged = true;
   }
