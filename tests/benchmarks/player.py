@@ -222,7 +222,7 @@ def share_of_two_places(pages: Pages) -> float:
     return min(shares.values())
 
 
-def hidden_ways(pages: Pages) -> float:
+def share_of_hidden_way(pages: Pages) -> float:
     """Print what hides the ways of gradients and leaders; return the share of a way that nodes hide, worst program."""
     worst = 0.0
     for name, program in player_pictures.PROGRAMS.items():
@@ -423,7 +423,7 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
     ("sender and receiver in view, RNN of 60, %", in_view, "at least", 95),
     ("the stage's share of the screen, %", stage_share, "at least", 60),
     ("sender and receiver as two places, worst program, %", share_of_two_places, "at least", 95),
-    ("a gradient's way hidden by other nodes, worst, %", hidden_ways, "at most", 1),
+    ("a gradient's way hidden by other nodes, worst, %", share_of_hidden_way, "at most", 1),
     ("script of a moving frame, ms", slowest_frame, "at most", 8),
     ("until 65,000 nodes are in view, s", largest_graph, "at most", 2),
     ("a notebook's cell for a GPT, KB", gpt_cell, "at most", 450),

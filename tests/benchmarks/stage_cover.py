@@ -93,7 +93,7 @@ def _look(view: View, size: tuple[float, float], k: int) -> Cover | None:
     nodes = sum(box.overlaps(over) for box in near)
     return Cover(
         k, _share(lit, near, room), _share(lit, [over], room), _share(leaders, near, room),
-        max([_hidden(end, over, room) for end in ends], default=0.0), nodes,
+        max([_cover_of(end, over, room) for end in ends], default=0.0), nodes,
         bool(nodes) and _has_room(wide, high, near + ends, room),
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ def _inside(points: np.ndarray, box: Box) -> np.ndarray:
     return (x > box.left) & (x < box.right) & (y > box.top) & (y < box.bottom)
 
 
-def _hidden(end: Box, over: Box, room: Box) -> float:
+def _cover_of(end: Box, over: Box, room: Box) -> float:
     seen = Box(*(max(a, b) for a, b in zip(end[:2], room[:2], strict=True)),
                *(min(a, b) for a, b in zip(end[2:], room[2:], strict=True)))  # fmt: skip
     across = max(0.0, min(seen.right, over.right) - max(seen.left, over.left) - TOUCH)
