@@ -1,7 +1,7 @@
 """Write the notebooks of the lessons: docs/lessons/NN_name.md becomes notebooks/NN_name.ipynb, without outputs.
 
-The cells for the lecturer of all lessons become one page, docs/lecturers-notes.md, and docs/exercises.md says how many
-exercises of each kind there are.
+The cells for the lecturer of all lessons become one page, docs/lecturers-notes.md: notes, and the solution of each cell
+that a reader completes. docs/exercises.md says how many exercises of each kind there are.
 
 A lesson is one MyST text: Markdown, with `+++` between two text cells and ```{code-cell} around code. A cell may carry
 tags of `TAGS`, in its `:tags:` or, for a text cell, after `+++`. A question has a name, in `:name:`, that stays when it
@@ -27,6 +27,7 @@ import nbformat
 
 from micrograd_plus import exercises
 from micrograd_plus.files import write_file
+from micrograd_plus.grading.course import lesson_notes
 from micrograd_plus_viz.quizzes.folded_texts import fold
 
 LESSONS = Path(__file__).parent / "lessons"
@@ -42,6 +43,8 @@ KINDS = {
 TAGS = ("setup", "ask", "write", "exercise", "worked", "plants", "slide", "notes")
 """What a cell is for: it prepares, asks, has code to complete, belongs to an exercise, works out a rule or a cure,
 plants a mistake on purpose, is shown on a slide, is for the lecturer alone."""
+COMPLETED = {"write", "exercise"}
+"""Tags of cells that a reader completes. The code cell tagged `notes` after such a cell is its solution."""
 ASKING = ("ask", "quiz")
 """Functions that show a question: `viz.ask`, `viz.quiz` and those of `exercises`."""
 FOLDED = ("right", "wrong", "why", "candidates", "rule")
@@ -49,15 +52,19 @@ FOLDED = ("right", "wrong", "why", "candidates", "rule")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def read_lesson(text: str) -> Any:
-    """Return the notebook of a lesson's text. Cells with the tag `notes` are left out: they are for the lecturer."""
-    read = jupytext.reads(text, fmt="md:myst")
+def read_lesson(text: str, *, completed: bool = False) -> Any:
+    """Return the notebook of a lesson's text: as a reader gets it or, if `completed`, with the solutions in it.
+
+    Cells with the tag `notes` are left out: they are for the lecturer.
+    """
+    cells = jupytext.reads(text, fmt="md:myst").cells
+    for cell in cells:
+        check_tags(tags_of(cell), cell.source)
+    solutions = find_solutions(cells)
     book = nbformat.v4.new_notebook(metadata={"kernelspec": KERNEL})
     seen: Counter[str] = Counter()
-    for cell in read.cells:
-        tags = cell.metadata.get("tags", [])
-        check_tags(tags, cell.source)
-        if "notes" in tags:
+    for index, cell in enumerate(cells):
+        if "notes" in tags_of(cell):
             continue
         metadata: dict[str, Any] = {key: cell.metadata[key] for key in ("name", "tags") if key in cell.metadata}
         name = cell_id(cell.source, seen)
@@ -66,8 +73,35 @@ def read_lesson(text: str) -> Any:
             continue
         if only_asks(cell.source):
             metadata["jupyter"] = {"source_hidden": True}
-        book.cells.append(nbformat.v4.new_code_cell(fold_answers(cell.source), metadata=metadata, id=name))
+        source = solutions.get(index, cell.source) if completed else cell.source
+        book.cells.append(nbformat.v4.new_code_cell(fold_answers(source), metadata=metadata, id=name))
     return book
+
+
+def tags_of(cell: Any) -> list[str]:
+    """Return the tags of a cell."""
+    return cell.metadata.get("tags", [])
+
+
+def find_solutions(cells: list[Any]) -> dict[int, str]:
+    """Return the solution of each cell that a reader completes, by the cell's index.
+
+    Raises: ValueError: a solution is missing, or follows another cell.
+    """
+    found = {}
+    for index, cell in enumerate(cells):
+        is_open = bool(COMPLETED & {*tags_of(cell)})
+        following = cells[index + 1] if index + 1 < len(cells) else None
+        has_solution = following is not None and following.cell_type == "code" and "notes" in tags_of(following)
+        if is_open and not has_solution:
+            raise ValueError(f"a cell to complete needs its solution in the next cell, a code cell tagged `notes`. "
+                             f"The cell begins: {cell.source[:60]!r}")  # fmt: skip
+        if has_solution and not is_open:
+            raise ValueError(f"a code cell tagged `notes` is the solution of the cell before it, which must be tagged "
+                             f"`write` or `exercise`. The solution begins: {following.source[:60]!r}")  # fmt: skip
+        if is_open:
+            found[index] = following.source
+    return found
 
 
 def check_tags(tags: list[str], source: str) -> None:
@@ -87,13 +121,12 @@ def cell_id(source: str, seen: Counter[str]) -> str:
 def lecturers_notes() -> str:
     """Return the page of notes for lecturers, from the cells of the lessons that have the tag `notes`."""
     parts = ["# Lecturer's notes", """\
-One section for each lesson: minutes, usual wrong answers and what they mean, and what to cut. `make lessons` writes
-this page from the lessons' own texts. See also [how to teach with the lessons](teaching.md)."""]
+One section for each lesson: minutes, usual wrong answers and what they mean, what to cut, and the solutions of cells
+that students complete. `make lessons` writes this page from the lessons' own texts. See also
+[how to teach with the lessons](teaching.md)."""]
     for text in lesson_files():
-        cells = jupytext.reads(text.read_text("utf-8"), fmt="md:myst").cells
-        title = next(line for cell in cells for line in cell.source.splitlines() if line.startswith("# "))[2:]
-        parts += [f"## {text.stem[:2]} {title}"]
-        parts += [cell.source.strip() for cell in cells if "notes" in cell.metadata.get("tags", [])]
+        title, *notes = lesson_notes(text.read_text("utf-8"))
+        parts += [f"## {text.stem[:2]} {title}", *notes]
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,7 +21,7 @@ from micrograd_plus.checks import reference
 from micrograd_plus.extras import quantisation
 from micrograd_plus.files import write_file
 
-HOUSE = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 BEGINNING = '"""{}\n\nWritten by `make reference`, for editors and type checkers; Python itself never reads it.\n"""\n'
 WIDTH = 120
 AT_ONCE = ("tensor", "core.runtime.blocks")
@@ -208,7 +208,7 @@ def typed_parameters(function: Any) -> list[str]:
 def main() -> None:
     """Write all stubs."""
     for path, text in stubs().items():
-        write_file(HOUSE / path, text)
+        write_file(ROOT / path, text)
         sys.stdout.write(f"Wrote {path}.\n")
 
 

@@ -29,8 +29,8 @@ from typing import Any
 from .files import copy_folder
 from .grading import command as grade_command
 
-HOUSE = Path(__file__).resolve().parent
-EXAMPLES = HOUSE / "examples"
+PACKAGE = Path(__file__).resolve().parent
+EXAMPLES = PACKAGE / "examples"
 SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".dot", ".json")
 PIXELS = {".png", ".gif", ".webp"}
 
@@ -182,8 +182,8 @@ def lab(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 def notebooks(here: Path) -> Path | None:
     """Return the folder of notebooks: here, next to the source, or a copy of the installed ones, made here."""
-    places = (here / "notebooks", HOUSE.parent / "notebooks")
-    installed = HOUSE.parent / "micrograd_plus_notebooks"
+    places = (here / "notebooks", PACKAGE.parent / "notebooks")
+    installed = PACKAGE.parent / "micrograd_plus_notebooks"
     if not any(map(Path.is_dir, places)) and installed.is_dir():
         try:
             copy_folder(installed, places[0])
@@ -208,8 +208,8 @@ def numbers(said: str) -> list[int]:
 def options(chosen: argparse.Namespace, script: Path) -> dict[str, Any]:
     """Return the options of the output file that the command sets."""
     said = {"index": chosen.step, "steps": chosen.steps, "width": chosen.width, "pace": chosen.pace}
-    told = {name: value for name, value in said.items() if value is not None}
-    return told | {"title": chosen.title or script.name, "dark": chosen.dark} | {
+    settings = {name: value for name, value in said.items() if value is not None}
+    return settings | {"title": chosen.title or script.name, "dark": chosen.dark} | {
         "loop": chosen.loop, "motion": chosen.motion,
     }  # fmt: skip
 
@@ -358,13 +358,13 @@ def show_traceback(error: BaseException, script: Path) -> None:
     traceback.print_exception(type(error), error, frames)
 
 
-def save(trace: Any, output: Path, **told: Any) -> None:
+def save(trace: Any, output: Path, **settings: Any) -> None:
     """Write a trace to a file, in the format that its suffix names."""
     try:
         if output.suffix.lower() == ".json":
             trace.save(output)
             return
-        import_viz(output).save(trace, output, **told)
+        import_viz(output).save(trace, output, **settings)
     except (ImportError, RuntimeError, ValueError) as error:
         raise CommandError(f"cannot draw {output.name}: {error}") from error
     except OSError as error:
@@ -424,6 +424,7 @@ def print_operation(reference: Any, op: Any) -> None:
 
 def check_file(chosen: argparse.Namespace, rest: list[str]) -> int:
     """Check every promise of each operation in a file, and print the results."""
+    from . import extras  # noqa: F401 - all operations that there are must be known before the file defines more
     from .core.define import operations
 
     path = program(chosen.file)

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-HOUSE = Path(__file__).resolve().parent.parent
-EXAMPLES = sorted(path.stem for path in (HOUSE / "micrograd_plus" / "examples").glob("*.py"))
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted(path.stem for path in (ROOT / "micrograd_plus" / "examples").glob("*.py"))
 
 SQUARE = """
 import micrograd_plus as mg
@@ -17,18 +17,18 @@ x = mg.tensor(3.0, requires_grad=True)
 """
 
 
-def environment(packages=HOUSE, columns="100"):
+def environment(packages=ROOT, columns="100"):
     """Return this process's environment, with the packages of a folder importable."""
-    path = os.pathsep.join([str(packages), str(HOUSE / "viz")])
+    path = os.pathsep.join([str(packages), str(ROOT / "viz")])
     return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "COLUMNS": columns}
 
 
-def run(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
+def run(*arguments, folder=ROOT, packages=ROOT, columns="100"):
     """Run `python -m micrograd_plus ...` in a folder, and return the finished process."""
     return run_python("-m", "micrograd_plus", *map(str, arguments), folder=folder, packages=packages, columns=columns)
 
 
-def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
+def run_python(*arguments, folder=ROOT, packages=ROOT, columns="100"):
     """Run a program in a new Python process."""
     return subprocess.run(
         [sys.executable, *arguments],
@@ -43,4 +43,4 @@ def run_python(*arguments, folder=HOUSE, packages=HOUSE, columns="100"):
 def copy_package(folder):
     """Copy the engine's package into another folder, as an installation without its source."""
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(HOUSE / "micrograd_plus", folder / "micrograd_plus", ignore=ignored)
+    shutil.copytree(ROOT / "micrograd_plus", folder / "micrograd_plus", ignore=ignored)

@@ -1,8 +1,8 @@
 """Lessons of docs/lessons: the notebook of each, its two runs, its cards with their questions, and its page.
 
-A lesson is found by its files: docs/lessons/NN_name.md, notebooks/NN_name.ipynb, and tests/lessons/NN_name.py with the
-right contents of the cells that a reader completes. Each notebook runs once as it is and once completed, each time in a
-fresh kernel and an empty folder. Tests of one process share these runs.
+A lesson is found by its text, docs/lessons/NN_name.md, which has the solutions of the cells that a reader completes.
+Each notebook runs once as it is and once completed, each time in a fresh kernel and an empty folder. Tests of one
+process share these runs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TEXTS, NOTEBOOKS, ANSWERS = ROOT / "docs" / "lessons", ROOT / "notebooks", ROOT 
 WATCH = (ROOT / "tests" / "lesson_watch.py").read_text("utf-8")
 make_lessons = runpy.run_path(str(ROOT / "docs" / "make_lessons.py"))
 
-COMPLETED = {"write", "exercise"}
+COMPLETED = make_lessons["COMPLETED"]
 RECALL = re.compile(r"Recall\b|From (lesson \d\d|school)")
 
 
@@ -41,8 +41,8 @@ def tags_of(cell: Any) -> set[str]:
 class Lesson:
     """A lesson with its text, its notebook and what its runs showed. Everything is computed once."""
 
-    def __init__(self, text: Path, answers: Path = ANSWERS) -> None:
-        self.name, self.text, self.answers = text.stem, text, answers
+    def __init__(self, text: Path) -> None:
+        self.name, self.text = text.stem, text
         self.number = self.name[:2]
         self.book = make_lessons["read_lesson"](text.read_text("utf-8"))
         self.failure: CellExecutionError | None = None
@@ -67,25 +67,16 @@ class Lesson:
     @cached_property
     def solution_run(self) -> tuple[list[Any], dict[str, Any]]:
         """Run all cells with what a student writes."""
-        book = nbformat.from_dict(json.loads(json.dumps(self.book)))
-        for cell in book.cells:
-            if COMPLETED & tags_of(cell):
-                cell.source = self.right_cell(cell)
-        return self.run(book)
-
-    def right_cell(self, cell: Any) -> str:
-        """Return the right contents of a cell that the reader completes: by its first line, or its exercise."""
-        right = self.right_cells
-        keys = [cell.source.splitlines()[0], *re.findall(r"""exercises\.answer\(["']([^"']+)""", cell.source)]
-        found = [right[key] for key in keys if key in right]
-        assert found, f"tests/lessons/{self.name}.py: CELLS needs the right contents of the cell {keys[-1]!r}"
-        return found[0].strip("\n")
+        return self.run(self.completed_book)
 
     @cached_property
-    def right_cells(self) -> dict[str, str]:
-        """Return CELLS of tests/lessons/NN_name.py; a lesson without such cells needs no file."""
-        file = self.answers / f"{self.name}.py"
-        return runpy.run_path(str(file))["CELLS"] if file.exists() else {}
+    def completed_book(self) -> Any:
+        """Return the notebook with the solutions of the cells that the reader completes."""
+        return make_lessons["read_lesson"](self.text.read_text("utf-8"), completed=True)
+
+    def solution_of(self, cell: Any) -> str:
+        """Return the solution of a cell that the reader completes."""
+        return next(each.source for each in self.completed_book.cells if each.id == cell.id)
 
     def run(self, book: Any) -> tuple[list[Any], dict[str, Any]]:
         """Run a notebook in an empty folder, and return its cells and what its kernel noted."""

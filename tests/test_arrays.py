@@ -85,6 +85,26 @@ def test_large_arrays_are_compared_with_a_number_as_numpy_does(shape, exchanged)
     for ours, numpys in ((arrays.maximum, np.maximum), (arrays.minimum, np.minimum)):
         assert np.array_equal(ours(x, 0.25), numpys(x, np.float32(0.25)))
         assert np.array_equal(ours(x[::-1], 0.25), numpys(x[::-1], np.float32(0.25)))
+        whole = (4 * x).astype(int)
+        assert np.array_equal(ours(whole, 0.25), numpys(whole, 0.25))
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (2, 70, 80), (300, 200)])
+def test_triangles_of_small_and_large_matrices_are_numpys(shape):
+    x = np.random.default_rng(0).normal(size=shape)
+    for k in (-2, 0, 1):
+        assert np.array_equal(arrays.triu(x, k), np.triu(x, k))
+        assert np.array_equal(arrays.tril(x, k), np.tril(x, k))
+
+
+def test_mean_squares_of_complex_numbers_are_not_magnitudes():
+    assert arrays.mean_square(np.array([1j, 2.0 + 1j])) == (-1 + (2 + 1j) ** 2) / 2
+    assert np.isnan(arrays.mean_square(np.zeros((0, 2))))
+
+
+def test_the_adjoint_of_complex_matrices_is_conjugated():
+    z = np.array([[1 + 2j, 3.0], [4j, 5.0], [6.0, 7 - 1j]])
+    assert arrays.mH(z).tolist() == z.conj().T.tolist()
 
 
 def test_where_chooses_by_a_python_bool():

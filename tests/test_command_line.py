@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import micrograd_plus as mg
-from commands import EXAMPLES, HOUSE, SQUARE, copy_package, environment, run, run_python
+from commands import EXAMPLES, ROOT, SQUARE, copy_package, environment, run, run_python
 from micrograd_plus.checks import promises as check
 from micrograd_plus.core.define import operations
 
@@ -30,6 +30,7 @@ sample(bell, real(2, 3))
 
 TELL_ABOUT_ALL = """
 import contextlib, io
+import micrograd_plus.extras
 from micrograd_plus.__main__ import main
 from micrograd_plus.core.define import operations
 
@@ -132,7 +133,7 @@ def test_a_script_runs_as_python_would_run_it(script, tmp_path):
         "assert __name__ == '__main__'\nassert len(sys.argv) == 1\n"
         "x = mg.tensor(STEP, requires_grad=True)\nmg.exp(x).backward()\nsys.exit(0)\n"
     )
-    ran = run("walk", path, folder=HOUSE)
+    ran = run("walk", path, folder=ROOT)
     assert ran.returncode == 0, ran.stderr
     assert "mg.exp(x) sends" in ran.stdout
 

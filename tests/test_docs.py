@@ -28,13 +28,13 @@ from micrograd_plus.core.define import operations
 from test_architecture import levels as levels_of_imports
 from test_docstrings import PUBLIC
 
-HOUSE = Path(__file__).resolve().parent.parent
-DOCS = HOUSE / "docs"
-PAGES = sorted([HOUSE / "README.md", *DOCS.rglob("*.md")])
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 OURS = [op for op in operations.values() if op.forward.__module__.startswith("micrograd_plus.")]
 
 PROGRAMS = re.findall(
-    r"```python\n(.*?)```\n\n```text\n(.*?)```", (HOUSE / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    r"```python\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
 )
 CONVENTIONS = re.findall(
     r"^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|",
@@ -81,9 +81,9 @@ def test_the_reference_is_written_the_same_in_every_process():
     assert "## softmax" in written.pop()
 
 
-def run_program(code, folder=None, packages=HOUSE, **variables):
+def run_program(code, folder=None, packages=ROOT, **variables):
     """Run a program from a file in a new process, with only this package importable."""
-    path = os.pathsep.join([str(packages), str(HOUSE / "viz"), str(folder or Path.cwd())])
+    path = os.pathsep.join([str(packages), str(ROOT / "viz"), str(folder or Path.cwd())])
     environment = {**os.environ, "PYTHONPATH": path, **variables}
     with tempfile.TemporaryDirectory() as place:
         program = Path(place, "program.py")
@@ -210,8 +210,8 @@ def test_a_class_of_tensors_layers_or_optimisers_shows_its_methods():
 
 def test_the_guide_names_every_package_and_core_module():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
-    packages = {path.stem for path in (HOUSE / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
-    core = {path.stem for path in (HOUSE / "micrograd_plus" / "core").glob("*.py")}
+    packages = {path.stem for path in (ROOT / "micrograd_plus").glob("*") if path.suffix in ("", ".py")}
+    core = {path.stem for path in (ROOT / "micrograd_plus" / "core").glob("*.py")}
     names = sorted((packages | core) - {"__init__", "__main__", "__pycache__", "py"})
     assert not [name for name in names if not re.search(rf"\b{name}\b", guide)]
 
@@ -229,7 +229,7 @@ def lines_of(path, names):
 def test_the_guide_gives_the_length_of_the_readers_path():
     guide = (DOCS / "how-it-works.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/]+\.py)`((?:, `\w+`)*) \| (\d+) \|", guide, re.MULTILINE)
-    there = [lines_of(HOUSE / "micrograd_plus" / path, re.findall(r"\w+", names)) for path, names, _ in rows]
+    there = [lines_of(ROOT / "micrograd_plus" / path, re.findall(r"\w+", names)) for path, names, _ in rows]
     core = [lines for (path, _, _), lines in zip(rows, there, strict=True) if path.startswith("core/")]
     assert [row[0] for row in rows][:: len(rows) - 1] == ["ops/trigonometry.py", "tensor/gradients.py"]
     assert sum(core) <= 1100
@@ -296,7 +296,7 @@ def test_programs_on_pages_run_unchanged(program, tmp_path):
 
 def test_the_new_operation_in_contributing_passes_all_checks(tmp_path):
     for part in ("micrograd_plus", "docs"):
-        shutil.copytree(HOUSE / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     blocks = PYTHON.findall((DOCS / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert len(blocks) == 2
     for block in blocks:
@@ -311,8 +311,8 @@ def test_the_new_operation_in_contributing_passes_all_checks(tmp_path):
 def test_commands_on_a_page_exist(page):
     text = page.read_text(encoding="utf-8")
     made = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
-    assert made <= set(re.findall(r"^([a-z-]+):", (HOUSE / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    project = tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert made <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(re.findall(r"pip install .*\[(\w+)\]", text)) <= project["optional-dependencies"].keys()
     for line in re.findall(r"(?:^|`)micrograd-plus ((?!--help)[^`#\n]+)", text, re.MULTILINE):
         assert arguments_parser().parse_args(line.split()).run
@@ -339,10 +339,10 @@ def headings(path):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in found}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(HOUSE).as_posix())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_links_of_a_page_lead_somewhere(page):
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    folder = HOUSE / "notebooks" if page.parent.name == "lessons" else page.parent     # a lesson is read as a notebook
+    folder = ROOT / "notebooks" if page.parent.name == "lessons" else page.parent     # a lesson is read as a notebook
     for target, anchor in LINK.findall(prose):
         path = (folder / target).resolve()
         assert path.exists(), f"{page.name} links to {target}"

@@ -132,8 +132,8 @@ def test_a_prompt_says_how_the_forward_computes_what_can_be_read():
 def test_no_prompt_of_a_rule_tells_its_gradient():
     for exercise in of_kind("rule"):
         if exercise.op is not None:
-            told = exercise.prompt.partition("```python")[0].partition("`: ")[2]
-            assert not re.search(r"gradient|derivative|upstream @|[^;] slope", told), exercise.id
+            shown = exercise.prompt.partition("```python")[0].partition("`: ")[2]
+            assert not re.search(r"gradient|derivative|upstream @|[^;] slope", shown), exercise.id
 
 
 def test_conventions_are_mentioned_only_where_they_matter():

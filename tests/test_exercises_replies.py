@@ -46,6 +46,77 @@ def test_an_unknown_mistake_shows_the_first_wrong_call():
     assert exercises.hint().startswith("Hint 1 of 3: Try few numbers: x = [[0.9, -0.9, 1.7]")
 
 
+def forward_difference(f, x, upstream, h):
+    """Return half of a slope to one side."""
+    slope = np.zeros_like(x)
+    for place in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[place] = h
+        slope[place] = np.sum(upstream * (f(x + step) - f(x))) / (2 * h)
+    return slope
+
+
+def narrow(f, x, upstream, h):
+    """Return twice a slope: the difference of both sides, divided by the step."""
+    return 2 * forward_difference(f, x, upstream, h) + 2 * forward_difference(f, x, upstream, -h)
+
+
+def sum_axes(x, shape):
+    """Undo broadcasting, but lose axes of length 1."""
+    x = x.sum(axis=tuple(range(x.ndim - len(shape))))
+    return x.sum(axis=tuple(i for i, length in enumerate(shape) if length == 1 and x.shape[i] > 1))
+
+
+def attend(xp, upstream, query, key, value, weights):
+    """Return what each input receives, also the bias that is None."""
+    to_weights = xp.matmul(upstream, xp.mT(value))
+    sent = weights * (to_weights - xp.sum(to_weights * weights, axis=-1, keepdims=True))
+    return xp.matmul(sent, key), xp.matmul(xp.mT(sent), query), xp.matmul(xp.mT(weights), upstream), sent
+
+
+@pytest.mark.parametrize(("name", "answer", "title", "said"), [
+    ("layer_norm.x", lambda upstream, weight, unit, scale:
+        scale * (upstream if weight is None else upstream * weight) * (1 - unit * unit / unit.shape[-1]),
+     "each entry by itself", "Which entries of the output change?"),
+    ("engine.differences", forward_difference, "one side only", "both sides"),
+    ("engine.differences", narrow, "distance between its two places", "how far apart"),
+    ("engine.unbroadcast", sum_axes, "an axis of length 1 is dropped", "Compare the shapes"),
+    ("engine.unbroadcast", lambda x, shape: sum_axes(x, shape).reshape((1, *shape)), "an axis of length 1 is at",
+     "Where does only one of them have a 1?"),
+    ("scaled_dot_product_attention.query+key+value+bias", attend, "another number of values", "Which values"),
+])  # fmt: skip
+def test_a_hint_says_what_an_answer_of_this_kind_misses(name, answer, title, said):
+    reply = exercises.check(name, answer)
+    assert title in reply.result.mistake.title
+    assert said in reply.hint()
+
+
+def test_an_entry_by_hand_is_one_that_moves_few_outputs():
+    def answer(xp, upstream, weight, start):
+        return upstream, xp.zeros_like(weight), None if start is None else start
+
+    reply = exercises.check("rnn.drive+weight+start", answer)
+    first, second = str(reply.hint()), str(reply.hint())
+    assert "drive[3, " in first, first                 # the last time step moves one entry, an earlier one moves many
+    due, sent = re.search(r"receive about (\S+); you send (\S+)\.", second).groups()
+    assert due != sent
+
+
+def test_a_mistake_without_a_last_hint_ends_with_an_entry_by_hand():
+    reply = exercises.check("matmul.b", lambda xp, upstream, a: xp.matmul(xp.mT(upstream), a))
+    assert reply.result.mistake.title == "order swapped"
+    hints = [str(reply.hint()) for _ in range(3)]
+    assert len(set(hints)) == 3
+    assert not [hint for hint in hints if "The right rule reads" in hint]
+
+
+def test_the_inputs_of_a_call_with_a_function_have_the_function():
+    reply = exercises.check("engine.differences", forward_difference)
+    inputs = reply.inputs()
+    assert inputs["f"](inputs["x"]).shape == inputs["x"].shape
+    assert "f = lambda x:" in exercises.check("engine.differences", lambda f, x, upstream, h: upstream * x).hint()
+
+
 def test_a_notebook_with_a_player_shows_text_and_walk(monkeypatch):
     reply = exercises.check("softmax.x", lambda upstream, out: upstream * out * (1 - out))
     monkeypatch.setattr(mg.Trace, "_mimebundle", None)

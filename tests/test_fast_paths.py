@@ -1,5 +1,6 @@
 """Fast paths give the same results: compiled walks, fast array functions, and arrays that are not copied."""
 
+import inspect
 from contextlib import nullcontext
 
 import numpy as np
@@ -48,6 +49,13 @@ def test_the_text_of_a_vjp_on_tensors_can_be_printed():
     assert "def vjp_tanh_on_tensors(xp, upstream, _node, arrived):" in text
     assert "out = _of(out, _node)" in text
     assert "= _saved_as_tensors(_node)" in repr(mg.ops.layer_norm.source)  # they are computed again, from the inputs
+
+
+def test_a_debugger_finds_the_lines_of_compiled_code():
+    mg.tanh(mg.tensor(1.0))
+    lines = inspect.getsource(mg.tanh.__code__).splitlines()
+    assert lines[0] == "def tanh(x):"
+    assert lines[-1].strip() == "return _result"
 
 
 @pytest.mark.usefixtures("own_operations")
@@ -102,9 +110,16 @@ def test_reductions_along_short_rows_keep_nan_and_infinity():
     assert arrays.sum(x, axis=-1)[[0, 5, 7]].tolist() == [10, np.inf, -np.inf]
 
 
+def test_the_sum_of_a_single_row_is_numpys_own():
+    row = np.random.default_rng(0).normal(size=80)
+    assert arrays.sum(row, axis=0) == row.sum()
+    assert type(arrays.sum(row, axis=0)) is np.float64
+
+
 @pytest.mark.parametrize("ddof", [0, 1])
-def test_the_variance_of_a_large_array_equals_numpys(ddof):
-    x = np.random.default_rng(0).normal(3, 2, (300, 16))
+@pytest.mark.parametrize("turn", [1, 1j, 1 + 2j])
+def test_the_variance_of_a_large_array_equals_numpys(ddof, turn):
+    x = np.random.default_rng(0).normal(3, 2, (300, 16)) * turn
     np.testing.assert_allclose(arrays.var(x, 0, ddof), np.var(x, axis=0, ddof=ddof), rtol=1e-12)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import numpy as np
@@ -70,8 +71,11 @@ def test_what_students_get_has_neither_answers_nor_the_secret(week):
 
 def test_the_notes_are_those_of_the_lessons(week):
     plan, folder = week
-    notes = (folder / "teacher" / "notes.md").read_text("utf-8")
+    written = (folder / "teacher" / "notes.md").read_text("utf-8")
+    notes, *solutions = re.split(r"```python\n(.*?)```", written, flags=re.DOTALL)
+    notes += "".join(solutions[1::2])
     assert notes.count("\n# ") + notes.startswith("# ") == len(plan.lessons)
+    assert len(solutions[::2]) >= 4 * len(plan.lessons), "each lesson has solutions of the cells to complete"
     assert len(notes.split()) > 80 * len(plan.lessons), "each lesson has notes for its lecturer"
 
 

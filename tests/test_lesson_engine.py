@@ -8,14 +8,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import pytest
 
 import stand_in
 
-ROOT = Path(__file__).resolve().parents[1]
-LESSON = ROOT / "docs" / "lessons" / "12_your_engine_grown_up.md"
-RIGHT = runpy.run_path(str(ROOT / "tests" / "lessons" / "12_your_engine_grown_up.py"))["CELLS"]
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+LESSON = DOCS / "lessons" / "12_your_engine_grown_up.md"
+read_lesson = runpy.run_path(str(DOCS / "make_lessons.py"))["read_lesson"]
 SEVEN = ["chain of 1100", "arrays", "sums", "products", "in place", "another machine", "reader of digits"]
 STARTS_RIGHT = "test of micrograd"
 NOT_RUN = ("viz.", "@exercises.answer", "def train", "train()")
@@ -40,15 +39,13 @@ MISTAKES = {
 """The mistakes of the catalogue that fit, as edits of the right cells."""
 
 
-
-
 def right_cells() -> list[str]:
-    """Return the code of the lesson with the right contents of its cells, without questions, marks and training."""
-    cells = [cell.source for cell in jupytext.reads(LESSON.read_text("utf-8"), fmt="md:myst").cells
-             if cell.cell_type == "code"]  # fmt: skip
+    """Return the code of the lesson with the solutions in it, without questions, marks and training."""
+    book = read_lesson(LESSON.read_text("utf-8"), completed=True)
+    cells = [cell.source for cell in book.cells if cell.cell_type == "code"]
     kept = [cell for cell in cells if not any(part in cell for part in NOT_RUN)]
-    unbroadcast = RIGHT["engine.unbroadcast"].partition("\n")[2]
-    return [cells[0], unbroadcast, *(RIGHT.get(cell.partition("\n")[0], cell) for cell in kept)]
+    unbroadcast = next(cell for cell in cells if '"engine.unbroadcast"' in cell).partition("\n")[2]
+    return [cells[0], unbroadcast, *kept]
 
 
 def run(cells: list[str], space: dict[str, Any]) -> None:

@@ -10,12 +10,12 @@ import micrograd_plus as mg
 from micrograd_plus.checks import promises as check
 from micrograd_plus.checks.samples import samples
 
-HOUSE = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def written_by_make_stubs():
     """Return the stubs that docs/make_stubs.py would write now."""
-    spec = importlib.util.spec_from_file_location("make_stubs", HOUSE / "docs" / "make_stubs.py")
+    spec = importlib.util.spec_from_file_location("make_stubs", ROOT / "docs" / "make_stubs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.stubs()
@@ -31,7 +31,7 @@ RETURNED = {
 
 
 def test_the_stubs_are_up_to_date():
-    there = {path.relative_to(HOUSE).as_posix(): path for path in (HOUSE / "micrograd_plus").rglob("*.pyi")}
+    there = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "micrograd_plus").rglob("*.pyi")}
     assert there.keys() == STUBS.keys()
     outdated = [name for name, text in STUBS.items() if there[name].read_text(encoding="utf-8") != text]
     assert not outdated, "run `make reference`"

@@ -124,7 +124,7 @@ def copy_notebooks(folder, version):
     for number in range(3):
         installed.mkdir(exist_ok=True)
         (installed / f"0{number}_lesson.ipynb").write_text(f"lesson {version}\n" * 200, encoding="utf-8")
-    with mock.patch.object(command_line, "HOUSE", folder.parent / "micrograd_plus"), redirect_stdout(io.StringIO()):
+    with mock.patch.object(command_line, "PACKAGE", folder.parent / "micrograd_plus"), redirect_stdout(io.StringIO()):
         command_line.notebooks(folder)
 
 

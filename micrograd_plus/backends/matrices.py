@@ -50,19 +50,19 @@ class _noticing:  # noqa: N801 - a block, which takes a fifth of what one made o
     values.
     """
 
-    __slots__ = ("sentence", "told")
+    __slots__ = ("errstate", "sentence")
 
     def __init__(self, np: Any, sentence: str):
         self.sentence = sentence
-        self.told = import_module("cupyx").errstate(linalg="raise") if np.__name__ == "cupy" else None
+        self.errstate = import_module("cupyx").errstate(linalg="raise") if np.__name__ == "cupy" else None
 
     def __enter__(self) -> None:
-        if self.told is not None:
-            self.told.__enter__()
+        if self.errstate is not None:
+            self.errstate.__enter__()
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if self.told is not None:
-            self.told.__exit__(kind, error, traceback)
+        if self.errstate is not None:
+            self.errstate.__exit__(kind, error, traceback)
         if isinstance(error, LinAlgError):
             raise ValueError(self.sentence) from None
 

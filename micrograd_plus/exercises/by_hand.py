@@ -13,8 +13,10 @@ from .compare import Expected, Wrong, close_entries, compare, received_by_input
 from .from_functions import example_case
 from .mistakes import LAST_HINT
 from .prompts import example_inputs, example_sample, write_value
+from .rule_answers import ENGINE
 from .rule_cases import RuleCases
 from .sandboxed import carry_out
+from .sandboxed.drivers import EXAMPLE_FORMULAS
 from .spec import ORDINARY, Case, Exercise, Mistake
 
 np = devices.device("cpu").library
@@ -44,23 +46,30 @@ def small_case(exercise: Exercise) -> Case | None:
         inputs = example_inputs(exercise.op, sample)[: len(sample.inputs)]
         return draw.small_case(Sample(sample.op, inputs, sample.params, sample.excused))
     case = example_case(exercise) if exercise.kind in ("rule", "engine", "gaps", "lines") else None
-    return case if case is not None and case.request["driver"] == "call" else None
+    return case if case is not None and case.request["driver"] in ("call", "with_function") else None
 
 
 def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str, str] | None:
-    """Return hints about a wrong entry of a small call, the one that should be largest; None if the call is right."""
+    """Return hints about a wrong entry of a small call; None if the call is right.
+
+    Among the wrong entries that move the fewest entries of the output, it is the one that should be largest. Two digits
+    show that it is wrong, if they show that of any.
+    """
     expected, outcome = Expected(exercise, case), carry_out(answer, case.request)
     wrong = compare(exercise, case, expected, outcome)
     sizes = [getattr(value, "size", 0) for value in case.request["arguments"].values()]
     if wrong is None or exercise.judge is not None or max(sizes) > MOST_ENTRIES:
         return None
-    call = "; ".join(f"{name} = {write_value(value)}" for name, value in shown_arguments(exercise, case))
+    call = "; ".join(f"{name} = {text}" for name, text in shown_arguments(exercise, case))
     if outcome["values"] is None or wrong.kind == "shape":
         return (f"Try few numbers: {call}. There, {wrong.sentence}.", SHAPE_BY_SHAPE, LAST_HINT)
     name = wrong.answer or next(iter(expected.right))
     received, right = received_by_input(case, name, outcome["values"][name]), expected.right[name]
     is_wrong = ~close_entries(received, right, expected.slack[name])
-    largest = np.argmax(np.where(is_wrong, np.abs(right), -1.0))
+    is_seen = is_wrong & np.vectorize(lambda *each: two_digits(each[0]) != two_digits(each[1]))(received, right)
+    is_wrong = is_seen if np.any(is_seen) else is_wrong
+    moved_by = np.where(is_wrong, count_moved_outputs(exercise, case, name, right.shape), np.inf)
+    largest = np.argmax(np.where(is_wrong & (moved_by == np.min(moved_by)), np.abs(right), -1.0))
     place = tuple(int(each) for each in np.unravel_index(largest, right.shape))
     entry = f"{name}[{', '.join(map(str, place))}]" if place else name
     yours, due = two_digits(received[place]), two_digits(right[place])
@@ -80,20 +89,43 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
     )  # fmt: skip
 
 
+def count_moved_outputs(exercise: Exercise, case: Case, name: str, shape: tuple[int, ...]) -> Any:
+    """Return how many entries of the output change if each entry of an input moves; 1 for all if that is unknown."""
+    op, arguments = exercise.op, case.request["arguments"]
+    counts = np.ones(shape)
+    if op is None or op.kind == "variadic" or np.shape(arguments.get(name)) != shape:
+        return counts
+    params = {key: arguments.get(key, value) for key, value in op.params.items()}
+
+    def output(values: dict[str, Any]) -> Any:
+        out, _ = op.compute(ENGINE, [values.get(each) for each in op.inputs], params)
+        return np.concatenate([np.ravel(each) for each in (out if isinstance(out, tuple) else (out,))])
+
+    before = output(arguments)
+    for place in np.ndindex(shape):
+        moved = np.array(arguments[name], float)
+        moved[place] += MOVE
+        counts[place] = np.sum(output({**arguments, name: moved}) != before) or np.inf
+    return counts
+
+
 def computed_values(exercise: Exercise) -> tuple[str, ...]:
     """Return the names of the values that the forward pass computes. Nobody can change them by themselves."""
     return () if exercise.op is None else ("out", *exercise.op.residuals)
 
 
-def shown_arguments(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
-    """Return the arguments of a small call that a student sets, with the upstream of a local derivative."""
+def shown_arguments(exercise: Exercise, case: Case) -> list[tuple[str, str]]:
+    """Return the arguments of a small call that a student sets, as code, with the upstream of a local derivative."""
     arguments = {**case.request["arguments"]}
     if case.expects.get("upstream") is not None:
         arguments["upstream"] = case.expects["upstream"]
     hidden = {*computed_values(exercise), *(f"{name}_shape" for name in arguments)}
-    return [(name, value) for name, value in arguments.items()
-            if name not in hidden and not (value is None or value is False)
-            and getattr(value, "size", 0) <= MOST_ENTRIES]  # fmt: skip
+    shown = [(name, write_value(value)) for name, value in arguments.items()
+             if name not in hidden and not (value is None or value is False)
+             and getattr(value, "size", 0) <= MOST_ENTRIES]  # fmt: skip
+    if case.request["driver"] != "with_function":
+        return shown
+    return [(name, f"lambda x: {EXAMPLE_FORMULAS[arguments['f']]}" if name == "f" else text) for name, text in shown]
 
 
 def two_digits(number: Any) -> str:

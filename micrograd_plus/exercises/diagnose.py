@@ -115,7 +115,7 @@ def find_listed(tried: Tried, telling: Sequence[int], explains: Callable[[Mistak
     if listed is None:
         listed = next((known for known in exercise.mistakes
                        if known.recognizes is not None and known.recognizes(exercise, differences)), None)  # fmt: skip
-    if listed is None and is_constant_factor(differences):
+    if listed is None and exercise.op is not None and is_constant_factor(differences):
         return mistake("half", title=HALF_OF_TWO) if may_be_average(exercise, differences) else recognize(differences)
     return listed
 
@@ -278,7 +278,7 @@ def largest_entry(array: Any) -> float:
 UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 GENERIC = (
     "sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "none", "unavailable",
-    "not_finite", "untaken", "undefined", "unassigned",
+    "not_finite", "untaken", "undefined", "unassigned", "M29", "axis of length 1", "returned",
 )  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
 VAGUE = ("factor",)
@@ -315,12 +315,26 @@ def recognize(wrongs: Sequence[Any]) -> Mistake | None:
         return mistake("M26")
     if kinds == {"shape"} and all(wrong.entry and sorted(wrong.entry[0]) == sorted(wrong.entry[1]) for wrong in wrongs):
         return mistake("axes")
+    if kinds == {"shape"} and all(wrong.entry and equal_but_for_ones(*wrong.entry) for wrong in wrongs):
+        is_dropped = all(len(wrong.entry[0]) < len(wrong.entry[1]) for wrong in wrongs)
+        return mistake("M29" if is_dropped else "axis of length 1")
+    refused = [wrong for wrong in wrongs if wrong.kind == "refused"]
+    if refused and all(RETURNED.search(wrong.sentence) for wrong in refused):
+        return mistake("returned")
     errors = [wrong for wrong in wrongs if wrong.kind == "raised"]
     if errors and not all(is_about_shapes(wrong.sentence) for wrong in errors):
         return recognize_error(errors)
     if "nan" in kinds and len(kinds) > 1:
         return None  # the finite numbers are wrong, too
     return next((mistake(name) for kind, name in BY_KIND.items() if kind in kinds), None)
+
+
+RETURNED = re.compile(r"must return \d+ values")
+
+
+def equal_but_for_ones(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Return whether two shapes differ in nothing but axes of length 1."""
+    return [length for length in shape if length != 1] == [length for length in other if length != 1]
 
 
 def recognize_error(errors: Sequence[Any]) -> Mistake | None:

@@ -52,19 +52,21 @@ LOOK_AT_RULE = (
 """The same for rules, which have an upstream and an output."""
 COMPUTES = re.compile(r"your code computes|every number is|right at some entries|wrong places")
 LEFT_OUT = re.compile(r"^`(\w+)` is left out")
+NOT_FREE = {*FUNCTIONS, "out", "upstream", "softmax"}
 WITHOUT_A_VALUE = re.compile(r"left out|missing|forgotten|ignored|not counted")
 STEPS = "Which steps does the forward formula take from this entry to the output? Your rule needs one for each."
 LAST_HINT = "Work it out by hand for the smallest possible call, with one entry, and compare; then with two."
 SHAPES = "Write its shape beside each value of your rule. In which line does an axis come in, or get lost?"
 
 
-def where_to_look(title: str, *, is_rule: bool = True, computed: Collection[str] = ("out",)) -> str:
+def where_to_look(title: str, *, is_rule: bool = True, free: Collection[str] | None = None) -> str:
     """Return a question that leads to a mistake without naming it; an empty text if none is known.
 
-    Values that are `computed` by the forward pass cannot be changed by themselves.
+    `free` are the values of a call that a student can change, each by itself. If there is no call, these are all names
+    except those of functions and of what the forward pass computes.
     """
     name = LEFT_OUT.match(title)
-    if name and name[1] not in {*FUNCTIONS, *computed, "upstream", "softmax"}:
+    if name and (name[1] not in NOT_FREE if free is None else name[1] in free):
         return f"Change only `{name[1]}` in this call, and compute the output again. Should your result stay the same?"
     for words, question in (*LOOK, *(LOOK_AT_RULE if is_rule else ())):
         if re.search(words, title):

@@ -18,9 +18,10 @@ from .answer_walks import walk_of_case, walk_with_answer
 from .by_hand import computed_values, hints_by_hand
 from .compare import Wrong
 from .diagnose import is_about_shapes
-from .edit_hints import SHAPES, is_description, lead_to_change, where_to_look
+from .edit_hints import LAST_HINT, SHAPES, is_description, lead_to_change, where_to_look
 from .mark import Result
 from .prompts import explain_words, join_names
+from .sandboxed.drivers import example_function
 from .sandboxed.values import copy_data
 from .spec import ORDINARY, Case, Exercise, Mistake
 from .texts import Text, escape, format_points, wrap_line
@@ -142,14 +143,18 @@ class Reply:
     def mistake_with_hints(self) -> Mistake:
         """The mistake with the hints that are shown.
 
-        A mistake of the catalogue has its own. Otherwise, one entry of a small call is worked out by hand; if the right
-        answer with one change gives these numbers, the first hint says what to look at, and the last names the change.
+        A mistake of the catalogue has its own. Without a last one, or without a name, one entry of a small call is
+        worked out by hand. If the right answer with one change gives these numbers, the first hint says what to look
+        at, and the last names the change.
         """
         known = self.result.mistake
-        if known is not None and known.id != VARIANT:
+        if known is not None and known.id != VARIANT and known.hints[-1] != LAST_HINT:
             return known
         by_hand = hints_by_hand(self.exercise, self.result.first_wrong, self.answer)
-        if known is not None:
+        if known is not None and known.id != VARIANT:
+            first, second, third = by_hand.hints
+            by_hand.hints = (*known.hints[:-1], f"{first} {second if third == LAST_HINT else third}")
+        elif known is not None:
             by_hand.hints = lead_to_change(known.title, by_hand.hints, self._where_to_look(known.title))
         return by_hand
 
@@ -160,7 +165,9 @@ class Reply:
             wrong.kind == "shape" or (wrong.kind == "raised" and is_about_shapes(wrong.sentence))
         ):
             return SHAPES
-        return where_to_look(title, is_rule=exercise.op is not None, computed=computed_values(exercise))
+        given = [] if wrong is None else wrong.case.request["arguments"]
+        free = {name for name in given if not name.endswith("_shape")} - {"upstream", *computed_values(exercise)}
+        return where_to_look(title, is_rule=exercise.op is not None, free=free)
 
     def walk(self) -> Any:
         """Return the walk of a small program with your answer in it, opened at the first wrong step.
@@ -174,6 +181,8 @@ class Reply:
         wrong = self.result.first_wrong
         case = wrong.case if wrong is not None else self.cases[0] if self.cases else None
         arguments = {} if case is None else copy_data(case.request["arguments"])
+        if case is not None and case.request["driver"] == "with_function":
+            arguments["f"] = example_function(arguments["f"])
         return {name: value for name, value in arguments.items() if name != "tangents"}
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,6 +39,9 @@ exercises.plugged({{"{exercise}": {name}}}).train()
 ```"""
 NOTES = re.compile(r'^\+\+\+ \{"tags": \[[^\]]*"notes"[^\]]*\]\}\s*\n(.*?)(?=^\+\+\+|^```\{code-cell\}|\Z)',
                    re.MULTILINE | re.DOTALL)  # fmt: skip
+SOLUTION = re.compile(r"^```\{code-cell\}\n(?::.*\n)*?:tags: \[[^\]\n]*\bnotes\b.*\n(?::.*\n)*\n*((?:.*\n)*?)```$",
+                      re.MULTILINE)  # fmt: skip
+"""Cells of a lesson for the lecturer: text, and the solution of a cell that students complete."""
 
 
 class CourseError(Exception):
@@ -119,10 +122,17 @@ def lecturer_notes(week: Week) -> str:
     """Return the notes for lecturers on each lesson of a week."""
     texts = []
     for lesson in week.lessons:
-        source = find_text(lesson)
-        title = next((line for line in source.splitlines() if line.startswith("# ")), f"# {lesson}")
-        texts.append("\n\n".join([title, *(note.strip() for note in NOTES.findall(source))]))
+        title, *notes = lesson_notes(find_text(lesson))
+        texts += [f"# {title}", *notes]
     return "\n\n".join(texts) + "\n"
+
+
+def lesson_notes(source: str) -> list[str]:
+    """Return the title of a lesson's text, and then what is for its lecturer: notes, and solutions, as Markdown."""
+    title = next(line for line in source.splitlines() if line.startswith("# "))[2:]
+    solutions = [f"```python\n{code}```" for code in SOLUTION.findall(source)]
+    heading = ["**Solutions**, in the order of the lesson."] if solutions else []
+    return [title, *(note.strip() for note in NOTES.findall(source)), *heading, *solutions]
 
 
 def find_text(lesson: str) -> str:

@@ -8,10 +8,10 @@ from .. import ops
 from ..tensor import Tensor
 from . import functional, init
 from .functional.dot_product_attention import attention_bias, attention_weights
-from .functional.shapes import wants_probability
+from .functional.shapes import check_probability
 from .linear import Linear
 from .module import Module
-from .parameters import Generator, parameter, wants_sizes
+from .parameters import Generator, check_sizes, parameter
 
 __all__ = ["MultiheadAttention"]
 
@@ -59,10 +59,10 @@ class MultiheadAttention(Module):
         rng: Generator | None = None,
     ):  # fmt: skip
         self.kdim, self.vdim = (embed_dim if width is None else width for width in (kdim, vdim))
-        wants_sizes(self, embed_dim=embed_dim, num_heads=num_heads, kdim=self.kdim, vdim=self.vdim)
+        check_sizes(self, embed_dim=embed_dim, num_heads=num_heads, kdim=self.kdim, vdim=self.vdim)
         if embed_dim % num_heads:
             raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} does not part into {num_heads} equal heads")
-        wants_probability("MultiheadAttention: dropout", dropout)
+        check_probability("MultiheadAttention: dropout", dropout)
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.dropout, self.batch_first, self.rng = dropout, batch_first, rng
         if self.kdim == self.vdim == embed_dim:  # then PyTorch keeps the three projections in one matrix

@@ -13,7 +13,7 @@ from . import functional
 from .functional.conv import plain_padding
 from .functional.shapes import each_axis
 from .module import Module
-from .parameters import Generator, parameter, start_as_linear, wants_sizes
+from .parameters import Generator, check_sizes, parameter, start_as_linear
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -30,7 +30,7 @@ class _Convolution(Module):
         rng: Generator | None = None,
     ):  # fmt: skip
         name = type(self).__name__
-        wants_sizes(self, in_channels=in_channels, out_channels=out_channels)
+        check_sizes(self, in_channels=in_channels, out_channels=out_channels)
         if groups < 1 or in_channels % groups or out_channels % groups:
             raise ValueError(
                 f"{name}: {in_channels} and {out_channels} channels do not part into {groups} equal groups"

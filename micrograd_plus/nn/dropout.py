@@ -7,7 +7,7 @@ from typing import Any
 
 from ..tensor import Tensor
 from . import functional
-from .functional.shapes import wants_probability
+from .functional.shapes import check_probability
 from .module import Module
 from .parameters import Generator
 
@@ -41,7 +41,7 @@ class Dropout(Module):
     silence: Callable[..., Tensor] = staticmethod(functional.dropout)
 
     def __init__(self, p: float = 0.5, inplace: bool = False, *, rng: Generator | None = None):
-        wants_probability(f"{type(self).__name__}: p", p)
+        check_probability(f"{type(self).__name__}: p", p)
         self.p, self.rng = p, rng
 
     def forward(self, input: Any) -> Tensor:

@@ -10,7 +10,7 @@ from ..tensor import Tensor
 from . import functional, init
 from .functional.shapes import constant_like
 from .module import Module
-from .parameters import Generator, parameter, wants_sizes
+from .parameters import Generator, check_sizes, parameter
 
 __all__ = ["Embedding"]
 
@@ -48,7 +48,7 @@ class Embedding(Module):
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0, *, device: str = "cpu", dtype: Any = None, rng: Generator | None = None,
     ):  # fmt: skip
-        wants_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        check_sizes(self, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise ValueError(f"Embedding: padding_idx {padding_idx} is not one of {num_embeddings} rows")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim

@@ -8,7 +8,7 @@ from .. import ops
 from ..tensor import Tensor
 from . import functional
 from .module import Module
-from .parameters import Generator, parameter, start_as_linear, wants_sizes
+from .parameters import Generator, check_sizes, parameter, start_as_linear
 
 __all__ = ["Flatten", "Identity", "Linear", "Unflatten"]
 
@@ -41,7 +41,7 @@ class Linear(Module):
         self, in_features: int, out_features: int, bias: bool = True, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
     ):  # fmt: skip
-        wants_sizes(self, in_features=in_features, out_features=out_features)
+        check_sizes(self, in_features=in_features, out_features=out_features)
         self.in_features, self.out_features = in_features, out_features
         self.weight = parameter((out_features, in_features), dtype, device)
         self.bias = parameter((out_features,), dtype, device) if bias else None

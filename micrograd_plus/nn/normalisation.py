@@ -14,7 +14,7 @@ from ..transforms.checkpoint import is_recomputing
 from . import functional
 from .functional.shapes import each_length
 from .module import Module
-from .parameters import scale_and_shift, wants_sizes
+from .parameters import check_sizes, scale_and_shift
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
@@ -118,7 +118,7 @@ class GroupNorm(Module):
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, bias: bool = True,
         device: str = "cpu", dtype: Any = None,
     ):  # fmt: skip
-        wants_sizes(self, num_groups=num_groups, num_channels=num_channels)
+        check_sizes(self, num_groups=num_groups, num_channels=num_channels)
         if num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not part into {num_groups} equal groups")
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
@@ -143,7 +143,7 @@ class _ByChannel(Module):
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
         track_running_stats: bool = True, *, bias: bool = True, device: str = "cpu", dtype: Any = None,
     ):  # fmt: skip
-        wants_sizes(self, num_features=num_features)
+        check_sizes(self, num_features=num_features)
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.weight, self.bias = scale_and_shift((num_features,), affine, bias, dtype, device)
         kind = float if dtype is None else dtype

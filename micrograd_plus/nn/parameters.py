@@ -19,7 +19,7 @@ from .module import Module
 Generator = np.random.Generator
 
 
-def wants_sizes(layer: Module, **sizes: int) -> None:
+def check_sizes(layer: Module, **sizes: int) -> None:
     """Raise unless each size of a layer is an integer of at least 1."""
     for name, size in sizes.items():
         check_count(f"{type(layer).__name__}: {name}", size, 1)

@@ -9,9 +9,9 @@ import numpy as np
 from .. import ops
 from ..tensor import Tensor
 from . import functional
-from .functional.shapes import constant_like, wants_probability
+from .functional.shapes import check_probability, constant_like
 from .module import Module
-from .parameters import Generator, parameter, start_by_hidden_size, wants_sizes
+from .parameters import Generator, check_sizes, parameter, start_by_hidden_size
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
@@ -30,8 +30,8 @@ class _Recurrent(Module):
         dropout: float = 0.0, bidirectional: bool = False, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
     ):  # fmt: skip
-        wants_sizes(self, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
-        wants_probability(f"{type(self).__name__}: dropout", dropout)
+        check_sizes(self, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
+        check_probability(f"{type(self).__name__}: dropout", dropout)
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, dropout, bidirectional
         self.rng = rng
@@ -264,7 +264,7 @@ class _Cell(Module):
         self, input_size: int, hidden_size: int, bias: bool = True, *, device: str = "cpu", dtype: Any = None,
         rng: Generator | None = None,
     ):  # fmt: skip
-        wants_sizes(self, input_size=input_size, hidden_size=hidden_size)
+        check_sizes(self, input_size=input_size, hidden_size=hidden_size)
         self.input_size, self.hidden_size = input_size, hidden_size
         rows = self.gates * hidden_size
         self.weight_ih = parameter((rows, input_size), dtype, device)

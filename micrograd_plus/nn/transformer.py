@@ -14,7 +14,7 @@ from .dropout import Dropout
 from .linear import Linear
 from .module import Module
 from .normalisation import LayerNorm
-from .parameters import Generator, wants_sizes
+from .parameters import Generator, check_sizes
 
 __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
@@ -114,7 +114,7 @@ class TransformerEncoder(Module):
     """
 
     def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None):
-        wants_sizes(self, num_layers=num_layers)
+        check_sizes(self, num_layers=num_layers)
         shared = {id(rng): rng for rng in (getattr(part, "rng", None) for part in encoder_layer.modules())}
         # Copies draw in turns from the layer's own generator: from copies of it all would draw the same.
         self.layers = ModuleList(deepcopy(encoder_layer, dict(shared)) for _ in range(num_layers))

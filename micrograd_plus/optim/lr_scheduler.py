@@ -16,7 +16,7 @@ from typing import NoReturn
 from ..core.messages import check_count, check_function, missing_name
 from .optimizer import Group, Optimizer
 from .plateau import ReduceLROnPlateau
-from .schedule import LRScheduler, half_a_wave, of_group, refuse_other_count, straight, wants_optimizer
+from .schedule import LRScheduler, check_optimizer, half_a_wave, of_group, refuse_other_count, straight
 
 __all__ = [
     "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR",
@@ -52,7 +52,7 @@ class LambdaLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]]):
-        wants_optimizer(self, optimizer)
+        check_optimizer(self, optimizer)
         refuse_other_count(self, optimizer, "lr_lambda", lr_lambda)
         for each in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
             check_function("LambdaLR", each)
@@ -364,7 +364,7 @@ class OneCycleLR(LRScheduler):
         max_momentum: float | Sequence[float] = 0.95, div_factor: float = 25.0, final_div_factor: float = 1e4,
         three_phase: bool = False,
     ):  # fmt: skip
-        wants_optimizer(self, optimizer)
+        check_optimizer(self, optimizer)
         steps = (epochs or 0) * (steps_per_epoch or 0) if total_steps is None else total_steps
         check_count("OneCycleLR: total_steps, or epochs * steps_per_epoch,", steps, 1)
         if not 0 <= pct_start <= 1:

@@ -7,7 +7,7 @@ from math import inf, isnan
 from typing import Any
 
 from .optimizer import Optimizer, is_between
-from .schedule import check_count, wants_optimizer, wants_state_of
+from .schedule import check_count, check_optimizer, check_state_of
 
 
 class ReduceLROnPlateau:
@@ -49,7 +49,7 @@ class ReduceLROnPlateau:
                 f"ReduceLROnPlateau: mode must be 'min' or 'max', and threshold_mode 'rel' or 'abs', got {mode!r} and "
                 f"{threshold_mode!r}"
             )
-        wants_optimizer(self, optimizer)
+        check_optimizer(self, optimizer)
         if factor >= 1:
             raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
@@ -98,7 +98,7 @@ class ReduceLROnPlateau:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Load a state saved by `state_dict`."""
-        wants_state_of(self, state_dict)
+        check_state_of(self, state_dict)
         best = state_dict["best"]
         if best is not None and not is_between(best, -inf, inf):
             raise TypeError(f"load_state_dict: best must be a number or None, got {best!r}")

@@ -33,7 +33,7 @@ class LRScheduler:
     """
 
     def __init__(self, optimizer: Optimizer):
-        wants_optimizer(self, optimizer)
+        check_optimizer(self, optimizer)
         self.optimizer = optimizer
         self.last_epoch = 0
         self._set()
@@ -77,7 +77,7 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Load a state saved by `state_dict`, and set the rate."""
-        wants_state_of(self, state_dict)
+        check_state_of(self, state_dict)
         bases, epoch = state_dict["base_lrs"], state_dict["last_epoch"]
         if not isinstance(bases, (list, tuple)) or not all(is_between(base, 0, inf) for base in bases):
             raise TypeError(f"load_state_dict: base_lrs must be a list of rates that are not negative, got {bases!r}")
@@ -92,14 +92,14 @@ class LRScheduler:
             group.update(new, initial_lr=base)
 
 
-def wants_optimizer(schedule: Any, optimizer: Any) -> None:
+def check_optimizer(schedule: Any, optimizer: Any) -> None:
     """Raise TypeError unless the argument is an optimiser."""
     if not isinstance(optimizer, Optimizer):
         got = type(optimizer).__name__
         raise TypeError(f"{type(schedule).__name__} expects an optimiser, got {got}")
 
 
-def wants_state_of(schedule: Any, state: Any) -> None:
+def check_state_of(schedule: Any, state: Any) -> None:
     """Raise unless a state belongs to this kind of schedule."""
     check_mapping("load_state_dict", state, "state_dict() returns")
     if state.keys() != schedule.state_dict().keys():

@@ -166,8 +166,8 @@ class ChangeNotes(recorders.Recorder):
         """Note the gradients that leaves hold at the end, for those that nothing has changed."""
         kept = self.kept_gradients
         for note in self._notes:
-            node = note[2]
-            for leaf in [getattr(value, "node", None) for value in note[1]] if node is None else node.parents:
+            _, inputs, node = note[:3]
+            for leaf in [getattr(value, "node", None) for value in inputs] if node is None else node.parents:
                 if type(leaf) is Leaf and leaf not in kept and leaf.grad is not None:
                     gradient = leaf.grad
                     kept[leaf] = array_to_keep(gradient) if type(gradient) is self._tensor else gradient

@@ -329,7 +329,8 @@ class Reader:
         inputs, names = self.inputs_of(node)
         if "backward" in directions and (name, target) in inputs:
             return True
-        results = target == node or ("of", node) in self.inputs_of(target)[0]
+        outputs, _ = self.inputs_of(target)
+        results = target == node or ("of", node) in outputs
         return "forward" in directions and results and name in names
 
     def inputs_of(self, node: int) -> tuple[set[tuple[str, int]], set[str]]:

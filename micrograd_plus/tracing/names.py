@@ -16,7 +16,7 @@ from .history import History
 from .labels import Labels, ProgramNames
 from .outline import Outline
 from .sites import ENGINE, ENTERS, is_transform_code, kind_of
-from .values import array_of
+from .values import array_of, number_text
 
 INTERNAL_FUNCTIONS = ("forward", "call", "apply", "interpret", "power", "inside", "awaited")
 """Functions of the engine that no program calls by name."""
@@ -177,7 +177,7 @@ class NodeNames:
         if value is None or getattr(value, "shape", ()) != ():
             return None
         value = value.item() if hasattr(value, "item") else value
-        return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
+        return number_text(value) if isinstance(value, (int, float)) else str(value)
 
     # In formulas ------------------------------------------
 

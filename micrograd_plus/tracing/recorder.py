@@ -170,8 +170,10 @@ class Recorder(ChangeNotes):
         again or the recording ends.
         """
         running = self._running.get(caller)
-        if running is not None and running[0] is inner:
-            return running[1]
+        if running is not None:
+            frame, token = running
+            if frame is inner:
+                return token
         token = CallToken()
         self._running[caller] = inner, token
         return token

@@ -43,12 +43,12 @@ class record:  # noqa: N801 - it is used as a function is
     def __exit__(self, kind: object = None, error: BaseException | None = None, _: object = None) -> None:
         if not self._opened:
             raise RuntimeError("a block of record was left, but it had not been entered")
-        opened = self._opened[-1]
+        block, recorder, trace = self._opened[-1]
         if len(self._opened) > 1:  # another thread or task may have opened the others
             listening = listeners()
-            opened = next((each for each in reversed(self._opened) if each[1] in listening), opened)
-        self._opened.remove(opened)
-        block, recorder, trace = opened
+            ours = [(block, recorder, trace) for block, recorder, trace in self._opened if recorder in listening]
+            block, recorder, trace = (ours or self._opened)[-1]
+        self._opened.remove((block, recorder, trace))
         block.__exit__()
         recorder.close(trace, error)
         trace.look_again()

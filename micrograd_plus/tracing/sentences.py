@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from .parts import JournalEntry, Step, TraceParts
-from .values import Stored
+from .values import Stored, number_text
 
 MOST_NAMES = 4
 """How many names a sentence lists."""
@@ -95,5 +95,5 @@ def value_text(value: Any) -> str:
     if shape == ():
         number: Any = value.data[0] if isinstance(value, Stored) and value.data else value
         number = number.item() if hasattr(number, "item") else number
-        return f"{number:.4g}" if isinstance(number, (int, float, complex)) else str(number)
+        return number_text(number) if isinstance(number, (int, float, complex)) else str(number)
     return f"an array of shape {shape}"

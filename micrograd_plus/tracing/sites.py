@@ -57,7 +57,8 @@ def kind_of(code: CodeType) -> str:
     """Return the kind of some code. NumPy's and the player's count as the engine's, its examples as a user's."""
     known = _kinds.get(id(code))
     if known is not None:
-        return known[0]
+        kind, _ = known
+        return kind
     path = code.co_filename
     is_in_package = is_package_code(code) or _PLAYER in path
     is_in_library = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
@@ -195,12 +196,12 @@ def _is_code_of(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
         return node.name == code.co_name and code.co_firstlineno == first
     if code.co_name != "<lambda>" or node.lineno != code.co_firstlineno:
         return False
-    starts = [(line, column) for line, _, column, _ in code.co_positions() if line is not None and column]
-    if not starts:  # Python 3.12 has no position for a constant
+    places = [(line, column) for line, _, column, _ in code.co_positions() if line is not None and column]
+    if not places:  # Python 3.12 has no position for a constant
         (recompiled, *_) = compile(ast.Expression(node), "", "eval").co_consts
         return repr(recompiled.co_consts) == repr(code.co_consts)
-    inside = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
-    return all(inside[0] <= start <= inside[1] for start in starts)
+    start, end = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
+    return all(start <= place <= end for place in places)
 
 
 def _definition_text(lines: list[str], node: Any) -> str:

@@ -87,6 +87,14 @@ def param_text(value: Any) -> str:
     return getattr(value, "__name__", None) or str(value)
 
 
+def number_text(number: complex) -> str:
+    """Return a number with all its digits if there are at most six, otherwise with four, as the player has it."""
+    if isinstance(number, complex):
+        return f"{number:.4g}"
+    six, four = float(f"{number:.6g}"), float(f"{number:.4g}")
+    return f"{six if abs(six - number) <= 1e-12 * abs(number) else four:.6g}"
+
+
 # Plain data ---------------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +198,8 @@ def _json_entry(number: Any) -> Any:
 def _parse_entry(entry: float | str | list[float | str]) -> complex:
     """Return the number that an entry of a file stands for; the reverse of `_json_entry`."""
     if isinstance(entry, list):
-        return complex(float(entry[0]), float(entry[1]))
+        real, imaginary = map(float, entry)
+        return complex(real, imaginary)
     return float(entry) if isinstance(entry, str) else entry
 
 

@@ -356,8 +356,8 @@ def _array(value: Any) -> Any:
 def _key_of(value: Any) -> Any:
     """Return the node of a tensor, and of several outputs that of their application; None if there is no graph."""
     if isinstance(value, tuple):
-        first = cast("tuple[Any, ...]", value)[0].node
-        return None if first is None else first.parents[0]
+        first, *_ = cast("tuple[Any, ...]", value)
+        return None if first.node is None else first.node.parents[0]
     return value if is_scalar(value) else getattr(value, "node", None)
 
 

@@ -433,6 +433,7 @@ def is_near(text: str, x: float, digits: int = 4) -> bool:
 
 def is_near_in_node(text: str, x: float) -> bool:
     """Return the same for a number in a node, which has two digits if there is no room for more."""
+    text = text.removeprefix("≈")
     is_short = len(re.sub(r"e.*|\D", "", text).strip("0")) <= 2
     return is_near(text, x, 2 if is_short else 4)
 
@@ -469,13 +470,19 @@ def shows_tile(tile: Any, held: np.ndarray | None) -> bool:
 
 
 def is_shade(shade: str, x: float) -> bool:
-    return shade[0] == ("o" if not np.isfinite(x) else "h" if x == 0 else "n" if x < 0 else "p")
+    return shade[0] == ("o" if np.isnan(x) else "h" if x == 0 else "n" if x < 0 else "p") and (
+        shade[1:] == "5") == np.isinf(x)
 
 
 def shows_caption(text: str, held: np.ndarray) -> bool:
     """Return whether a caption has the scale of an array."""
     if not np.isfinite(held).all():
-        return text.endswith("nan" if np.isnan(held).any() else "inf")
+        nan, infinite = np.isnan(held).sum(), np.isinf(held).sum()
+        if nan and infinite:
+            mixed = f"{nan} nan, {infinite} inf"
+            return text in (f"{mixed} of {held.size}", mixed, f"{nan} nan …")
+        word = "nan" if nan else "infinite"
+        return text in (f"{nan + infinite} of {held.size} {'is' if nan + infinite == 1 else 'are'} {word}", word)
     most = abs(held).max(initial=0)
     return text == "0" if most == 0 else text[:1] == "±" and (is_near(text, most, 3) or is_near_in_node(text, most))
 
@@ -488,7 +495,7 @@ def shows_value(node: Any, value: np.ndarray | None) -> bool:
     if value.size == 1 and tile is None:
         return line in ("", "…", None) or is_near_in_node(line, value.item())
     if tile is not None:
-        caption = (line or "").removeprefix(str(value.shape)).lstrip(", ").removeprefix("has ")
+        caption = (line or "").removeprefix(str(value.shape)).lstrip(" ")
         if line and line != str(value.shape) and not shows_caption(caption, value):
             return False
         return shows_tile(tile, value)

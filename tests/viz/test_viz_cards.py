@@ -31,7 +31,7 @@ CARDS = {
     ),
     "shape": (
         viz.ask("Which shape?", (3, 1), wrong={(4, 3): "That is the sum's shape."}, why=WHY),
-        [("4 x 3", "That is the sum's shape."), ("3 by 4", "A shape such as"), ("()", "The shape is another"),
+        [("4 x 3", "That is the sum's shape."), ("3 by 4", "A shape such as"), ("()", "How many axes does it have"),
          ("(1, 3)", "their order")],
         ["(3, 1)", "3 1"],
     ),
@@ -86,8 +86,8 @@ def test_a_card_with_choices_is_answered_by_mouse_and_by_key(open_card):
 
     page, feedback = open_card(viz.ask("Which pass it on?", {"add", "sum"}, choices=["tanh", "add", "sum"],
                                        wrong={"add": "One more does."}))  # fmt: skip
-    for key, said in [("2", "One more does."), ("1", "These are not exactly"), ("3", "Something is too much"),
-                      ("2", "These are not exactly"), ("1", "Something is missing"), ("2", "✓ Right")]:  # fmt: skip
+    for key, said in [("2", "One more does."), ("1", "At least one of these"), ("3", "One is too much"),
+                      ("2", "At least one of these"), ("1", "One is missing"), ("2", "✓ Right")]:  # fmt: skip
         page.keyboard.press(key)
         page.get_by_role("button", name="Answer").click()
         expect(feedback).to_contain_text(said)
@@ -124,7 +124,7 @@ def test_several_entries_are_marked_and_sent_together(open_card):
     for name in ["[1, 1]", "[1, 0]", "[0, 0]"]:
         page.get_by_role("gridcell", name=name).click()
     send.click()
-    expect(feedback).to_contain_text("These are not exactly the ones that fit.")
+    expect(feedback).to_contain_text("These are not exactly the entries that fit.")
     page.keyboard.press("Shift+Tab")
     expect(page.get_by_role("gridcell", name="[0, 0]")).to_be_focused()
     page.keyboard.press("Space")

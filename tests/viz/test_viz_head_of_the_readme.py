@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from commands import HOUSE, run
+from commands import ROOT, run
 from micrograd_plus_viz.exports.film import MOMENTS
 
-README = (HOUSE / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 FILMS = ("walk.webp", "walk-dark.webp")
 STEPS, KILOBYTES = 9, 300
 
@@ -44,12 +44,12 @@ def test_the_readme_film_has_dark_and_reduced_motion_versions():
     assert image["src"].endswith(FILMS[0])
     assert 80 < len(" ".join(image["alt"].split())) < 400
     for path in [image["src"], *(source["srcset"] for _, source in sources)]:
-        assert (HOUSE / path).is_file(), path
+        assert (ROOT / path).is_file(), path
 
 
 @pytest.mark.parametrize("name", FILMS)
 def test_the_film_is_small_and_has_every_step(name):
-    path = HOUSE / "docs" / "pictures" / name
+    path = ROOT / "docs" / "pictures" / name
     assert path.stat().st_size <= KILOBYTES * 1000
     with Image.open(path) as film:
         assert film.n_frames == 1 + STEPS * (len(MOMENTS) + 1)
@@ -59,13 +59,13 @@ def test_the_film_is_small_and_has_every_step(name):
 @pytest.mark.parametrize(("name", "look"), [(FILMS[0], []), (FILMS[1], ["--dark"])])
 def test_the_commands_of_make_pictures_make_it_as_it_lies_there(tmp_path, name, look):
     """Compare the first frames pixel by pixel, except for rounding on another machine."""
-    made = (HOUSE / "Makefile").read_text(encoding="utf-8").partition("\npictures:")[2].partition("\n\n")[0]
+    made = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\npictures:")[2].partition("\n\n")[0]
     command = re.search(r"walk (--example mlp --width \d+).*?\.webp (--pace [\d.]+ --motion --loop)", made, re.DOTALL)
     arguments = f"{command[1]} {command[2]} --steps 0-1".split()
-    ran = run("walk", *arguments, *look, "-o", tmp_path / name, folder=HOUSE)
+    ran = run("walk", *arguments, *look, "-o", tmp_path / name, folder=ROOT)
     assert ran.returncode == 0, ran.stderr
     for frame in (0, 2):
-        ours, lies = (first_rows(path, frame) for path in (tmp_path / name, HOUSE / "docs" / "pictures" / name))
+        ours, lies = (first_rows(path, frame) for path in (tmp_path / name, ROOT / "docs" / "pictures" / name))
         assert ours.shape == lies.shape
         assert np.abs(ours - lies).mean() < 1.0, "the film is of before: make pictures"
 

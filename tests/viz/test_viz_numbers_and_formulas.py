@@ -10,6 +10,7 @@ import pytest
 import sample_traces
 
 import micrograd_plus as mg
+from micrograd_plus.tracing.values import number_text
 from micrograd_plus_viz import cells, digits, formula, javascript, static_files, walks, words
 from micrograd_plus_viz.trace_input import normalize, trace_data
 
@@ -49,6 +50,13 @@ def test_a_number_has_all_its_digits_or_four_and_a_true_minus(x, shown):
     assert digits.number(x) == shown
 
 
+def test_a_printed_trace_rounds_as_the_page():
+    rng = np.random.default_rng(1)
+    drawn = (rng.normal(size=500) * 10.0 ** rng.integers(-9, 9, 500)).tolist()
+    for x in [0.0, 1.0625, -3.0, 12345.67, 123456.0, 1e300, math.inf, *drawn, *np.round(drawn, 3).tolist()]:
+        assert float(number_text(x)) == float(digits.number(x).replace(digits.MINUS, "-")), x
+
+
 def test_a_number_that_the_page_rounds_again_is_the_nearest():
     drawn = np.random.default_rng(0).lognormal(size=2000).tolist()
     for x in [10.03498, 100.4502, *drawn]:
@@ -62,6 +70,8 @@ def test_a_number_that_the_page_rounds_again_is_the_nearest():
     ("(2, 3), has nan", {"has nan", "nan", "(2, 3)"}), ("(2, 3) ±0.4567", {"±0.4567", "(2, 3)"}),
     ("±0.4567", set()), ("(20, 300)", set()),
     ("(2, 3), has nan | has inf", {"has nan | has inf", "nan | inf", "(2, 3)"}),
+    ("(2, 3) 1 of 6 is nan", {"1 of 6 is nan", "nan", "(2, 3)"}),
+    ("(2, 3) 1 nan, 2 inf of 6", {"1 nan, 2 inf of 6", "1 nan, 2 inf", "(2, 3)"}),
 ])  # fmt: skip
 def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     fit = "((...x) => JSON.stringify(fitText(...x)))"

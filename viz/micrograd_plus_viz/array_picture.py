@@ -59,6 +59,6 @@ def alt(name: str, value: Trace) -> str:
         largest = max(filter(math.isfinite, map(cells.size, entries)), default=0.0)
         return f"{about}, entries up to {number(largest)} in size"
     columns = value["shape"][-1] if value["shape"] else 1
-    told = [number(each) for each in value["data"]]
-    rows = [", ".join(told[k : k + columns]) for k in range(0, len(told), columns or 1)]
+    numbers = [number(each) for each in value["data"]]
+    rows = [", ".join(numbers[k : k + columns]) for k in range(0, len(numbers), columns or 1)]
     return f"{about}: {'; '.join(rows)}"

@@ -39,7 +39,7 @@ def step_with_symbols(trace: Trace, step: Trace) -> str | None:
 
     It is the step's own formula if there is one, otherwise the rule's. If axes are summed, the sum is added.
     """
-    mathml = _mathml_of(trace, step)
+    mathml = mathml_of_step(trace, step)
     if step["formula"] is not None or not step["summed_axes"]:
         return with_symbols(mathml)
     tree = sanitize(mathml)
@@ -56,7 +56,7 @@ def with_numbers(trace: Trace, step: Trace, exact_value: Callable[[Trace], bool]
     the shape below. An upstream that never arrived is 0. An equation with rounded numbers uses ≈. Returns None if the
     rule has no formula, or if numbers would add nothing. `exact_value` says whether all digits of a value are printed.
     """
-    tree = sanitize(_mathml_of(trace, step))
+    tree = sanitize(mathml_of_step(trace, step))
     if tree is None:
         return None
     sums = bool(step["summed_axes"]) and step["formula"] is None
@@ -100,7 +100,7 @@ def _equals_about(tree: ET.Element) -> None:
         equal.text = "≈"
 
 
-def _mathml_of(trace: Trace, step: Trace) -> str | None:
+def mathml_of_step(trace: Trace, step: Trace) -> str | None:
     """Return the MathML of the step's own formula, or of its rule."""
     own = step["formula"]
     return trace["rules"][step["rule"]]["mathml"] if own is None else trace["formulas"][own]["mathml"]
@@ -133,11 +133,11 @@ def _plain_text(tree: ET.Element) -> str:
 
 def sanitize(mathml: str | None) -> ET.Element | None:
     """Return the tree of a formula with allowed elements and attributes only, without namespaces."""
-    return deepcopy(_parse(mathml))
+    return deepcopy(parse(mathml))
 
 
 @lru_cache(maxsize=500)
-def _parse(mathml: str | None) -> ET.Element | None:
+def parse(mathml: str | None) -> ET.Element | None:
     """Parse and sanitize a formula once; copying the result takes a tenth of the time."""
     if not mathml or "<!" in mathml:
         return None

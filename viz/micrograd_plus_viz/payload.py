@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from . import cells, flow, formula, pairs, timeline, trace_input, walks, words
+from . import cells, flow, formula, pairs, products, timeline, trace_input, walks, words
 from .digits import remember_exact
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
@@ -195,6 +195,7 @@ def _steps(
     trace: Trace, page_place: Callable[[int | None], int | None], formulas: _Table, with_numbers: bool
 ) -> list[dict[str, Any]]:
     place_of: dict[Any, int | None] = {}
+    product_of: dict[Any, str | None] = {}
     exact_value = remember_exact()
 
     def general(step: Trace) -> int | None:
@@ -203,6 +204,13 @@ def _steps(
         if like not in place_of:
             place_of[like] = formulas.place(formula.step_with_symbols(trace, step))
         return place_of[like]
+
+    def product(step: Trace) -> str | None:
+        """Return the factors of a step's rule, if they are not the usual ones; similar steps share them."""
+        like = (step["rule"], step["formula"], *step["summed_axes"])
+        if like not in product_of:
+            product_of[like] = products.product_of(trace, step)
+        return product_of[like]
 
     rows = zip(trace["steps"], words.step_edges(trace), words.output_links(trace), words.sentences(trace), strict=True)
     return [
@@ -224,6 +232,7 @@ def _steps(
             "numbers": formula.with_numbers(trace, step, exact_value) if with_numbers else None,
             "summed": words.summed_sentence(trace, step) if step["summed_axes"] else None,
         }
+        | ({} if (factors := product(step)) is None else {"product": factors})
         | ({"mark": trace["marks"][step["index"]]} if step["index"] in trace.get("marks", ()) else {})
         for step, (edge, start, end), passed, say in rows
     ]

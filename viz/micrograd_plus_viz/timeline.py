@@ -318,9 +318,10 @@ class _Between:
         alike: list[Trace] = []
 
         def finish() -> None:
-            told = [*journal.sentences(alike, self.names, lambda at: words.in_brief(self.trace, at))]
-            if told:
-                say = f"{told[0][0].upper() if told[0].startswith('the ') else told[0][0]}{told[0][1:]}."
+            sentences = [*journal.sentences(alike, self.names, lambda at: words.in_brief(self.trace, at))]
+            if sentences:
+                first, *_ = sentences
+                say = f"{first[0].upper() if first.startswith('the ') else first[0]}{first[1:]}."
                 moments.append(Moment(_word(alike[0]), say, *self._leaf_states(place)))
             alike.clear()
 

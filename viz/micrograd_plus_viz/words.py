@@ -339,17 +339,17 @@ def pluralize(count: int, word: str) -> str:
 
 
 def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
-    """Return the program's names for the symbols of a step's formula, if the formula does not use them already."""
-    named = re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula)
-    if any(name != shown and name not in ("upstream", "contribution", "raw", "local") for name, shown in named):
-        return {}
-    terms, node_names, known = program_terms(trace), names(trace), program_names(trace)
-    result = {}
-    for start, end, name in edges(trace):
-        called = terms[start] or (node_names[start] if name in known else None)
-        if end == step["node"] and called and called != name:
-            result[name] = called
-    return result
+    """Return the names of inputs, as the program or the graph has them, for symbols of a step's formula.
+
+    These are the symbols that the formula spells as the rule does. Numbers without a name have none.
+    """
+    spelled = {name for name, shown in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula) if name == shown}
+    terms, node_names = program_terms(trace), names(trace)
+    return {
+        name: terms[start] or node_names[start]
+        for start, end, name in edges(trace)
+        if end == step["node"] and name in spelled and _constant(trace, trace["nodes"][start]) is None
+    }
 
 
 def graph_alt(trace: Trace) -> str:

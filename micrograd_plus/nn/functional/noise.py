@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import ops, random
 from ...tensor import Tensor
-from .shapes import constant_like, refuse_places, wants_probability
+from .shapes import check_probability, constant_like, refuse_places
 
 __all__ = ["dropout", "dropout1d", "dropout2d", "gumbel_softmax"]
 
@@ -94,7 +94,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, *, rng: np.rand
 
 def _drop(name: str, input: Any, shape: tuple[int, ...], p: float, training: bool, rng: Any) -> Tensor:
     """Multiply the input by one draw for each entry of `shape`, which broadcasts: 0, or 1 / (1 - p)."""
-    wants_probability(f"{name}: p", p)
+    check_probability(f"{name}: p", p)
     if not training or p == 0:
         return input
     kept = random.beside(input, rng).random(shape) >= p

@@ -77,7 +77,7 @@ def each_length(normalized_shape: Any) -> tuple[int, ...]:
     return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
 
 
-def wants_probability(name: str, p: float) -> None:
+def check_probability(name: str, p: float) -> None:
     """Raise ValueError unless a number is a probability."""
     if not 0 <= p <= 1:
         raise ValueError(f"{name} must be a probability between 0 and 1, got {p}")

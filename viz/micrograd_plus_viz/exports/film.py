@@ -108,10 +108,10 @@ def _sentence_of_part(data: dict[str, Any], room: float) -> Block:
     first, count = data["first"], len(data["steps"])
     if count == data["total"]:
         return Block(0, 0, "")
-    told = (
+    sentence = (
         f"Steps {first + 1} to {first + count} of {data['total']}, and the {len(data['nodes'])} nodes that they use."
     )
-    lines = letters.wrap(told, SENTENCE, room)
+    lines = letters.wrap(sentence, SENTENCE, room)
     return Block(room, 17.0 * len(lines) + MARGIN, "".join(
         text(line, 0, 12 + 17 * k, SENTENCE, "soft") for k, line in enumerate(lines)
     ))  # fmt: skip
@@ -153,8 +153,8 @@ def animate(
     over = stage.in_frame(view._replace(overview=None), _merge(events))
     inner = pictures.around(graph + over) + _merge(around)
     style = pictures.style + resolve_styles("motion.css")
-    told = f"{pictures.data['summary']}. {pictures.sentence(chosen[-1])}"
-    return document(pictures.width, pictures.height, style, inner, pictures.data["alt"], told)
+    sentence = f"{pictures.data['summary']}. {pictures.sentence(chosen[-1])}"
+    return document(pictures.width, pictures.height, style, inner, pictures.data["alt"], sentence)
 
 
 Moment = tuple[float, float | None, list[tuple[str, str]]]

@@ -97,13 +97,13 @@ class StepPictures:
         beside = shown.width + 18 if room >= BESIDE and shown.width else 0.0
         lines = letters.wrap(self.sentence(k), SENTENCE, room - beside, bold=True)[:MOST_LINES]
         name = "sentence failed" if k > len(self.data["steps"]) else "sentence"
-        told = "".join(
+        sentence = "".join(
             text(line, 0, 16 + SENTENCE_LINE * i, SENTENCE, name, bold=True) for i, line in enumerate(lines)
         )
         high = SENTENCE_LINE * len(lines) + 4
         if beside or not shown.width:
-            return Block(room, max(high, shown.height), told + shown.at(room - shown.width, 0))
-        return Block(room, high + shown.height, told + shown.at(0, high))
+            return Block(room, max(high, shown.height), sentence + shown.at(room - shown.width, 0))
+        return Block(room, high + shown.height, sentence + shown.at(0, high))
 
     def _formula(self, k: int, room: float) -> Block:
         """Return the formula of step k, in the largest size at which it fits its height."""

@@ -38,11 +38,11 @@ NOTES = {
 PLAIN = {
     "number": "Try again: which numbers does the question give, and what becomes of each?",
     "numbers": "At least one of these numbers is different.",
-    "shape": "The shape is another one.",
-    "one": "Try another one.",
-    "several": "These are not exactly the ones that fit.",
-    "cell": "It is another entry.",
-    "cells": "These are not exactly the ones that fit.",
+    "shape": "How many axes does it have, and which length has each? Go through the axes of the inputs one by one.",
+    "one": "That one does not fit. What would have to be true if it did?",
+    "several": "At least one of these does not fit, and at least one that fits is missing. Judge each by itself.",
+    "cell": "That entry does not fit. What does the question ask for, and what does the picture show there?",
+    "cells": "These are not exactly the entries that fit. Judge each entry by itself.",
 }
 
 
@@ -241,13 +241,18 @@ class ChoiceAnswers(Answers):
         for count in range(1, len(all_choices) + 1) if self.form == "several" else ():
             for chosen in combinations(all_choices, count):
                 if set(chosen) < right:
-                    yield chosen, "All that you chose fit. Something is missing."
+                    yield chosen, f"All that you chose fit. {number_of(right - set(chosen))} missing."
                 elif right < set(chosen):
-                    yield chosen, "All that fit are among them. Something is too much."
+                    yield chosen, f"All that fit are among them. {number_of(set(chosen) - right)} too much."
 
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
         return {"choices": [words.single_line(each) for each in self.choices]}
+
+
+def number_of(choices: set[str]) -> str:
+    """Return the number of choices as the beginning of a sentence."""
+    return "One is" if len(choices) == 1 else f"{len(choices)} are"
 
 
 class CellAnswers(Answers):

@@ -139,7 +139,7 @@ class _Places:
     """Values in order of first use, and their indices."""
 
     def __init__(self, values: list[Any]) -> None:
-        self._values, self._places, self._told = values, {}, 0
+        self._values, self._places, self._count_sent = values, {}, 0
 
     def new(self, old: int | None) -> int | None:
         """Return the index of a value, added if it is new."""
@@ -149,8 +149,8 @@ class _Places:
 
     def new_values(self) -> list[Any]:
         """Return the values added since the last call."""
-        fresh = list(self._places)[self._told :]
-        self._told = len(self._places)
+        fresh = list(self._places)[self._count_sent :]
+        self._count_sent = len(self._places)
         return [self._values[old] for old in fresh]
 
 

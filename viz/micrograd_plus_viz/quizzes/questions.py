@@ -292,12 +292,11 @@ def _by_mistake(
         yield from ((part(x), f"That is what this step sends. There was a value before: {context.word}s add up.")
                     for x in _others(context, ["contribution"], place))  # fmt: skip
         yield base, "That was the value before this step, which adds to it."
-    handed_on = f"That is what arrived at {context.sender}, unchanged: its rule must still be applied."
+    start = f"That is the {context.word} before, and" if had else "That is"
+    handed_on = f"{start} what arrived at {context.sender}, unchanged: its rule must still be applied."
     yield from ((base + part(x), handed_on) for x in _others(context, ["upstream"], place))
-    yield from (
-        (base + part(x), f"That is only the local derivative: multiply it by what arrived at {context.sender}.")
-        for x in _others(context, ["local"], place)
-    )
+    alone = f"{start} the local derivative alone: multiply it by what arrived at {context.sender}."
+    yield from ((base + part(x), alone) for x in _others(context, ["local"], place))
     raw = context.value("raw")
     if context.step["summed_axes"] and raw and raw["data"]:
         each = {part(x) for x in raw["data"]}

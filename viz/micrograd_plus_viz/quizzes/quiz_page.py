@@ -232,7 +232,11 @@ def _build_search(trace: Any, rule: Any, show_me: bool, seed: int) -> Quiz:
     full = payload(wrong, note)
     hidden = {name: {"text": None, "source": None, "file": None, "line": None, "kind": reveal["kind"], "reason": None}
               for name, reveal in full["rules"].items()}  # fmt: skip
-    plain = [each | {"formula": None, "numbers": None, "reads": _at_hand(full, each)} for each in full["steps"]]
+    plain = [
+        {name: part for name, part in each.items() if name != "product" or part == ""}
+        | {"formula": None, "numbers": None, "reads": _at_hand(full, each)}
+        for each in full["steps"]
+    ]
     number = planted.first + 1
     secret = hash_of(json.dumps(full, sort_keys=True), planted.reveal, number)
     salt, key = hash_of(secret, "salt")[:16], key_of(secret, "key")

@@ -17,20 +17,22 @@ function breadthOf(text, k, font) {
   return unit * font;
 }
 
-// A shape without its dtype, or a number with two digits.
+// A shape without its dtype, "nan" for "1 of 3 is nan", or a number with two digits.
 const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ [a-z]+\d+/, "")
-  : line.replace(/\d+\.\d+/, (digits) => String(Number(Number(digits).toPrecision(2)))));
+  : / of \d/.test(line) ? line.replace(/\d+ of \d+ (?:is|are) | of \d+/g, "")
+  : line.replace(/(\u00b1?)(\u2212?)(\d+\.\d{2,})/, (_, sign, minus, digits) => (sign || "\u2248") + minus
+    + Number(Number(digits).toPrecision(2))));
 
 // Forms of a name, the most informative first: its name in the program, the last parts of its path with a word, loop
 // round numbers, the sign of an operation.
 const SIGNS = { multiply: "\u00d7", add: "+", subtract: "\u2212", divide: "\u00f7", matmul: "@", negative: "\u2212" };
 
-// The scale of a picture behind a shape: "\u00b10.5" or "has nan".
-const scaleIn = (line, k) => (k === 1 ? /(?:\u00b1|has ).*/.exec(line)?.[0] : undefined);
+// The scale of a picture behind a shape: "\u00b10.5", "has nan" or "1 of 3 is nan".
+const scaleIn = (line, k) => (k === 1 ? /(?:\u00b1|has |\d+ (?:of|nan) ?).*/.exec(line)?.[0] : undefined);
 
 function formsOf(line, k, inOwn = false) {
   const scale = scaleIn(line, k);
-  if (scale) return [line, scale, scale.replaceAll("has ", ""), /^\(.*?\)/.exec(line)?.[0] ?? scale];
+  if (scale) return [line, scale, scale.replace(/has |\d+ of \d+ (?:is|are) | of \d+/g, ""), /^\(.*?\)/.exec(line)?.[0] ?? scale];
   if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
   const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];

@@ -57,8 +57,7 @@ function ownValueCaption(data, place) {
   const value = valueAt(data, place);
   if (!value) return "";
   if (isScalar(value)) return number(value.data[0]);
-  if (value.odd) return `${shapeText(value.shape)}, has ${notFinite(value)}`;
-  return `${shapeText(value.shape)} ${scaleText(value)}`.trim();
+  return `${shapeText(value.shape)} ${scaleText(value)}`;
 }
 
 // What a result says below its value: its gradient, or why none can leave it.

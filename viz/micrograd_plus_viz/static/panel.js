@@ -25,17 +25,14 @@ const signBefore = (sign, mark, word) => (mark?.word === word && mark.wrong.leng
 const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ? "=" : signOf(...values));
 const sumSign = (...values) => (holdsAsPrinted((a, b) => a + b, ...values) ? "=" : signOf(...values));
 
-// The program's names for the rule's symbols: the input's name, or the operation that made it if the program uses that
-// letter for something else.
+// The program's names for the rule's symbols: those of the formula, what the program writes for an input, or the input's
+// name in the graph. Numbers without a name have none.
 function namesOf(data, step) {
   const own = [...(data.formulas[step.formula] ?? "").matchAll(/data-name="([^"]+)"[^>]*>([^<]+)/g)]
     .filter(([, name, text]) => text !== name && !WORDS[name]);
-  if (own.length) return Object.fromEntries(own.map(([, name, text]) => [name, text.replaceAll("&amp;", "&")]));
-  const inputs = data.edges.filter(([, to]) => to === step.node);
-  return Object.fromEntries(inputs.flatMap(([from, , name]) => {
-    const called = data.terms[from] ?? (data.called.includes(name) ? data.names[from] : null);
-    return called && called !== name ? [[name, called]] : [];
-  }));
+  const inputs = data.edges.filter(([from, to]) => to === step.node && !isNumber(data.names[from]));
+  return Object.fromEntries([...inputs.map(([from, , name]) => [name, data.terms[from] ?? data.names[from]]),
+    ...own.map(([, name, text]) => [name, text.replaceAll("&amp;", "&")])]);
 }
 
 // The height of pictures relative to their usual height, as a panel grows denser.
@@ -99,29 +96,26 @@ function numbersSection(data, step, left) {
     largest, room)));
   const upstream = valueAt(data, step.upstreams.upstream);
   const first = step.summed ? raw : sent;
-  if (local) {
-    cards.push(then([local, upstream].every(isComplex) ? "\u00d7 conj" : "\u00d7", card("local", local, largestOf(
-      local), room)));
-  }
+  if (local) cards.push(then(signOfLocal(data, step, "\u00d7"), card("local", local, largestOf(local), room)));
   const besides = local ? [] : arrayCards(data, step, room);
   for (const each of besides) cards.push(then(",", each));
-  cards.push(then(local ? signBefore(productSign(upstream, local, first), mark, "contribution")
+  cards.push(then(local && isProduct(step) ? signBefore(productSign(upstream, local, first), mark, "contribution")
     : "\u2192", card(step.summed ? "raw" : "contribution",
     first, largest, room)));
   if (step.summed) {
-    const axes = `${step.summed_axes.length > 1 ? "axes" : "axis"} ${step.summed_axes.join(", ")}`;
-    cards.push(then(`\u2211 ${axes} ${signOf(raw, sent)}`, card("contribution", sent, largest, room)));
+    cards.push(then(`\u2211 ${axesText(data, step)} ${signOf(raw, sent)}`, card("contribution", sent, largest, room)));
   }
   const beside = mark?.right ? then("\u2260", card("right", mark.right, largest, room)) : null;
   if (beside && mark.word === "contribution") cards.push(beside);
   const holds = step.accumulates || !sent || isScalar(sent) ? accumulation(step, before, sent, after, largest, room)
     : make("p", "holds", gloss("before"), ": nothing yet. ", gloss("after"), ": the contribution.");
-  const several = [...arrived.map(([, each]) => each), sent, after, raw].some((each) => each && hasSeveral(each));
+  const gradients = [...arrived.map(([, each]) => each), before, sent, after, raw];
+  const several = gradients.some((each) => each && hasSeveral(each));
   const share = (title, ...children) => make("div", "share", make("p", "title", title), ...children);
   if (beside && mark.word === "after") holds.append(beside);
   return make("section", "numbers", mark ? make("p", `mark${mark.wrong.length ? " bad" : ""}`, mark.say) : null,
     share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
-    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds), several ? scaleOf(largest) : null);
+    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds), several ? scaleOf(largest, ...gradients) : null);
 }
 
 // before + contribution = after.
@@ -150,11 +144,25 @@ function arrayCards(data, step, room, wanted = () => true) {
     return called ? `${called} (${name} in the rule)` : name === "out" ? "out, the result" : name;
   };
   return readOf(data, step).filter((each) => weighs(data, step, each) && wanted(each)).map(([name, value]) => {
-    const shown = cardFrame(make("b", "", title(name)), value && hasSeveral(value) ? shapeText(value.shape) : null,
-      ...brief(value, largestOf(value), room));
+    const shown = cardFrame(make("b", "", title(name)), aboutOf(value), ...brief(value, largestOf(value), room));
     shown.dataset.of = name;
     return shown;
   });
+}
+
+// The axes that a step sums. A real input gets the real part of a complex sum.
+function axesText(data, { summed_axes: axes, raw, contribution }) {
+  const [hasComplex, isReal] = [isComplex(valueAt(data, raw)), !isComplex(valueAt(data, contribution))];
+  return `${axes.length > 1 ? "axes" : "axis"} ${axes.join(", ")}${hasComplex && isReal ? ", real part" : ""}`;
+}
+
+// Whether the factors of a rule multiply to what it gives: its own, or upstream and local.
+const isProduct = ({ product, local }) => Boolean(product ?? local !== null);
+
+// The sign between upstream and local.
+function signOfLocal(data, step, times) {
+  if (!isProduct(step)) return ",";
+  return [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place))) ? `${times} conj` : times;
 }
 
 // Cards of the arrays that the local derivative was computed from.
@@ -260,7 +268,7 @@ function valuePanel(data, i) {
     return k ? then(",", one) : one;
   });
   shown.append(section("numbers", data.nodes[i].summary ?? "The value", make("div", "cards", ...cards,
-    then(read.length ? "\u2192" : "", card(make("b", "", data.names[i]), value, largest))), scaleOf(largest)));
+    then(read.length ? "\u2192" : "", card(make("b", "", data.names[i]), value, largest))), scaleOf(largest, value, ...read.map(([, each]) => each))));
   return shown;
 }
 
@@ -298,13 +306,14 @@ function endSection(data) {
 }
 
 function cardsSection(data, title, held) {
-  const largest = largestOf(...held.map(([, place]) => valueAt(data, place)));
+  const values = held.map(([, place]) => valueAt(data, place));
+  const largest = largestOf(...values);
   const more = held.length - MOST_CARDS;
   const cards = held.slice(0, MOST_CARDS).map(([node, place]) => card(make("b", "", data.names[node]),
     valueAt(data, place), largest));
   return section("numbers", title, make("div", "cards", ...cards),
     more > 0 ? make("p", "reason", `and ${more} more: search for a node, or press it, to see its value.`) : null,
-    scaleOf(largest));
+    scaleOf(largest, ...values));
 }
 
 function errorPanel(data, error) {

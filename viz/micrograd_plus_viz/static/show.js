@@ -48,7 +48,8 @@ const shapeText = (shape) => `(${shape.join(", ")}${shape.length === 1 ? "," : "
 const valueAt = (data, place) => data.values[place] ?? null;
 const isComplex = (value) => entriesOf(value).some(Array.isArray);
 const isScalar = (value) => value.data !== null && value.data.length === 1;
-const magnitude = (x) => Array.isArray(x) ? Math.hypot(Number(x[0]), Number(x[1])) : Number(x);
+const asNumber = (x) => (typeof x === "string" ? Number(x.replace("inf", "Infinity")) : Number(x));
+const magnitude = (x) => (Array.isArray(x) ? Math.hypot(...x.map(asNumber)) : asNumber(x));
 const entriesOf = (value) => value?.data ?? value?.cells?.data ?? [];
 // The sizes of a value's largest entries: the cells of a large array have fewer digits than its statistics.
 const extremesOf = (value) => (!value || isScalar(value) ? [] : value.cells && value.cells.keeps !== "mean"
@@ -71,15 +72,42 @@ function placeName(shape, k) {
   return `[${place.join(", ")}]`;
 }
 
-// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign, complex is violet.
+// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign, complex is violet. The fifth
+// shade is infinite; nan has no shade.
 const LEVELS = [0.1, 0.35, 0.7];
 
 function heat(x, largest) {
   const size = magnitude(x);
-  if (!Number.isFinite(size)) return "odd";
-  if (size === 0 || !(largest > 0)) return "h0";
+  if (Number.isNaN(size)) return "odd";
+  if (size === 0 || (Number.isFinite(size) && !(largest > 0))) return "h0";
   const kind = Array.isArray(x) ? "c" : size < 0 ? "n" : "p";
-  return `${kind}${1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length}`;
+  return `${kind}${Number.isFinite(size) ? 1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length : 5}`;
+}
+
+// The sign in a cell, as the class and the data of its path: a minus, an arrowhead up or down if the number is infinite,
+// a cross for nan.
+function signIn(x, left, top, side) {
+  const size = magnitude(x);
+  if (size < 0 && Number.isFinite(size)) return ["minus", `M${left + side * 0.25},${top + side / 2}h${side * 0.5}`];
+  if (Number.isFinite(size)) return null;
+  const [a, b] = [side * 0.25, side * 0.5];
+  const down = size < 0 ? b : -b;
+  return ["off", Number.isNaN(size) ? `M${left + a},${top + a}l${b},${b}m0,${-b}l${-b},${b}`
+    : `M${left + a},${top + (size < 0 ? a : a + b)}l${b / 2},${down}l${b / 2},${-down}`];
+}
+
+// All signs of a picture.
+class Signs {
+  paths = {};
+
+  add(x, left, top, side) {
+    const [name, d] = signIn(x, left, top, side) ?? [];
+    if (name) this.paths[name] = (this.paths[name] ?? "") + d;
+  }
+
+  elements() {
+    return Object.entries(this.paths).map(([name, d]) => svgElement("path", { class: name, d }));
+  }
 }
 
 // The cells of a picture: their names and numbers, arranged in slices, rows and columns. Leading axes of length one
@@ -200,17 +228,17 @@ function picture(value, largest, room) {
   const { side, at } = place;
   const gap = side > 5 ? 1 : 0.5;
   const paths = new Map();
-  let marks = "";
+  const signs = new Signs();
   cells.data.forEach((x, k) => {
     const [left, top] = at(k);
     const name = heat(x, largest);
     paths.set(name, `${paths.get(name) ?? ""}M${left},${top}h${side - gap}v${side - gap}h${gap - side}z`);
-    if (magnitude(x) < 0) marks += `M${left + side * 0.25},${top + (side - gap) / 2}h${side * 0.42}`;
+    signs.add(x, left, top, side - gap);
   });
   const svg = svgElement("svg", { class: "picture", width: place.width, height: place.height, tabindex: 0,
     role: "img" });
   for (const [name, d] of paths) svg.append(svgElement("path", { class: name, d }));
-  svg.append(svgElement("path", { class: "minus", d: marks }));
+  svg.append(...signs.elements());
   const around = [...value.outlined ?? []].filter((k) => value.data && k in cells.data).map(at);
   if (around.length) {
     const square = ([left, top]) => `M${left},${top}h${side - gap}v${side - gap}h${gap - side}z`;
@@ -310,10 +338,16 @@ function statistics(value) {
     + `max ${number(s.max)}, mean ${number(s.mean)}, norm ${number(s.norm)}`);
 }
 
-function oddText(value) {
-  const counts = Object.entries(value.odd ?? {}).filter(([, count]) => count);
-  return counts.length ? make("p", "odd-text", counts.map(([word, count]) => `${count} ${word}`).join(", ")) : null;
+// How many entries are not finite: "1 of 3 is nan", "2 of 3 are infinite", "1 nan, 1 inf of 3".
+function oddWords({ odd, shape }) {
+  const counts = Object.entries(odd).filter(([, count]) => count);
+  const all = shape.reduce((a, b) => a * b, 1);
+  if (counts.length > 1) return `${counts.map(([word, count]) => `${count} ${word}`).join(", ")} of ${all}`;
+  const [[word, count]] = counts;
+  return `${count} of ${all} ${count === 1 ? "is" : "are"} ${word === "inf" ? "infinite" : word}`;
 }
+
+const oddText = (value) => (value.odd ? make("p", "odd-text", oddWords(value)) : null);
 
 // A note about cells that represent several entries.
 function cellText(value) {
@@ -370,10 +404,13 @@ const cardFrame = (word, about, ...children) => make("figure", "card",
 const missing = (text) => make("p", "missing", text);
 const hasSeveral = (value) => value !== null && !isScalar(value);
 
-// A value below its name, with its shape.
+// The shape of an array, and of a picture the size of its largest entry.
+const aboutOf = (value) => (!hasSeveral(value) ? null : isWritten(value) || value.odd || !entriesOf(value).length
+  ? shapeText(value.shape) : `${shapeText(value.shape)} ${plusMinus(largestOf(value))}`);
+
+// A value below its name.
 function card(word, value, largest, room) {
-  const about = hasSeveral(value) ? shapeText(value.shape) : null;
-  const shown = cardFrame(wordFor(word), about, ...brief(value, largest, room));
+  const shown = cardFrame(wordFor(word), aboutOf(value), ...brief(value, largest, room));
   if (typeof word === "string") shown.dataset.of = word;
   return shown;
 }
@@ -381,12 +418,17 @@ function card(word, value, largest, room) {
 const fullCard = (word, value, largest) => cardFrame(make("b", "", word),
   hasSeveral(value) ? `${shapeText(value.shape)} ${value.dtype}` : null, ...fullView(value, largest));
 
-// The legend of a panel's pictures.
-function scaleOf(largest) {
+// The shades of a scale with the numbers at its ends. Complex numbers have a size, and no sign.
+const SHADES = ["n4", "n3", "n2", "n1", "h0", "p1", "p2", "p3", "p4"];
+const scaleEnds = (largest, hasComplex) => ({ high: sizeText(largest), ...hasComplex ? { low: "0",
+  shades: ["h0", "c1", "c2", "c3", "c4"] } : { low: MINUS + sizeText(largest), shades: SHADES } });
+
+// The scale that the pictures of some values share.
+function scaleOf(largest, ...values) {
   if (!(largest > 0)) return null;
-  const strip = ["n4", "n3", "n2", "n1", "h0", "p1", "p2", "p3", "p4"].map((name) => make("i", name));
-  return make("p", "scale", `${MINUS}${number(largest)} `, make("span", "strip", ...strip), ` ${number(largest)}`,
-    make("span", "", "blank is 0"));
+  const { low, shades, high } = scaleEnds(largest, values.some(isComplex));
+  return make("p", "scale", `one scale: ${low} `, make("span", "strip", ...shades.map((name) => make("i", name))),
+    ` ${high}`, make("span", "", "blank is 0"));
 }
 
 const WORDS = {

@@ -26,9 +26,6 @@ const GAP_OF_SLICES = 4;
 const SLICE_LABEL = 12;
 const MOST_LABELLED = 4;
 
-// A number with at most three digits, for tiles of several numbers.
-const shortNumber = (x) => (typeof x === "number" && !isShort(x) ? number(Number(x.toPrecision(3))) : number(x));
-
 // Entries as rows and columns: a vector is one line, a matrix one block, further axes are slices beside each other. A
 // thumbnail has its rows and columns already.
 function gridOf(value) {
@@ -40,6 +37,8 @@ function gridOf(value) {
   return { data, rows, columns, slices };
 }
 
+const rank = (x) => { const size = Math.abs(magnitude(x)); return Number.isNaN(size) ? Infinity : size; };
+
 // Fewer rows and columns, each cell the largest entry of its block.
 function coarsenGrid({ data, rows, columns, slices }, mostRows, mostColumns) {
   if (rows <= mostRows && columns <= mostColumns) return { data, rows, columns, slices, each: 1 };
@@ -48,8 +47,7 @@ function coarsenGrid({ data, rows, columns, slices }, mostRows, mostColumns) {
   data.forEach((x, k) => {
     const [slice, row, column] = [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows, k % columns];
     const at = (slice * high + Math.floor(row * high / rows)) * wide + Math.floor(column * wide / columns);
-    const size = Math.abs(magnitude(x));
-    if (!(Math.abs(magnitude(kept[at])) >= size)) kept[at] = x;
+    if (rank(x) > rank(kept[at])) kept[at] = x;
   });
   return { data: kept, rows: high, columns: wide, slices, each: Math.ceil(rows * columns / (high * wide)) };
 }
@@ -83,9 +81,11 @@ function layTile(value, { room, side: largestSide, digits, columns: mostColumns 
   if (!whole.data.length) return { kind: "none", text: "empty", value, width: 44, height: 20 };
   const largest = largestOf(value);
   if (whole.slices === 1 && value.data && value.data.length <= digits && whole.columns <= mostColumns) {
-    const cell = Math.max(...whole.data.map((x) => breadthOf(shortNumber(x), 1, 11))) + 9;
-    return { kind: "digits", value, largest, ...whole, cell, width: whole.columns * cell,
-      height: whole.rows * DIGIT_HEIGHT };
+    const cell = Math.max(...whole.data.map((x) => breadthOf(number(x), 1, 11))) + 9;
+    const width = whole.columns * cell;
+    if (width <= 2 * room[0] || whole.columns === 1) {
+      return { kind: "digits", value, largest, ...whole, cell, width, height: whole.rows * DIGIT_HEIGHT };
+    }
   }
   const across = room[0] - GAP_OF_SLICES * (whole.slices - 1);
   // Many slices below each other have no shape of their own: they are not much higher than wide.
@@ -99,6 +99,9 @@ function layTile(value, { room, side: largestSide, digits, columns: mostColumns 
     width: (grid.columns * grid.slices) * side + GAP_OF_SLICES * (grid.slices - 1), height: grid.rows * side + label };
 }
 
+// The shape of an array whose last two axes are exchanged.
+const turnedAxes = (shape) => [...shape.slice(0, -2), ...shape.slice(-2).reverse()];
+
 // The position of an entry in a tile.
 function placeInTile({ rows, columns, side, cell, label = 0 }, k) {
   const [slice, row, column] = [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows, k % columns];
@@ -106,9 +109,10 @@ function placeInTile({ rows, columns, side, cell, label = 0 }, k) {
   return [slice * (columns * side + GAP_OF_SLICES) + column * side, label + row * side];
 }
 
-// The scale of a picture: its darkest shade.
-const plusMinus = (largest) => (largest > 0 ? `\u00b1${number(Number(largest.toPrecision(3)))}` : "0");
-const scaleText = (value) => (value.odd ? notFinite(value)
+// The size of an array's largest entry, with three digits wherever it is written.
+const sizeText = (largest) => number(Number(largest.toPrecision(3)));
+const plusMinus = (largest) => (largest > 0 ? `\u00b1${sizeText(largest)}` : "0");
+const scaleText = (value) => (value.odd ? oddWords(value)
   : entriesOf(value).length ? plusMinus(largestOf(value)) : "empty");
 
 // A tile as a group with its upper left corner at the origin. `largest` may be a scale that several tiles share.
@@ -132,8 +136,10 @@ function tileText(text, x, y, font) {
 
 function digitParts(tile, x, k, largest) {
   const [left, top] = placeInTile(tile, k);
+  const text = tileText(number(x), left + tile.cell / 2 - 0.5, top + 11, 11);
+  if (!Number.isFinite(magnitude(x))) text.setAttribute("class", "off");
   return [svgElement("rect", { class: heat(x, largest), x: left, y: top, width: tile.cell - 1,
-    height: DIGIT_HEIGHT - 1 }), tileText(shortNumber(x), left + tile.cell / 2 - 0.5, top + 11, 11)];
+    height: DIGIT_HEIGHT - 1 }), text];
 }
 
 // The cells of some entries: one path for each shade, so that a thousand cells need a dozen elements.
@@ -141,17 +147,14 @@ function mapParts(tile, largest, entries) {
   const { side } = tile;
   const gap = side > 4 ? 1 : 0;
   const paths = new Map();
-  let marks = "";
+  const signs = new Signs();
   for (const k of entries) {
     const [left, top] = placeInTile(tile, k);
     const name = heat(tile.data[k], largest);
     paths.set(name, `${paths.get(name) ?? ""}M${left},${top}h${side - gap}v${side - gap}h${gap - side}z`);
-    if (side > 5 && magnitude(tile.data[k]) < 0) {
-      marks += `M${left + side * 0.25},${top + (side - gap) / 2}h${side * 0.42}`;
-    }
+    if (side > 5) signs.add(tile.data[k], left, top, side - gap);
   }
-  const parts = [...paths].map(([name, d]) => svgElement("path", { class: name, d }));
-  if (marks) parts.push(svgElement("path", { class: "minus", d: marks }));
+  const parts = [...[...paths].map(([name, d]) => svgElement("path", { class: name, d })), ...signs.elements()];
   if (tile.label) {
     for (let slice = 0; slice < tile.slices; slice += 1) {
       const [left] = placeInTile(tile, slice * tile.rows * tile.columns);

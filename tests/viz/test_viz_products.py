@@ -1,0 +1,187 @@
+"""Signs of an event: the numbers that it shows add and multiply to what it says."""
+
+import itertools
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import micrograd_plus as mg
+import micrograd_plus_viz as viz
+from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
+from micrograd_plus.checks.samples import samples
+from micrograd_plus_viz import javascript, payload, products, stage
+from micrograd_plus_viz.trace_input import normalize, trace_data
+
+ROWS = "(data => JSON.stringify(data.steps.map((step) => rowsOf(data, step))))"
+TIMES = {"·": np.multiply, "· conj": lambda a, b: a * np.conj(b), "@": np.matmul, "+": np.add}
+
+
+def leaf(values, **options):
+    return mg.tensor(values, requires_grad=True, **options)
+
+
+def first_samples(op_samples):
+    """Return the first sample of an operation, and the first with complex inputs."""
+    kinds = [any(getattr(x, "dtype", np.dtype(float)).kind == "c" for x in sample.inputs) for sample in op_samples]
+    return [op_samples[kinds.index(kind)] for kind in (False, True) if kind in kinds]
+
+
+def record_sample(sample):
+    places = differentiable_inputs(sample)
+    held = [leaf(sample.inputs[place]) for place in places]
+    with np.errstate(all="ignore"), warnings.catch_warnings(), mg.record() as trace:
+        warnings.simplefilter("ignore")
+        scalar(sample, replace_inputs(sample, places, held)).backward()
+    return trace
+
+
+def rows_of_events(trace):
+    """Return the rows of each step's event, as the player lays them out."""
+    data = normalize(trace_data(trace))
+    page = payload._payload(data, range(len(data["values"])), None, with_numbers=False, with_insides=False)
+    return javascript.call(ROWS, page | {"values": data["values"]})
+
+
+def number_of(part, step):
+    """Return what a part of an event shows."""
+    name = {"added": "contribution"}.get(part["name"], part["name"])
+    value = step.reads[name] if name in step.reads else getattr(step, name.partition("[")[0])
+    array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+    return np.swapaxes(array, -1, -2) if part.get("transposed") else array
+
+
+def problems(row, step):
+    """Yield the equations of a row that do not hold."""
+    so_far = number_of(row[0], step)
+    for sign, part in zip(row[1::2], row[2::2], strict=True):
+        shown = number_of(part, step)
+        if sign["sign"] in (",", "→"):
+            return
+        if sign["sign"] == "∑":
+            so_far = so_far.sum(tuple(step.summed_axes), keepdims=True).reshape(shown.shape)
+            so_far = so_far.real if sign["note"].endswith("real part") else so_far
+        if sign["sign"] not in ("=", "∑"):
+            so_far = TIMES[sign["sign"]](so_far, shown)
+            continue
+        if so_far.shape != shown.shape or not np.allclose(so_far, shown, rtol=1e-6, atol=1e-9, equal_nan=True):
+            yield " ".join(each.get("sign") or each["word"] for each in row)
+        so_far = shown
+
+
+def wrong_rows(trace):
+    steps = zip(trace.steps, rows_of_events(trace), strict=True)
+    return [(step.rule, found) for step, rows in steps for row in rows for found in problems(row, step)]
+
+
+def test_the_signs_of_every_operations_event_hold():
+    found = [wrong for name in samples for sample in first_samples(samples[name]) if differentiable_inputs(sample)
+             for wrong in wrong_rows(record_sample(sample))]  # fmt: skip
+    assert not found
+
+
+@pytest.mark.parametrize("name", ["multiply", "transpose", "group_images"])
+def test_the_comparison_finds_a_false_sign(name, monkeypatch):
+    monkeypatch.setattr(products, "_holds", lambda *_: True)
+    assert any(wrong_rows(record_sample(sample)) for sample in samples[name])
+
+
+def test_a_sum_of_complex_numbers_says_that_a_real_input_gets_its_real_part():
+    x, z = leaf(2.0), mg.tensor([1 + 2j, 3 - 1j])
+    with mg.record() as trace:
+        mg.abs(x * z).sum().backward()
+    signs = [part.get("note") for row in rows_of_events(trace)[-1] for part in row if part.get("sign") == "∑"]
+    assert signs == ["axis 0, real part"]
+
+
+def matrix_product(x):
+    weight = mg.tensor(np.ones((3, 4)) * 0.5)
+    return x @ weight
+
+
+RULES = {
+    "softmax": (lambda x: mg.softmax(x, axis=1), "upstream , s → contribution"),
+    "log_softmax": (lambda x: mg.log_softmax(x, axis=1), "upstream , s → contribution"),
+    "std": (lambda x: mg.std(x, axis=1), "upstream , x , s → contribution"),
+    "the transpose": (lambda x: x.mT, "upstreamᵀ = contribution"),
+    "itself": (lambda x: x.astype("float32"), "upstream = contribution"),
+    "a matrix": (matrix_product, "upstream @ weightᵀ = contribution"),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_event_has_signs_if_its_rule_is_a_plain_product(rule):
+    function, shown = RULES[rule]
+    x = leaf([[1.0, -2.0, 0.5], [0.25, 3.0, 1.0]])
+    with mg.record() as trace:
+        s = function(x)
+        (s * s).sum().backward()
+    row = rows_of_events(trace)[-1][0]
+    assert " ".join(part.get("sign") or part["word"] for part in row) == shown
+
+
+def event_markup(trace, k=-1):
+    """Return the markup of the event of a step, and the page's data."""
+    page = payload.payload(normalize(trace_data(trace)))
+    return stage.Stage(page, (1000, 600)).show(k % len(page["steps"]) + 1).event
+
+
+def texts_of(markup):
+    return re.findall(r"<text[^>]*>([^<]+)</text>", markup)
+
+
+def gradients_of_two_sizes():
+    """Record a step whose contribution is a hundredth of what its receiver has."""
+    x = leaf(np.linspace(-1.0, 1.0, 20))
+    with mg.record() as trace:
+        y = x * 1.0
+        ((y * 0.01).sum() + (y * mg.tensor(np.linspace(1.0, 2.0, 20))).sum()).backward()
+    return trace
+
+
+def test_a_picture_has_its_own_range_and_the_shared_scale_is_written_once():
+    trace = gradients_of_two_sizes()
+    k = next(step.index for step in trace.steps if step.accumulates)
+    texts = texts_of(event_markup(trace, k))
+    ranges = dict(itertools.pairwise(texts))
+    step = trace.steps[k]
+    for word in ("before", "contribution", "after"):
+        assert ranges[word] == f"(20,) ±{abs(getattr(step, word)).max():.3g}"
+    assert texts[-2:] == ["all gradients: −2.01", "2.01"]
+
+
+def test_pictures_with_one_range_need_no_scale_below_them():
+    x = leaf(np.linspace(-1.0, 1.0, 20))
+    with mg.record() as trace:
+        (x * 1.0).sum().backward()
+    assert not any("all gradients" in text for text in texts_of(event_markup(trace)))
+
+
+def odd_numbers():
+    x = leaf([1.0, -1.0, 0.0, *range(1, 20)])
+    with np.errstate(all="ignore"), mg.record() as trace:
+        (x * mg.tensor([np.nan, np.inf, -np.inf, *range(19)])).sum().backward()
+    return trace
+
+
+def test_nan_and_infinity_have_their_own_cells_and_words():
+    markup = event_markup(odd_numbers())
+    cells = dict(re.findall(r'<path class="(odd|p5|n5|p4)" d="([^"]*)"', markup))
+    assert {name: d.count("M") for name, d in cells.items()} == {"odd": 1, "p5": 1, "n5": 1, "p4": 6}
+    assert texts_of(markup).count("(22,) 1 nan, 2 inf of 22") == 2
+    assert "±" not in " ".join(text for text in texts_of(markup) if "nan" in text)
+
+
+@pytest.mark.parametrize(("entries", "words"), [
+    ([np.nan, 1.0, 2.0], "1 of 3 is nan"), ([np.inf, -np.inf, 2.0], "2 of 3 are infinite"),
+    ([np.nan, np.inf, 2.0, 0.0], "1 nan, 1 inf of 4"),
+])  # fmt: skip
+def test_a_caption_counts_what_is_not_finite(entries, words):
+    assert f"{words}</text>" in viz.picture(np.array(entries)).svg
+
+
+def test_blocks_of_a_large_array_keep_nan():
+    array = np.zeros((400, 30))
+    array[7, 3], array[8, 3] = np.nan, 5.0
+    assert 'class="odd"' in viz.picture(array).svg

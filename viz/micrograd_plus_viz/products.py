@@ -1,0 +1,144 @@
+"""Rules that are plain products of what they read: the event shows signs between their factors, and no others.
+
+A rule such as `upstream @ b⊤` sends exactly the product of the values that the page has. Any other rule takes means,
+reorders entries or combines values in some other way, which only its formula says. A formula may leave out what does
+not matter to it, such as the order of images, so the numbers decide in the end.
+"""
+
+from __future__ import annotations
+
+import itertools
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+
+from .formula import mathml_of_step, parse
+from .trace_input import Trace
+
+DOT, MATMUL, TRANSPOSED = "·", "@", "⊤"
+LOCAL = ["upstream", DOT, "local"]
+ROUNDING = 1e-3
+"""How far a product of rounded numbers may be from the recorded result, relative to the terms of the product."""
+
+
+def product_of(trace: Trace, step: Trace) -> str | None:
+    """Return the factors of a step's rule with their signs, as in `x⊤ @ upstream`; None for the usual factors.
+
+    Those are upstream and local if there is a local derivative, and none otherwise. An empty text means that upstream
+    and local are not the factors. A single factor is a product, too: the rule sends it as it is. If axes are summed,
+    this is what the rule gives before.
+    """
+    if step["local"] is not None:
+        return None if _holds(trace, step, LOCAL) else ""
+    parts = _plain_product(trace, step)
+    return " ".join(parts) if parts and _holds(trace, step, parts) else None
+
+
+def _plain_product(trace: Trace, step: Trace) -> list[str] | None:
+    """Return factors and signs in turns, if the formula of a step is a product of values that it read."""
+    equation = _inner(parse(mathml_of_step(trace, step)))
+    if equation is None or len(equation) < 3 or equation[1].text != "=":
+        return None
+    sent = [*equation[2:]]
+    if step["formula"] is not None and step["summed_axes"]:
+        sent = _inside_sum(sent)
+    parts = _parts(sent) or []
+    known = {"upstream", *step["reads"]}
+    # Products of matrices and of entries do not mix without parentheses.
+    is_plain = len(set(parts[1::2])) < 2 and {name.removesuffix(TRANSPOSED) for name in parts[::2]} <= known
+    return parts if is_plain else None
+
+
+def _holds(trace: Trace, step: Trace, parts: list[str]) -> bool:
+    """Return whether a product gives the result of a rule: its shape, and its numbers as far as the trace has them."""
+    result = _value(trace, step, "raw" if step["summed_axes"] else "contribution")
+    factors = [_value(trace, step, part.removesuffix(TRANSPOSED)) for part in parts[::2]]
+    if result is None or None in factors:
+        return True
+    turned = [part.endswith(TRANSPOSED) for part in parts[::2]]
+    shapes = [_turn(factor["shape"], turn) for factor, turn in zip(factors, turned, strict=True)]
+    sign = parts[1] if len(parts) > 1 else DOT
+    if _shape_of_product(shapes, sign) != result["shape"]:
+        return False
+    if any(value["data"] is None for value in (result, *factors)):
+        return True
+    arrays = [_array(factor) for factor in factors]
+    arrays = [np.swapaxes(array, -1, -2) if turn else array for array, turn in zip(arrays, turned, strict=True)]
+    if parts == LOCAL and all(map(np.iscomplexobj, arrays)):
+        arrays[1] = arrays[1].conj()
+    with np.errstate(all="ignore"):
+        multiply = np.matmul if sign == MATMUL else np.multiply
+        product, size = (_chain(multiply, terms) for terms in (arrays, map(abs, arrays)))
+        near = abs(product - _array(result)) <= ROUNDING * size
+    return bool(np.all(near | ~np.isfinite(product)))
+
+
+def _value(trace: Trace, step: Trace, name: str) -> Trace | None:
+    place = step[name] if name in ("upstream", "local", "raw", "contribution") else step["reads"][name]
+    return None if place is None else trace["values"][place]
+
+
+def _turn(shape: list[int], is_turned: bool) -> list[int]:
+    return [*shape[:-2], *shape[-2:][::-1]] if is_turned else shape
+
+
+def _shape_of_product(shapes: list[list[int]], sign: str) -> list[int] | None:
+    """Return the shape of a product; None if the factors do not fit."""
+    try:
+        if sign == DOT:
+            return [*np.broadcast_shapes(*map(tuple, shapes))]
+        return list(itertools.accumulate(shapes, _shape_of_matmul))[-1]
+    except ValueError:
+        return None
+
+
+def _shape_of_matmul(a: list[int], b: list[int]) -> list[int]:
+    """Return the shape of `a @ b`; raise ValueError if they do not fit."""
+    if not a or not b or a[-1] != b[-2:][0]:
+        raise ValueError
+    stacks = np.broadcast_shapes(tuple(a[:-2]), tuple(b[:-2]))
+    return [*stacks, *a[:-1][-1:], *b[1:][-1:]]
+
+
+def _chain(multiply: Any, factors: Any) -> Any:
+    return list(itertools.accumulate(factors, multiply))[-1]
+
+
+def _array(value: Trace) -> np.ndarray[Any, Any]:
+    entries = [complex(*map(float, x)) if isinstance(x, list) else float(x) for x in value["data"]]
+    return np.array(entries).reshape(value["shape"])
+
+
+def _inner(element: ET.Element | None) -> ET.Element | None:
+    """Return an element without the rows that hold nothing else."""
+    while element is not None and element.tag in ("math", "mrow") and len(element) == 1 and not element.get("class"):
+        element = element[0]
+    return element
+
+
+def _inside_sum(row: list[ET.Element]) -> list[ET.Element]:
+    """Return the row that a sum is of; nothing for anything else."""
+    call = _inner(row[0]) if len(row) == 1 else None
+    is_sum = call is not None and len(call) == 3 and "".join(call[0].itertext())[:1] == "∑" and len(call[2]) == 3
+    return [call[2][1]] if call is not None and is_sum else []
+
+
+def _parts(row: list[ET.Element]) -> list[str] | None:
+    """Return the factors and the signs of a row in turns; None if there is anything else."""
+    parts: list[str] = []
+    for k, element in enumerate(row):
+        found = [element.text or ""] if k % 2 else _factors(element)
+        if found is None or (k % 2 and found[0] not in (DOT, MATMUL)):
+            return None
+        parts += found
+    return parts
+
+
+def _factors(element: ET.Element) -> list[str] | None:
+    """Return the factors of an element and their signs; None if it is no product."""
+    if name := element.get("data-name"):
+        return [name]
+    if element.tag == "msup" and element[1].text == TRANSPOSED and (name := element[0].get("data-name")):
+        return [name + TRANSPOSED]
+    return _parts([*element]) if element.tag == "mrow" and len(element) % 2 and not element.get("class") else None
