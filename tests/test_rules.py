@@ -133,6 +133,8 @@ def test_a_rule_for_an_unknown_input_raises():
 
     with pytest.raises(TypeError, match="single has no input 'y' for a rule; it has x"):
         single.rule("y")(lambda upstream: upstream)
+    with pytest.raises(TypeError, match=r"the rule single\.x must be a function, got 2\.0"):
+        single.rule("x")(2.0)
 
 
 def test_an_input_with_a_reserved_name_raises():
