@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.core.rule import KINDS
 from open_modes import open_modes
 
 
@@ -114,6 +115,13 @@ def test_a_rule_that_reads_a_forbidden_name_raises(kind, promise, rule, reads):
 
     with pytest.raises(TypeError, match=f"the rule unruly.x may not read '{reads}': unruly is {promise}: "):
         kind(x=rule)(unruly)
+
+
+@pytest.mark.parametrize("decorator", [mg.elementwise, mg.linear, mg.multilinear, mg.variadic])
+def test_a_decorator_says_what_its_kind_promises(decorator):
+    kind = decorator.__name__
+    assert decorator.__doc__.startswith(f"Define an operation of the {kind} kind: {KINDS[kind]}.")
+    assert f"`@mg.{kind}(x=rule)`" in decorator.__doc__
 
 
 @pytest.mark.usefixtures("own_operations")
