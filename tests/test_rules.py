@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.core.define import wraps_op
 from micrograd_plus.core.rule import KINDS
 from open_modes import open_modes
 
@@ -115,6 +116,15 @@ def test_a_rule_that_reads_a_forbidden_name_raises(kind, promise, rule, reads):
 
     with pytest.raises(TypeError, match=f"the rule unruly.x may not read '{reads}': unruly is {promise}: "):
         kind(x=rule)(unruly)
+
+
+def test_a_function_in_front_of_an_operation_takes_dim_for_axis():
+    @wraps_op(mg.sum)
+    def total(x, axis=None):
+        return mg.sum(x, axis=axis)
+
+    assert numbers(total(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)) == [4.0, 6.0]
+    assert total.op is mg.sum.op
 
 
 @pytest.mark.parametrize("decorator", [mg.elementwise, mg.linear, mg.multilinear, mg.variadic])
