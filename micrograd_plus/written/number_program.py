@@ -272,12 +272,18 @@ def wrap(line: str) -> str:
 
 
 class NumberProgram:
-    """One call of a step of Values, written out as a program of floats. See `Program`."""
+    """One call of a step of Values, written out as a program of floats. See `Program`.
+
+    `argument_count` is the number of arguments if all are floats.
+    """
 
     has_checks = False
 
-    def __init__(self, page: Numbers, structure: Any, name: str, is_batch: bool = False):
+    def __init__(
+        self, page: Numbers, structure: Any, name: str, is_batch: bool = False, argument_count: int = -1
+    ):  # fmt: skip
         self.page, self.structure, self.is_batch = page, structure, is_batch
+        self.argument_count = argument_count
         self.text = self._write_text()
         self.inputs = list(zip(self.text.parameters, page.inputs, strict=True))
         self.source = self._source(name)
