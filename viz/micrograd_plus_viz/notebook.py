@@ -30,8 +30,12 @@ ALONE = (
     "or save the walk as a page.</small></p>"
 )
 BOOT = (
-    "const unzipped = (text) => new Response(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream()"
-    '.pipeThrough(new DecompressionStream("gzip"))).text();'
+    "const letter = (code) => [34, 36, 38, 39, 60, 92, 96][code - 118] ?? (code || 117);"
+    "const unzipped = (text) => { const bytes = new Uint8Array(text.length * 0.8);"
+    "for (let i = 0; i < text.length; i += 5) { let sum = 0;"
+    "for (let k = i; k < i + 5; k += 1) sum = sum * 85 + letter(text.charCodeAt(k)) - 33;"
+    "for (let k = 0; k < 4; k += 1) bytes[i / 5 * 4 + k] = sum / 256 ** (3 - k); }"
+    'return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text(); };'
     "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
     'host.setAttribute("data-on", ""); const [code, data] = host.querySelectorAll("script");'
     "const { mount, unpack } = new Function(await unzipped(code.textContent))();"
