@@ -205,7 +205,7 @@ class NumberText:
         """Return the text of a computation, and how strongly its operator binds."""
         function = x.function
         if not self.is_batch and (mask := find_mask(x)) is not None:
-            return self.say_masked(mask, [_read(y) for y in x.args]), CONDITIONAL
+            return self.say_choice(mask, [_read(y) for y in x.args]), CONDITIONAL
         if x.form == "binop":
             a, left = self.say_part(_read(x.args[0]))
             b, right = self.say_part(_read(x.args[1]))
@@ -224,7 +224,7 @@ class NumberText:
             return f"{b} if {b} > {a} else {a}", CONDITIONAL  # what max(a, b) does, but faster
         return f"{self.call(function)}({', '.join(text for text, _ in parts)})", ATOM
 
-    def say_masked(self, mask: Number, args: list[Any]) -> str:
+    def say_choice(self, mask: Number, args: list[Any]) -> str:
         """Return the text of a product with a comparison: what `x * (y > 0.0)` is, but faster."""
         parts = ["0" if y is mask else self.say_part(y)[0] for y in args]
         kept = next(self.say_part(y)[0] for y in args if y is not mask)
