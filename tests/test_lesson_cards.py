@@ -13,6 +13,7 @@ from lesson_answers import reply_to, right_tries, wrong_tries
 from lesson_hints import MOST_TRIES, reply_to_code
 from lesson_matrix import COLOURS, SIZES, find_faults
 from lesson_runs import ANSWERS, LESSONS, RECALL, ROOT, Lesson, in_one_worker, lesson_of
+from micrograd_plus_viz.packing import unpacker
 from notebook_runs import outputs_of
 from test_lessons import leaks_of
 
@@ -35,7 +36,8 @@ def test_cards_accept_right_answers_and_name_wrong_ones(lesson, page):  # noqa: 
         expected += [(card, questions)] * len(others)
     sent = [{"id": card.id, "mount": card.mount, "tries": [action for action, _ in tries]}
             for tries, (card, _) in zip(plans, expected, strict=True)]  # fmt: skip
-    replies = page.evaluate((ROOT / "tests" / "lesson_cards.js").read_text("utf-8").partition("\n")[2], sent)
+    script = (ROOT / "tests" / "lesson_cards.js").read_text("utf-8").partition("\n")[2]
+    replies = page.evaluate(script.replace("UNPACKER", unpacker()), sent)
     for tries, said, (_, questions) in zip(plans, replies, expected, strict=True):
         for (action, wanted), reply in zip(tries, said, strict=True):
             assert wanted in reply, f"{questions[0]['say']!r}: {action} got the reply {reply!r}"

@@ -72,8 +72,8 @@ function placeName(shape, k) {
   return `[${place.join(", ")}]`;
 }
 
-// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign, complex is violet. The fifth
-// shade is infinite; nan has no shade.
+// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign, complex is violet. The
+// fifth shade is infinite; nan has no shade.
 const LEVELS = [0.1, 0.35, 0.7];
 
 function heat(x, largest) {
