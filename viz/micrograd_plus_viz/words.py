@@ -341,12 +341,13 @@ def pluralize(count: int, word: str) -> str:
 def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
     """Return the names of inputs, as the program or the graph has them, for symbols of a step's formula.
 
-    These are the symbols that the formula spells as the rule does. Numbers without a name have none.
+    These are the symbols that the formula spells as the rule does. An input has its name in the graph if the rule has
+    only a letter for it. Numbers without a name have none.
     """
     spelled = {name for name, shown in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula) if name == shown}
-    terms, node_names = program_terms(trace), names(trace)
+    terms, node_names, known = program_terms(trace), names(trace), program_names(trace)
     return {
-        name: terms[start] or node_names[start]
+        name: terms[start] or (name if len(name) > 2 and name not in known else node_names[start])
         for start, end, name in edges(trace)
         if end == step["node"] and name in spelled and _constant(trace, trace["nodes"][start]) is None
     }

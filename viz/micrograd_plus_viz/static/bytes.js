@@ -1,5 +1,5 @@
-// Bytes from base 85: five letters are four bytes. The letters are those from "(" to "|", with three others in the place
-// of "<", ">" and the backslash.
+// Bytes from base 85: five letters are four bytes. The letters are those from "(" to "|", with three others instead of
+// "<", ">" and the backslash.
 const INSTEAD = { 33: 20, 37: 22, 35: 52 };
 
 export function bytesOf(text) {

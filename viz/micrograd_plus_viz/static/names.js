@@ -32,7 +32,8 @@ const scaleIn = (line, k) => (k === 1 ? /(?:\u00b1|has |\d+ (?:of|nan) ?).*/.exe
 
 function formsOf(line, k, inOwn = false) {
   const scale = scaleIn(line, k);
-  if (scale) return [line, scale, scale.replace(/has |\d+ of \d+ (?:is|are) | of \d+/g, ""), /^\(.*?\)/.exec(line)?.[0] ?? scale];
+  if (scale) return [line, scale, scale.replace(/has |\d+ of \d+ (?:is|are) | of \d+/g, ""),
+    /^\(.*?\)/.exec(line)?.[0] ?? scale];
   if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
   const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];

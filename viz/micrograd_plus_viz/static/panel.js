@@ -25,13 +25,15 @@ const signBefore = (sign, mark, word) => (mark?.word === word && mark.wrong.leng
 const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ? "=" : signOf(...values));
 const sumSign = (...values) => (holdsAsPrinted((a, b) => a + b, ...values) ? "=" : signOf(...values));
 
-// The program's names for the rule's symbols: those of the formula, what the program writes for an input, or the input's
-// name in the graph. Numbers without a name have none.
+// The program's names for the rule's symbols: those of the formula, what the program writes for an input, or, where the
+// rule has only a letter, the input's name in the graph. Numbers without a name have none.
 function namesOf(data, step) {
   const own = [...(data.formulas[step.formula] ?? "").matchAll(/data-name="([^"]+)"[^>]*>([^<]+)/g)]
     .filter(([, name, text]) => text !== name && !WORDS[name]);
   const inputs = data.edges.filter(([from, to]) => to === step.node && !isNumber(data.names[from]));
-  return Object.fromEntries([...inputs.map(([from, , name]) => [name, data.terms[from] ?? data.names[from]]),
+  const called = ([from, , name]) => data.terms[from] ?? (name.length > 2 && !data.called.includes(name) ? name
+    : data.names[from]);
+  return Object.fromEntries([...inputs.map((input) => [input[2], called(input)]),
     ...own.map(([, name, text]) => [name, text.replaceAll("&amp;", "&")])]);
 }
 
@@ -115,7 +117,8 @@ function numbersSection(data, step, left) {
   if (beside && mark.word === "after") holds.append(beside);
   return make("section", "numbers", mark ? make("p", `mark${mark.wrong.length ? " bad" : ""}`, mark.say) : null,
     share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
-    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds), several ? scaleOf(largest, ...gradients) : null);
+    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds),
+    several ? scaleOf(largest, ...gradients) : null);
 }
 
 // before + contribution = after.
@@ -162,7 +165,8 @@ const isProduct = ({ product, local }) => Boolean(product ?? local !== null);
 // The sign between upstream and local.
 function signOfLocal(data, step, times) {
   if (!isProduct(step)) return ",";
-  return [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place))) ? `${times} conj` : times;
+  const both = [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place)));
+  return both ? `${times} conj` : times;
 }
 
 // Cards of the arrays that the local derivative was computed from.
@@ -268,7 +272,8 @@ function valuePanel(data, i) {
     return k ? then(",", one) : one;
   });
   shown.append(section("numbers", data.nodes[i].summary ?? "The value", make("div", "cards", ...cards,
-    then(read.length ? "\u2192" : "", card(make("b", "", data.names[i]), value, largest))), scaleOf(largest, value, ...read.map(([, each]) => each))));
+    then(read.length ? "\u2192" : "", card(make("b", "", data.names[i]), value, largest))),
+    scaleOf(largest, value, ...read.map(([, each]) => each))));
   return shown;
 }
 

@@ -84,8 +84,8 @@ function heat(x, largest) {
   return `${kind}${Number.isFinite(size) ? 1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length : 5}`;
 }
 
-// The sign in a cell, as the class and the data of its path: a minus, an arrowhead up or down if the number is infinite,
-// a cross for nan.
+// The sign in a cell, as the class and the data of its path: a minus, an arrowhead up or down for infinity, a cross for
+// nan.
 function signIn(x, left, top, side) {
   const size = magnitude(x);
   if (size < 0 && Number.isFinite(size)) return ["minus", `M${left + side * 0.25},${top + side / 2}h${side * 0.5}`];
