@@ -18,9 +18,9 @@ function factorsOf(data, step) {
   const names = namesOf(data, step);
   if (step.local !== null) {
     const [same] = Object.entries(step.reads).find(([, place]) => place === step.local) ?? [];
-    return [factorOf(step, names, "upstream"), { sign: signOfLocal(data, step, "\u00b7") },
-      { name: "local", place: step.local, word: names[same] ?? (same?.length > 2 ? same : "local"),
-        from: same }];
+    return [factorOf(step, names, "upstream"), { sign: signOfLocal(data, step) },
+      { name: "local", place: step.local, from: same,
+        word: same && !/^\(?\u2212?\d/.test(names[same]) ? names[same] ?? same : "local" }];
   }
   const isArray = ([, place]) => { const value = valueAt(data, place); return value && !isScalar(value); };
   const read = Object.entries(step.reads).filter(isArray).map(([name]) => name);

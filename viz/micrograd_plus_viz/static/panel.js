@@ -26,16 +26,18 @@ const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ?
 const sumSign = (...values) => (holdsAsPrinted((a, b) => a + b, ...values) ? "=" : signOf(...values));
 
 // The program's names for the rule's symbols: those of the formula, what the program writes for an input, or, where the
-// rule has only a letter, the input's name in the graph. Numbers without a name have none.
+// rule has only a letter, the input's name in the graph, which may be a number.
 function namesOf(data, step) {
   const own = [...(data.formulas[step.formula] ?? "").matchAll(/data-name="([^"]+)"[^>]*>([^<]+)/g)]
     .filter(([, name, text]) => text !== name && !WORDS[name]);
-  const inputs = data.edges.filter(([from, to]) => to === step.node && !isNumber(data.names[from]));
-  const called = ([from, , name]) => data.terms[from] ?? (name.length > 2 && !data.called.includes(name) ? name
-    : data.names[from]);
+  const inputs = data.edges.filter(([, to]) => to === step.node);
+  const called = ([from, , name]) => data.terms[from] ?? (isNumber(data.names[from]) ? inBrackets(data.names[from])
+    : name.length > 2 && !data.called.includes(name) ? name : data.names[from]);
   return Object.fromEntries([...inputs.map((input) => [input[2], called(input)]),
     ...own.map(([, name, text]) => [name, text.replaceAll("&amp;", "&")])]);
 }
+
+const inBrackets = (number) => (number[0] === MINUS ? `(${number})` : number);
 
 // The height of pictures relative to their usual height, as a panel grows denser.
 const ROOM_LEFT = [1, 1, 0.75, 0.5];
@@ -98,7 +100,7 @@ function numbersSection(data, step, left) {
     largest, room)));
   const upstream = valueAt(data, step.upstreams.upstream);
   const first = step.summed ? raw : sent;
-  if (local) cards.push(then(signOfLocal(data, step, "\u00d7"), card("local", local, largestOf(local), room)));
+  if (local) cards.push(then(signOfLocal(data, step), card("local", local, largestOf(local), room)));
   const besides = local ? [] : arrayCards(data, step, room);
   for (const each of besides) cards.push(then(",", each));
   cards.push(then(local && isProduct(step) ? signBefore(productSign(upstream, local, first), mark, "contribution")
@@ -163,10 +165,10 @@ function axesText(data, { summed_axes: axes, raw, contribution }) {
 const isProduct = ({ product, local }) => Boolean(product ?? local !== null);
 
 // The sign between upstream and local.
-function signOfLocal(data, step, times) {
+function signOfLocal(data, step) {
   if (!isProduct(step)) return ",";
   const both = [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place)));
-  return both ? `${times} conj` : times;
+  return both ? "\u00b7 conj" : "\u00b7";
 }
 
 // Cards of the arrays that the local derivative was computed from.
