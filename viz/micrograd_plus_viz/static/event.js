@@ -128,9 +128,9 @@ function makeEvent(data, graph) {
     const largest = part.of ? shared : tile.largest;
     const axes = part.transposed ? turnedAxes(value.shape) : value?.shape;
     const shape = value && !isScalar(value) ? shapeText(axes) : "";
-    const scale = tile.kind === "map" || value?.odd ? scaleText(value) : "";
+    const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
-    const captions = [word, `${shape} ${scale}`.trim()].filter(Boolean);
+    const captions = [word, `${shape} ${scale}`.trim(), value?.odd && oddWords(value)].filter(Boolean);
     return { ...part, tile, largest, captions,
       wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
       high: tile.height + BUBBLE.caption * captions.length + 4 };
