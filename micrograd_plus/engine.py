@@ -103,9 +103,10 @@ class Value:
 
     @grad.setter
     def grad(self, gradient: Any) -> None:
+        number = gradient if type(gradient) in (int, float) else 0 if gradient is None else _gradient(gradient)
         if recording.open:  # to a recorder, a gradient of 0 is none
-            notify_change("gradient", self, self._grad or None, gradient or None)
-        self._grad = 0 if gradient is None else gradient
+            notify_change("gradient", self, self._grad or None, number or None)
+        self._grad = number
 
     @property
     def label(self) -> str:
@@ -450,6 +451,14 @@ def _number(data: Any) -> Any:
     if isinstance(data, (int, float)):
         return data
     raise TypeError(f"a Value must hold one number, got {type(data).__name__}; for arrays write mg.tensor")
+
+
+def _gradient(gradient: Any) -> Any:
+    """Return a gradient as a Python number; raise TypeError if it is none."""
+    try:
+        return _number(gradient)
+    except TypeError:
+        raise TypeError(f"grad must be one number, or None to clear it; got {type(gradient).__name__}") from None
 
 
 def _get(x: Any) -> Any:

@@ -97,6 +97,11 @@ def test_triangles_of_small_and_large_matrices_are_numpys(shape):
         assert np.array_equal(arrays.tril(x, k), np.tril(x, k))
 
 
+def test_mean_squares_of_complex_numbers_are_not_magnitudes():
+    assert arrays.mean_square(np.array([1j, 2.0 + 1j])) == (-1 + (2 + 1j) ** 2) / 2
+    assert np.isnan(arrays.mean_square(np.zeros((0, 2))))
+
+
 def test_the_adjoint_of_complex_matrices_is_conjugated():
     z = np.array([[1 + 2j, 3.0], [4j, 5.0], [6.0, 7 - 1j]])
     assert arrays.mH(z).tolist() == z.conj().T.tolist()

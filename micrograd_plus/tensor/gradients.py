@@ -94,7 +94,7 @@ class GradientMethods(ReadingMethods):
             where no gradient is wanted.
         """
         found = getattr(self.node, "grad", None)
-        if found is not None and type(found) is not Variable.public:
+        if found is not None and type(found) is not type(self):
             found = self._require_node("grad").grad = self.of(found)
         if found is not None and recording.open:
             notify_change("read", self.node, None, found)
@@ -318,9 +318,9 @@ def accumulate(found: dict[Any, Any], create_graph: bool = False) -> None:
             if received.dtype is not leaf.shape_dtype[1]:
                 received = in_dtype(received, leaf)
             before = leaf.grad
-            if type(before) is Variable.public and before.node is None:
+            if before is not None and type(before) is Variable.public and before.node is None:
                 before = snapshot(before)
-            on_tensors = create_graph or type(before) is Variable.public
+            on_tensors = create_graph or (before is not None and type(before) is Variable.public)
             if grown and on_tensors:
                 notify_change("accumulate", grown, None, None)  # the sum is recorded, and finds these leaves done
                 grown = []

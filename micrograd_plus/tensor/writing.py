@@ -57,7 +57,7 @@ class WritingMethods(GradientMethods):
     def _assign(self, values: Any) -> None:
         """Give this tensor object new values."""
         self._refuse_result("make a new tensor, or x.detach() first")
-        if type(values) is Variable.public and values.dtype == self.dtype and values.shape == self.shape:
+        if type(values) is type(self) and values.dtype == self.dtype and values.shape == self.shape:
             replace_array(self, snapshot(values))  # the two share it, until one is written into
             return
         data = numbers(values, None, "assign")
@@ -170,7 +170,7 @@ class WritingMethods(GradientMethods):
     # x[i] = v ---------------------------------------------
 
     def __setitem__(self, index: Any, values: Any) -> None:
-        if type(values) is Variable.public and values.origin is not None and is_written_already(self, index, values):
+        if type(values) is type(self) and values.origin is not None and is_written_already(self, index, values):
             return
         self._put(index, values)
 
@@ -192,7 +192,7 @@ class WritingMethods(GradientMethods):
         if isinstance(self._data, np.generic):
             self._data = np.asarray(self._data)
         try:
-            if type(values) is Variable.public and values._data.dtype == self._data.dtype:
+            if type(values) is type(self) and values._data.dtype == self._data.dtype:
                 given = values._data
             else:
                 given = cast(numbers(values, None, "values"), self.dtype, "values")

@@ -145,7 +145,8 @@ class ChangeNotes(recorders.Recorder):
     def note_kept_gradients(self) -> None:
         """Note the gradients that leaves hold at the end, for those that nothing has changed."""
         kept = self.kept_gradients
-        for _, inputs, node, *_ in self._notes:
+        for note in self._notes:
+            _, inputs, node = note[:3]
             for leaf in [getattr(value, "node", None) for value in inputs] if node is None else node.parents:
                 if type(leaf) is Leaf and leaf not in kept and leaf.grad is not None:
                     gradient = leaf.grad

@@ -97,16 +97,11 @@ class AppliedRule(NamedTuple):
     @property
     def receiver(self) -> Any:
         """The node that receives the contribution: an input of the application, or in a forward walk a result."""
-        if isinstance(self.contribution, Push):
-            return self.contribution.receiver
-        parents = self.node.parents if isinstance(self.node, Node) else (self.node.first, self.node.second)
-        return parents[self.contribution.index]
-
-    @property
-    def reaches_leaf(self) -> bool:
-        """Whether the receiver was made by no operation."""
-        receiver = self.receiver
-        return type(receiver) is Leaf or getattr(receiver, "made_by", 0) is None
+        node, contribution = self.node, self.contribution
+        if isinstance(contribution, Push):
+            return contribution.receiver
+        parents = node.parents if isinstance(node, Node) else (node.first, node.second)
+        return parents[contribution.index]
 
 
 class FrameSnapshot:
@@ -149,6 +144,11 @@ class Call:
     def kind(self) -> str:
         """`scope`, or the kind of code it runs: `module`, `function` or `engine`."""
         return "scope" if self.scope is not None else kind_of(self.code)
+
+
+def is_leaf(key: Any) -> bool:
+    """Return whether a node or a value was made by no operation."""
+    return type(key) is Leaf or getattr(key, "made_by", 0) is None
 
 
 def maker_of(key: Any) -> Any:

@@ -67,13 +67,13 @@ class Groups:
     def _number_groups(self, of_application: list[Branch | None], of_node: list[Branch | None]) -> list[Branch]:
         """Number the branches that have nodes, each behind those around it, and return them in that order."""
         used: set[int] = set()
-        for branch in of_node:
+        for branch in dict.fromkeys(of_node):
             for each in self.tree.lineage(branch):
                 if id(each) in used:
                     break
                 used.add(id(each))
         order: dict[int, Branch] = {}
-        for branch in of_application:
+        for branch in dict.fromkeys(of_application):
             chain: list[Branch] = []
             for each in self.tree.lineage(branch):
                 if id(each) in order:
@@ -129,13 +129,12 @@ class Groups:
     @cached_property
     def _counts(self) -> Counts:
         counts = Counts([0] * len(self._branches.groups), [0] * len(self._branches.groups))
-        for group in self.of_nodes:
-            if group is not None:
-                counts.nodes[group] += 1
-        for step in self.history.steps:
-            group = self.of_nodes[self.outline.ids[id(step.node)]]
-            if group is not None:
-                counts.steps[group] += 1
+        ids, of_nodes = self.outline.ids, self.of_nodes
+        of_steps = (of_nodes[ids[id(step.node)]] for step in self.history.steps)
+        for in_groups, groups in ((counts.nodes, of_nodes), (counts.steps, of_steps)):
+            for group, count in Counter(groups).items():
+                if group is not None:
+                    in_groups[group] = count
         for group in range(len(self.parents) - 1, -1, -1):
             outer = self.parents[group]
             if outer is not None:

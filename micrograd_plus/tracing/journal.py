@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from .changes import Change
+from .events import AppliedRule, is_leaf
 from .groups import Groups
 from .history import History
 from .labels import ProgramNames
@@ -50,6 +51,7 @@ class Journal:
         self._gradients: dict[int, Any] = {}
         self._changed: set[int] = set()
         self._returned: dict[int, Any] = {}
+        self._arrived: dict[int, dict[int, Any]] = {}
         self._computed = self._stepped = 0
         self.ends: list[int] = []
         """How many entries there are after each change."""
@@ -80,8 +82,8 @@ class Journal:
                 (self._values if change.of == "value" else self._gradients)[node] = change.before
         for walk in reversed(later):
             self._note_begin(walk)
-        for node, key in enumerate(self.outline.keys):
-            if node in self._gradients and self.outline.application(key) is not None:
+        for node in self._gradients:
+            if self.outline.position_of_node[node] is not None:
                 self._gradients[node] = None  # it was made in the record
         self.first_values = dict(self._values)
         self.first_gradients = {node: gradient for node, gradient in self._gradients.items() if gradient is not None}
@@ -277,10 +279,11 @@ class Journal:
 
     def _arrivals(self, walk: RecordedWalk) -> dict[int, Any]:
         """Return what a walk brought to each leaf; for a forward walk the tangents that it began with."""
-        ids = self.outline.ids
-        if isinstance(walk, RecordedForwardWalk):
-            return {ids[id(key)]: tangent for key, tangent in walk.starts.items()}
-        return {ids[id(step.receiver)]: array_of(step.after) for step in walk.steps if step.reaches_leaf}
+        if id(walk) not in self._arrived:
+            is_forward = isinstance(walk, RecordedForwardWalk)
+            arrived = walk.starts.items() if is_forward else arrivals_at_leaves(walk.steps)
+            self._arrived[id(walk)] = {self.outline.ids[id(key)]: array_of(array) for key, array in arrived}
+        return self._arrived[id(walk)]
 
     def _gradients_before(self, walk: RecordedWalk, received: dict[int, Any]) -> dict[int, Any]:
         """Return the gradients that the leaves of a walk had when it began."""
@@ -293,6 +296,14 @@ class Journal:
             before, now = self._gradients.get(node), held.get(node)
             if not _is_same_gradient(before, now):
                 self._add("clear" if now is None else "assign", "gradient", node, before, now)
+
+
+def arrivals_at_leaves(steps: Iterable[AppliedRule]) -> Iterator[tuple[Any, Any]]:
+    """Yield each leaf that a step reaches, with the gradient that it has after the step."""
+    for step in steps:
+        receiver = step.receiver
+        if is_leaf(receiver):
+            yield receiver, step.after
 
 
 def is_of_values(walk: RecordedWalk) -> bool:

@@ -68,7 +68,7 @@ class Nodes:
             trace_node.summary = (op.forward.__doc__ or "").strip().partition("\n")[0] or None
         if kind == "application" and application is not None:
             trace_node.params = {name: param_text(value) for name, value in application.params.items()}
-            trace_node.inside = self._inside(application, self._upstreams.get(id(key)))
+            trace_node.inside = self._inside(application, key) if application.op.composite else None
         return trace_node
 
     def _cut(self, key: Any, op: Op) -> str | None:
@@ -83,11 +83,12 @@ class Nodes:
         steps = self.history.steps
         return {id(step.node): step.upstream for step in steps if not isinstance(step.contribution, Push)}
 
-    def _inside(self, application: Application, upstream: Any) -> Callable[[], Trace | None] | None:
-        """Return a function that records a composite application as a smaller program; None for any other."""
-        kinds = (ValueRef, Variable, int, float, complex)
+    def _inside(self, application: Application, key: Any) -> Callable[[], Trace | None] | None:
+        """Return a function that records a composite application as a smaller program; None if no gradient arrived
+        there, or if its inputs are unknown."""
+        upstream, kinds = self._upstreams.get(id(key)), (ValueRef, Variable, int, float, complex)
         are_known = all(value is None or isinstance(value, kinds) for value in application.inputs)
-        if not application.op.composite or upstream is None or not are_known:
+        if upstream is None or not are_known:
             return None
 
         def record_inside() -> Trace:

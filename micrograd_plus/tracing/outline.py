@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..backends.shapes import is_sequence
 from ..core.backward import Part
 from ..core.variable import Leaf, Node, Variable
-from .events import Application, FailedResult, ValueRef, maker_of
+from .events import Application, ValueRef, maker_of
 from .history import History
 from .values import array_of, has_same_entries, separate_arrays
 
@@ -38,6 +38,11 @@ class Constant:
 def requires_grad(key: Any) -> bool:
     """Return whether the value of a key requires a gradient."""
     return not isinstance(key, (Number, Constant, ValueRef, Variable))
+
+
+def is_number(application: Application) -> bool:
+    """Return whether an application is one of micrograd's values, which are their own keys."""
+    return application.node is None and hasattr(application.result, "made_by")
 
 
 class FirstUse(NamedTuple):
@@ -99,23 +104,32 @@ class Outline:
         for position, application in enumerate(self.applications):
             keys = self._input_keys(application)
             self.inputs_at.append(keys)
-            inputs = zip(keys, application.inputs, application.arrays, strict=True)
-            for place, (key, value, array) in enumerate(inputs):
+            for place, key in enumerate(keys):
                 if key is None:
                     continue
-                clock = max(clock, getattr(key, "created", 0))
+                if (created := getattr(key, "created", 0)) > clock:
+                    clock = created
                 if id(key) not in positions:
-                    self._note_use(key, value, array, position, place)
-            for key, result in zip(application.output_keys, application.results, strict=True):
-                if application.node is None:
-                    self._outputs[id(key)] = result
-                maker = maker_of(key)
-                clock = max(clock, getattr(maker, "created", 0))
-                positions.setdefault(id(key), position)
-                positions.setdefault(id(maker), position)
-                if type(key) is ValueRef:
-                    self._arrays[id(key._data)] = self._results[id(key.variable)] = key
+                    self._note_use(key, application.inputs[place], application.arrays[place], position, place)
+            if is_number(application):
+                positions.setdefault(id(application.result), position)
+                clock = max(clock, application.result.created)
+            else:
+                clock = self._note_results(application, position, clock)
             self._clocks.append(clock)
+
+    def _note_results(self, application: Application, position: int, clock: int) -> int:
+        """Note the keys of an application's results, and return the clock after it."""
+        for key, result in zip(application.output_keys, application.results, strict=True):
+            if key is not result and application.node is None:
+                self._outputs[id(key)] = result
+            maker = maker_of(key)
+            clock = max(clock, getattr(maker, "created", 0))
+            self.positions.setdefault(id(key), position)
+            self.positions.setdefault(id(maker), position)
+            if type(key) is ValueRef:
+                self._arrays[id(key._data)] = self._results[id(key.variable)] = key
+        return clock
 
     def _note_use(self, key: Any, value: Any, array: Any, position: int, place: int) -> None:
         """Note the array that a leaf held when an application used it."""
@@ -129,8 +143,11 @@ class Outline:
         """Return the keys of an application's inputs: the parents of its result, as they were then. An in-place
         operation can have given a tensor another node since."""
         inputs, node, arrays = application.inputs, application.node, application.arrays
-        if node is None and hasattr(application.result, "made_by"):  # single numbers are their own keys
-            if all(hasattr(value, "_data") for value in inputs):
+        if is_number(application):
+            for value in inputs:
+                if not hasattr(value, "_data"):
+                    break
+            else:
                 return inputs
             pairs = zip(inputs, arrays, strict=True)
             return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
@@ -192,15 +209,14 @@ class Outline:
             key = todo.pop()
             if key is not None and id(key) not in visited:
                 visited[id(key)] = key
-                todo += self.input_keys(key)[::-1]
+                todo.extend(reversed(self.input_keys(key)))
         return sorted(visited.values(), key=self._birth)
 
     def _birth(self, key: Any) -> int:
         """Return when a value was made, as one number: by the clock, then by the position of its application."""
-        used, made = self._first_uses.get(id(key)), self.positions.get(id(key))
-        if used is not None:
+        if (used := self._first_uses.get(id(key))) is not None:
             clock, order = self._clocks[used.position], 2 * used.position
-        elif made is not None:
+        elif (made := self.positions.get(id(key))) is not None:
             clock, order = self._clocks[made], 2 * made + 1
         else:
             clock, order = getattr(key, "created", 0), 0
@@ -244,13 +260,13 @@ class Outline:
     @cached_property
     def edges(self) -> Edges:
         """The edges between the nodes of the record."""
-        edges = Edges([], [])
+        ids, starts, ends = self.ids, list[int](), list[int]()
         for number, key in enumerate(self.keys):
             for parent in self.input_keys(key):
                 if parent is not None:
-                    edges.starts.append(self.ids[id(parent)])
-                    edges.ends.append(number)
-        return edges
+                    starts.append(ids[id(parent)])
+                    ends.append(number)
+        return Edges(starts, ends)
 
     # Values -----------------------------------------------
 
@@ -263,9 +279,8 @@ class Outline:
         application = self.application(key)
         if application is not None and application.node is key:
             return application.result
-        if application is not None:
-            result = self._outputs.get(id(key))
-            return None if isinstance(result, FailedResult) else array_of(result)
+        if application is not None:  # a result without a node is its own key
+            return array_of(self._outputs[id(key)]) if id(key) in self._outputs else getattr(key, "_data", None)
         if isinstance(key, (Number, Constant)):
             return key._data
         if id(key) in self.writes:

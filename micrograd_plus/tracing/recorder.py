@@ -163,10 +163,13 @@ class Recorder(ChangeNotes):
         holds the engine's frame, or Python could give its address to the next call, until the caller calls the engine
         again or the recording ends.
         """
-        running, token = self._running.get(caller, (None, None))
-        if running is not inner or token is None:
-            token = CallToken()
-            self._running[caller] = inner, token
+        running = self._running.get(caller)
+        if running is not None:
+            frame, token = running
+            if frame is inner:
+                return token
+        token = CallToken()
+        self._running[caller] = inner, token
         return token
 
     def _user_frame(self, frame: FrameType | None) -> FrameType | None:

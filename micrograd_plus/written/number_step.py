@@ -8,6 +8,7 @@ import gc
 import inspect
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from types import CellType
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,10 @@ MIXED = (
 )
 
 
+EMPTY = CellType()
+"""The cell of a variable that has no value yet, or none any more."""
+
+
 def find_values(x: Any, depth: int = 0) -> list[tuple[str, Value]]:
     """Return the Values in a network, and in nested lists and dictionaries, with their names."""
     if isinstance(x, Value):
@@ -52,8 +57,10 @@ def find_holders(function: Any) -> list[tuple[str, Any]]:
     if inspect.ismethod(function):
         found, function = [("self", owner)], function.__func__
     if inspect.isfunction(function):
-        variables = inspect.getclosurevars(function)
-        found += [*variables.globals.items(), *variables.nonlocals.items()]
+        names, space = function.__code__.co_names, function.__globals__
+        found += [(name, space[name]) for name in names if name in space]
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        found += [(name, cell.cell_contents) for name, cell in cells if cell != EMPTY]
     return found + (list(vars(owner).items()) if hasattr(owner, "__dict__") else [])
 
 

@@ -8,8 +8,9 @@ page is open every operation is interpreted. Other threads go on with the functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from threading import RLock
 from types import FunctionType
 from typing import Any
@@ -234,6 +235,32 @@ def _setting_reader(holder: Any, key: Any) -> Callable[[], Any]:
     if isinstance(key, tuple):
         return lambda: holder[key[0]][key[1]]
     return Setting(holder, key)
+
+
+class State(MutableMapping[str, Any]):
+    """The state of a parameter as an update reads it: its arrays and numbers are ink. A program whose update never asks
+    for the state does not depend on it."""
+
+    def __init__(self, page: OpenPage, owner: Any, tensor: Any):
+        self._touch = partial(page.touch_state, owner, tensor)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._touch()[name]
+
+    def __setitem__(self, name: str, x: Any) -> None:
+        self._touch()[name] = x
+
+    def __delitem__(self, name: str) -> None:
+        del self._touch()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._touch())
+
+    def __len__(self) -> int:
+        return len(self._touch())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._touch(), name)
 
 
 class Settings(dict[str, Any]):
@@ -465,7 +492,7 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
             page.note_tensor(tensor)
             before = tensor._data
             gradient = ownership.snapshot(gradient) if isinstance(gradient, Tensor) else gradient
-            after = self.new_values(before, gradient, page.touch_state(self, tensor), settings)
+            after = self.new_values(before, gradient, State(page, self, tensor), settings)
             after = after if after.dtype == before.dtype else after.astype(before.dtype)
             ownership.set_array(tensor, after)
     return loss

@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from threading import Lock
+from types import CellType, FunctionType
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -77,8 +78,10 @@ class Runner:
         }  # fmt: skip
         lines = guards.lines(self.space) if guards is not None else []
         arguments = [value for value in page.inputs if value.source[0] == "argument"]
+        if page.inputs:
+            lines.append(f"({''.join(f'seen{i}, ' for i in range(len(page.inputs)))}) = _seen")
         for i, value in enumerate(page.inputs):
-            lines += self._read(i, value)
+            lines += self._read(i, value, guards.unpacked if guards is not None else {})
         outs, puts = [], []
         for i, update in enumerate(page.updates):
             outs += [f"o{i}"] * isinstance(update.value, ArrayValue)
@@ -91,16 +94,20 @@ class Runner:
         self.call: Callable[..., Any] | None = None
         places = {value.source[1] for value in arguments}
         if guards is not None and places == set(range(program.argument_count)):
-            head = [f"if len(args) != {program.argument_count}: return _MISS"]
+            count = program.argument_count
+            head = [f"if len(args) != {count}: return _MISS" if count else "if args: return _MISS"]
             head += [line for value in arguments for line in self._check_argument(value)]
             lines[-1] = self._return(program.structure, results)
             self.call = self._define("run(leaves)", [*head, *lines], program, "args")
 
     def _define(self, head: str, lines: list[str], program: Program, name: str = "leaves") -> Any:
-        text = f"def {head.replace('leaves', name)}:\n" + "\n".join(f"    {line}" for line in lines)
-        text = text.replace("leaves[", f"{name}[")
+        """Return the function of some lines. It shares the user's variables, which is the fastest way to read them."""
+        cells = {name: x for name, x in self.space.items() if isinstance(x, CellType)}
+        body = "\n".join(f"        {line}" for line in lines).replace("leaves[", f"{name}[")
+        text = f"def make({', '.join(cells)}):\n    def {head.replace('leaves', name)}:\n{body}\n    return run"
         exec(builtins.compile(text, f"<around {program.filename[1:]}", "exec"), self.space)
-        return self.space["run"]
+        code = self.space["make"](*cells.values()).__code__
+        return FunctionType(code, self.space, closure=tuple(cells[each] for each in code.co_freevars))
 
     def _return(self, structure: Any, results: list[str]) -> str:
         """Return the line that returns the result in its structure."""
@@ -134,17 +141,17 @@ class Runner:
             f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS",
         ]
 
-    def _read(self, i: int, value: ArrayValue) -> list[str]:
-        """Return the lines that read one input."""
+    def _read(self, i: int, value: ArrayValue, unpacked: dict[int, str]) -> list[str]:
+        """Return the lines that read one input. Some tensors are `unpacked` into variables."""
         kind, what = value.source[:2]
         self.space[f"s{i}"] = what
         if kind == "argument":
             return [f"a{i} = leaves[{what}]", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data"]
         self.space[f"f{i}"] = value.shape, value.dtype, value.strides
-        check = f"if a{i} is not _seen[{i}] and not _fits(a{i}, f{i}, _seen, {i}): return _MISS"
+        check = f"if a{i} is not seen{i} and not _fits(a{i}, f{i}, _seen, {i}): return _MISS"
         if kind == "tensor":
-            self.space[f"n{i}"] = what.node
-            return [f"a{i} = s{i}._data", f"if s{i}.node is not n{i}: return _MISS", check]
+            self.space[f"n{i}"], tensor = what.node, unpacked.get(id(what), f"s{i}")
+            return [f"a{i} = {tensor}._data", f"if {tensor}.node is not n{i}: return _MISS", check]
         if kind == "gradient":
             return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", check]
         if kind == "read":
@@ -204,6 +211,8 @@ def key_of(x: Any) -> Any:
 
 class Compiled:
     """A step that runs as a NumPy program. See `source`, `programs` and `counts`."""
+
+    __slots__ = ("__dict__", "__weakref__", "_last", "_written", "rules_version")  # what each call reads is fast
 
     def __init__(self, function: Callable[..., Any], exact: bool = True):
         functools.update_wrapper(self, function)

@@ -4,14 +4,20 @@ Most browsers do not break lines inside `<math>` (Firefox does after operators, 
 formula is therefore a paragraph of several `<math>` elements that wrap like words: before an operator, at a space,
 after a comma or opening bracket, but not within a short group. If there is too little room, fractions, roots and lists
 of cases are written on one line.
+
+Where a formula may break depends on how long its words and numbers are, not on their letters. So formulas of one form
+share a layout, in which each fills in its own.
 """
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from functools import lru_cache
 from html import escape
+from typing import Any
 
 OPERATORS = set("=≈≠<>≤≥+−·×@/∧∨")
 OPENING, SEPARATORS = set("([{"), set(",;")
@@ -22,6 +28,14 @@ NARROW, BROAD = 32, 84
 ROWS = {"mrow", "mtd"}
 SCRIPTS = {"msup", "msub", "msubsup"}
 SCRIPT_SIZE = 0.7
+APPLIES = "\u2061"
+"""The invisible sign between a function and its argument, which has no width."""
+SIGNS = OPERATORS | OPENING | SEPARATORS
+FIRST_SLOT, MOST_SLOTS = 0xD800, 0x800
+"""Letters that stand for the words of a formula in its layout: surrogates, which no text of an XML document has."""
+
+Outline = tuple[str, Any, tuple[tuple[str, str], ...], tuple[Any, ...]]
+"""The form of an element: its tag, its text or the length of a word, its attributes, and the forms of its children."""
 
 
 def lines(tree: ET.Element) -> str:
@@ -29,6 +43,40 @@ def lines(tree: ET.Element) -> str:
 
     If narrow pages need other breaks, return both versions; the style sheet shows one.
     """
+    words: list[str] = []
+    layout = _layout(_outline(tree, words))
+    return "".join([part if isinstance(part, str) else _escape(words[part]) for part in layout])
+
+
+def _outline(part: ET.Element, words: list[str]) -> Outline:
+    """Return the form of an element, and add its words to a list."""
+    text: str | int = part.text or ""
+    if text and text not in SIGNS and APPLIES not in text and len(words) < MOST_SLOTS:
+        words.append(text)
+        text = len(text)
+    inner = tuple([_outline(child, words) for child in part]) if len(part) else ()
+    return part.tag, text, tuple(part.attrib.items()), inner
+
+
+@lru_cache(maxsize=2000)
+def _layout(outline: Outline) -> tuple[str | int, ...]:
+    """Return the paragraphs of formulas of one form in pieces, with the index of a word in the place of each."""
+    tree = _element(outline, map(chr, range(FIRST_SLOT, FIRST_SLOT + MOST_SLOTS)))
+    pieces = re.split(r"([\ud800-\udfff])\1*", _write_lines(tree))
+    return tuple(ord(piece) - FIRST_SLOT if k % 2 else piece for k, piece in enumerate(pieces))
+
+
+def _element(outline: Outline, slots: Iterator[str]) -> ET.Element:
+    """Return an element of a form, with the next slot for each of its words."""
+    tag, text, attributes, inner = outline
+    element = ET.Element(tag, dict(attributes))
+    element.text = next(slots) * text if isinstance(text, int) else text
+    element.extend([_element(child, slots) for child in inner])
+    return element
+
+
+def _write_lines(tree: ET.Element) -> str:
+    """Return the paragraphs of an element, which is taken apart."""
     if _width(tree) <= NARROW:
         return _paragraphs(tree, NARROW)
     narrow, broad = _paragraphs(deepcopy(tree), NARROW), _paragraphs(tree, BROAD)
@@ -155,7 +203,7 @@ def _identifier(text: str) -> ET.Element:
 def _width(part: ET.Element) -> float:
     """Return the approximate width of a part in letters."""
     text = part.text or ""
-    own = len(text) - text.count("\u2061") + (text in OPERATORS)
+    own = len(text) - text.count(APPLIES) + (text in OPERATORS)
     if not len(part):
         return own
     widths = [_width(child) for child in part]
