@@ -347,14 +347,14 @@ def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
     spelled = {name for name, shown in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula) if name == shown}
     terms, node_names, known = program_terms(trace), names(trace), program_names(trace)
 
-    def called(start: int, name: str) -> str:
+    def name_of(start: int, name: str) -> str:
         constant = _constant(trace, trace["nodes"][start])
         if term := terms[start] or constant:
             return f"({term})" if constant and term.startswith(MINUS) else term
         return name if len(name) > 2 and name not in known else node_names[start]
 
     return {
-        name: called(start, name) for start, end, name in edges(trace) if end == step["node"] and name in spelled
+        name: name_of(start, name) for start, end, name in edges(trace) if end == step["node"] and name in spelled
     }
 
 

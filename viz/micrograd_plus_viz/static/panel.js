@@ -100,7 +100,8 @@ function numbersSection(data, step, left) {
     largest, room)));
   const upstream = valueAt(data, step.upstreams.upstream);
   const first = step.summed ? raw : sent;
-  if (local) cards.push(then(signOfLocal(data, step), card("local", local, largestOf(local), room)));
+  if (local) cards.push(then(signOfLocal(data, step), card("local", local, largestOf(local), room,
+    shapeAndRange(local))));
   const besides = local ? [] : arrayCards(data, step, room);
   for (const each of besides) cards.push(then(",", each));
   cards.push(then(local && isProduct(step) ? signBefore(productSign(upstream, local, first), mark, "contribution")
@@ -149,7 +150,7 @@ function arrayCards(data, step, room, wanted = () => true) {
     return called ? `${called} (${name} in the rule)` : name === "out" ? "out, the result" : name;
   };
   return readOf(data, step).filter((each) => weighs(data, step, each) && wanted(each)).map(([name, value]) => {
-    const shown = cardFrame(make("b", "", title(name)), aboutOf(value), ...brief(value, largestOf(value), room));
+    const shown = cardFrame(make("b", "", title(name)), shapeAndRange(value), ...brief(value, largestOf(value), room));
     shown.dataset.of = name;
     return shown;
   });

@@ -404,13 +404,14 @@ const cardFrame = (word, about, ...children) => make("figure", "card",
 const missing = (text) => make("p", "missing", text);
 const hasSeveral = (value) => value !== null && !isScalar(value);
 
-// The shape of an array, and of a picture the size of its largest entry.
-const aboutOf = (value) => (!hasSeveral(value) ? null : isWritten(value) || value.odd || !entriesOf(value).length
-  ? shapeText(value.shape) : `${shapeText(value.shape)} ${plusMinus(largestOf(value))}`);
+// The shape of an array, and with it the size of its largest entry, if its picture has a scale of its own.
+const shapeOf = (value) => (hasSeveral(value) ? shapeText(value.shape) : null);
+const shapeAndRange = (value) => (!hasSeveral(value) || isWritten(value) || value.odd || !entriesOf(value).length
+  ? shapeOf(value) : `${shapeText(value.shape)} ${plusMinus(largestOf(value))}`);
 
 // A value below its name.
-function card(word, value, largest, room) {
-  const shown = cardFrame(wordFor(word), aboutOf(value), ...brief(value, largest, room));
+function card(word, value, largest, room, about = shapeOf(value)) {
+  const shown = cardFrame(wordFor(word), about, ...brief(value, largest, room));
   if (typeof word === "string") shown.dataset.of = word;
   return shown;
 }
