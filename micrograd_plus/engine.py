@@ -103,9 +103,10 @@ class Value:
 
     @grad.setter
     def grad(self, gradient: Any) -> None:
+        number = gradient if type(gradient) in (int, float) else 0 if gradient is None else _gradient(gradient)
         if recording.open:  # to a recorder, a gradient of 0 is none
-            notify_change("gradient", self, self._grad or None, gradient or None)
-        self._grad = 0 if gradient is None else gradient
+            notify_change("gradient", self, self._grad or None, number or None)
+        self._grad = number
 
     @property
     def label(self) -> str:
@@ -143,7 +144,7 @@ class Value:
             held = {parent: parent._grad for parent in self.parents} if recording.open and self.made_by.plain else {}
             self.made_by.vjp(self)
             for parent, before in held.items():
-                notify_change("gradient", parent, before or None, parent._grad or None)
+                notify_change("gradient", parent, before or None, parent._grad or None, "_backward")
 
         return (lambda: None) if self.made_by is None else _backward
 
@@ -178,7 +179,8 @@ class Value:
                 value._grad = before
             notify_walk_rejection(self)
             raise
-        begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in listeners()]
+        since = order[-1].created if order else 0
+        begun = [each.begin_walk(self, 1.0, False, dict(earlier), since) for each in listeners()]
         observers = [on_step for on_step in begun if on_step is not None]
         value: Any = self
         fresh: set[Any] = {self}
@@ -450,6 +452,14 @@ def _number(data: Any) -> Any:
     if isinstance(data, (int, float)):
         return data
     raise TypeError(f"a Value must hold one number, got {type(data).__name__}; for arrays write mg.tensor")
+
+
+def _gradient(gradient: Any) -> Any:
+    """Return a gradient as a Python number; raise TypeError if it is none."""
+    try:
+        return _number(gradient)
+    except TypeError:
+        raise TypeError(f"grad must be one number, or None to clear it; got {type(gradient).__name__}") from None
 
 
 def _get(x: Any) -> Any:

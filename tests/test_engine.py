@@ -160,6 +160,7 @@ def leave(handle):
 # Mappings, retained gradients, hooks ------------------------------------------------------------------------
 
 
+
 @pytest.mark.parametrize("given", [[1, 2], np.array([1.0, 2.0]), mg.tensor([1.0, 2.0])])
 def test_an_assigned_gradient_takes_the_dtype_of_its_leaf(given):
     x = mg.tensor([3.0, 4.0], requires_grad=True, dtype="float32")

@@ -453,3 +453,14 @@ def test_a_recorded_slope_that_is_a_comparison_is_a_number():
         Value(3.0).relu().backward()
     content = json.loads(trace.to_json())
     assert json.dumps(content["values"][content["steps"][0]["local"]]["data"]) in ("[1]", "[1.0]")
+
+
+@pytest.mark.parametrize("given", ["3", [1.0], np.ones(2), 2 + 1j])
+def test_a_gradient_that_is_no_number_is_refused_when_it_is_set(given):
+    x = Value(2.0)
+    with pytest.raises(TypeError, match=rf"grad must be one number, .* got {type(given).__name__}"):
+        x.grad = given
+    assert x.grad == 0
+    x.grad = np.float64(0.5)
+    (x * x).backward()
+    assert x.grad == 4.5

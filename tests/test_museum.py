@@ -93,7 +93,7 @@ def test_an_exhibit_explains_its_mistake_and_its_effect(exhibit):
 def test_the_mistakes_that_engines_shipped_are_all_here():
     titles = {each.title for each in museum.exhibits}
     assert titles >= {
-        "layer_norm: normalisation passed through", "conv2d: passed through", "dropout: gradient sent to the mask",
+        "layer_norm: normalisation passed through", "conv2d: passed through", "dropout: mask forgotten",
         "mean: axis of a mean not put back", "max: ties counted twice", "maximum: ties of a pair counted twice",
         "prod: divided by the factor", "two_checkpoints: cut between segments",
         "scaled_dot_product_attention: scale of attention forgotten", "soft_capped_attention: scale and cap forgotten",
@@ -124,7 +124,7 @@ def test_showing_the_whole_museum_changes_no_rule_of_the_engine():
 
 def test_a_rule_is_restored_if_the_block_fails():
     before = rules_of_everything()
-    exhibit = museum.find_exhibit("dropout: gradient sent to the mask")
+    exhibit = museum.find_exhibit("dropout: mask forgotten")
     with pytest.raises(ZeroDivisionError), museum.replaced_rules(exhibit):
         raise ZeroDivisionError
     assert rules_of_everything() == before

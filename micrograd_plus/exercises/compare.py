@@ -121,11 +121,27 @@ class Expected:
     @cached_property
     def reached_by_infinity(self) -> dict[str, Any] | None:
         """The entries that depend on an infinite upstream: they change when a finite one replaces it."""
-        others = self.case.expects.get("finite")
-        if others is None:
+        if not self.with_finite_upstream:
             return None
-        first, second = (right_answers(self.exercise, self.case, other, finite=i) for i, other in enumerate(others))
+        first, second, _ = self.with_finite_upstream
         return {name: ~(np.isfinite(self.right[name]) & (first[name] == second[name])) for name in self.right}
+
+    @cached_property
+    def with_finite_upstream(self) -> list[dict[str, Any]]:
+        """If an entry of upstream is infinite, the right answers to three finite ones.
+
+        The first and the last differ in that entry alone, the second differs everywhere.
+        """
+        return [right_answers(self.exercise, self.case, other, finite=i)
+                for i, other in enumerate(self.case.expects.get("finite", ()))]  # fmt: skip
+
+    def spared_by_infinity(self, name: str) -> Any:
+        """Return the right answer where it does not depend on the infinite entry of upstream, and nan elsewhere.
+
+        The right rule may multiply infinity by 0 there and send nan. A rule that picks entries does not.
+        """
+        first, _, other = self.with_finite_upstream
+        return np.where(first[name] == other[name], first[name], np.nan)
 
 
 def right_answers(exercise: Exercise, case: Case, request: dict[str, Any], finite: int | None = None,
@@ -287,6 +303,7 @@ def compare_arrays(expected: Expected, name: str, right: Any, value: Any) -> Wro
         if reached is not None:
             nan_for_zero = np.isnan(value) & (right == 0)
             fine |= reached[name] & ~np.isfinite(value) | nan_for_zero
+            fine |= close_entries(value, expected.spared_by_infinity(name), expected.slack[name])
     return None if np.all(fine) else describe_difference(name, right, value, fine)
 
 

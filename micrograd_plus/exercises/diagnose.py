@@ -115,7 +115,7 @@ def find_listed(tried: Tried, telling: Sequence[int], explains: Callable[[Mistak
     if listed is None:
         listed = next((known for known in exercise.mistakes
                        if known.recognizes is not None and known.recognizes(exercise, differences)), None)  # fmt: skip
-    if listed is None and is_constant_factor(differences):
+    if listed is None and exercise.op is not None and is_constant_factor(differences):
         return mistake("half", title=HALF_OF_TWO) if may_be_average(exercise, differences) else recognize(differences)
     return listed
 

@@ -129,9 +129,13 @@ def edit_product(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
     yield f"{quote(left)} is left out", right
     yield f"divided by {quote(right)} instead of multiplied", ast.BinOp(left, ast.Div(), right)
     yield f"{quote(left)} and {quote(right)} are added instead of multiplied", ast.BinOp(left, ast.Add(), right)
-    for factor in (left, right):
+    for factor, other in ((left, right), (right, left)):
         if not isinstance(factor, ast.Constant):
             yield f"the factor {quote(factor)} is there twice", ast.BinOp(node, ast.Mult(), factor)
+        if name_of_call(other) in REDUCTIONS and other.args:
+            inside = ast.BinOp(other.args[0], ast.Mult(), factor)
+            yield (f"{quote(factor)} is multiplied inside of `{name_of_call(other)}`, not after it",
+                   ast.Call(other.func, [inside, *other.args[1:]], other.keywords))  # fmt: skip
 
 
 def edit_quotient(node: ast.BinOp, left: Any, right: Any) -> Iterator[Edit]:
@@ -170,12 +174,18 @@ def edit_sign(node: ast.UnaryOp, names: Sequence[str]) -> Iterator[Edit]:
 
 def edit_call(node: ast.Call, names: Sequence[str]) -> Iterator[Edit]:
     """Yield the edits of a call: left out, applied twice, another reduction, another axis."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = name_of_call(node)
     if node.args:
         for known, editor in CALLS:
             if name in known:
                 yield from editor(node, name)
     yield from edit_keywords(node)
+
+
+def name_of_call(node: Any) -> str:
+    """Return the name of the function or method that is called; an empty text for other nodes."""
+    function = getattr(node, "func", None)
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def edit_reduction(node: ast.Call, name: str) -> Iterator[Edit]:

@@ -379,11 +379,18 @@ def fit(array: Any, shape: tuple[int, ...], reduce: Callable[[Any, tuple[int, ..
 REDUCE: dict[str, Callable[[Any, tuple[int, ...]], Any]] = {
     "sum_to_shape": sum_to_shape,
     "mean_to_shape": lambda x, shape: sum_to_shape(x, shape) / (x.size / max(1, int(np.prod(shape)))),
+    "max_to_shape": lambda x, shape: reduce_to_shape(np.max, x, shape),
     "first_of": lambda x, shape: x[(0,) * (x.ndim - len(shape))][tuple(slice(n) for n in shape)],
     "sum_of_new_axes_only": lambda x, shape: x.sum(tuple(range(x.ndim - len(shape))))[tuple(slice(n) for n in shape)],
     "first_of_new_axes_only": lambda x, shape: sum_to_shape(x[(0,) * (x.ndim - len(shape))], shape),
 }  # fmt: skip
 """What students do with broadcasting: repeated entries are added, averaged, or all but the first are left out."""
+
+
+def reduce_to_shape(reduction: Callable[..., Any], x: Any, shape: tuple[int, ...]) -> Any:
+    """Return the reduction of an array to a shape that it was broadcast from."""
+    lead = x.ndim - len(shape)
+    return reduction(x, axis=tuple(i for i in range(x.ndim) if i < lead or shape[i - lead] == 1)).reshape(shape)
 
 
 def add_sums_to_shape(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]) -> None:

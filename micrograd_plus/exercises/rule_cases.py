@@ -79,9 +79,10 @@ class RuleCases:
             return None
         values, out = self._values(sample)
         upstream = draw_upstream(out, rng)
-        finite = None
+        finite, place = None, 0
         if about == NOT_FINITE_UPSTREAM:
-            finite, upstream = upstream, with_infinity(upstream, rng)
+            finite, place = upstream, rng.integers(first_part(upstream).size)
+            upstream = with_entry(finite, place, np.inf)
         names = self.op.input_names(len(sample.inputs))
         expects: dict[str, Any] = {
             "shapes": {name: tuple(sample.inputs[names.index(name)].shape) for name in answers},
@@ -92,7 +93,7 @@ class RuleCases:
             expects["upstream"] = upstream
         request = self._request(values, upstream, answers)
         if finite is not None:
-            others = [finite, rescale(finite)]
+            others = [finite, rescale(finite), with_entry(finite, place, 3.0)]
             expects["finite"] = [self._request(values, each, answers) for each in others]
             if self.is_local:
                 expects["finite_upstream"] = others
@@ -267,12 +268,17 @@ def rescale(upstream: Any) -> Any:
     return tuple(map(rescale, upstream)) if isinstance(upstream, tuple) else upstream * 1.7 + 0.3
 
 
-def with_infinity(upstream: Any, rng: Any) -> Any:
-    """Return an upstream gradient with one infinite entry."""
+def first_part(upstream: Any) -> Any:
+    """Return an upstream gradient, or its first part if the operation has several outputs."""
+    return upstream[0] if isinstance(upstream, tuple) else upstream
+
+
+def with_entry(upstream: Any, place: int, number: float) -> Any:
+    """Return an upstream gradient whose entry at a place, of its first part if it has several, is another number."""
     if isinstance(upstream, tuple):
-        return (with_infinity(upstream[0], rng), *upstream[1:])
+        return (with_entry(upstream[0], place, number), *upstream[1:])
     changed = upstream.copy()
-    changed.reshape(-1)[rng.integers(changed.size)] = np.inf
+    changed.reshape(-1)[place] = number
     return changed
 
 

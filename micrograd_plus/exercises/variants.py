@@ -15,6 +15,7 @@ import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +67,14 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
     yield from read_other_values(op, answer, used, reads)
     forms = [form_function(code, readable, {"np": np}) for code in textbook_forms().get(known_as, [])]
     edits: list[tuple[str, Any]] = []
-    for inputs, function, tree in [*rule_trees(right), *((served, *form) for form in forms)]:
+    trees = [*((*each, False) for each in rule_trees(right)), *((served, *form, True) for form in forms)]
+    for inputs, function, tree, is_form in trees:
         names = [name for name in reads if not name.endswith(SHAPES) and name not in op.params]
         named = short_definitions(tree)
         for words, edited in edit_function(tree, names, function.__globals__, readable):
             title = replace_names(words, named)
+            if is_form and LINE.search(title):
+                continue  # a student knows the values of a form, and none of its lines
             others = [(other, each) for other, each in right if not set(other) & set(inputs)]
             edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
             yield variant(*edits[-1])
@@ -80,10 +84,15 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
     yield from results_of_all
     if len(served) > 1 and op.kind != "elementwise":
         yield from scales_of_one(answer, served)
+    for first, second in combinations(served, 2):
+        yield variant(f"the results for `{first}` and `{second}` are exchanged",
+                      exchange_results(answer, first, second))  # fmt: skip
     if "padding" in op.params and served == ("x",):
         yield variant("the padding is cut off at the end only: the image is shifted", crop_at_the_end(answer))
     if whole and op.kind == "elementwise" and len(served) == 1:
         yield from sum_before_multiplying(op, served, rules)
+    for title, undo in SUMS_TOO_FEW.items() if whole else ():
+        yield variant(title, combine(op, served, right, whole=True, undo=undo))
     yield from rules_of_others(op, served, reads, whole)
     yield from two_mistakes(op, used, [*edits, *((each.title, each.wrong_answer) for each in results_of_all)])
 
@@ -174,6 +183,7 @@ def replace_names(title: str, definitions: dict[str, str]) -> str:
 
 
 CODE_OF_NAME = re.compile(r"`(\w+)`")
+LINE = re.compile(r"`[^`]* (\+|-|)= [^`]*`")
 
 
 def with_values(answer: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
@@ -211,7 +221,10 @@ def fix_setting(op: Op, answer: Any, name: str) -> Iterator[Mistake]:
         if isinstance(value, (int, float, bool, str, tuple, type(None))):
             yield variant(title, with_values(answer, lambda v, b=value: {name: b}))
             if name in SETTINGS_OF_WINDOWS:
-                yield variant(title, visit_other_windows(op, answer, name, value))
+                yield variant(title, visit_other_windows(op, answer, name, lambda v, b=value: b))
+    if name == "stride" and "kernel_size" in op.params:
+        yield variant("`stride` is left out: windows are always side by side, as far apart as they are wide",
+                      visit_other_windows(op, answer, name, lambda v: v["kernel_size"]))  # fmt: skip
 
 
 def array_names(op: Op, reads: Sequence[str]) -> list[str]:
@@ -237,15 +250,16 @@ SETTINGS_OF_WINDOWS = ("stride", "padding", "dilation")
 """Parameters that say which windows of an image are visited."""
 
 
-def visit_other_windows(op: Op, answer: Any, name: str, value: Any) -> Any:
-    """Return the answer of loops over the output that visit other windows, since a parameter is fixed.
+def visit_other_windows(op: Op, answer: Any, name: str, choose: Callable[[dict[str, Any]], Any]) -> Any:
+    """Return the answer of loops over the output that visit other windows: `choose` gives another value of a parameter.
 
-    The loops end with the output that the call has. With a fixed parameter, the output would have another shape, whose
+    The loops end with the output that the call has. With another parameter, the output would have another shape, whose
     other places receive nothing.
     """
 
     @takes_all_values
     def other(values: dict[str, Any], xp: Any) -> Any:
+        value = choose(values)
         fixed = {**{each: values[each] for each in op.params}, name: value}
         inputs = [values.get(each, np.zeros(values.get(f"{each}{SHAPES}", ()))) for each in op.inputs]
         arrived = np.zeros(np.shape(op.compute(ENGINE, inputs, fixed)[0]))
@@ -298,6 +312,15 @@ def sum_before_multiplying(op: Op, served: tuple[str, ...], rules: Sequence[Any]
         return {served[0]: unbroadcast(values["upstream"], shape) * unbroadcast(slopes, shape)}
 
     yield variant("summed over the repeated axes before the product, not after it", other)
+
+
+SUMS_TOO_FEW: dict[str, Callable[[Any, tuple[int, ...]], Any]] = {
+    "only the new axes in front are summed, not those of length 1":
+        lambda x, shape: x.sum(axis=tuple(range(x.ndim - len(shape)))),
+    "only the first axis is summed, not every axis along which the value is repeated":
+        lambda x, shape: x.sum(axis=0) if x.ndim > len(shape) else x,
+}  # fmt: skip
+"""Ways to undo broadcasting that leave out axes."""
 
 
 # Other results --------------
@@ -398,7 +421,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 def value_title(name: str, local: bool) -> str:
     """Return the words for an answer that is a value itself."""
     if name == "upstream":
-        return "upstream is passed on unchanged: the rest of the rule is left out, and the shape or order not undone"
+        return "upstream is passed on unchanged: the rest of the rule is left out"
     if name == "out" and local:
         return "the forward again: the value `out` itself, not a slope"
     return f"the value `{name}` itself, not a slope" if local else f"the value `{name}` itself, without upstream"
@@ -480,6 +503,17 @@ def change_one(answer: Any, name: str, change: Callable[[Any, dict[str, Any]], A
     def other(values: dict[str, Any], xp: Any) -> Any:
         sent = answer(values, xp)
         return sent | {name: change(sent[name], values)} if name in sent else sent
+
+    return other
+
+
+def exchange_results(answer: Any, first: str, second: str) -> Any:
+    """Return an answer of several results, two of which are exchanged."""
+
+    @takes_all_values
+    def other(values: dict[str, Any], xp: Any) -> Any:
+        sent = answer(values, xp)
+        return sent | {first: sent[second], second: sent[first]} if {first, second} <= sent.keys() else sent
 
     return other
 

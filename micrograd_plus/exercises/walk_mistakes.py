@@ -17,6 +17,8 @@ np = devices.device("cpu").library
 
 Record = Callable[[dict[str, Any]], Any]
 """A function that returns the trace of a program with these inputs."""
+ONE_PATH = "only one of several paths counts"
+"""The name of gradients that overwrite each other. Someone who works by hand forgets the other paths."""
 MOST_KEPT = 8
 """The number of traces that are kept, since each is repeated with many mistakes."""
 
@@ -36,7 +38,7 @@ def walk_mistakes(record: Record, trial: dict[str, Any], read: Callable[[Any, An
         return takes_all_values(lambda values, xp: read(replay(keep(values), wrong, steps=steps), trace))
 
     for name, row in REPLAYS.items():
-        yield mistake(row, repeat(name))
+        yield mistake("path", repeat(name), title=ONE_PATH) if name == "replace" else mistake(row, repeat(name))
     yield mistake("M3", repeat("levels"), title="level by level: a node passes on before all has arrived")
     for step in trace.steps:
         number, rule = step.index + 1, step.rule
@@ -46,7 +48,7 @@ def walk_mistakes(record: Record, trial: dict[str, Any], read: Callable[[Any, An
             "path", repeat("left out", [number]), title=f"a path is forgotten: step {number}, `{rule}`, sends nothing"
         )
         if step.before is not None:
-            yield mistake("M1", repeat("replace", [number]), title=f"the gradient is overwritten {at}")
+            yield mistake("path", repeat("replace", [number]), title=f"{ONE_PATH}: what step {number}, `{rule}`, sends")
         if step.summed_axes:
             yield mistake("M27", repeat("axes", [number]), title=f"broadcasting is not undone {at}")
         if step.local is not None:

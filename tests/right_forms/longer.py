@@ -325,3 +325,239 @@ def _(f, x, upstream, h):
         down[i] -= h
         g[i] = (upstream * (f(up) - f(down)) / (2 * h)).sum()
     return g
+
+
+# Loops over the entries of the output, as in CS231n's naive forms
+
+
+@form("pad.x")
+def _(upstream, x_shape, pad_width, mode):
+    """Every entry of the result adds to the entry that it copies."""
+    numbers = np.pad(np.arange(math.prod(x_shape)).reshape(x_shape) + 1, pad_width, mode)
+    received = np.zeros(math.prod(x_shape) + 1)
+    for number, arrived in zip(numbers.ravel(), upstream.ravel(), strict=True):
+        received[number] += arrived
+    return received[1:].reshape(x_shape)
+
+
+def windows(shape, size, stride, padding, dilation=(1, 1)):
+    """Yield the place of each window in the output, and the rows and columns of the padded image that it covers."""
+    counts = [(shape[2 + i] + 2 * padding[i] - dilation[i] * (size[i] - 1) - 1) // stride[i] + 1 for i in range(2)]
+    for i in range(counts[0]):
+        for j in range(counts[1]):
+            rows = i * stride[0] + dilation[0] * np.arange(size[0])
+            columns = j * stride[1] + dilation[1] * np.arange(size[1])
+            yield i, j, np.ix_(rows, columns), i * counts[1] + j
+
+
+def enlarge(x, padding, value=0.0):
+    """Return padded images."""
+    return np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2), constant_values=value)
+
+
+def crop(x, shape, padding):
+    """Return the images without their padding."""
+    return x[:, :, padding[0] : padding[0] + shape[2], padding[1] : padding[1] + shape[3]]
+
+
+@form("unfold.x")
+def _(upstream, x_shape, kernel_size, stride, padding, dilation):
+    """Column by column."""
+    received = enlarge(np.zeros(x_shape), padding)
+    for n in range(x_shape[0]):
+        for c in range(x_shape[1]):
+            for _, _, seen, column in windows(x_shape, kernel_size, stride, padding, dilation):
+                part = upstream[n, :, column].reshape(x_shape[1], *kernel_size)[c]
+                received[n, c][seen] += part
+    return crop(received, x_shape, padding)
+
+
+@form("conv2d.x")
+def _(upstream, x, weight, stride, padding, dilation, groups):
+    """Each window sends to what it saw, filter by filter."""
+    received, of_group = enlarge(np.zeros(x.shape), padding), len(weight) // groups
+    for n in range(len(x)):
+        for o in range(len(weight)):
+            for c in range(weight.shape[1]):
+                channel = o // of_group * weight.shape[1] + c
+                for i, j, seen, _ in windows(x.shape, weight.shape[2:], stride, padding, dilation):
+                    received[n, channel][seen] += upstream[n, o, i, j] * weight[o, c]
+    return crop(received, x.shape, padding)
+
+
+@form("conv2d.weight")
+def _(upstream, x, weight, stride, padding, dilation, groups):
+    """Each filter collects what it met."""
+    received, wide, of_group = np.zeros(weight.shape), enlarge(x, padding), len(weight) // groups
+    for n in range(len(x)):
+        for o in range(len(weight)):
+            for c in range(weight.shape[1]):
+                channel = o // of_group * weight.shape[1] + c
+                for i, j, seen, _ in windows(x.shape, weight.shape[2:], stride, padding, dilation):
+                    received[o, c] += upstream[n, o, i, j] * wide[n, channel][seen]
+    return received
+
+
+@form("max_pool2d.x")
+def _(upstream, x, kernel_size, stride, padding, dilation):
+    """The first largest entry of each window takes all."""
+    received, wide = enlarge(np.zeros(x.shape), padding), enlarge(x, padding, -np.inf)
+    for n in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            for i, j, seen, _ in windows(x.shape, kernel_size, stride, padding, dilation):
+                first = np.unravel_index(np.argmax(wide[n, c][seen]), kernel_size)
+                received[n, c, seen[0][first[0], 0], seen[1][0, first[1]]] += upstream[n, c, i, j]
+    return crop(received, x.shape, padding)
+
+
+@form("avg_pool2d.x")
+def _(upstream, x_shape, kernel_size, stride, padding, count_include_pad):
+    """Equal shares for each entry of a window."""
+    received, inside = enlarge(np.zeros(x_shape), padding), enlarge(np.ones(x_shape), padding)
+    for n in range(x_shape[0]):
+        for c in range(x_shape[1]):
+            for i, j, seen, _ in windows(x_shape, kernel_size, stride, padding):
+                count = math.prod(kernel_size) if count_include_pad else inside[n, c][seen].sum()
+                received[n, c][seen] += upstream[n, c, i, j] / count
+    return crop(received, x_shape, padding)
+
+
+@form("broadcast_to.x.whole")
+def _(upstream, x_shape):
+    """Every copy adds to its entry."""
+    received = np.zeros(x_shape)
+    for place in np.ndindex(upstream.shape):
+        own = place[len(place) - len(x_shape) :]
+        received[tuple(0 if n == 1 else i for i, n in zip(own, x_shape, strict=True))] += upstream[place]
+    return received
+
+
+@form("add.b.whole")
+def _(upstream, b_shape):
+    """Sum the axes in front, then those of length 1."""
+    while upstream.ndim > len(b_shape):
+        upstream = upstream.sum(axis=0)
+    for axis, length in enumerate(b_shape):
+        if length == 1:
+            upstream = upstream.sum(axis=axis, keepdims=True)
+    return upstream
+
+
+@form("multiply.b.whole")
+def _(upstream, a, b_shape):
+    """The product, then the same sums."""
+    product = upstream * a
+    product = product.sum(axis=tuple(range(product.ndim - len(b_shape))))
+    return product.sum(axis=tuple(i for i, n in enumerate(b_shape) if n == 1), keepdims=True)
+
+
+@form("leaky_relu.x.whole")
+def _(upstream, x, slope):
+    """A copy of upstream, scaled on the negative side."""
+    received = upstream.copy()
+    received[x < 0] *= slope
+    return received
+
+
+@form("gelu_erf.x")
+def _(x):
+    """The distribution and the density."""
+    share = np.array([0.5 * math.erfc(-each / math.sqrt(2)) for each in x.ravel()]).reshape(x.shape)
+    return share + x * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+
+@form("scaled_dot_product_attention.query+key+value+bias")
+def _(upstream, query, key, value, bias, scale, weights):
+    """Products by einsum, the softmax by its Jacobian's two terms."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    to_weights = np.einsum("...lv,...sv->...ls", upstream, value)
+    to_scores = weights * to_weights - weights * (weights * to_weights).sum(-1, keepdims=True)
+    to_query = scale * np.einsum("...ls,...se->...le", to_scores, key)
+    to_key = scale * np.einsum("...ls,...le->...se", to_scores, query)
+    return to_query, to_key, np.einsum("...ls,...lv->...sv", weights, upstream), None if bias is None else to_scores
+
+
+@form("rnn.drive+weight+start")
+def _(upstream, drive, weight, start, out, nonlinearity):
+    """Backpropagation through time."""
+    to_drive, to_weight, later = np.zeros(drive.shape), np.zeros(weight.shape), np.zeros(out.shape[1:])
+    states = [np.zeros(out.shape[1:]) if start is None else np.broadcast_to(start, out.shape[1:]), *out]
+    for t in range(len(drive) - 1, -1, -1):
+        arrived = upstream[t] + later
+        to_drive[t] = arrived * (1 - out[t] ** 2) if nonlinearity == "tanh" else np.where(out[t] > 0, arrived, 0)
+        to_weight += to_drive[t].reshape(-1, len(weight)).T @ states[t].reshape(-1, len(weight))
+        later = to_drive[t] @ weight
+    return to_drive, to_weight, None if start is None else later
+
+
+@form("engine.clip")
+def _(gradients, most):
+    """One norm for both."""
+    norm = math.sqrt(sum(float((each**2).sum()) for each in gradients))
+    return [each * (most / norm) for each in gradients] if norm > most else gradients
+
+
+@form("engine.compare")
+def _(gradient, left, right):
+    """Entry by entry."""
+    if gradient.shape != left.shape:
+        return False
+    slack = 1e-4 * np.max(np.abs([left, right]))
+    return all(min(a, b) - slack <= each <= max(a, b) + slack
+               for each, a, b in zip(gradient.ravel(), left.ravel(), right.ravel(), strict=True))  # fmt: skip
+
+
+@form("engine.value")
+class _:  # noqa: N801 - every form is nameless
+    """As in micrograd: a closure for each operation, and a sorted walk."""
+
+    def __init__(self, data, children=()):
+        self.data, self.grad, self.children = data, 0.0, children
+        self.pass_on = lambda: None
+
+    def __add__(self, other):
+        out = type(self)(self.data + other.data, (self, other))
+
+        def pass_on():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out.pass_on = pass_on
+        return out
+
+    def __mul__(self, other):
+        out = type(self)(self.data * other.data, (self, other))
+
+        def pass_on():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out.pass_on = pass_on
+        return out
+
+    def tanh(self):
+        t = math.tanh(self.data)
+        out = type(self)(t, (self,))
+
+        def pass_on():
+            self.grad += (1 - t**2) * out.grad
+
+        out.pass_on = pass_on
+        return out
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(node):
+            if id(node) not in seen:
+                seen.add(id(node))
+                for child in node.children:
+                    visit(child)
+                order.append(node)
+
+        visit(self)
+        for node in order:
+            node.grad = 0.0 if node.children else node.grad
+        self.grad = 1.0
+        for node in reversed(order):
+            node.pass_on()

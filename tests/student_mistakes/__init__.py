@@ -8,7 +8,7 @@ import numpy as np
 
 from micrograd_plus.exercises.sandboxed import namespace
 
-from . import blocks, held_out_longer, later_longer, list_a, list_b, list_c, longer
+from . import blocks, held_out_longer, later_longer, list_a, list_b, list_c, list_d, longer
 
 FOLDER = Path(__file__).parent
 
@@ -48,8 +48,9 @@ def load_held_out():
 
 
 def load_lists():
-    """Return the mistakes of three lists in the students' own style, of which two were first tried when all was done.
+    """Return the mistakes of four lists in the students' own style, of which three were first tried when all was done.
 
-    When first tried, 101 of 118 of the second list and 63 of 73 of the third got a right name (86 % each).
+    When first tried, 101 of 118 of the second list, 63 of 73 of the third and 234 of 259 of the fourth got a right name
+    (86, 86 and 90 %), and 1, 3 and 10 a wrong one.
     """
-    return [(*each, "") for made in (list_a, list_b, list_c) for each in made.MISTAKES]
+    return [(*each, "") for made in (list_a, list_b, list_c, list_d) for each in made.MISTAKES]

@@ -60,13 +60,13 @@ def size_taken_for_a_constant(upstream, weight, scale):
 
 
 @wrong(ops.dropout, "x", lazy=NOTHING_DROPPED)
-def gradient_sent_to_the_mask():
-    """The mask, which is random and cannot learn, receives the gradient of the input; the input receives upstream,
-    also for entries that were dropped."""
+def mask_forgotten():
+    """The input receives upstream, also for entries that were dropped. The mask, which is random and cannot learn,
+    receives the gradient of the input."""
     return 1
 
 
-@gradient_sent_to_the_mask.rule("mask")
+@mask_forgotten.rule("mask")
 def _(mask):
     return mask
 

@@ -174,19 +174,8 @@ def predict_step(
     def right(values: dict[str, Any], xp: Any) -> Any:
         return to_array(getattr(asked_step(values), word))
 
-    @takes_all_values
-    def without_upstream(values: dict[str, Any], xp: Any) -> Any:
-        asked = asked_step(values)
-        before = 0.0 if asked.before is None or word != "after" else to_array(asked.before)
-        return to_array(asked.local) + before
-
-    @takes_all_values
-    def overwrite(values: dict[str, Any], xp: Any) -> Any:
-        return to_array(asked_step(values).contribution)
-
     exercise = function_exercise(
         id, right, kind="predict", group=group, title=title, inputs=inputs, reads=tuple(inputs),
-        mistakes=[("M6", without_upstream)] + ([("M1", overwrite)] if word == "after" else []),
         prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt} "
                f"Write a function of {join_names(list(inputs))} that returns it.",
     )  # fmt: skip
@@ -247,5 +236,5 @@ def all_of_kind(kind: str) -> Callable[[Any, Any], bool]:
 
 
 __all__ = [
-    "find_wrong_rule", "gradients_by_hand", "predict_step", "rules", "second_order", "whole_rule",
+    "all_of_kind", "find_wrong_rule", "gradients_by_hand", "predict_step", "rules", "second_order", "whole_rule",
 ]  # fmt: skip

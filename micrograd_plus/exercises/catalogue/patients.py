@@ -12,6 +12,7 @@ from ...backends import devices
 from ..compare import Wrong
 from ..mistakes import run_source
 from ..spec import GROUPS, Case, Exercise, Mistake, Part
+from .builders import all_of_kind
 
 np = devices.device("cpu").library
 GROUP = GROUPS[5]
@@ -178,7 +179,7 @@ def patient_exercise(
                 f'@exercises.answer("{id}")\ndef {name}(x, y, rate, steps):\n    """Train, and return the number of '
                 'the test and the trained function."""\n    test = None  # YOUR ANSWER instead of None\n'
                 + textwrap.indent(f"{ill}\n", "    "),
-        mistakes=[Mistake("patient", "the illness is still there", hints, make(ill, test)),
+        mistakes=[Mistake("patient", "the illness is still there", hints, make(ill, test), all_of_kind("ill")),
                   Mistake("patient", "another test shows it", question, make(healthy, test % len(TESTS) + 1))],
     )  # fmt: skip
 
