@@ -65,20 +65,29 @@ class Columns:
         The shortest are taken, until there are `most` rows. Return the number of rows; earlier rows keep their places.
         """
         room = max(0, min(most, MOST_CELLS // int(self.ends[-1])) - len(self.nodes))
-        added = np.concatenate([numbers for numbers, _, _ in self.waiting])
+        keys = np.concatenate([numbers @ self.weights for numbers, _, _ in self.waiting])
         sizes = np.concatenate([sizes for _, _, sizes in self.waiting])
         nodes = [node for _, some, _ in self.waiting for node in some]
-        self.waiting = []
-        fine = np.flatnonzero(np.isfinite(added).all(axis=1))
+        fine = np.flatnonzero(np.isfinite(keys))  # as are all numbers of such a row, since weights are positive
         fine = fine[np.argsort(sizes[fine], kind="stable")]
-        keys = round_digits(np.concatenate([self.numbers @ self.weights, added[fine] @ self.weights]))
-        _, first = np.unique(keys, return_index=True)
+        rounded = round_digits(np.concatenate([self.numbers @ self.weights, keys[fine]]))
+        _, first = np.unique(rounded, return_index=True)
         first = np.sort(first[first >= len(self.nodes)])[:room] - len(self.nodes)
         kept = fine[first]
-        self.numbers = np.concatenate([self.numbers, added[kept]])
+        self.numbers = np.concatenate([self.numbers, self.take_waiting(kept)])
         self.sizes = np.concatenate([self.sizes, sizes[kept]])
         self.nodes += [nodes[i] for i in kept]
+        self.waiting = []
         return len(self.nodes)
+
+    def take_waiting(self, rows: Any) -> Any:
+        """Return the numbers of some rows of those that wait, without a copy of the others."""
+        taken, start = np.empty((len(rows), int(self.ends[-1]))), 0
+        for numbers, _, _ in self.waiting:
+            here = (rows >= start) & (rows < start + len(numbers))
+            taken[here] = numbers[rows[here] - start]
+            start += len(numbers)
+        return taken
 
     def split(self, numbers: Any) -> list[Any]:
         """Return rows as one array for each call, in the shape of its result."""
