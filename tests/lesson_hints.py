@@ -22,6 +22,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ import micrograd_plus as mg  # noqa: E402 - as above
 from lesson_answers import answer_in_words, plausible_answers, reply_to  # noqa: E402 - as above
 from lesson_pages import FOLDED  # noqa: E402 - as above
 from micrograd_plus import exercises  # noqa: E402 - as above
+from micrograd_plus.exercises.mark import mark  # noqa: E402 - as above
+from micrograd_plus.exercises.sandboxed import carry_out  # noqa: E402 - as above
 
 MOST_TRIES = 3
 SEED = 11
@@ -159,6 +162,18 @@ def gaps_of(starter: Any, right: Any) -> Iterator[tuple[tuple[int, int], str]]:
     elif isinstance(starter, list) and isinstance(right, list):
         for one, other in zip(starter, right, strict=False):
             yield from gaps_of(one, other)
+
+
+@cache
+def is_right(name: str, code: str) -> bool:
+    """Return whether code is a right answer. What is wrong with others is not looked for."""
+    try:
+        answer = compile_answer(code)
+    except (SyntaxError, NameError):
+        return False
+    exercise = exercises.get_exercise(name)
+    cases = exercise.cases(SEED)
+    return mark(exercise, cases, [carry_out(answer, case.request) for case in cases], diagnose=False).right
 
 
 def reply_to_code(name: str, code: str) -> str:

@@ -155,6 +155,13 @@ def test_a_hook_may_return_another_precision():
     assert (x.grad.tolist(), x.grad.dtype) == ([2.0, 2.0], np.float64)
 
 
+def test_a_hook_runs_once_although_its_gradient_is_returned():
+    middle, calls = leaf([1.0, 2.0]) * 1.5, []
+    middle.register_hook(calls.append)
+    assert middle.node in mg.sin(middle).sum().gradients(through=[middle.node])
+    assert len(calls) == 1
+
+
 def test_steps_of_a_record_call_no_hook_that_was_added_later():
     x, calls = leaf([1.0, 2.0]), []
     with mg.record() as trace:

@@ -14,7 +14,9 @@ import test_lesson_cards as cards_tests
 import test_lessons as tests
 from browser import chromium, page  # noqa: F401 - fixtures
 from lesson_answers import TYPED
-from lesson_runs import ROOT, Lesson
+from lesson_runs import ROOT, Lesson, make_lessons
+from micrograd_plus_viz.quizzes.cards import PLAIN
+from micrograd_plus_viz.quizzes.folded_texts import fold, unfold
 from test_lessons import MOST_BYTES, MOST_CELLS, MOST_LINES, MOST_MEGABYTES, form_of, leaks_of, texts_of
 
 TINY = (ROOT / "tests" / "data" / "tiny_lesson.md").read_text("utf-8")
@@ -45,8 +47,7 @@ def test_a_thirteenth_lesson_needs_one_text_alone(thirteenth, check):
 @pytest.mark.browser
 @pytest.mark.xdist_group("lesson 13")
 def test_the_thirteenth_lesson_is_answered_in_a_browser(thirteenth, page):  # noqa: F811 - as above
-    cards_tests.test_cards_accept_right_answers_and_name_wrong_ones(thirteenth, page)
-    cards_tests.test_the_page_is_accessible_and_answered_by_keyboard_alone(thirteenth, page)
+    cards_tests.test_the_page_answers_each_question_and_is_used_by_keyboard_alone(thirteenth, page)
 
 
 FAULTS = [
@@ -82,6 +83,8 @@ FAULTS_OF_NUMBERS = {
     "kinds": ("asks_often", ">= 5", lambda lesson: {
         "questions": [each | {"kind": "number"} for each in lesson.questions],
         "solution_run": (lesson.cells, lesson.notes | {"kinds": {}})}),
+    "a hint for all": ("any_wrong_answer", "write wrong={None", lambda lesson: {
+        "questions": [each | {"plain": PLAIN["number"]} for each in lesson.questions]}),
     "recalls": ("asks_often", "a recalled question begins", lambda lesson: {
         "questions": [each | {"say": f"So: {each['say']}"} for each in lesson.questions]}),
     "last questions": ("asks_often", "three exit questions", lambda lesson: {
@@ -139,6 +142,33 @@ def test_a_fault_of_the_form_is_found(tmp_path, part, right, wrong):
     assert right in TINY
     with pytest.raises(AssertionError):
         check_named(part)(tiny_lesson(tmp_path, TINY.replace(right, wrong, 1)))
+
+
+SOLUTION = """```{code-cell}
+:tags: [notes]
+
+@exercises.answer("multiply.a")
+def multiply_a(a, b):
+    return b
+```
+"""
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), [
+    (SOLUTION, f"{SOLUTION}\n{SOLUTION}", "is the solution of the cell before"),
+    (SOLUTION, "", "a cell to complete needs its solution in the next cell"),
+    ("tags: [plants]", "tags: [plant]", "unknown tag 'plant'"),
+])  # fmt: skip
+def test_a_fault_of_tags_is_named(right, wrong, said):
+    assert TINY.count(right) == 1
+    with pytest.raises(ValueError, match=re.escape(said)):
+        make_lessons["read_lesson"](TINY.replace(right, wrong))
+
+
+def test_a_set_is_folded_alike_in_every_process():
+    assert list({0, 8}) != list({8, 0})
+    assert fold({"right": {0, 8}, "wrong": {(1,): "no"}}) == fold({"right": {8, 0}, "wrong": {(1,): "no"}})
+    assert unfold(fold([{8, 0}, (1,), {"a": None}])) == [{0, 8}, (1,), {"a": None}]
 
 
 @pytest.mark.xdist_group("lesson 13")

@@ -326,6 +326,112 @@ def test_the_mode_of_a_module_and_a_new_parameter_are_traced_again():
     assert step(x).tolist() == [[1.0, 1.0, 1.0]]
 
 
+def make_world():
+    """Return a step with all that it finds: a variable, a list, a table, a layer, an optimiser, a class."""
+
+    class World:
+
+        shrink = 0.5
+
+        def __init__(self):
+            self.first = mg.tensor([2.0], requires_grad=True)
+            self.parameters = [self.first, mg.tensor([[1.0, 3.0], [2.0, 4.0]], requires_grad=True)]
+            self.table = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+            self.net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+            self.net[0].weight.assign([[1.0, 2.0], [3.0, 5.0]])
+            self.net[0].bias.assign([1.0, 2.0])
+            self.sgd = optim.SGD([*self.parameters, *self.net.parameters()], lr=1e-3)
+            self.generator = mg.random.seed(0)
+            self.step, self.put = self.make_step()
+
+        def scale(self, x):
+            return x * self.shrink
+
+        def make_step(self):
+            factor, net = self.first, self.net
+
+            def step():
+                self.sgd.zero_grad()
+                scale, weight = self.parameters
+                loss = (net(self.scale(weight @ self.table)) * scale * factor).sum()
+                loss.backward()
+                self.sgd.step()
+                return loss
+
+            def put(x):
+                nonlocal factor
+                factor = x
+
+            return step, put
+
+    return World()
+
+
+def patch_class(world):
+    world.__class__ = type("Other", (type(world),), {"scale": lambda self, x: x * 0.25})
+
+
+CHANGES = {
+    "strides": lambda world: setattr(world.table, "data", np.asfortranarray(world.table.numpy())),
+    "a gradient wanted": lambda world: world.table.requires_grad_(),
+    "no gradient wanted": lambda world: world.net[0].bias.requires_grad_(False),
+    "the mode of a module": lambda world: world.net.eval(),
+    "a hook of a module": lambda world: world.net[0].register_forward_hook(lambda module, args, out: out * 2.0),
+    "a parameter of a module": lambda world: setattr(world.net[0], "bias", nn.Parameter([1.0, 2.0])),
+    "a layer of a module": lambda world: world.net.append(nn.Tanh()),
+    "an entry of a list": lambda world: world.parameters.__setitem__(0, mg.tensor([2.0], requires_grad=True)),
+    "an entry of the optimiser": lambda world: world.sgd.param_groups[0]["params"].pop(),
+    "another list of the optimiser": lambda world: world.sgd.param_groups[0].update(params=world.parameters[:1]),
+    "the order of the optimiser": lambda world: world.sgd.param_groups[0]["params"].reverse(),
+    "another optimiser": lambda world: setattr(world, "sgd", optim.SGD(world.parameters, lr=1e-3)),
+    "a momentum": lambda world: world.sgd.param_groups[0].update(momentum=0.5),
+    "an attribute of a class": lambda world: setattr(type(world), "shrink", 0.125),
+    "a method of a class": lambda world: setattr(type(world), "scale", lambda self, x: x * 0.25),
+    "another group": lambda world: world.sgd.add_param_group({"params": [mg.tensor([1.0], requires_grad=True)]}),
+    "a setting": lambda world: world.sgd.param_groups[0].update(weight_decay=0.5),
+    "the kind of a number": lambda world: world.sgd.param_groups[0].update(lr=np.float32(1e-3)),
+    "a variable": lambda world: world.put(mg.tensor([2.0])),
+    "an attribute": lambda world: setattr(world, "table", mg.tensor([[1.0, 2.0], [3.0, 4.0]])),
+    "an attribute that hides another": lambda world: setattr(world, "shrink", 0.125),
+    "a class": patch_class,
+    "a hook of a tensor": lambda world: world.first.register_hook(lambda g: g * 2.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_program_runs_after_a_change_of(change):
+    found = []
+    for compiled in (False, True):
+        world = make_world()
+        step = mg.compile(world.step) if compiled else world.step
+        for _ in range(4):
+            step()
+        before = step.counts["written"] if compiled else 0
+        handle = CHANGES[change](world)
+        losses = [step()]
+        assert not compiled or step.counts["written"] == before
+        losses += [step() for _ in range(3)]
+        found.append([*losses, *world.parameters, *world.net.parameters()])
+        del handle
+    assert all(map(same, *found))
+
+
+def test_a_variable_that_is_deleted_is_an_error_as_without_a_program():
+    rate = 2.0
+
+    def forget():
+        nonlocal rate
+        del rate
+
+    step = mg.compile(lambda x: x * rate)
+    for _ in range(3):
+        step(mg.tensor([1.0]))
+    assert step.counts["written"] == 1
+    forget()
+    with pytest.raises(NameError, match="rate"):
+        step(mg.tensor([1.0]))
+
+
 def test_replacing_a_rule_drops_the_programs():
     @mg.elementwise(x=lambda: 2.0)
     def twice_for_programs(xp, x):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from ..core.messages import MissingName, check_function, check_mapping, expected_tensor_error
 from ..core.runtime.blocks import module_call, no_grad
 from ..core.runtime.hooks import Handle
-from ..tensor import Tensor, forget_gradient, tensor
+from ..tensor import Tensor, forget_gradients, tensor
 from ..tensor.views import detached_view
 
 __all__ = ["Module", "Parameter"]
@@ -61,6 +61,19 @@ class Keys(NamedTuple):
     unexpected_keys: list[str]
 
 
+class Hooks(dict[Handle, Callable[..., Any]]):
+    """Forward hooks of a module, in the order in which they run."""
+
+    def __setitem__(self, handle: Handle, hook: Callable[..., Any]) -> None:
+        Module.changes[0] += 1
+        super().__setitem__(handle, hook)
+
+    def pop(self, handle: Handle, default: Any = None) -> Any:
+        """Remove a hook."""
+        Module.changes[0] += 1
+        return super().pop(handle, default)
+
+
 class Module:
     """Base class of layers and networks: named parameters, and a `forward` that computes.
 
@@ -89,18 +102,18 @@ class Module:
     See: torch.nn.Module.
     """
 
-    attribute_writes: ClassVar[list[int]] = [0]
-    """How many attributes of modules were set: compiled steps look at modules again when it has grown."""
+    changes: ClassVar[list[int]] = [0]
+    """How many attributes and hooks of modules were set or removed: compiled steps look again when it has grown."""
 
     training: bool
     _roles: dict[str, str]
-    _before: dict[Handle, Callable[..., Any]]
-    _after: dict[Handle, Callable[..., Any]]
+    _before: Hooks
+    _after: Hooks
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Create a module that can hold attributes even if a class forgets `super().__init__()`."""
         module = super().__new__(cls)
-        module.__dict__.update(_roles={}, _before={}, _after={}, training=True)
+        module.__dict__.update(_roles={}, _before=Hooks(), _after=Hooks(), training=True)
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -164,7 +177,7 @@ class Module:
     # Attributes -------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        Module.attribute_writes[0] += 1
+        Module.changes[0] += 1
         role = self._roles.get(name)
         if role is not None and value is not None:
             self._refuse(name, role, value)
@@ -174,6 +187,7 @@ class Module:
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
+        Module.changes[0] += 1
         self._roles.pop(name, None)
         object.__delattr__(self, name)
 
@@ -322,11 +336,11 @@ class Module:
         Args:
             set_to_none: True (default) for None, False for gradients of 0s.
         """
-        for parameter in self.parameters():
+        parameters = list(self.parameters())
+        forget_gradients([each for each in parameters if isinstance(each, Tensor)], set_to_none)
+        for parameter in parameters:
             if not isinstance(parameter, Tensor):  # networks in micrograd's way derive from this class as well
                 parameter.grad = 0
-            else:
-                forget_gradient(parameter, set_to_none)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the parameters are trained; frozen ones stay parameters."""

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..core.modes import Block
 from ..core.runtime.listening import listeners
 from ..core.runtime.recorders import record_to
 from .builder import build
 from .recorder import Recorder, frame_at
 from .trace import Trace
-
-
-class OpenRecord(NamedTuple):
-    """A recording that has begun."""
-
-    block: Block
-    recorder: Recorder
-    trace: Trace
 
 
 class record:  # noqa: N801 - it is used as a function is
@@ -40,25 +30,25 @@ class record:  # noqa: N801 - it is used as a function is
     """
 
     def __init__(self) -> None:
-        self._opened: list[OpenRecord] = []
+        self._opened: list[tuple[Block, Recorder, Trace]] = []
 
     def __enter__(self) -> Trace:
         recorder = Recorder(frame_at(1))
         block = record_to(recorder)
         block.__enter__()
         trace = build(recorder)
-        self._opened.append(OpenRecord(block, recorder, trace))
+        self._opened.append((block, recorder, trace))
         return trace
 
     def __exit__(self, kind: object = None, error: BaseException | None = None, _: object = None) -> None:
         if not self._opened:
             raise RuntimeError("a block of record was left, but it had not been entered")
-        opened = self._opened[-1]
+        block, recorder, trace = self._opened[-1]
         if len(self._opened) > 1:  # another thread or task may have opened the others
             listening = listeners()
-            opened = next((each for each in reversed(self._opened) if each.recorder in listening), opened)
-        self._opened.remove(opened)
-        block, recorder, trace = opened
+            ours = [(block, recorder, trace) for block, recorder, trace in self._opened if recorder in listening]
+            block, recorder, trace = (ours or self._opened)[-1]
+        self._opened.remove((block, recorder, trace))
         block.__exit__()
         recorder.close(trace, error)
         trace.look_again()

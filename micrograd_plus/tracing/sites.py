@@ -55,8 +55,9 @@ user_code: set[int] = set()
 
 def kind_of(code: CodeType) -> str:
     """Return the kind of some code. NumPy's and the player's count as the engine's, its examples as a user's."""
-    kind, _ = _kinds.get(id(code), (None, code))
-    if kind is not None:
+    known = _kinds.get(id(code))
+    if known is not None:
+        kind, _ = known
         return kind
     path = code.co_filename
     is_in_package = is_package_code(code) or _PLAYER in path

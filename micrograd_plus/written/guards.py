@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -30,15 +31,16 @@ class Guards:
         ]  # fmt: skip
         self.places = [*surroundings.places, *arrays, *settings]
         self.modules = surroundings.places_of_modules()
-        self.attribute_writes = Module.attribute_writes[0]
+        self.module_changes = Module.changes[0]
+        self.unpacked: dict[int, str] = {}
 
     def first_change(self) -> str:
         """Return what is not as it was when the program was written; nothing if all is."""
         for place in self.places:
             if not place.holds():
                 return place.name
-        if self.attribute_writes != Module.attribute_writes[0] and not self.modules_hold():
-            return "an attribute of a module"
+        if self.module_changes != Module.changes[0] and not self.modules_hold():
+            return "an attribute or a hook of a module"
         for read, value in self.conditions:
             try:
                 if read() != value:
@@ -52,41 +54,66 @@ class Guards:
         return not self.first_change()
 
     def modules_hold(self) -> bool:
-        """Return True if all modules have the attributes that they had."""
+        """Return True if all modules have the attributes and hooks that they had."""
         if not all(place.holds() for place in self.modules):
             return False
-        self.attribute_writes = Module.attribute_writes[0]
+        self.module_changes = Module.changes[0]
         return True
 
     def lines(self, space: dict[str, Any]) -> list[str]:
         """Return the lines of text that return `_MISS` if something has changed, with their names in `space`."""
         space.update(_is_same_list=is_same_list, _is_equal=is_equal, _entries_of=entries_of, _MISSING=MISSING)
-        tests = [test_of(i, place, space) for i, place in enumerate(self.places)]
-        lines = [f"    if {test}: return _MISS" for test in tests]
+        lines = [f"    {line}" for i, place in enumerate(self.places) for line in self._lines_of(i, place, space)]
         if lines:
-            lines = ["try:", *lines, "except (AttributeError, IndexError, KeyError, ValueError): return _MISS"]
+            space["_CHANGED"] = AttributeError, IndexError, KeyError, NameError, ValueError
+            lines = ["try:", *lines, "except _CHANGED: return _MISS"]
         if self.modules:
-            space["_guards"], space["_writes"] = self, Module.attribute_writes
-            lines.append("if _guards.attribute_writes != _writes[0] and not _guards.modules_hold(): return _MISS")
+            space["_guards"], space["_changes"] = self, Module.changes
+            have_changed = "_guards.module_changes != _changes[0] and not _guards.modules_hold()"
+            lines.append(f"if {have_changed}: return _MISS")
         for i, (read, value) in enumerate(self.conditions):
             space[f"c{i}"], space[f"w{i}"] = read, value
             lines.append(f"if c{i}() != w{i}: return _MISS")
         return lines
 
+    def _lines_of(self, i: int, place: Place, space: dict[str, Any]) -> list[str]:
+        """Return the lines that return `_MISS` if a place has changed. They run at every call, so they take the
+        shortest way: a list is unpacked into variables, and its tensors are read from these."""
+        if place.kind != "list" or len(place.value) > MOST_UNROLLED:
+            return [f"if {test_of(i, place, space)}: return _MISS"]
+        space[f"g{i}"] = place.holder
+        names = [f"p{i}_{j}" for j in range(len(place.value))]
+        tests = []
+        for name, part in zip(names, place.value, strict=True):
+            known = self.unpacked.setdefault(id(part), name)
+            if known == name:
+                known = f"v{name}"
+                space[known] = part
+            tests.append(differs(name, known, part))
+        unpack = f"({', '.join(names)}{',' * (len(names) == 1)}) = g{i}"
+        return [unpack, f"if {' or '.join(tests)}: return _MISS"] if tests else [unpack]
+
+
+def define(head: str, lines: list[str], space: dict[str, Any], filename: str) -> Any:
+    """Return the function of some lines. It shares the user's variables, which is the fastest way to read them."""
+    cells = {name: x for name, x in space.items() if isinstance(x, CellType)}
+    body = "\n".join(f"        {line}" for line in lines)
+    text = f"def make({', '.join(cells)}):\n    def run({head}):\n{body}\n    return run"
+    exec(compile(text, filename, "exec"), space)
+    code = space["make"](*cells.values()).__code__
+    return FunctionType(code, space, closure=tuple(cells[each] for each in code.co_freevars))
+
 
 def test_of(i: int, place: Place, space: dict[str, Any]) -> str:
-    """Return an expression that is true if a place has changed. It runs at every call, so it takes the shortest way."""
+    """Return an expression that is true if a place has changed."""
     kind, holder, key, value, _ = place
     held, known = f"g{i}", f"v{i}"
     space.update({held: holder, known: value, f"k{i}": key})
-    if kind == "list" and len(value) <= MOST_UNROLLED:
-        space.update({f"{known}_{j}": part for j, part in enumerate(value)})
-        entries = [differs(f"{held}[{j}]", f"{known}_{j}", part) for j, part in enumerate(value)]
-        return " or ".join([f"len({held}) != {len(value)}", *entries])
     said = {
-        "cell": f"{held}.cell_contents",
+        "cell": held,
         "key": f"{held}[{repr(key) if type(key) in (int, str) else f'k{i}'}]",
         "attribute": f"{held}.{key}",
+        "type": f"type({held})",
         "context": f"{held}.get(_MISSING)",
     }
     if kind == "truth":

@@ -279,12 +279,13 @@ def decide(ink: Ink) -> bool:
 
 def is_engine_check(frame: Any) -> bool:
     """Return True for a frame of the engine that asks on its own account, and not for a user's `x.item()`."""
-    while frame.f_globals.get("__name__", "").startswith((_TENSOR, _HERE)) or frame.f_code.co_filename == _SEAMS:
+    while frame.f_globals.get("__name__", "").startswith((*_METHODS, _HERE)) or frame.f_code.co_filename == _SEAMS:
         frame = frame.f_back
     return frame.f_globals.get("__name__", "").startswith(_PACKAGE)
 
 
-_TENSOR, _HERE = Variable.public.__module__, __name__.rpartition(".")[0]
+_METHODS = [kind.__module__ for kind in Variable.public.__mro__[:-1]]  # modules of a tensor's methods
+_HERE = __name__.rpartition(".")[0]
 _SEAMS = "<compiled: watched function>"
 _PACKAGE = __name__.partition(".")[0] + "."
 SIGNS = {

@@ -16,8 +16,8 @@ class Place(NamedTuple):
     """A place that a step may read; `name` is how the user writes it.
 
     `kind` is "cell", "key", "attribute", "list", "set", "dict", "mapping", "length", "context" (a context variable),
-    "truth" (of a setting), "cache" (how many results it keeps), "entries" (of an array) or "module" (all its
-    attributes).
+    "truth" (of a setting), "type", "cache" (how many results it keeps), "entries" (of an array) or "module" (all its
+    attributes, its class and its hooks).
     """
 
     kind: str
@@ -107,12 +107,18 @@ def attributes_of(module: Any) -> dict[str, Any]:
     return {name: x for name, x in vars(module).items() if name not in OF_EVERY_MODULE}
 
 
+def describe_module(module: Any) -> dict[str, Any]:
+    """Return the attributes, the class and the hooks of a module."""
+    hooks = tuple(module._before.items()), tuple(module._after.items())
+    return {**attributes_of(module), "__class__": type(module), "hooks": hooks}
+
+
 OF_EVERY_MODULE = vars(Module()).keys() - {"training"}
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
     "length": len, "set": frozenset, "list": list, "cache": lambda x: x.cache_info().currsize,
     "dict": lambda x: [*x, *x.values()], "mapping": lambda x: [*x, *x.values()],
-    "entries": entries_of, "module": attributes_of,
+    "entries": entries_of, "module": describe_module, "type": type,
 }  # fmt: skip
 """What a place of each kind without a key holds."""

@@ -8,8 +8,9 @@ page is open every operation is interpreted. Other threads go on with the functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from threading import RLock
 from types import FunctionType
 from typing import Any
@@ -27,7 +28,7 @@ from ..core.variable import Leaf, Variable, clock
 from ..nn.functional import shapes
 from ..optim import adam, optimizer, schedule
 from ..tensor import values
-from ..tensor.gradients import accumulate as add_to_leaves, forget_gradient as forget
+from ..tensor.gradients import accumulate as add_to_leaves, set_gradients as set_all
 from ..tensor.tensor import Tensor
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
@@ -236,6 +237,32 @@ def _setting_reader(holder: Any, key: Any) -> Callable[[], Any]:
     return Setting(holder, key)
 
 
+class State(MutableMapping[str, Any]):
+    """The state of a parameter as an update reads it: its arrays and numbers are ink. A program whose update never asks
+    for the state does not depend on it."""
+
+    def __init__(self, page: OpenPage, owner: Any, tensor: Any):
+        self._touch = partial(page.touch_state, owner, tensor)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._touch()[name]
+
+    def __setitem__(self, name: str, x: Any) -> None:
+        self._touch()[name] = x
+
+    def __delitem__(self, name: str) -> None:
+        del self._touch()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._touch())
+
+    def __len__(self) -> int:
+        return len(self._touch())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._touch(), name)
+
+
 class Settings(dict[str, Any]):
     """The settings of a group as an update reads them: numbers are ink."""
 
@@ -435,13 +462,14 @@ def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
     original(found, create_graph)
 
 
-@on_paper(forget)
-def forget_gradient(original: Any, leaf: Any, set_to_none: bool) -> None:
-    """Set a gradient to None without asking whether there is one."""
-    if open_page() is not None and set_to_none:
-        leaf.grad = None  # without asking whether there is one
-    else:
-        original(leaf, set_to_none)
+@on_paper(set_all)
+def set_gradients(original: Any, changes: Any) -> None:
+    """Set several gradients one by one, so that each is noted."""
+    if open_page() is None:
+        original(changes)
+        return
+    for leaf, gradient in changes:
+        leaf.grad = gradient
 
 
 @on_paper(optimizer.Optimizer.step)
@@ -465,7 +493,7 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
             page.note_tensor(tensor)
             before = tensor._data
             gradient = ownership.snapshot(gradient) if isinstance(gradient, Tensor) else gradient
-            after = self.new_values(before, gradient, page.touch_state(self, tensor), settings)
+            after = self.new_values(before, gradient, State(page, self, tensor), settings)
             after = after if after.dtype == before.dtype else after.astype(before.dtype)
             ownership.set_array(tensor, after)
     return loss

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import warnings
 from collections import Counter
@@ -22,7 +21,7 @@ from ..core.variable import Leaf, Variable
 from ..engine import Value
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
-from .guards import MISS, Guards, first_difference
+from .guards import MISS, Guards, define, first_difference
 from .ink import open_page, open_pages
 from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
@@ -47,7 +46,7 @@ class Entry:
     def runner(self) -> Any:
         """The caller of the program, made at its first run: the program of the first call is only compared."""
         if isinstance(self.program, NumberProgram):
-            return NumberRunner(self.program)
+            return NumberRunner(self.program, self.guards)
         return Runner(self.program, self.guards)
 
     def fill(self, results: Any) -> Any:
@@ -77,8 +76,10 @@ class Runner:
         }  # fmt: skip
         lines = guards.lines(self.space) if guards is not None else []
         arguments = [value for value in page.inputs if value.source[0] == "argument"]
+        if page.inputs:
+            lines.append(f"({''.join(f'seen{i}, ' for i in range(len(page.inputs)))}) = _seen")
         for i, value in enumerate(page.inputs):
-            lines += self._read(i, value)
+            lines += self._read(i, value, guards.unpacked if guards is not None else {})
         outs, puts = [], []
         for i, update in enumerate(page.updates):
             outs += [f"o{i}"] * isinstance(update.value, ArrayValue)
@@ -87,20 +88,20 @@ class Runner:
         names = "".join(f"{name}, " for name in (*results, *outs))
         call = f"_program({', '.join(f'a{i}' for i in range(len(page.inputs)))})"
         lines += [f"({names}) = {call}" if names else call, *puts, f"return ({''.join(f'{r}, ' for r in results)})"]
-        self.run: Callable[[Any], Any] = self._define("run(leaves)", lines, program)
+        self.run: Callable[[Any], Any] = self._define("leaves", lines, program)
         self.call: Callable[..., Any] | None = None
         places = {value.source[1] for value in arguments}
         if guards is not None and places == set(range(program.argument_count)):
-            head = [f"if len(args) != {program.argument_count}: return _MISS"]
+            count = program.argument_count
+            head = [f"if len(args) != {count}: return _MISS" if count else "if args: return _MISS"]
             head += [line for value in arguments for line in self._check_argument(value)]
             lines[-1] = self._return(program.structure, results)
-            self.call = self._define("run(leaves)", [*head, *lines], program, "args")
+            self.call = self._define("args", [*head, *lines], program)
 
-    def _define(self, head: str, lines: list[str], program: Program, name: str = "leaves") -> Any:
-        text = f"def {head.replace('leaves', name)}:\n" + "\n".join(f"    {line}" for line in lines)
-        text = text.replace("leaves[", f"{name}[")
-        exec(builtins.compile(text, f"<around {program.filename[1:]}", "exec"), self.space)
-        return self.space["run"]
+    def _define(self, name: str, lines: list[str], program: Program) -> Any:
+        """Return the function of some lines. `name` is what it calls its arguments."""
+        lines = [line.replace("leaves[", f"{name}[") for line in lines]
+        return define(name, lines, self.space, f"<around {program.filename[1:]}")
 
     def _return(self, structure: Any, results: list[str]) -> str:
         """Return the line that returns the result in its structure."""
@@ -134,17 +135,17 @@ class Runner:
             f"if {x}.shape != shape{i} or {x}.dtype is not dtype{i} or {x}.strides != strides{i}: return _MISS",
         ]
 
-    def _read(self, i: int, value: ArrayValue) -> list[str]:
-        """Return the lines that read one input."""
+    def _read(self, i: int, value: ArrayValue, unpacked: dict[int, str]) -> list[str]:
+        """Return the lines that read one input. Some tensors are `unpacked` into variables."""
         kind, what = value.source[:2]
         self.space[f"s{i}"] = what
         if kind == "argument":
             return [f"a{i} = leaves[{what}]", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data"]
         self.space[f"f{i}"] = value.shape, value.dtype, value.strides
-        check = f"if a{i} is not _seen[{i}] and not _fits(a{i}, f{i}, _seen, {i}): return _MISS"
+        check = f"if a{i} is not seen{i} and not _fits(a{i}, f{i}, _seen, {i}): return _MISS"
         if kind == "tensor":
-            self.space[f"n{i}"] = what.node
-            return [f"a{i} = s{i}._data", f"if s{i}.node is not n{i}: return _MISS", check]
+            self.space[f"n{i}"], tensor = what.node, unpacked.get(id(what), f"s{i}")
+            return [f"a{i} = {tensor}._data", f"if {tensor}.node is not n{i}: return _MISS", check]
         if kind == "gradient":
             return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", check]
         if kind == "read":
@@ -204,6 +205,8 @@ def key_of(x: Any) -> Any:
 
 class Compiled:
     """A step that runs as a NumPy program. See `source`, `programs` and `counts`."""
+
+    __slots__ = ("__dict__", "__weakref__", "_last", "_written", "rules_version")  # what each call reads is fast
 
     def __init__(self, function: Callable[..., Any], exact: bool = True):
         functools.update_wrapper(self, function)

@@ -30,7 +30,7 @@ from ..nn.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensor.tensor import Tensor
 from ..tracing.sites import USER, kind_of
-from .places import MISSING, NUMBERS, Place, attributes_of, entries_of, is_equal
+from .places import MISSING, NUMBERS, Place, attributes_of, describe_module, entries_of, is_equal
 
 MOST_KEYS, MOST_ENTRIES = 16, 4096
 """Longer dictionaries are compared by a loop. A step that finds far longer ones, or lists, is refused."""
@@ -64,7 +64,7 @@ class Surroundings:
                 self._visit(x, f"argument {i + 1}")
             for optimiser, name in list(self.optimisers):
                 for i, group in enumerate(optimiser.param_groups):
-                    self._visit(group["params"], f"{name}.param_groups[{i}]['params']")
+                    self._add("key", group, "params", group["params"], f"{name}.param_groups[{i}]['params']")
             found = frozenset(self._found) - self.names
 
     # What is reached ------------------------
@@ -259,6 +259,7 @@ class Surroundings:
         self._visit_attributes(x, name)
         if not has_users_code(kind):
             return
+        self._note(Place("type", x, None, kind, f"the class of {name}"))
         for key in sorted(self.names & set(slots_of(kind))):
             if hasattr(x, key):
                 self._add("attribute", x, key, getattr(x, key), f"{name}.{key}")
@@ -275,8 +276,8 @@ class Surroundings:
         self._states = [state_of(rng) for rng, _ in self._all_generators()]
 
     def places_of_modules(self) -> list[Place]:
-        """Return the attributes of all modules, as places."""
-        return [Place("module", module, None, attributes_of(module), name) for module, name in self.modules.values()]
+        """Return the attributes and hooks of all modules, as places."""
+        return [Place("module", module, None, describe_module(module), name) for module, name in self.modules.values()]
 
     def places_of_arrays(self) -> list[Place]:
         """Return the entries of all arrays, as places."""

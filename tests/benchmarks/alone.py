@@ -23,7 +23,11 @@ def measure_step(module_name: str, kind: str) -> float:
 
 
 def compare_processes(module_name: str) -> float:
-    """Return the time of a program over NumPy by hand, each in fresh processes: the median of five ratios."""
+    """Return the time of a program over NumPy by hand, each in fresh processes: the median of five ratios.
+
+    In about one process of thirty, some small block happens to lie above the arrays by hand, and glibc cannot give them
+    back.
+    """
     ratios = []
     for _ in range(5):
         times = [in_fresh_process("-m", "benchmarks.alone", module_name, kind) for kind in ("written", "by hand")]

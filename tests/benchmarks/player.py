@@ -24,7 +24,7 @@ from micrograd_plus import nn
 from micrograd_plus.engine import Value
 from micrograd_plus_viz import graphviz_run
 
-from . import lecture_programs, player_programs as programs
+from . import lecture_programs, player_pictures, player_programs as programs, stage_cover
 
 GALLERY = Path(__file__).parents[2] / "docs" / "make_gallery.py"
 ROOT = 'const root = document.querySelector("#walk").shadowRoot;'
@@ -222,6 +222,21 @@ def share_of_two_places(pages: Pages) -> float:
     return min(shares.values())
 
 
+def share_of_hidden_way(pages: Pages) -> float:
+    """Print what hides the ways of gradients and leaders; return the share of a way that nodes hide, worst program."""
+    worst = 0.0
+    for name, program in player_pictures.PROGRAMS.items():
+        seen = [*stage_cover.measure(program(), stage_cover.SIZES[1280], 20)]
+        if not seen:
+            continue
+        edge, leaders, ends = (statistics.mean(each[k] for each in seen) for k in (1, 3, 4))
+        clear = statistics.mean(float(each.could_be_clear) for each in seen)
+        print(f"  {name}: way {edge:.1%} hidden, leaders {leaders:.1%} over nodes, ends {ends:.1%}, "
+              f"event over nodes beside free room {clear:.0%}", flush=True)  # fmt: skip
+        worst = max(worst, 100 * edge)
+    return worst
+
+
 def slowest_frame(pages: Pages) -> float:
     """Return the milliseconds of script in a frame of a moving event: the largest median over some steps."""
     slowest = 0.0
@@ -408,6 +423,7 @@ NUMBERS: list[tuple[str, Callable[[Pages], float], str, float]] = [
     ("sender and receiver in view, RNN of 60, %", in_view, "at least", 95),
     ("the stage's share of the screen, %", stage_share, "at least", 60),
     ("sender and receiver as two places, worst program, %", share_of_two_places, "at least", 95),
+    ("a gradient's way hidden by other nodes, worst, %", share_of_hidden_way, "at most", 1),
     ("script of a moving frame, ms", slowest_frame, "at most", 8),
     ("until 65,000 nodes are in view, s", largest_graph, "at most", 2),
     ("a notebook's cell for a GPT, KB", gpt_cell, "at most", 450),

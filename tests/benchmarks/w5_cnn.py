@@ -8,7 +8,6 @@ from itertools import product
 
 import numpy as np
 
-from . import residual_network
 from .harness import Effort, race
 from .peers import ByHand, OnAutograd, OnOurs, OnTorch, with_recording
 from .report import Outcome, Row
@@ -166,6 +165,8 @@ OursRecorded = with_recording(Ours)
 
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare all contenders, and check the goals."""
+    from . import residual_network  # its arrays are so large that a process with them keeps freed memory
+
     times = race("W5", (NumpyByHand, Ours, OursRecorded, Torch, Autograd), 1e-4, effort, without)
     rows = [
         Row("W5", "time over by hand", times.ratio(Ours.name, ByHand.name), at_most=1.4),

@@ -21,6 +21,7 @@ from . import (
     w9_second_order,
 )
 from .alone import compare_processes
+from .guards import time_guards
 from .harness import Effort, race
 from .on_jax import WORKLOADS, OnJax
 from .peers import ByHand, OnOurs, OnTorch, with_program
@@ -141,7 +142,8 @@ def run_values(effort: Effort, without: set[str]) -> list[Row]:
 def run(effort: Effort, without: set[str]) -> list[Outcome]:
     """Compare the programs with NumPy by hand and with the engine."""
     mg.written_out(mg.tanh, mg.tensor([1.0]))  # imports everything
-    rows = run_values(effort, without)
+    rows = [Row("guards", "what a compiled W3 checks at each call", time_guards(), "us", at_most=0.6)]
+    rows += run_values(effort, without)
     for name, (module, goal) in MODULES.items():
         written = with_program(module.Ours)
         freer = [rounding(module.Ours, is_by_numba) for is_by_numba in ROUNDING.get(name, ())]

@@ -18,9 +18,9 @@ from . import letters
 from .static_files import text
 
 MODULES = (
-    "elements.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "nodes.js", "camera.js", "placing.js",
-    "links.js", "graph.js", "event.js", "program.js", "walk_state.js", "steps.js", "deltas.js",
-    "stills.js",
+    "elements.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
+    "placing.js", "links.js", "graph.js", "free_room.js", "event.js", "program.js", "walk_state.js", "steps.js",
+    "deltas.js", "stills.js",
 )  # fmt: skip
 ADDED = {*map(chr, range(32, 127)), *"…±−–×÷·⋮→≈∑ᵀ⊤"}
 """Letters that the player adds to those of the data."""

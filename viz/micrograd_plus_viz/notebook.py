@@ -14,9 +14,10 @@ from . import walks, words
 from .exports import film
 from .groups import MOST_DRAWN
 from .javascript import JavaScriptMissingError
+from .packing import unpacker
 from .page import document
 from .payload import compress, payload
-from .player import compressed_player, in_script
+from .player import compressed_player, in_script, one_line
 from .trace_input import Trace
 
 TEXTS = ("lines", "named", "short")
@@ -30,16 +31,14 @@ ALONE = (
     "or save the walk as a page.</small></p>"
 )
 BOOT = (
-    "const unzipped = (text) => new Response(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream()"
-    '.pipeThrough(new DecompressionStream("gzip"))).text();'
-    "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
+    one_line(unpacker()) + "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
     'host.setAttribute("data-on", ""); const [code, data] = host.querySelectorAll("script");'
     "const { mount, unpack } = new Function(await unzipped(code.textContent))();"
     "mount(host, await unpack(data.textContent));}"
 )
 
 BOOT_PAIR = (
-    BOOT.partition("for (const host")[0]
+    one_line(unpacker())
     + "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
     'host.setAttribute("data-on", ""); const [code, ...data] = host.querySelectorAll("script");'
     "const { mount, unpack, mountTogether } = new Function(await unzipped(code.textContent))();"

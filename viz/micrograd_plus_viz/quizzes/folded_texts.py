@@ -13,7 +13,20 @@ from typing import Any
 
 def fold(value: Any) -> str:
     """Return literals, such as a text or a dictionary of them, as one unreadable text."""
-    return base64.b64encode(repr(value).encode("utf-8")).decode("ascii")
+    return base64.b64encode(write_literal(value).encode("utf-8")).decode("ascii")
+
+
+def write_literal(value: Any) -> str:
+    """Return the code of literals. A set, which has another order in each process, is sorted."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{write_literal(key)}: {write_literal(each)}' for key, each in value.items())}}}"
+    if isinstance(value, set) and value:
+        return f"{{{', '.join(sorted(map(write_literal, value)))}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(write_literal, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(write_literal, value))}{',' * (len(value) == 1)})"
+    return repr(value)
 
 
 def unfold(text: str) -> Any:

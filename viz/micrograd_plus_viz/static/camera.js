@@ -15,9 +15,11 @@ function makeCamera(svg, world, overview, scene) {
   function show(scale, x, y) {
     const changed = scale !== view.scale;
     const size = scene.size();
-    const centred = (at, whole, there) => (whole * scale <= there ? (there - whole * scale) / 2
+    const centred = (at, whole, there, most) => (whole * scale <= there ? Math.min(most, (there - whole * scale) / 2)
       : Math.min(8, Math.max(there - whole * scale - 8, at)));
-    Object.assign(view, { scale, x: centred(x, size[0], room[0]), y: centred(y, size[1], room[1]) });
+    // In a narrow room, the event opens below the drawing.
+    Object.assign(view, { scale, x: centred(x, size[0], room[0], Infinity), y: centred(y, size[1], room[1],
+      room[0] < NARROW ? MARGIN : Infinity) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
     if (changed) scene.write();
     showOverview();

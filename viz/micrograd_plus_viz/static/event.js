@@ -5,6 +5,9 @@ const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
 const [SHADE_WIDTH, SCALE_HIGH] = [9, 24];
 const EVENT_SIZES = ["event", "node", "small"];
+// The cost of a place that covers nothing but is far away, and how much less a smaller event must cost.
+const NOTHING_COVERED = 80;
+const WORTH_SMALLER = 40;
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
   leave: [0.7, 0.95] };
@@ -18,9 +21,9 @@ function factorsOf(data, step) {
   const names = namesOf(data, step);
   if (step.local !== null) {
     const [same] = Object.entries(step.reads).find(([, place]) => place === step.local) ?? [];
-    return [factorOf(step, names, "upstream"), { sign: signOfLocal(data, step, "\u00b7") },
-      { name: "local", place: step.local, word: names[same] ?? (data.edges.some(([, to, name]) => to === step.node
-        && name === same) ? "local" : same ?? "local"), from: same }];
+    return [factorOf(step, names, "upstream"), { sign: signOfLocal(data, step) },
+      { name: "local", place: step.local, from: same,
+        word: same && !/^\(?\u2212?\d/.test(names[same]) ? names[same] ?? same : "local" }];
   }
   const isArray = ([, place]) => { const value = valueAt(data, place); return value && !isScalar(value); };
   const read = Object.entries(step.reads).filter(isArray).map(([name]) => name);
@@ -80,10 +83,12 @@ function makeEvent(data, graph) {
     at(time);
   }
 
-  // The tiles of all rows in the largest size that fits the room. All gradients share one scale, which is written below
-  // them if they have different ranges.
-  function layRows(rows, room) {
+  // The tiles of all rows in the largest size that fits the room and covers nothing; otherwise in the size that covers
+  // least. All gradients share one scale, which is written below them if they have different ranges.
+  function layRows(rows, room, stage) {
     const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
+    const ground = groundOf(stage, room, HEAD * graph.camera.view.scale);
+    let best = null;
     for (const size of EVENT_SIZES) {
       const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
         room[0] - 2 * BUBBLE.pad - 16));
@@ -98,11 +103,16 @@ function makeEvent(data, graph) {
         < 0.55 * room[1];
       const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
       const wanted = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP)) * (numbers ? 1.35 : 1);
-      if (size === EVENT_SIZES.at(-1) || fits(1)) {
-        return { laid, widths, heights, width, height, scale: fits(wanted) ? wanted : 1 };
+      for (const scale of new Set([wanted, 1])) {
+        if (!fits(scale) && (scale > 1 || size !== EVENT_SIZES.at(-1))) continue;
+        const place = findPlace([width * scale, height * scale], room, stage, ground);
+        if (!best || place.cost < best.place.cost - WORTH_SMALLER) {
+          best = { laid, widths, heights, width, height, scale, place };
+        }
+        if (best.place.cost < NOTHING_COVERED) return best;
       }
     }
-    return null;
+    return best;
   }
 
   // A row that is too wide goes on below, from a sign on.
@@ -128,9 +138,9 @@ function makeEvent(data, graph) {
     const largest = part.of ? shared : tile.largest;
     const axes = part.transposed ? turnedAxes(value.shape) : value?.shape;
     const shape = value && !isScalar(value) ? shapeText(axes) : "";
-    const scale = tile.kind === "map" || value?.odd ? scaleText(value) : "";
+    const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
-    const captions = [word, `${shape} ${scale}`.trim()].filter(Boolean);
+    const captions = [word, `${shape} ${scale}`.trim(), value?.odd && oddWords(value)].filter(Boolean);
     return { ...part, tile, largest, captions,
       wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
       high: tile.height + BUBBLE.caption * captions.length + 4 };
@@ -140,30 +150,17 @@ function makeEvent(data, graph) {
     const { low, shades, high } = scaleEnds(largest, maps.some(({ tile }) => isComplex(tile.value)));
     const texts = [`all ${step.back ? "gradients" : "tangents"}: ${low}`, high];
     const [left, right] = texts.map((text) => breadthOf(text, 1, 11) + 5);
-    return { scale: { texts, left, shades }, wide: left + SHADE_WIDTH * shades.length + right, high: SCALE_HIGH - BUBBLE.row };
+    return { scale: { texts, left, shades }, wide: left + SHADE_WIDTH * shades.length + right,
+      high: SCALE_HIGH - BUBBLE.row };
   }
 
-  // Where the bubble covers the two nodes least, then the overview and the others, near the middle of the way.
-  function positionFor(width, height, ends, room) {
-    const boxes = [...graph.camera.boxes()].map((box) => [graph.camera.onScreen(box), ends.includes(box) ? 40 : 1]);
+  // What is on the stage, as edges of boxes: the nodes in view, those of the step, and the gradient's way.
+  function onStage(ends, [wide, high]) {
+    const isSeen = ([left, top, right, bottom]) => right > 0 && bottom > 0 && left < wide && top < high;
+    const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
-    if (overview) boxes.push([overview, 12]);
-    const [a, b] = ends.map(graph.camera.onScreen);
-    const middle = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-    let best = null;
-    const steps = (from, to) => Array.from({ length: 13 }, (_, k) => from + (to - from) * k / 12);
-    for (const x of steps(width / 2 + 6, Math.max(width / 2 + 6, room[0] - width / 2 - 6))) {
-      for (const y of steps(height / 2 + 6, Math.max(height / 2 + 6, room[1] - height / 2 - 6))) {
-        let cost = 40 * Math.hypot(x - middle[0], y - middle[1]);
-        for (const [[bx, by, bw, bh], weight] of boxes) {
-          const across = Math.min(x + width / 2, bx + bw / 2) - Math.max(x - width / 2, bx - bw / 2);
-          const down = Math.min(y + height / 2, by + bh / 2) - Math.max(y - height / 2, by - bh / 2);
-          if (across > -6 && down > -6) cost += weight * (across + 6) * (down + 6);
-        }
-        if (!best || cost < best.cost) best = { cost, x, y };
-      }
-    }
-    return [best.x, best.y];
+    return { nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
+      ends: ends.map(seen), way: graph.wayOf(step), overview: overview && edgesOfBox(overview) };
   }
 
   function build() {
@@ -171,9 +168,9 @@ function makeEvent(data, graph) {
     const room = graph.camera.room();
     if (!step || !room[0]) { layer.replaceChildren(); return; }
     const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
-    const { laid, widths, heights, width, height, scale } = layRows(rowsOf(data, step), room);
-    const [x, y] = positionFor(width * scale, height * scale, ends.map(({ box }) => box), room);
-    const origin = [x - width * scale / 2, y - height * scale / 2];
+    const stage = onStage(ends.map(({ box }) => box), room);
+    const { laid, widths, heights, width, height, scale, place } = layRows(rowsOf(data, step), room, stage);
+    const origin = [place.left, place.top];
     const bubble = svgElement("g", { class: "bubble", transform: `translate(${origin}) scale(${scale})` });
     bubble.append(svgElement("rect", { class: "ground", width, height, rx: 10 }));
     // From a point on the screen to the coordinates of the bubble.
@@ -185,14 +182,16 @@ function makeEvent(data, graph) {
       for (const part of row) {
         const middle = top + (heights[r] - (part.captions?.length ?? 0) * BUBBLE.caption) / 2;
         if (part.scale) bubble.append(scaleAt(part, left, top));
-        else if (part.sign) bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
-        else placed.set(part.name, partAt(bubble, part, left, middle));
+        else if (part.sign) {
+          bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
+        } else placed.set(part.name, partAt(bubble, part, left, middle));
         left += part.wide;
       }
       top += heights[r] + BUBBLE.row;
     });
     const tethers = svgElement("g", { class: "tethers" });
-    tethers.append(...ends.map((item, k) => tether(k ? "to" : "from", item, [x, y], scale, width, height)));
+    tethers.append(...leadersOf(place, stage.ends).flatMap((line, k) => (line ? [svgElement("path", {
+      class: `tether ${k ? "to" : "from"}`, d: `M${line.join("L")}` })] : [])));
     layer.replaceChildren(tethers, bubble);
     move(placed, ends, inside, scale);
   }
@@ -216,11 +215,9 @@ function makeEvent(data, graph) {
 
   function scaleAt({ scale: { texts, left: wide, shades } }, left, top) {
     const strip = svgElement("g", { class: "scale", transform: `translate(${left} ${top})` });
-    const word = (text, x) => { const shown = svgElement("text", { class: "about", x, y: 11 }); shown.textContent = text;
-      return shown; };
-    strip.append(word(texts[0], 0), ...shades.map((name, k) => svgElement("rect", { class: name,
-      x: wide + k * SHADE_WIDTH, y: 2, width: SHADE_WIDTH - 1, height: 10 })),
-    word(texts[1], wide + SHADE_WIDTH * shades.length + 4));
+    const ends = texts.map((text, k) => tileText(text, k ? wide + SHADE_WIDTH * shades.length + 4 : 0, 11, 11));
+    strip.append(...ends, ...shades.map((name, k) => svgElement("rect", { class: name, x: wide + k * SHADE_WIDTH, y: 2,
+      width: SHADE_WIDTH - 1, height: 10 })));
     return strip;
   }
 
@@ -240,16 +237,6 @@ function makeEvent(data, graph) {
     words.append(...captions);
     bubble.append(element, words);
     return { ...part, element, words, at };
-  }
-
-  // A line from a node to the edge of the bubble.
-  function tether(name, item, [x, y], scale, width, height) {
-    const [nx, ny, nw, nh] = graph.camera.onScreen(item.box);
-    const [w, h] = [width * scale / 2, height * scale / 2];
-    const clamp = (at, low, high) => Math.min(high, Math.max(low, at));
-    const end = [clamp(nx, x - w, x + w), clamp(ny, y - h, y + h)];
-    const start = [clamp(end[0], nx - nw / 2, nx + nw / 2), clamp(end[1], ny - nh / 2, ny + nh / 2)];
-    return svgElement("path", { class: `tether ${name}`, d: `M${start}L${end}` });
   }
 
   // Where a node's tile is, in the coordinates of the bubble, and how large beside a tile.

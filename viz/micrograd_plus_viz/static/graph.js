@@ -139,8 +139,19 @@ function drawGraph(data, act, details) {
       if (!items.has(part)) items.set(part, { part, opened: true });
       items.get(part).box = box;
     }
-    for (const link of links) Object.assign(link, curveBetween(items.get(link.a).box, items.get(link.b).box));
+    routeLinks(laid);
     size = [laid.width, laid.height];
+  }
+
+  // The curves of all links. They are as many and the same wherever the same groups are open.
+  function routeLinks(laid) {
+    if (!laid.curves) {
+      const boxes = new Map([...items.values()].filter((item) => !item.opened).map(({ part, box }) => [part, box]));
+      const lanes = [];
+      laid.curves = links.map(({ a, b }) => curveBetween(boxes.get(a), boxes.get(b), [...boxes].flatMap(([part, box]) =>
+        (part === a || part === b ? [] : [box])), lanes, laid.height));
+    }
+    links.forEach((link, k) => Object.assign(link, laid.curves[k]));
   }
 
   // Initially open groups close again, the fullest first, if they have too little room for names.
@@ -545,6 +556,12 @@ function drawGraph(data, act, details) {
     for (const i of nodes) items.get(partOf(i))?.element.classList.add("pointed");
   }
 
+  // Points along the lit way of a step, on the screen.
+  const wayOf = (step) => edgesOf(step).map((edge) => linkOf[edge]).filter(Boolean).flatMap(({ curve }) => {
+    const { length, at: on } = alongCurve(curve);
+    const count = Math.ceil(length * view.scale / CELL);
+    return Array.from({ length: count }, (_, k) => camera.onScreen([...on((k + 0.5) / count), 0, 0]));
+  });
   const drawn = () => [...items.values()].filter((item) => !item.opened).length;
   const at = (element) => [...items.values()].find((item) => item.element === element);
   build();
@@ -552,6 +569,6 @@ function drawGraph(data, act, details) {
     renew, replace, get thickness() { return thickness; }, drawn, select: (i) => mark("selected", i),
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
-    itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },
+    wayOf, itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },
     isOpen: (g) => open.has(g), isGrouped: () => groups !== null, size: () => size };
 }

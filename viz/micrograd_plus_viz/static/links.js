@@ -61,13 +61,11 @@ function cutMark(curve, node) {
   return mark;
 }
 
-// The lit way of a gradient along a link, with a large arrow in its direction.
-function litParts({ curve, head }, back) {
-  const { length, at: on } = alongCurve(curve);
-  const tip = on(back ? 0 : 1);
-  const foot = on(back ? Math.min(1, 13 / length) : Math.max(0, 1 - 13 / length));
-  return [svgElement("path", { class: "lit", d: back ? `${curve}L${head[0]},${head[1]}` : curve }),
-    svgElement("path", { class: "lit-head", d: arrow([...tip, ...foot], 0.55) })];
+// The lit way of a gradient along a link, with a large arrow in its direction. A way begins and ends level.
+function litParts({ curve, head: [tip, y] }, back) {
+  const [x, level] = back ? alongCurve(curve).at(0) : [tip, y];
+  return [svgElement("path", { class: "lit", d: back ? `${curve}L${tip},${y}` : curve }),
+    svgElement("path", { class: "lit-head", d: arrow([x, level, x + (back ? 13 : -13), level], 0.55) })];
 }
 
 // The sign that a gradient is added to what was there.
