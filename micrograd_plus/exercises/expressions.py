@@ -60,7 +60,7 @@ class Columns:
         self.waiting.append((numbers, nodes, np.asarray(sizes, int)))
 
     def settle(self, most: int) -> int:
-        """Take in the rows that were added, except those with a number that is not finite, and those there already.
+        """Take in the waiting rows, except repeated ones and rows with a number that is not finite.
 
         The shortest are taken, until there are `most` rows. Return the number of rows; earlier rows keep their places.
         """
@@ -81,7 +81,7 @@ class Columns:
         return len(self.nodes)
 
     def take_waiting(self, rows: Any) -> Any:
-        """Return the numbers of some rows of those that wait, without a copy of the others."""
+        """Return the numbers of some waiting rows, without copying the others."""
         taken, start = np.empty((len(rows), int(self.ends[-1]))), 0
         for numbers, _, _ in self.waiting:
             here = (rows >= start) & (rows < start + len(numbers))
@@ -226,7 +226,7 @@ MOST_TERMS = 400
 
 
 def add_own_sums(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]) -> None:
-    """Add sums and means of single values along axes of their own, before they are broadcast."""
+    """Add sums and means of single values along the values' axes, before they are broadcast."""
     for name, parts in arrays_of(calls, hidden).items():
         for words, axis in OWN_AXES.items():
             for reduction in ("sum", "mean"):
@@ -329,7 +329,7 @@ def common_counts(calls: Sequence[Call]) -> dict[str, list[Any]]:
 
 
 def axes_of(calls: Sequence[Call]) -> dict[str, list[tuple[int, ...]]]:
-    """Return the axes along which students sum, for each call, by the words that stand in a sum."""
+    """Return the axes along which students sum, for each call, by the words that a sum shows."""
     shapes = [np.shape(call.result) for call in calls]
     found: dict[str, list[tuple[int, ...]]] = {}
     if all("axis" in call.values for call in calls):
