@@ -46,13 +46,17 @@ function factorOf(step, names, part) {
 function rowsOf(data, step) {
   const factors = factorsOf(data, step);
   const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
-  const equals = { sign: isProduct(step) ? "=" : "\u2192" };
+  const valuesOf = (places) => places.map((place) => valueAt(data, place));
+  const product = valuesOf([...factors.filter(({ sign }) => !sign), step.summed ? { place: step.raw } : sent]
+    .map(({ place }) => place));
+  const equals = { sign: isProduct(step) ? productSign(...product) : "\u2192" };
   const rows = [step.summed
     ? [...factors, equals, { name: "raw", place: step.raw, word: "raw", of: "raw" },
       { sign: "\u2211", note: axesText(data, step) }, sent] : [...factors, equals, sent]];
   if (step.accumulates) {
     rows.push([{ name: "before", place: step.before, word: "before", of: "before" }, { sign: "+" },
-      { ...sent, name: "added" }, { sign: "=" }, { name: "after", place: step.after, word: "after", of: "after" }]);
+      { ...sent, name: "added" }, { sign: sumSign(...valuesOf([step.before, step.contribution, step.after])) },
+      { name: "after", place: step.after, word: "after", of: "after" }]);
   }
   return rows;
 }
@@ -206,7 +210,7 @@ function makeEvent(data, graph) {
       note.textContent = part.note;
       group.append(note);
     }
-    const isResult = ["=", "\u2192"].includes(part.sign);
+    const isResult = ["=", "\u2248", "\u2192"].includes(part.sign);
     const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
       : isResult ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });
