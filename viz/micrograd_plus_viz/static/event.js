@@ -46,17 +46,15 @@ function factorOf(step, names, part) {
 function rowsOf(data, step) {
   const factors = factorsOf(data, step);
   const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
-  const valuesOf = (places) => places.map((place) => valueAt(data, place));
-  const product = valuesOf([...factors.filter(({ sign }) => !sign), step.summed ? { place: step.raw } : sent]
-    .map(({ place }) => place));
-  const equals = { sign: isProduct(step) ? productSign(...product) : "\u2192" };
-  const rows = [step.summed
-    ? [...factors, equals, { name: "raw", place: step.raw, word: "raw", of: "raw" },
-      { sign: "\u2211", note: axesText(data, step) }, sent] : [...factors, equals, sent]];
+  const [raw, before, after] = ["raw", "before", "after"].map((word) => ({ name: word, place: step[word], word,
+    of: word }));
+  const valuesOf = (...parts) => parts.filter(({ sign }) => !sign).map(({ place }) => valueAt(data, place));
+  const result = step.summed ? raw : sent;
+  const rows = [[...factors, { sign: isProduct(step) ? productSign(...valuesOf(...factors, result)) : "\u2192" }, result,
+    ...step.summed ? [{ sign: "\u2211", note: axesText(data, step) }, sent] : []]];
   if (step.accumulates) {
-    rows.push([{ name: "before", place: step.before, word: "before", of: "before" }, { sign: "+" },
-      { ...sent, name: "added" }, { sign: sumSign(...valuesOf([step.before, step.contribution, step.after])) },
-      { name: "after", place: step.after, word: "after", of: "after" }]);
+    rows.push([before, { sign: "+" }, { ...sent, name: "added" }, { sign: sumSign(...valuesOf(before, sent, after)) },
+      after]);
   }
   return rows;
 }
