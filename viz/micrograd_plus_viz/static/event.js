@@ -50,11 +50,12 @@ function rowsOf(data, step) {
     of: word }));
   const valuesOf = (...parts) => parts.filter(({ sign }) => !sign).map(({ place }) => valueAt(data, place));
   const result = step.summed ? raw : sent;
-  const rows = [[...factors, { sign: isProduct(step) ? productSign(...valuesOf(...factors, result)) : "\u2192" }, result,
-    ...step.summed ? [{ sign: "\u2211", note: axesText(data, step) }, sent] : []]];
+  const equals = { sign: isProduct(step) ? productSign(...valuesOf(...factors, result)) : "\u2192" };
+  const rows = [[...factors, equals, result, ...step.summed ? [{ sign: "\u2211", note: axesText(data, step) }, sent]
+    : []]];
   if (step.accumulates) {
-    rows.push([before, { sign: "+" }, { ...sent, name: "added" }, { sign: sumSign(...valuesOf(before, sent, after)) },
-      after]);
+    const isSum = { sign: sumSign(...valuesOf(before, sent, after)) };
+    rows.push([before, { sign: "+" }, { ...sent, name: "added" }, isSum, after]);
   }
   return rows;
 }
