@@ -261,8 +261,8 @@ def test_a_state_that_is_still_empty_is_named():
 
 
 def test_results_in_another_order_are_named():
-    def exchanged(upstream, a, b):
+    def exchange(upstream, a, b):
         x, to_b = np.linalg.solve(a, b), np.linalg.solve(np.swapaxes(a, -1, -2), upstream)
         return to_b, -to_b @ np.swapaxes(x, -1, -2)
 
-    assert mark_answer("solve.a+b", exchanged).mistake.title.endswith("the results for `a` and `b` are exchanged")
+    assert mark_answer("solve.a+b", exchange).mistake.title.endswith("the results for `a` and `b` are exchanged")

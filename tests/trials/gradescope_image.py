@@ -59,7 +59,7 @@ def unpack(root: Path) -> None:
 
 
 @contextlib.contextmanager
-def mounted(root: Path) -> Iterator[None]:
+def mount_folders(root: Path) -> Iterator[None]:
     """Give a root file system the kernel's folders and this machine's name server and certificates."""
     for name in ("etc/resolv.conf", str(CERTIFICATES)):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def main() -> int:
     parser.add_argument("root", type=Path, help="the folder of a root file system")
     root = parser.parse_args().root.resolve()
     unpack(root)
-    with mounted(root):
+    with mount_folders(root):
         return 0 if try_package(root) else 1
 
 
