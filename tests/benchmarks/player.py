@@ -279,12 +279,12 @@ def _paint_times(pages: Pages, trace: Any) -> list[float]:
 
 def largest_graph(pages: Pages) -> float:
     """Return the seconds until the page of 65,000 nodes shows its graph."""
-    return _opening(pages, programs.moons())
+    return _time_to_open(pages, programs.moons())
 
 
 def huge_graph(pages: Pages) -> float:
     """Return the seconds until the page of 100,000 nodes shows its graph."""
-    return _opening(pages, pages.trace("moons of 100,000"))
+    return _time_to_open(pages, pages.trace("moons of 100,000"))
 
 
 def step_in_huge_graph(pages: Pages) -> float:
@@ -292,7 +292,7 @@ def step_in_huge_graph(pages: Pages) -> float:
     return _step_times(pages, "moons of 100,000")
 
 
-def _opening(pages: Pages, trace: Any) -> float:
+def _time_to_open(pages: Pages, trace: Any) -> float:
     path = viz.save(trace, pages.folder / "moons.html")
     times = []
     for _ in range(3):
