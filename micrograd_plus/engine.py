@@ -144,7 +144,7 @@ class Value:
             held = {parent: parent._grad for parent in self.parents} if recording.open and self.made_by.plain else {}
             self.made_by.vjp(self)
             for parent, before in held.items():
-                notify_change("gradient", parent, before or None, parent._grad or None)
+                notify_change("gradient", parent, before or None, parent._grad or None, "_backward")
 
         return (lambda: None) if self.made_by is None else _backward
 
@@ -179,7 +179,8 @@ class Value:
                 value._grad = before
             notify_walk_rejection(self)
             raise
-        begun = [each.begin_walk(self, 1.0, can_replay=False, held=dict(earlier)) for each in listeners()]
+        since = order[-1].created if order else 0
+        begun = [each.begin_walk(self, 1.0, False, dict(earlier), since) for each in listeners()]
         observers = [on_step for on_step in begun if on_step is not None]
         value: Any = self
         fresh: set[Any] = {self}

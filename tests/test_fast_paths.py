@@ -46,6 +46,7 @@ def test_compiled_and_interpreted_walks_on_tensors_agree(sample):
 
 def test_the_text_of_a_vjp_on_tensors_can_be_printed():
     text = repr(mg.tanh.source)
+    assert "def vjp_tanh(xp, upstream, _node, arrived):" in text
     assert "def vjp_tanh_on_tensors(xp, upstream, _node, arrived):" in text
     assert "out = _of(out, _node)" in text
     assert "= _saved_as_tensors(_node)" in repr(mg.ops.layer_norm.source)  # they are computed again, from the inputs

@@ -7,6 +7,7 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn
+from micrograd_plus.core.runtime.recorders import Recorder, record_to
 from micrograd_plus.engine import Value
 from training_programs import Program, differences
 
@@ -204,3 +205,33 @@ def test_an_entry_says_which_function_clipped_and_which_hook_changed():
     assert kinds == [("hook", "double"), ("accumulate", None), ("clip", "clip_grad_norm_")]
     hook = next(entry for entry in trace.journal if entry.kind == "hook")
     assert "def double" in hook.lines[0].text
+
+
+class Counter(Recorder):
+    """Recorder that counts notices of changes."""
+
+    def __init__(self):
+        self.kinds = []
+
+    def on_change(self, kind, *_):
+        self.kinds.append(kind)
+
+
+@pytest.mark.parametrize("call", ["zero_grad()", "zero_grad(set_to_none=False)", "step()", "clip_norm", "clip_value"])
+def test_a_call_that_changes_all_parameters_is_one_event_and_an_entry_for_each(call):
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    optimizer = mg.optim.SGD(net.parameters(), lr=0.1)
+    (net(mg.tensor(np.ones((3, 2)))) ** 2).sum().backward()
+    parameters, counter = list(net.parameters()), Counter()
+    run = {
+        "zero_grad()": optimizer.zero_grad, "zero_grad(set_to_none=False)": lambda: net.zero_grad(set_to_none=False),
+        "step()": optimizer.step, "clip_norm": lambda: nn.utils.clip_grad_norm_(parameters, 1e-3),
+        "clip_value": lambda: nn.utils.clip_grad_value_(parameters, 1e-3),
+    }[call]  # fmt: skip
+    with mg.record() as trace, record_to(counter):
+        run()
+        (net(mg.tensor(np.ones((1, 2)))) ** 2).sum().backward()
+    assert [kind for kind in counter.kinds if kind not in ("read", "accumulate")] == [
+        "update" if call == "step()" else "gradients"]
+    entries = [entry for entry in trace.journal if entry.kind in ("clear", "clip", "update")]
+    assert [entry.node for entry in entries] == [trace.source.outline.ids[id(p.node)] for p in parameters]

@@ -27,7 +27,7 @@ class Witness(Recorder):
     def on_apply(self, *_):
         self.look(len(self.main.changes))
 
-    def begin_walk(self, root, upstream, can_replay, held=None):
+    def begin_walk(self, root, upstream, can_replay, held=None, since=0):
         self.look(len(self.main.changes))
         self.arrivals.append([])
         return lambda node, contribution, upstream, before, after: self.arrivals[-1].append((before, after))
@@ -35,6 +35,8 @@ class Witness(Recorder):
     def on_change(self, kind, subject, before, after, by=None):
         if kind in ("write", "gradient"):
             self.look(len(self.main.changes) - 1)
+        elif kind == "gradients":
+            self.look(len(self.main.changes) - len(subject))
         elif kind in ("accumulate", "update"):
             self.look(len(self.main.changes))
 
@@ -46,7 +48,7 @@ class WitnessOfValues(Witness):
         super().look(changes)
         self.states[-1] = (changes, len(self.main.walks)), self.states[-1][1]
 
-    def begin_walk(self, root, upstream, can_replay, held=None):
+    def begin_walk(self, root, upstream, can_replay, held=None, since=0):
         on_step = super().begin_walk(root, upstream, can_replay, held)
         self.states.pop()  # the walk has set all gradients aside
         return on_step

@@ -442,7 +442,7 @@ class _Listener(Recorder):
             node = getattr(output, "node", None)
             self.outcomes[node.parents[0] if op.outputs and node is not None else node] = (data, params, result)
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> Any:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any, since: int = 0) -> Any:
         """Record every step."""
         return lambda *step: self.steps.append(step)
 

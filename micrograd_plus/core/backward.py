@@ -111,7 +111,7 @@ def gradients(
     order = topological_order([start], ends)
     arrived = {start: Variable.public.of(upstream) if create_graph else upstream}
     xp = tensors if create_graph else None if devices.several_devices() else arrays
-    on_step = observe_walk(root, upstream, order, must_watch=create_graph) if recording.open else None
+    on_step = observe_walk(root, upstream, order, ends, must_watch=create_graph) if recording.open else None
     # What rules and hooks compute is not recorded, except the graph that `create_graph` makes.
     block = Block(grad_enabled, True) if create_graph else mute_for_walk() if on_step is not None else NO_BLOCK
     try:

@@ -421,7 +421,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 def value_title(name: str, local: bool) -> str:
     """Return the words for an answer that is a value itself."""
     if name == "upstream":
-        return "upstream is passed on unchanged: the rest of the rule is left out, and the shape or order not undone"
+        return "upstream is passed on unchanged: the rest of the rule is left out"
     if name == "out" and local:
         return "the forward again: the value `out` itself, not a slope"
     return f"the value `{name}` itself, not a slope" if local else f"the value `{name}` itself, without upstream"

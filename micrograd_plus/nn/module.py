@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from ..core.messages import MissingName, check_function, check_mapping, expected_tensor_error
 from ..core.runtime.blocks import module_call, no_grad
 from ..core.runtime.hooks import Handle
-from ..tensor import Tensor, forget_gradient, tensor
+from ..tensor import Tensor, forget_gradients, tensor
 from ..tensor.views import detached_view
 
 __all__ = ["Module", "Parameter"]
@@ -336,11 +336,11 @@ class Module:
         Args:
             set_to_none: True (default) for None, False for gradients of 0s.
         """
-        for parameter in self.parameters():
+        parameters = list(self.parameters())
+        forget_gradients([each for each in parameters if isinstance(each, Tensor)], set_to_none)
+        for parameter in parameters:
             if not isinstance(parameter, Tensor):  # networks in micrograd's way derive from this class as well
                 parameter.grad = 0
-            else:
-                forget_gradient(parameter, set_to_none)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether the parameters are trained; frozen ones stay parameters."""

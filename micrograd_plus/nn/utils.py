@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from .. import ops
 from ..backends import devices
 from ..core.messages import missing_name
-from ..tensor import Tensor
+from ..tensor import Tensor, set_gradients
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 __path__: list[str] = []  # a package to importers, so that `import torch.nn.utils.rnn` is answered by its hint
@@ -61,8 +61,10 @@ def clip_grad_norm_(
     if error_if_nonfinite and not library.isfinite(length).item():
         raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {length.item()}: one of them is not finite")
     factor = library.minimum(max_norm / (length + 1e-6), 1.0)  # PyTorch's guard against a length of 0
-    for tensor, gradient in zip(tensors, gradients, strict=True):
-        tensor.grad = Tensor.of((gradient * factor).astype(gradient.dtype, copy=False))
+    set_gradients(
+        (tensor, Tensor.of((gradient * factor).astype(gradient.dtype, copy=False)))
+        for tensor, gradient in zip(tensors, gradients, strict=True)
+    )
     return Tensor.of(length)
 
 
@@ -85,8 +87,10 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
     See: torch.nn.utils.clip_grad_value_.
     """
-    for tensor in _with_gradients(parameters):
-        tensor.grad = ops.clip(tensor.grad.detach(), min=-clip_value, max=clip_value)
+    set_gradients(
+        (tensor, ops.clip(tensor.grad.detach(), min=-clip_value, max=clip_value))
+        for tensor in _with_gradients(parameters)
+    )
 
 
 def _with_gradients(parameters: Tensor | Iterable[Tensor]) -> list[Any]:

@@ -14,7 +14,7 @@ from ..core.modes import recording
 from ..core.runtime.listening import notify_change
 from ..core.runtime.ownership import set_array, snapshot
 from ..core.variable import is_complex
-from ..tensor import Tensor, forget_gradient
+from ..tensor import Tensor, forget_gradients
 from .saved_state import Group, read_state
 
 
@@ -116,8 +116,7 @@ class Optimizer:
         Args:
             set_to_none: True (default) for None, False for gradients of 0s.
         """
-        for tensor in self.parameters():
-            forget_gradient(tensor, set_to_none)
+        forget_gradients(self.parameters(), set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient.

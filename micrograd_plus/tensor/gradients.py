@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, ClassVar, Self
 from weakref import ref
 
@@ -352,6 +352,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_a_child)
 
 
-def forget_gradient(leaf: Any, set_to_none: bool) -> None:
-    """Return a leaf without a gradient, or with zeros instead of it."""
-    leaf.grad = None if set_to_none or leaf.grad is None else leaf.of(devices.zeros_like(leaf._data))
+def set_gradients(changes: Iterable[tuple[Any, Any]]) -> None:
+    """Set the `.grad` of several leaves: pairs of a tensor and its gradient, a tensor or None. Recorders are notified
+    once."""
+    of_nodes = {leaf.node: gradient for leaf, gradient in changes if leaf.node is not None}
+    if recording.open:
+        subject = [(node, getattr(node, "grad", None), gradient) for node, gradient in of_nodes.items()]
+        notify_change("gradients", subject, None, None)
+    for node, gradient in of_nodes.items():
+        node.grad = gradient
+
+
+def forget_gradients(leaves: Iterable[Any], set_to_none: bool) -> None:
+    """Set the gradients of leaves to None, or replace them by zeros."""
+    set_gradients(
+        (leaf, None if set_to_none or leaf.grad is None else leaf.of(devices.zeros_like(leaf._data)))
+        for leaf in leaves
+    )

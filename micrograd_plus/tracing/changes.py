@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple, cast
 
 from ..core.messages import prefixes_errors
@@ -26,7 +26,7 @@ PREFIXING_WRAPPER = prefixes_errors(print).__code__
 """The code that wraps functions whose errors begin with their name."""
 
 
-Place = tuple[int, int, CodeType | None]
+Place = tuple[int, int, str]
 """Where in the program something was asked for: the user's call and instruction, and the engine's function."""
 
 
@@ -70,6 +70,7 @@ class ChangeNotes(recorders.Recorder):
 
     def __init__(self) -> None:
         self.kept_gradients: dict[Any, Any] = {}
+        self.forgotten_notes = self.forgotten_walks = 0  # which the positions of what is noted still count
         self._changes: list[Any] = []  # plain tuples: to make a Change takes longer than to note one
         self._lent: dict[int, LentArray] = {}
         self._gradients: dict[int, tuple[Any, Any]] = {}
@@ -82,47 +83,66 @@ class ChangeNotes(recorders.Recorder):
         return [change for note in self._changes for change in _expand_note(note)]
 
     def on_change(self, kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
-        """Note a change. Nothing is noted of a `.grad` that is read, or an array that is lent, until it changes."""
-        if self._lent:
-            self._settle(subject) if kind == "update" else self.look_for_writes()
+        """Note a change. Nothing is noted of a `.grad` that is read, or an array that is lent, until it changes.
+
+        Only what cannot wait is done, with few calls of functions: the usual change is `p.grad = None`.
+        """
         if kind == "read":
             self._gradients[id(after)] = after, subject
             return
-        place = self._place(frame_at(2))
-        of = "gradient"
+        if self._lent:
+            self._settle(subject) if kind == "update" else self.look_for_writes()
         if kind == "gradient":
-            if type(after) is self._tensor or type(before) is self._tensor:
-                before, after = self._follow_gradient(subject, before, after, place)
+            function, frame = by or "grad", frame_at(3)  # behind `notify_change`, and the setter
+        else:
+            frame = frame_at(2)
+            function, frame = frame.f_code.co_name, frame.f_back
+        if frame is None or id(frame.f_code) not in user_code:
+            function, frame = find_caller(function, frame)
+        call = id(frame)
+        if call not in self.calls:
+            call = self._known_call(frame)
+        place, of = (call, -1 if frame is None else frame.f_lasti, function), "gradient"
+        if kind != "gradient":
+            kind, subject, of, before, after, by = self._describe(kind, subject, before, after, by, place)
+            if not kind:
+                return
+        elif type(after) is self._tensor or type(before) is self._tensor:
+            before, after = self._follow_gradient(subject, before, after, place)
+        steps = None if self._watched is None else len(self._watched.steps)
+        position, walk = self.forgotten_notes + len(self._notes), self.forgotten_walks + len(self.walks)
+        self._changes.append((kind, subject, of, before, after, by, place, position, walk, steps))
+
+    def _describe(self, kind: str, subject: Any, before: Any, after: Any, by: Any, place: Place) -> tuple[Any, ...]:
+        """Return the first fields of the note of a change; no kind if there is nothing to note."""
+        of = "gradient"
+        if kind == "lend":
+            self._lent[id(subject)] = LentArray(subject, place)
+            kind = ""
+        elif kind in ("write", "become"):
+            lent = self._lent.pop(id(subject), None)
+            subject, of = self._owner_of(subject)
+            kind = "write" if kind == "write" or of == "gradient" else ""  # a result may be one that is not followed
+            before = before if lent is None else lent.copy
+        elif kind == "gradients":
+            subject = [(leaf, *self._follow_gradient(leaf, old, new, place)) for leaf, old, new in subject]
         elif kind == "update":
             subject = [(parameter.node, old, new) for parameter, old, new in subject]
             of, before, by = "value", None, (by, {**before})
-        elif kind == "lend":
-            self._lent[id(subject)] = LentArray(subject, place)
-            return
-        elif kind in ("write", "become"):
-            self._note_write(kind, subject, before, after, place)
-            return
         elif kind == "hook":
             before, after = array_of(before), array_of(after)
         elif kind == "draw":
             of = None
-        steps = None if self._watched is None else len(self._watched.steps)
-        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(self.walks), steps))
+        return kind, subject, of, before, after, by
 
     def _follow_gradient(self, leaf: Any, before: Any, after: Any, place: Place) -> tuple[Any, Any]:
         """Follow writes into the tensor that becomes a `.grad`. Return the arrays before and after, to be kept."""
-        if after is not None:
+        if type(after) is self._tensor:
             self._gradients[id(after)] = after, leaf
             if user_may_write(after):
                 self._lent[id(after)] = LentArray(after, place)
-        return array_to_keep(before), array_to_keep(after)
-
-    def _note_write(self, kind: str, variable: Any, before: Any, after: Any, place: Place) -> None:
-        """Note that the array of a variable is replaced. A result may be one that is not followed."""
-        lent = self._lent.pop(id(variable), None)
-        subject, of = self._owner_of(variable)
-        if kind == "write" or of == "gradient":
-            self._note_change("write", subject, of, before if lent is None else lent.copy, after, None, place)
+            after = array_to_keep(after)
+        return array_to_keep(before) if type(before) is self._tensor else before, after
 
     def _settle(self, updates: Sequence[Any]) -> None:
         """Note what was written into parameters before an optimiser replaced their arrays."""
@@ -135,9 +155,9 @@ class ChangeNotes(recorders.Recorder):
     def look_for_writes(self) -> None:
         """Note each lent array that has been written into since anyone looked."""
         for key, lent in [*self._lent.items()] if self._lent else ():
-            variable = lent.variable
-            if not has_same_entries(variable._data, lent.copy):
-                before, lent.copy = lent.copy, variable._data.copy()
+            variable, before = lent.variable, lent.copy
+            if variable._data.tobytes() != before.tobytes() or variable._data.shape != before.shape:
+                lent.copy = variable._data.copy()
                 self._note_change("write", *self._owner_of(variable), before, lent.copy, None, lent.place)
             if not user_may_write(variable) or not has_other_owners(variable):
                 del self._lent[key]
@@ -156,7 +176,8 @@ class ChangeNotes(recorders.Recorder):
         self, kind: str, subject: Any, of: str | None, before: Any, after: Any, by: Any, place: Place
     ) -> None:
         steps = None if self._watched is None else len(self._watched.steps)
-        self._changes.append((kind, subject, of, before, after, by, place, len(self._notes), len(self.walks), steps))
+        position, walk = self.forgotten_notes + len(self._notes), self.forgotten_walks + len(self.walks)
+        self._changes.append((kind, subject, of, before, after, by, place, position, walk, steps))
 
     def _owner_of(self, variable: Any) -> tuple[Any, str]:
         """Return the leaf whose value or gradient a variable is; any other variable itself."""
@@ -166,25 +187,22 @@ class ChangeNotes(recorders.Recorder):
         is_gradient = gradient is variable and getattr(leaf, "grad", None) is variable
         return (leaf, "gradient") if is_gradient else (variable, "value")
 
-    def _place(self, frame: Any) -> Place:
-        """Return the user's call and instruction that a frame was called from, and the function that they called."""
-        inner, frame = frame.f_code, frame.f_back  # a change is announced by the engine's code
-        while frame is not None:
-            code = frame.f_code
-            key = id(code)
-            if key in user_code or (key not in engine_code and kind_of(code) is not ENGINE):
-                break
-            if code is not PREFIXING_WRAPPER:
-                inner = code
-            frame = frame.f_back
-        call = id(frame)
-        if call not in self.calls:
-            call = self._known_call(frame)
-        return call, -1 if frame is None else frame.f_lasti, inner
-
     def _known_call(self, frame: FrameType | None) -> int:
         """Return the number of a user's call, which is noted if it is new."""
         raise NotImplementedError
+
+
+def find_caller(function: str, frame: Any) -> tuple[str, Any]:
+    """Return the name of the engine's function that the program called, and the program's frame. The search begins at
+    a frame that `function` was called from."""
+    while frame is not None:
+        code = frame.f_code
+        if id(code) in user_code or (id(code) not in engine_code and kind_of(code) is not ENGINE):
+            break
+        if code is not PREFIXING_WRAPPER:
+            function = code.co_name
+        frame = frame.f_back
+    return function, frame
 
 
 def array_to_keep(gradient: Any) -> Any:
@@ -218,8 +236,8 @@ def name_optimizer(optimizer: Any, group: dict[str, Any]) -> OptimizerName:
 def _expand_note(note: Any) -> Iterable[Change]:
     """Return the changes of a note, which may be about several leaves."""
     kind, subject, of, _, _, by, *rest = note
-    if kind not in ("accumulate", "update") or not isinstance(subject, list):
+    if not isinstance(subject, list):
         return [Change._make(note)]
     changed = cast("list[tuple[Any, Any, Any]]", subject)
-    by = by and name_optimizer(*by)
+    kind, by = "gradient" if kind == "gradients" else kind, by and name_optimizer(*by)
     return [Change(kind, leaf, of, before, after, by, *rest) for leaf, before, after in changed]

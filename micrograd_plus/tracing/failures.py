@@ -31,6 +31,8 @@ class ErrorRecord:
         self.inputs: list[Any] = []
         self.params: dict[str, Any] = {}
         self.node: Any = None
+        self.position = 0
+        """How many applications had been noted, for an error that the program caught."""
 
 
 def record_of_error(error: BaseException | None) -> ErrorRecord | None:

@@ -180,9 +180,8 @@ class Journal:
     def _describe(self, change: Change) -> None:
         self._compute(change.position)
         node, name = self._node(change), None
-        call, instruction, code = change.place
+        call, instruction, function = change.place
         lines = self.groups.lines(call, instruction)
-        function = None if code is None else code.co_name
         if change.kind == "draw":
             self._add("draw", None, None, None, None, function, lines)
             return
@@ -197,9 +196,9 @@ class Journal:
             lines = lines if code is None else [site_at(code, change.by.__globals__, -1)]
         self._add(kind, change.of, node, change.before, change.after, by, lines, name)
 
-    def _kind_of(self, change: Change, function: str | None) -> tuple[str, str | None]:
+    def _kind_of(self, change: Change, function: str) -> tuple[str, str | None]:
         """Return the kind of an entry, and who did it: an optimiser, a function, or an operator."""
-        by = SYMBOLS.get(function or "", function)
+        by = SYMBOLS.get(function, function)
         if change.kind in ("hook", "accumulate"):
             return change.kind, None
         if change.of == "gradient":

@@ -29,29 +29,56 @@ WALK = Change._fields.index("walk")
 class LastWalkRecorder(Recorder):
     """Recorder that keeps the last walk, the graph behind it, and what was applied since the walk before it.
 
-    When a walk begins and the notes have doubled, it forgets the others. So each note is looked at a bounded number of
-    times on average. `forgotten` counts the walks that were forgotten.
+    Any walk may be the last, so each is noted. When a walk begins, the notes before the last step are dropped at once
+    if the walk goes back to none of them, as in a training. Otherwise each note is looked at whenever the notes have
+    doubled, so a bounded number of times on average.
     """
 
     def __init__(self, outermost: FrameType | None = None) -> None:
         super().__init__(outermost)
-        self.forgotten = 0
-        self._most = FEWEST
+        self.earlier_walks = 0
+        """How many walks were forgotten."""
+        self._most = self._most_known = FEWEST
         self._step_begins = self._notes_at_walk = 0
+        self._latest_before_step = self._latest_at_walk = 0  # creation numbers
 
     def _add_walk(self, recorded: RecordedWalk) -> None:
         """Note a walk, after forgetting what no later walk is likely to need."""
-        if len(self._notes) != self._notes_at_walk:  # else it walks back through the same forward as the last walk
-            self._step_begins = self._notes_at_walk
-        if len(self._notes) > self._most or len(self.walks) > self._most:
-            self.forget_before(self._step_begins, recorded.keys)
+        noted = self.forgotten_notes + len(self._notes)
+        if noted != self._notes_at_walk:  # else it walks back through the same forward as the last walk
+            self._step_begins, self._latest_before_step = self._notes_at_walk, self._latest_at_walk
+            self._latest_at_walk = self._latest_creation()
+        first = self._step_begins - self.forgotten_notes
+        if (self.earlier_walks or noted > FEWEST) and first > 0 and recorded.since > self._latest_before_step:
+            self._forget_all_before(first)
+        elif len(self._notes) > self._most or len(self.walks) > self._most:
+            self.forget_before(first, recorded.keys)
             self._most = 2 * max(len(self._notes), FEWEST // 2)
-        self._notes_at_walk = len(self._notes)
+        self._notes_at_walk = noted
         super()._add_walk(recorded)
+
+    def _latest_creation(self) -> int:
+        """Return the largest creation number of all results so far, which is that of the last one with a graph."""
+        for note in reversed(self._notes):
+            numbers = [key.created for key in keys_of(note) if hasattr(key, "created")]
+            if numbers:
+                return max(numbers)
+        return self._latest_at_walk
+
+    def _forget_all_before(self, first: int) -> None:
+        """Forget the walks and applications before note number `first`, with all that belongs to them."""
+        del self._notes[:first]
+        self.forgotten_notes += first
+        self._named_notes = max(0, self._named_notes - first)
+        self._forget_walks([walk for walk in self.walks if walk.position > self.forgotten_notes])
+        self._forget_errors(self.forgotten_notes)
+        if len(self.calls) + len(self._gradients) > self._most_known:
+            self._forget_calls()
+            self._most_known = 2 * (len(self.calls) + len(self._gradients)) + FEWEST // 10
 
     def forget_before(self, first: int, roots: list[Any]) -> None:
         """Forget the walks and applications before note number `first`, except those that `roots` depend on."""
-        notes = self._notes
+        notes, base = self._notes, self.forgotten_notes
         needed = keys_behind(roots)
         for note in notes[first:]:
             for key in keys_of(note):
@@ -59,28 +86,43 @@ class LastWalkRecorder(Recorder):
         kept = [*range(first, len(notes))]
         if any(is_result(key) for key in needed.values()):  # rarely: each round of a training makes its own graph
             kept[:0] = [number for number in range(first) if any(id(key) in needed for key in keys_of(notes[number]))]
-        walks = [walk for walk in self.walks if walk.position > first]
-        self._forget_changes(len(self.walks) - len(walks))
-        self._failed_walks = {error: walk for error, walk in self._failed_walks.items() if walk in walks}
+
+        def number_of(position: int) -> int:
+            return base + bisect_left(kept, position - base)
+
+        walks = [walk for walk in self.walks if walk.position - base > first]
         for walk in walks:
-            walk.position = bisect_left(kept, walk.position)
-        noted = map(Change._make, self._changes)
-        self._changes[:] = [change._replace(position=bisect_left(kept, change.position)) for change in noted]
-        self._forget_calls({notes[number][CALL] for number in kept} | {walk.call for walk in walks}, kept)
-        self._step_begins = bisect_left(kept, first)
+            walk.position = number_of(walk.position)
         notes[:] = [notes[number] for number in kept]
         self._named_notes = 0
-        self.walks[:] = walks
-        self.caught.clear()
+        self._forget_walks(walks)
+        changes = map(Change._make, self._changes)
+        self._changes[:] = [change._replace(position=number_of(change.position)) for change in changes]
+        self._forget_errors(base + first)
+        self._forget_calls()
+        for call in self.calls.values():
+            call.position = number_of(call.position)
+        self._step_begins = number_of(base + first)
 
-    def _forget_changes(self, walks: int) -> None:
-        """Forget the changes before the first walk that is kept, which notes itself what they left."""
-        self.forgotten += walks
-        noted = self._changes[bisect_right(self._changes, walks, key=itemgetter(WALK)) :]
-        self._changes[:] = [change._replace(walk=change.walk - walks) for change in map(Change._make, noted)]
+    def _forget_walks(self, kept: list[RecordedWalk]) -> None:
+        """Forget all walks except some of the last ones, and the changes before those, which they note themselves."""
+        count = len(self.walks) - len(kept)
+        self.forgotten_walks += count
+        self.earlier_walks += count
+        self.walks[:] = kept
+        del self._changes[: bisect_right(self._changes, self.forgotten_walks, key=itemgetter(WALK))]
+        if self._failed_walks:
+            self._failed_walks = {error: walk for error, walk in self._failed_walks.items() if walk in kept}
 
-    def _forget_calls(self, used: set[int], kept: list[int]) -> None:
-        """Forget calls that have returned and that no kept note belongs to, and with them their frames."""
+    def _forget_errors(self, position: int) -> None:
+        """Forget the errors that the program caught before the application at a position."""
+        if self.caught:
+            self.caught = {key: record for key, record in self.caught.items() if record.position >= position}
+
+    def _forget_calls(self) -> None:
+        """Forget calls that have returned and that no kept note belongs to, and with them their frames, and tensors
+        that are no gradient any more."""
+        used = {note[CALL] for note in self._notes} | {walk.call for walk in self.walks}
         frame: FrameType | None = frame_at(1)
         while frame is not None:
             used.add(id(frame))
@@ -95,15 +137,22 @@ class LastWalkRecorder(Recorder):
                 needed.add(number)
         for number in [each for each in calls if each not in needed]:
             del calls[number]
-        for call in calls.values():
-            call.position = bisect_left(kept, call.position)
         self._running = {caller: slot for caller, slot in self._running.items() if caller in needed}
+        current = {id(getattr(node, "grad", None)) for _, node in self._gradients.values()}
+        self._gradients = {key: pair for key, pair in self._gradients.items() if key in current}
 
     def keep_last(self) -> None:
-        """Forget all walks but the last one, if any walk was forgotten."""
-        if self.forgotten:
-            self._forget_changes(len(self.walks) - 1)
-            del self.walks[:-1]
+        """Forget all walks but the last one, if any walk was forgotten, and number what is left from 0."""
+        if self.earlier_walks:
+            self._forget_walks(self.walks[-1:])
+            base, walks = self.forgotten_notes, self.forgotten_walks
+            for each in (*self.walks, *self.calls.values()):
+                each.position = max(0, each.position - base)
+            changes = map(Change._make, self._changes)
+            self._changes[:] = [
+                change._replace(position=change.position - base, walk=change.walk - walks) for change in changes
+            ]
+            self.forgotten_notes = self.forgotten_walks = 0
 
 
 def keys_of(note: Any) -> list[Any]:
@@ -139,7 +188,7 @@ class WalkCounter(recorders.Recorder):
 
     count = 0
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> None:
+    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any, since: int = 0) -> None:
         """Count a walk."""
         self.count += 1
 
@@ -158,7 +207,7 @@ class LastWalk:
     @property
     def earlier_walks(self) -> int:
         """How many earlier walks were forgotten."""
-        return self.recorder.forgotten
+        return self.recorder.earlier_walks
 
 
 @contextmanager

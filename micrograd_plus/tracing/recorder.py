@@ -34,7 +34,7 @@ class RecordedWalk:
 
     direction = "backward"
     held: Mapping[Any, Any] = MappingProxyType({})
-    position = 0
+    position = since = 0
     notes: Sequence[Any] = ()
     error: ErrorRecord | None = None
 
@@ -128,25 +128,16 @@ class Recorder(ChangeNotes):
         if self._lent:
             self.look_for_writes()
         frame: Any = frame_at(3)  # behind `notify`, and the function that applied the operation
-        inner: Any = None
-        deeper: Any = None
-        while frame is not None:
-            code = id(frame.f_code)
-            if code in user_code or (code not in engine_code and kind_of(frame.f_code) is not ENGINE):
-                break
-            deeper, inner, frame = inner, frame, frame.f_back
+        token = function = node = None
+        if id(frame.f_code) not in user_code:
+            frame, token, function = self._find_call(frame)
         call, instruction = id(frame), -1
-        token = None if inner is None else self._token_of(inner, call)
         if frame is not None:
             instruction = frame.f_lasti
             if call not in self.calls:
                 self._enter(frame)
             if scopes.open:
                 call = self._scope_of(frame) or call
-        function = None if inner is None else inner.f_code
-        if function is PREFIXING_WRAPPER:
-            function = deeper.f_code
-        node = None
         if type(result) is self._tensor and result.node is not None:
             node, result = result.node, result._data
         elif op.outputs or type(result) is self._tensor:
@@ -155,6 +146,21 @@ class Recorder(ChangeNotes):
         self._note((op, inputs, node, data, params, result, call, instruction, token, function))
 
     # Calls ------------------------------------------------
+
+    def _find_call(self, frame: Any) -> tuple[Any, CallToken | None, CodeType | None]:
+        """Return the program's frame from which `frame` was called, the token of that call, and the code of the
+        engine's function."""
+        inner: Any = None
+        deeper: Any = None
+        while frame is not None:
+            code = id(frame.f_code)
+            if code in user_code or (code not in engine_code and kind_of(frame.f_code) is not ENGINE):
+                break
+            deeper, inner, frame = inner, frame, frame.f_back
+        if inner is None:
+            return frame, None, None
+        function = inner.f_code
+        return frame, self._token_of(inner, id(frame)), deeper.f_code if function is PREFIXING_WRAPPER else function
 
     def _token_of(self, inner: FrameType, caller: int) -> CallToken:
         """Return the token of the call that runs in the engine's frame `inner`.
@@ -186,7 +192,7 @@ class Recorder(ChangeNotes):
 
         A call that does not lead back to the block's frame, as on another stack, is noted alone.
         """
-        calls, position, chain = self.calls, len(self._notes), [frame]
+        calls, position, chain = self.calls, self.forgotten_notes + len(self._notes), [frame]
         tokens: list[CallToken | None] = []
         outer: FrameType | None = frame
         while outer is not self.outermost and id(outer) not in calls:
@@ -215,18 +221,22 @@ class Recorder(ChangeNotes):
             if scope.frame is frame:
                 if note and id(scope) not in self.calls:
                     outer = id(frame) if parent is None else parent
-                    self.calls[id(scope)] = Call(frame, outer, scope.instruction, len(self._notes), None, scope)
+                    position = self.forgotten_notes + len(self._notes)
+                    self.calls[id(scope)] = Call(frame, outer, scope.instruction, position, None, scope)
                 parent = id(scope)
         return parent
 
     # Walks ------------------------------------------------
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> RecordedWalk | None:
+    def begin_walk(
+        self, root: Any, upstream: Any, can_replay: bool, held: Any, since: int = 0
+    ) -> RecordedWalk | None:
         """Note a walk, the call that asked for it, and the gradients that leaves hold. Watch it only if it cannot be
         computed again later."""
         seed = upstream.copy() if can_replay and not isinstance(upstream, np.generic) else upstream
         recorded = RecordedWalk(reference_to(root), seed, can_replay, *self._asking_call(frame_at(1)))
         recorded.held = {leaf: array_to_keep(gradient) for leaf, gradient in held.items()} if held else held
+        recorded.since = since
         self._add_walk(recorded)
         return None if can_replay else recorded
 
@@ -238,7 +248,7 @@ class Recorder(ChangeNotes):
 
     def _add_walk(self, recorded: RecordedWalk) -> None:
         self.look_for_writes()
-        recorded.position, recorded.notes = len(self._notes), self._notes
+        recorded.position, recorded.notes = self.forgotten_notes + len(self._notes), self._notes
         self._watched = None if recorded.can_replay else recorded
         self.walks.append(recorded)
 
@@ -270,6 +280,7 @@ class Recorder(ChangeNotes):
         operation inside caused the error, only the outer operation counts."""
         record = record_of_caught_error(error, frame_at(2), self.outermost)
         self.forget_failure(sys.exception())
+        record.position = self.forgotten_notes + len(self._notes)
         vars(error)["record"] = record
         self.caught[id(record)] = record
 
@@ -359,7 +370,9 @@ class InsideRecorder(Recorder):
         result = tuple(map(reference_to, result)) if op.outputs else reference_to(result)
         self._note((op, inputs, node, data, params, result, id(frame), instruction, None, None))
 
-    def begin_walk(self, root: Any, upstream: Any, can_replay: bool, held: Any) -> RecordedWalk | None:
+    def begin_walk(
+        self, root: Any, upstream: Any, can_replay: bool, held: Any, since: int = 0
+    ) -> RecordedWalk | None:
         """Note a walk. No line of the program asked for it."""
         seed = upstream.copy() if can_replay and not isinstance(upstream, np.generic) else upstream
         recorded = RecordedWalk(reference_to(root), seed, can_replay, 0, -1)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,16 @@ class Guards:
             tests.append(differs(name, known, part))
         unpack = f"({', '.join(names)}{',' * (len(names) == 1)}) = g{i}"
         return [unpack, f"if {' or '.join(tests)}: return _MISS"] if tests else [unpack]
+
+
+def define(head: str, lines: list[str], space: dict[str, Any], filename: str) -> Any:
+    """Return the function of some lines. It shares the user's variables, which is the fastest way to read them."""
+    cells = {name: x for name, x in space.items() if isinstance(x, CellType)}
+    body = "\n".join(f"        {line}" for line in lines)
+    text = f"def make({', '.join(cells)}):\n    def run({head}):\n{body}\n    return run"
+    exec(compile(text, filename, "exec"), space)
+    code = space["make"](*cells.values()).__code__
+    return FunctionType(code, space, closure=tuple(cells[each] for each in code.co_freevars))
 
 
 def test_of(i: int, place: Place, space: dict[str, Any]) -> str:

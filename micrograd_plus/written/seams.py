@@ -28,7 +28,7 @@ from ..core.variable import Leaf, Variable, clock
 from ..nn.functional import shapes
 from ..optim import adam, optimizer, schedule
 from ..tensor import values
-from ..tensor.gradients import accumulate as add_to_leaves, forget_gradient as forget
+from ..tensor.gradients import accumulate as add_to_leaves, set_gradients as set_all
 from ..tensor.tensor import Tensor
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
@@ -462,13 +462,14 @@ def accumulate(original: Any, found: Any, create_graph: bool = False) -> None:
     original(found, create_graph)
 
 
-@on_paper(forget)
-def forget_gradient(original: Any, leaf: Any, set_to_none: bool) -> None:
-    """Set a gradient to None without asking whether there is one."""
-    if open_page() is not None and set_to_none:
-        leaf.grad = None  # without asking whether there is one
-    else:
-        original(leaf, set_to_none)
+@on_paper(set_all)
+def set_gradients(original: Any, changes: Any) -> None:
+    """Set several gradients one by one, so that each is noted."""
+    if open_page() is None:
+        original(changes)
+        return
+    for leaf, gradient in changes:
+        leaf.grad = gradient
 
 
 @on_paper(optimizer.Optimizer.step)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..modes import recording
 
-_open_blocks = recording.blocks.get
+open_blocks = recording.blocks.get
 
 
 class MutesOperations(tuple[Any, ...]):
@@ -29,14 +29,16 @@ class MutesAll(MutesOperations):
 
 def notify_change(kind: str, subject: Any, before: Any, after: Any, by: Any = None) -> None:
     """Notify the recorders of a change of a value or a gradient, also inside a walk that is watched."""
-    for recorder in listeners(MutesAll):
+    blocks = open_blocks()
+    token = blocks[0]() if len(blocks) == 1 else None  # as nearly always; calling `listeners` takes as long as the rest
+    for recorder in listeners(MutesAll) if token is None else token.value:
         recorder.on_change(kind, subject, before, after, by)
 
 
 def listeners(mute: type[MutesOperations] = MutesOperations) -> Sequence[Any]:
     """Return the recorders that listen here, the outermost first: those of the innermost block that is a `mute`, and
     of the blocks inside it."""
-    blocks = _open_blocks()
+    blocks = open_blocks()
     if len(blocks) == 1 and (token := blocks[0]()) is not None:  # as nearly always
         return token.value
     values = recording.all()

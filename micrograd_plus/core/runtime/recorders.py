@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ..modes import Block, recording
@@ -10,7 +10,7 @@ from ..rule import Contribution, Rule
 from ..variable import Gradient, Leaf, Node, Variable
 from .guards import keep_parameter
 from .hooks import nodes_with_hooks
-from .listening import MutesAll, MutesOperations, listeners
+from .listening import MutesAll, MutesOperations, listeners, open_blocks
 
 OnStep = Callable[..., None]
 """Called with each step: the node, the contribution, the upstream, and the gradient before and after adding."""
@@ -19,7 +19,7 @@ OnStep = Callable[..., None]
 class ForwardRule(Rule):
     """A rule as it is applied to tangents in forward mode. It can be run on symbols if it `has_formula`."""
 
-    has_formula = True
+    has_formula: bool
 
 
 class Push(Contribution):
@@ -43,11 +43,14 @@ class Recorder:
     ) -> None:
         """Note that an operation was applied to `inputs`, whose arrays were `data`."""
 
-    def begin_walk(self, root: Any, upstream: Gradient, can_replay: bool, held: dict[Any, Any]) -> OnStep | None:
+    def begin_walk(
+        self, root: Any, upstream: Gradient, can_replay: bool, held: dict[Any, Any], since: int = 0
+    ) -> OnStep | None:
         """Note that a walk begins. Return a function to be called with each step, or None.
 
         `can_replay` says that the same walk can be repeated later from the saved values. `held` maps leaves to the
-        gradients that they had before.
+        gradients that they had before. Everything that the root was computed from was created at the number `since`
+        or later.
         """
         return None
 
@@ -69,9 +72,11 @@ class Recorder:
 
         `kind` is "write" (the array of the variable `subject` is replaced), "lend" (it may be written into from now
         on), "become" (it becomes a result, as `p.grad *= 2` in a graph), "gradient" (the `.grad` of the leaf's node
-        `subject` is set), "read" (its `.grad` is the variable `after`) or "hook" (the hook `by` changed the gradient of
-        a node). For "accumulate" and "update", `subject` is a list: leaves' nodes, whose `.grad` a walk has added to,
-        or parameters that the optimiser `by` has replaced in the group `before`, each with its array before and after.
+        `subject` is set; by the function `by`, if not by its setter), "read" (its `.grad` is the variable `after`) or
+        "hook" (the hook `by` changed the gradient of a node). For three kinds `subject` is a list, each part with what
+        it had before and has after: "accumulate" (leaves' nodes, whose `.grad` a walk has added to), "gradients"
+        (nodes, whose `.grad` one call has set), and "update" (parameters that the optimiser `by` has replaced in the
+        group `before`).
         """
 
     def will_free(self, order: Sequence[Any]) -> None:
@@ -97,7 +102,9 @@ def mute_for_walk() -> Block:
 def notify(op: Any, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any) -> None:
     """Notify the recorders of an application."""
     kept = {name: keep_parameter(value) for name, value in params.items()} if params else params
-    for recorder in listeners():
+    blocks = open_blocks()
+    token = blocks[0]() if len(blocks) == 1 else None  # as in `notify_change`
+    for recorder in listeners() if token is None else token.value:
         recorder.on_apply(op, inputs, data, kept, result)
 
 
@@ -114,13 +121,16 @@ def notify_free(order: Sequence[Node]) -> None:
         recorder.will_free(order)
 
 
-def observe_walk(root: Variable, upstream: Gradient, order: Sequence[Node], must_watch: bool) -> OnStep | None:
+def observe_walk(
+    root: Variable, upstream: Gradient, order: Sequence[Node], ends: Collection[Node], must_watch: bool
+) -> OnStep | None:
     """Notify the recorders that a walk begins. Return a function for its steps if one wants to see them now."""
     held = {leaf: leaf.grad for node in order for leaf in node.parents if type(leaf) is Leaf and leaf.grad is not None}
     has_hooks = nodes_with_hooks and any(hasattr(node, "hooks") for node in order)
     ops: set[Any] = {getattr(node.vjp, "op", None) for node in order} - {None}
     can_replay = not (must_watch or has_hooks) and all(op.is_deterministic for op in ops)
-    return _call_all([recorder.begin_walk(root, upstream, can_replay, held) for recorder in listeners()])
+    since = order[-1].created if order and not ends else 0
+    return _call_all([recorder.begin_walk(root, upstream, can_replay, held, since) for recorder in listeners()])
 
 
 def observe_push(result: Any, starts: Mapping[Any, Any]) -> OnStep | None:
