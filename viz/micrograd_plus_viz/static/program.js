@@ -108,9 +108,8 @@ function makeProgram(data, act, inFilm = false) {
     const letters = Array.from(text);
     const stop = site.end_line > site.line || site.end_column === null ? letters.length : site.end_column;
     const part = (from, to) => letters.slice(from, to).join("");
-    return codeLine(text.search(/\S|$/) - indent, part(indent, site.column), make("mark", "", ...breakable(part(site.column,
-      stop))),
-      part(stop));
+    return codeLine(text.search(/\S|$/) - indent, part(indent, site.column),
+      make("mark", "", ...breakable(part(site.column, stop))), part(stop));
   }
 
   // What the program's names have at the moment: the last value of each name among the first nodes.

@@ -59,7 +59,8 @@ function wayAround([x, y], [foot, by], boxes, lanes, { width, height }) {
   const all = [...boxes, ...lanes];
   const [left, right] = [Math.min(x, foot) - 30, Math.max(x, foot) + 30];
   const beside = boxes.flatMap((box) => [box[0] - 4, box[2] + 4]);
-  const outs = [...OUT.map((far) => Math.min(width - 2, x + far)), ...beside].filter((at) => at > x && at < x + NEAR_END);
+  const outs = [...OUT.map((far) => Math.min(width - 2, x + far)), ...beside].filter((at) => at > x && at < x
+    + NEAR_END);
   const ins = [...OUT.map((far) => Math.max(2, foot - far)), ...beside].filter((at) => at < foot && at > foot
     - NEAR_END);
   const levels = [y, by, ...boxes.filter((box) => box[2] > left && box[0] < right)

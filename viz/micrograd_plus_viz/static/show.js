@@ -510,7 +510,8 @@ function sourceLine(site) {
 const sourceLines = (text) => text.split(/(?<=\n)/).map((line) => codeLine(line.search(/\S|$/), line));
 
 // Code wraps at brackets, commas, dots and spaces, not within a name.
-const breakable = (text) => text.split(/(?<=[(,/[])(?![)\]])|(?=\.[a-z])/).flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
+const breakable = (text) => text.split(/(?<=[(,/[])(?![)\]])|(?=\.[a-z])/)
+  .flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
 
 // A line of code with so many spaces before it, after which it does not break.
 function codeLine(indent, text, ...more) {
