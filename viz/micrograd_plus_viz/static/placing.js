@@ -2,7 +2,7 @@
 
 const MOST_TRIED = 60;
 const FULL_TEXT = 0.92;
-const LEAST_FOR_TILES = 0.74;
+const LEAST_FOR_TILES = 0.78;
 const NAME_ROOM = 130;
 const MOST_NAME = 240;
 const AIR = 10;
