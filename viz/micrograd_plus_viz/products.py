@@ -18,8 +18,8 @@ from .trace_input import Trace
 
 DOT, MATMUL, TRANSPOSED = "·", "@", "⊤"
 LOCAL = ["upstream", DOT, "local"]
-ROUNDING = 1e-3
-"""How far a product of rounded numbers may be from the recorded result, relative to the terms of the product."""
+ROUNDING = 0.02
+"""How far a product of rounded numbers, such as bfloat16's, may be from the result, relative to the size of its terms."""
 
 
 def product_of(trace: Trace, step: Trace) -> str | None:
