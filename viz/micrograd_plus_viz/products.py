@@ -19,7 +19,7 @@ from .trace_input import Trace
 DOT, MATMUL, TRANSPOSED = "·", "@", "⊤"
 LOCAL = ["upstream", DOT, "local"]
 ROUNDING = 0.02
-"""How far a product of rounded numbers, such as bfloat16's, may be from the result, relative to the size of its terms."""
+"""How far a product of rounded numbers, such as those of bfloat16, may be from the result, relative to its terms."""
 
 
 def product_of(trace: Trace, step: Trace) -> str | None:
