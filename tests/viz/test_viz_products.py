@@ -62,7 +62,7 @@ def problems(row, step):
         if sign["sign"] == "∑":
             so_far = so_far.sum(tuple(step.summed_axes), keepdims=True).reshape(shown.shape)
             so_far = so_far.real if sign["note"].endswith("real part") else so_far
-        if sign["sign"] not in ("=", "∑"):
+        if sign["sign"] not in ("=", "≈", "∑"):
             so_far = TIMES[sign["sign"]](so_far, shown)
             continue
         if so_far.shape != shown.shape or not np.allclose(so_far, shown, rtol=1e-6, atol=1e-9, equal_nan=True):
@@ -156,6 +156,17 @@ def test_pictures_with_one_range_need_no_scale_below_them():
     with mg.record() as trace:
         (x * 1.0).sum().backward()
     assert not any("all gradients" in text for text in texts_of(event_markup(trace)))
+
+
+@pytest.mark.parametrize(("a", "b", "signs"), [
+    (0.5, 3.0, ["·", "=", "+", "="]), (1 / 3, 3.0, ["·", "≈", "+", "="]), (1 / 3, 1 / 7, ["·", "≈", "+", "≈"]),
+])  # fmt: skip
+def test_an_equation_of_rounded_numbers_says_so(a, b, signs):
+    x = leaf(1.0)
+    with mg.record() as trace:
+        (x * b * a + x).backward()
+    rows = next(rows for rows in rows_of_events(trace) if len(rows) > 1)
+    assert [part["sign"] for row in rows for part in row if "sign" in part] == signs
 
 
 def odd_numbers():

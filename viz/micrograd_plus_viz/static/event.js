@@ -46,13 +46,16 @@ function factorOf(step, names, part) {
 function rowsOf(data, step) {
   const factors = factorsOf(data, step);
   const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
-  const equals = { sign: isProduct(step) ? "=" : "\u2192" };
-  const rows = [step.summed
-    ? [...factors, equals, { name: "raw", place: step.raw, word: "raw", of: "raw" },
-      { sign: "\u2211", note: axesText(data, step) }, sent] : [...factors, equals, sent]];
+  const [raw, before, after] = ["raw", "before", "after"].map((word) => ({ name: word, place: step[word], word,
+    of: word }));
+  const valuesOf = (...parts) => parts.filter(({ sign }) => !sign).map(({ place }) => valueAt(data, place));
+  const result = step.summed ? raw : sent;
+  const equals = { sign: isProduct(step) ? productSign(...valuesOf(...factors, result)) : "\u2192" };
+  const rows = [[...factors, equals, result, ...step.summed ? [{ sign: "\u2211", note: axesText(data, step) }, sent]
+    : []]];
   if (step.accumulates) {
-    rows.push([{ name: "before", place: step.before, word: "before", of: "before" }, { sign: "+" },
-      { ...sent, name: "added" }, { sign: "=" }, { name: "after", place: step.after, word: "after", of: "after" }]);
+    const isSum = { sign: sumSign(...valuesOf(before, sent, after)) };
+    rows.push([before, { sign: "+" }, { ...sent, name: "added" }, isSum, after]);
   }
   return rows;
 }
@@ -206,7 +209,7 @@ function makeEvent(data, graph) {
       note.textContent = part.note;
       group.append(note);
     }
-    const isResult = ["=", "\u2192"].includes(part.sign);
+    const isResult = ["=", "\u2248", "\u2192"].includes(part.sign);
     const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
       : isResult ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });

@@ -81,7 +81,8 @@ function heat(x, largest) {
   if (Number.isNaN(size)) return "odd";
   if (size === 0 || (Number.isFinite(size) && !(largest > 0))) return "h0";
   const kind = Array.isArray(x) ? "c" : size < 0 ? "n" : "p";
-  return `${kind}${Number.isFinite(size) ? 1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length : 5}`;
+  if (!Number.isFinite(size)) return size < 0 ? "n5" : "p5";
+  return `${kind}${1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length}`;
 }
 
 // The sign in a cell, as the class and the data of its path: a minus, an arrowhead up or down for infinity, a cross for
