@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import micrograd_plus_viz as viz
+from micrograd_plus_viz.packing import unpacker
 from micrograd_plus_viz.payload import compress, payload
-from micrograd_plus_viz.player import compressed_player, in_script
+from micrograd_plus_viz.player import compressed_player, in_script, one_line
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "gallery.ipynb"
 PLACE = "<!-- walks -->"
@@ -23,9 +24,7 @@ STYLE = (
     "<style>@media (min-width: 992px) { .container { max-width: 1340px; } .col-md-9 { width: 100%; } "
     ".col-md-3 { display: none; } } .walk { display: block; min-height: 690px; margin: 1rem 0 2.5rem; }</style>"
 )
-BOOT = """
-const unzipped = (text) => new Response(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream()
-  .pipeThrough(new DecompressionStream("gzip"))).text();
+BOOT = one_line(unpacker()) + """
 const { mount, unpack } = new Function(await unzipped(document.getElementById("player-code").textContent))();
 const near = new IntersectionObserver(async (seen) => {
   for (const { target, isIntersecting } of seen) if (isIntersecting) {

@@ -1,7 +1,6 @@
 // Answers the cards of a page: each card is mounted again, so that the page itself stays as it was.
 async (plans) => {
-  const unzipped = (text) => new Response(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream()
-    .pipeThrough(new DecompressionStream("gzip"))).text();
+  UNPACKER
   const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
   const codes = new Map();
   const place = document.body.appendChild(document.createElement("div"));

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import html
 import json
 import math
@@ -12,6 +10,8 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 from urllib.parse import unquote
+
+from micrograd_plus_viz.packing import unpack
 
 MOST_PRINTED = 12
 """The player prints the numbers of arrays up to this size; larger ones are pictures."""
@@ -40,7 +40,7 @@ def read_host(text: str) -> Hosted | None:
         return None
     scripts = re.findall(r'<script type="application/octet-stream">([^<]*)</script>', text)
     mount = re.findall(r"const \{ (\w+)", text)[-1]
-    data = [json.loads(gzip.decompress(base64.b64decode(each))) for each in scripts[1:]]
+    data = [json.loads(unpack(each)) for each in scripts[1:]]
     return Hosted(named[1], mount, data[0] if len(data) == 1 else data)
 
 

@@ -266,6 +266,12 @@ def test_help_shows_the_derived_sections(capsys):
     assert all(f"{heading}:" in shown for heading in ("Shapes", "Args", "Returns", "Raises", "Example", "See"))
 
 
+def test_the_source_of_an_operation_is_its_definition():
+    mg.tanh(mg.tensor(1.0))  # which replaces its code by compiled code
+    assert inspect.getsource(mg.tanh).startswith("@elementwise(x=lambda out: 1 - out * out)\ndef tanh(xp, x):\n")
+    assert str(inspect.signature(mg.tanh)) == "(x)"
+
+
 def test_the_docstrings_of_all_operations_are_checked():
     assert {id(f) for f in FUNCTIONS.values()} <= {id(value) for value in PUBLIC.values()}
 

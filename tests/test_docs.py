@@ -342,7 +342,7 @@ def headings(path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_links_of_a_page_lead_somewhere(page):
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    folder = ROOT / "notebooks" if page.parent.name == "lessons" else page.parent     # a lesson is read as a notebook
+    folder = ROOT / "notebooks" if page.parent == DOCS / "lessons" else page.parent     # a lesson is read as a notebook
     for target, anchor in LINK.findall(prose):
         path = (folder / target).resolve()
         assert path.exists(), f"{page.name} links to {target}"

@@ -250,3 +250,19 @@ def test_other_readers_reach_the_right_rule_from_hints(capsys):
 def test_the_number_of_variants_is_limited():
     sizes = {each.id: len(each.variants) for each in exercises.list_exercises()[::3]}
     assert max(sizes.values()) <= 1000, max(sizes, key=sizes.get)
+
+
+def test_a_state_that_is_still_empty_is_named():
+    def reads_at_once(parameter, gradient, state, rate, momentum):
+        velocity = momentum * state["velocity"] + gradient
+        return parameter - rate * velocity, {"velocity": velocity}
+
+    assert "empty dictionary" in mark_answer("engine.momentum", reads_at_once).mistake.title
+
+
+def test_results_in_another_order_are_named():
+    def exchange(upstream, a, b):
+        x, to_b = np.linalg.solve(a, b), np.linalg.solve(np.swapaxes(a, -1, -2), upstream)
+        return to_b, -to_b @ np.swapaxes(x, -1, -2)
+
+    assert mark_answer("solve.a+b", exchange).mistake.title.endswith("the results for `a` and `b` are exchanged")

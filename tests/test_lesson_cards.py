@@ -14,6 +14,7 @@ from lesson_answers import reply_to, right_tries, wrong_tries
 from lesson_hints import MOST_TRIES, is_right
 from lesson_matrix import COLOURS, SIZES, find_faults
 from lesson_runs import ANSWERS, LESSONS, RECALL, ROOT, Lesson, in_one_worker, lesson_of
+from micrograd_plus_viz.packing import unpacker
 from notebook_runs import outputs_of
 from test_lessons import leaks_of
 
@@ -43,7 +44,8 @@ def check_replies(lesson: Lesson, page: Any) -> None:  # noqa: F811 - as above
         expected += [(card, questions)] * len(others)
     sent = [{"id": card.id, "mount": card.mount, "tries": [action for action, _ in tries]}
             for tries, (card, _) in zip(plans, expected, strict=True)]  # fmt: skip
-    replies = page.evaluate((ROOT / "tests" / "lesson_cards.js").read_text("utf-8").partition("\n")[2], sent)
+    script = (ROOT / "tests" / "lesson_cards.js").read_text("utf-8").partition("\n")[2]
+    replies = page.evaluate(script.replace("UNPACKER", unpacker()), sent)
     for tries, said, (_, questions) in zip(plans, replies, expected, strict=True):
         for (action, wanted), reply in zip(tries, said, strict=True):
             assert wanted in reply, f"{questions[0]['say']!r}: {action} got the reply {reply!r}"

@@ -15,6 +15,7 @@ import test_lessons as tests
 from browser import chromium, page  # noqa: F401 - fixtures
 from lesson_answers import TYPED
 from lesson_runs import ROOT, Lesson, make_lessons
+from micrograd_plus_viz.quizzes.cards import PLAIN
 from micrograd_plus_viz.quizzes.folded_texts import fold, unfold
 from test_lessons import MOST_BYTES, MOST_CELLS, MOST_LINES, MOST_MEGABYTES, form_of, leaks_of, texts_of
 
@@ -82,6 +83,8 @@ FAULTS_OF_NUMBERS = {
     "kinds": ("asks_often", ">= 5", lambda lesson: {
         "questions": [each | {"kind": "number"} for each in lesson.questions],
         "solution_run": (lesson.cells, lesson.notes | {"kinds": {}})}),
+    "a hint for all": ("any_wrong_answer", "write wrong={None", lambda lesson: {
+        "questions": [each | {"plain": PLAIN["number"]} for each in lesson.questions]}),
     "recalls": ("asks_often", "a recalled question begins", lambda lesson: {
         "questions": [each | {"say": f"So: {each['say']}"} for each in lesson.questions]}),
     "last questions": ("asks_often", "three exit questions", lambda lesson: {

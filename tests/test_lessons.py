@@ -25,6 +25,7 @@ from lesson_runs import (
     make_lessons,
     tags_of,
 )  # fmt: skip
+from micrograd_plus_viz.quizzes.cards import PLAIN
 from notebook_runs import (
     NOT_TEXT,
     figures,
@@ -104,6 +105,15 @@ def test_each_question_has_a_name_that_stays_when_it_is_reworded(lesson):
     unnamed = [cell.source[:60] for cell in asking if not cell.metadata.get("name")]
     assert unnamed == [], "write :name: into each cell that asks"
     assert len(set(names)) == len(names), names
+
+
+def test_a_card_says_something_of_its_own_to_any_wrong_answer(lesson):
+    for question in lesson.questions:
+        if question["form"] in pages.CARD_FORMS and question["form"] != "several":
+            known = {text for texts, _, _ in question["wrong"] for text in texts} | set(question["right"])
+            is_listed = question["form"] == "one" and known >= set(map(str, range(len(question["choices"]))))
+            assert is_listed or question["plain"] not in PLAIN.values(), (
+                f"{question['say']!r}: write wrong={{None: '...'}}, what the card says to any other answer")
 
 
 FORMS = ("worked", "gaps", "lines", "alone", "sentence")

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+from micrograd_plus.core.define import wraps_op
+from micrograd_plus.core.rule import KINDS
 from open_modes import open_modes
 
 
@@ -116,6 +118,28 @@ def test_a_rule_that_reads_a_forbidden_name_raises(kind, promise, rule, reads):
         kind(x=rule)(unruly)
 
 
+def test_a_rule_becomes_its_adjoint_for_complex_numbers():
+    a = leaf([[1 + 2j]])
+    mg.real(a @ mg.tensor([[3 - 1j]])).sum().backward()
+    assert numbers(a.grad) == [[3 + 1j]]
+
+
+def test_a_function_in_front_of_an_operation_takes_dim_for_axis():
+    @wraps_op(mg.sum)
+    def total(x, axis=None):
+        return mg.sum(x, axis=axis)
+
+    assert numbers(total(mg.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)) == [4.0, 6.0]
+    assert total.op is mg.sum.op
+
+
+@pytest.mark.parametrize("decorator", [mg.elementwise, mg.linear, mg.multilinear, mg.variadic])
+def test_a_decorator_says_what_its_kind_promises(decorator):
+    kind = decorator.__name__
+    assert decorator.__doc__.startswith(f"Define an operation of the {kind} kind: {KINDS[kind]}.")
+    assert f"`@mg.{kind}(x=rule)`" in decorator.__doc__
+
+
 @pytest.mark.usefixtures("own_operations")
 def test_the_error_about_an_unknown_argument_lists_the_known_ones():
     def unclear_rule(xp, x):
@@ -133,6 +157,8 @@ def test_a_rule_for_an_unknown_input_raises():
 
     with pytest.raises(TypeError, match="single has no input 'y' for a rule; it has x"):
         single.rule("y")(lambda upstream: upstream)
+    with pytest.raises(TypeError, match=r"the rule single\.x must be a function, got 2\.0"):
+        single.rule("x")(2.0)
 
 
 def test_an_input_with_a_reserved_name_raises():

@@ -11,6 +11,7 @@ import pytest
 import micrograd_plus as mg
 from micrograd_plus.checks.samples import samples
 from micrograd_plus.core.define import operations
+from micrograd_plus.core.runtime import ownership
 from open_modes import open_modes
 
 
@@ -450,3 +451,20 @@ def test_a_product_with_an_array_on_the_left_returns_a_tensor():
 def test_comparisons_with_an_array_on_the_left_are_elementwise():
     assert numbers(np.array([1.0, 3.0]) < leaf([2.0, 2.0])) == [True, False]
     assert numbers(np.array([1.0, 2.0]) == leaf([2.0, 2.0])) == [False, True]
+
+
+def test_only_a_held_array_of_real_numbers_is_read_in_place():
+    real, turned = mg.tensor([1.0]), mg.tensor([1j])
+    held = [real.data, turned.data]
+    assert ownership.array_to_read(real) is held[0]
+    assert ownership.array_to_read(turned) is None
+    held.clear()
+    assert ownership.array_to_read(real).tolist() == [1.0]
+    assert real.is_fast
+
+
+def test_a_write_into_a_view_of_complex_numbers_reaches_its_tensor():
+    z = mg.tensor([[1j, 2.0], [3.0, 4.0]])
+    row = z[0]
+    row[1] = 7.0
+    assert z.tolist() == [[1j, 7.0], [3.0, 4.0]]

@@ -278,7 +278,7 @@ def largest_entry(array: Any) -> float:
 UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 GENERIC = (
     "sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "none", "unavailable",
-    "not_finite", "untaken", "undefined", "unassigned", "M29", "axis of length 1", "returned",
+    "empty state", "not_finite", "untaken", "undefined", "unassigned", "M29", "axis of length 1", "returned",
 )  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
 VAGUE = ("factor",)
@@ -339,7 +339,7 @@ def equal_but_for_ones(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 def recognize_error(errors: Sequence[Any]) -> Mistake | None:
     """Return the mistake behind errors whose message is evidence: a name without a value, a function that is not
-    offered, or None as a number.
+    offered, a state that is still empty, or None as a number.
 
     None is evidence only if one of the call's arguments is None.
     """
@@ -351,6 +351,8 @@ def recognize_error(errors: Sequence[Any]) -> Mistake | None:
         return mistake("untaken" if names[0] is not None and names[0][1] in readable else "undefined")
     if all("xp has no function" in wrong.sentence for wrong in errors):
         return mistake("unavailable")
+    if all("KeyError" in wrong.sentence and wrong.case.request["driver"] == "steps" for wrong in errors):
+        return mistake("empty state")
     reads_none = [any(value is None for value in wrong.case.request["arguments"].values()) for wrong in errors
                   if "NoneType" in wrong.sentence and "object" not in wrong.sentence]  # fmt: skip
     return mistake("none") if len(reads_none) == len(errors) and all(reads_none) else None

@@ -42,7 +42,7 @@ LOOK_AT_RULE = (
      "You send a value where a change is due. By how much does the output change if the input moves by 0.01?"),
     (r"it is always|fixed to",
      "Which places or entries does the forward pass use because of that setting, and which does your rule use?"),
-    (r"\bpower\b|exponent",
+    (r"\bpower\b|exponent|square is left out",
      "Take two inputs, one twice the other. By which factor does your slope change, and the slope of the output?"),
     (r"instead of",
      "Which of the values in the call stands at that place of the forward formula, and which in your rule?"),

@@ -60,25 +60,34 @@ class Columns:
         self.waiting.append((numbers, nodes, np.asarray(sizes, int)))
 
     def settle(self, most: int) -> int:
-        """Take in the rows that were added, except those with a number that is not finite, and those there already.
+        """Take in the waiting rows, except repeated ones and rows with a number that is not finite.
 
         The shortest are taken, until there are `most` rows. Return the number of rows; earlier rows keep their places.
         """
         room = max(0, min(most, MOST_CELLS // int(self.ends[-1])) - len(self.nodes))
-        added = np.concatenate([numbers for numbers, _, _ in self.waiting])
+        keys = np.concatenate([numbers @ self.weights for numbers, _, _ in self.waiting])
         sizes = np.concatenate([sizes for _, _, sizes in self.waiting])
         nodes = [node for _, some, _ in self.waiting for node in some]
-        self.waiting = []
-        fine = np.flatnonzero(np.isfinite(added).all(axis=1))
+        fine = np.flatnonzero(np.isfinite(keys))  # as are all numbers of such a row, since weights are positive
         fine = fine[np.argsort(sizes[fine], kind="stable")]
-        keys = round_digits(np.concatenate([self.numbers @ self.weights, added[fine] @ self.weights]))
-        _, first = np.unique(keys, return_index=True)
+        rounded = round_digits(np.concatenate([self.numbers @ self.weights, keys[fine]]))
+        _, first = np.unique(rounded, return_index=True)
         first = np.sort(first[first >= len(self.nodes)])[:room] - len(self.nodes)
         kept = fine[first]
-        self.numbers = np.concatenate([self.numbers, added[kept]])
+        self.numbers = np.concatenate([self.numbers, self.take_waiting(kept)])
         self.sizes = np.concatenate([self.sizes, sizes[kept]])
         self.nodes += [nodes[i] for i in kept]
+        self.waiting = []
         return len(self.nodes)
+
+    def take_waiting(self, rows: Any) -> Any:
+        """Return the numbers of some waiting rows, without copying the others."""
+        taken, start = np.empty((len(rows), int(self.ends[-1]))), 0
+        for numbers, _, _ in self.waiting:
+            here = (rows >= start) & (rows < start + len(numbers))
+            taken[here] = numbers[rows[here] - start]
+            start += len(numbers)
+        return taken
 
     def split(self, numbers: Any) -> list[Any]:
         """Return rows as one array for each call, in the shape of its result."""
@@ -217,7 +226,7 @@ MOST_TERMS = 400
 
 
 def add_own_sums(columns: Columns, calls: Sequence[Call], hidden: Sequence[str]) -> None:
-    """Add sums and means of single values along axes of their own, before they are broadcast."""
+    """Add sums and means of single values along the values' axes, before they are broadcast."""
     for name, parts in arrays_of(calls, hidden).items():
         for words, axis in OWN_AXES.items():
             for reduction in ("sum", "mean"):
@@ -320,7 +329,7 @@ def common_counts(calls: Sequence[Call]) -> dict[str, list[Any]]:
 
 
 def axes_of(calls: Sequence[Call]) -> dict[str, list[tuple[int, ...]]]:
-    """Return the axes along which students sum, for each call, by the words that stand in a sum."""
+    """Return the axes along which students sum, for each call, by the words that a sum shows."""
     shapes = [np.shape(call.result) for call in calls]
     found: dict[str, list[tuple[int, ...]]] = {}
     if all("axis" in call.values for call in calls):

@@ -74,7 +74,7 @@ def rule_variants(op: Op, served: tuple[str, ...], rules: Sequence[Any], reads: 
         for words, edited in edit_function(tree, names, function.__globals__, readable):
             title = replace_names(words, named)
             if is_form and LINE.search(title):
-                continue  # a student knows the values of a form, and none of its lines
+                continue  # a student cannot read the lines of a form
             others = [(other, each) for other, each in right if not set(other) & set(inputs)]
             edits.append((title, combine(op, served, [*others, (inputs, edited)], whole=whole)))
             yield variant(*edits[-1])
@@ -315,7 +315,7 @@ def sum_before_multiplying(op: Op, served: tuple[str, ...], rules: Sequence[Any]
 
 
 SUMS_TOO_FEW: dict[str, Callable[[Any, tuple[int, ...]], Any]] = {
-    "only the new axes in front are summed, not those of length 1":
+    "only the new axes in front are summed, not the axes of length 1":
         lambda x, shape: x.sum(axis=tuple(range(x.ndim - len(shape)))),
     "only the first axis is summed, not every axis along which the value is repeated":
         lambda x, shape: x.sum(axis=0) if x.ndim > len(shape) else x,
@@ -421,7 +421,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 def value_title(name: str, local: bool) -> str:
     """Return the words for an answer that is a value itself."""
     if name == "upstream":
-        return "upstream is passed on unchanged: the rest of the rule is left out, and the shape or order not undone"
+        return "upstream is passed on unchanged: the rest of the rule is left out"
     if name == "out" and local:
         return "the forward again: the value `out` itself, not a slope"
     return f"the value `{name}` itself, not a slope" if local else f"the value `{name}` itself, without upstream"

@@ -18,7 +18,7 @@ np = devices.device("cpu").library
 Record = Callable[[dict[str, Any]], Any]
 """A function that returns the trace of a program with these inputs."""
 ONE_PATH = "only one of several paths counts"
-"""The name of gradients that overwrite each other. Someone who works by hand forgets the other paths."""
+"""The name of gradients that overwrite each other. A student forgets the other paths, and overwrites nothing."""
 MOST_KEPT = 8
 """The number of traces that are kept, since each is repeated with many mistakes."""
 

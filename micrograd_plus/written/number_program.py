@@ -17,7 +17,7 @@ import numpy as np
 
 from ..backends import floats
 from ..files import write_file
-from .number_page import Number, Numbers, is_zero
+from .number_page import Number, Numbers, is_zero, real
 
 MOST_LETTERS, LINE = 4000, 120
 """A longer expression gets a name, since Python cannot read expressions of any depth; a longer line is broken."""
@@ -25,6 +25,7 @@ MAX = {"maximum": "max", "minimum": "min", "absolute": "abs"}
 """Functions of `floats` that Python has under other names."""
 LEVELS = {"**": 6, "~": 5, "*": 4, "/": 4, "//": 4, "%": 4, "+": 3, "-": 3, "&": 2, "^": 1.5, "|": 1}
 """How strongly Python's operators bind."""
+COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 ATOM, COMPARISON, CONDITIONAL = 9, 0.5, 0.1
 WORDS = {"+": "sum", "-": "difference", "*": "product", "/": "quotient", "**": "power"}
 OWN = frozenset(name for name in floats.__all__ if inspect.isfunction(getattr(floats, name)))
@@ -77,6 +78,15 @@ def _other_is_positive(reader: Number, x: Number) -> bool:
     return a.is_positive if type(a) is Number else is_zero(a)
 
 
+def find_mask(x: Number) -> Number | None:
+    """Return the comparison with which a number is multiplied; None if there is none."""
+    if x.function != "*" or len(x.args) != 2:
+        return None
+    masks = [y for y in map(_read, x.args) if type(y) is Number and y.function in COMPARISONS]
+    others = [y for y in map(_read, x.args) if type(real(y)) in (int, float)]
+    return masks[0] if len(masks) == len(others) == 1 else None
+
+
 def _read(x: Any) -> Any:
     """Return the number that is read instead."""
     return x.same if type(x) is Number else x
@@ -110,9 +120,10 @@ class NumberText:
                 x.uses += LIVES_ON
         for each in reversed(self.page.numbers):
             if each.uses:
+                mask = None if self.is_batch else find_mask(each)
                 for x in map(_read, each.args):
-                    if type(x) is Number:
-                        x.uses += 1 + (each.function == "maximum")  # its text names it twice
+                    if type(x) is Number:  # some texts name a number twice
+                        x.uses += 1 + (each.function == "maximum" or (mask is not None and x is not mask))
 
     def name(self, x: Number, wanted: str) -> str:
         """Return a name that no other number has."""
@@ -193,12 +204,16 @@ class NumberText:
     def say(self, x: Number) -> tuple[str, float]:
         """Return the text of a computation, and how strongly its operator binds."""
         function = x.function
+        if not self.is_batch and (mask := find_mask(x)) is not None:
+            return self.say_choice(mask, [_read(y) for y in x.args]), CONDITIONAL
         if x.form == "binop":
             a, left = self.say_part(_read(x.args[0]))
             b, right = self.say_part(_read(x.args[1]))
             level = LEVELS.get(function, COMPARISON)
             if function == "**" or level == COMPARISON:  # both sides bind more strongly
                 left -= 0.1
+            if level == COMPARISON and not self.is_batch:  # Python compares a float with a float faster
+                a, b = ("0.0" if is_zero(y) else text for y, text in zip(x.args, (a, b), strict=True))
             return f"{a if left >= level else f'({a})'} {function} {b if right > level else f'({b})'}", level
         parts = [self.say_part(_read(y)) for y in x.args]
         if x.form == "unop":
@@ -208,6 +223,12 @@ class NumberText:
             (a, _), (b, _) = parts
             return f"{b} if {b} > {a} else {a}", CONDITIONAL  # what max(a, b) does, but faster
         return f"{self.call(function)}({', '.join(text for text, _ in parts)})", ATOM
+
+    def say_choice(self, mask: Number, args: list[Any]) -> str:
+        """Return the text of a product with a comparison: what `x * (y > 0.0)` is, but faster."""
+        parts = ["0" if y is mask else self.say_part(y)[0] for y in args]
+        kept = next(self.say_part(y)[0] for y in args if y is not mask)
+        return f"{kept} if {self.say_part(mask)[0]} else {' * '.join(parts)}"
 
     def say_part(self, x: Any) -> tuple[str, float]:
         """Return the text of an argument, and how strongly its operator binds."""
@@ -251,12 +272,18 @@ def wrap(line: str) -> str:
 
 
 class NumberProgram:
-    """One call of a step of Values, written out as a program of floats. See `Program`."""
+    """One call of a step of Values, written out as a program of floats. See `Program`.
+
+    `argument_count` is the number of arguments if all are floats.
+    """
 
     has_checks = False
 
-    def __init__(self, page: Numbers, structure: Any, name: str, is_batch: bool = False):
+    def __init__(
+        self, page: Numbers, structure: Any, name: str, is_batch: bool = False, argument_count: int = -1
+    ):  # fmt: skip
         self.page, self.structure, self.is_batch = page, structure, is_batch
+        self.argument_count = argument_count
         self.text = self._write_text()
         self.inputs = list(zip(self.text.parameters, page.inputs, strict=True))
         self.source = self._source(name)

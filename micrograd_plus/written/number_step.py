@@ -19,7 +19,7 @@ from ..nn import scalars
 from ..pytrees import leaves, map_leaves
 from .entries import has_numba
 from .example_program import ExampleProgram
-from .guards import first_difference
+from .guards import MISS, Guards, define, first_difference
 from .number_page import Number, Numbers, real, write_numbers
 from .number_program import NumberProgram
 from .program import Hole, names_of_arguments
@@ -108,7 +108,8 @@ def trace_numbers(
     if tensors.statements or tensors.tensors or tensors.gradients or tensors.hosts:
         raise TypeError(MIXED)
     result = map_leaves(result, lambda x: Value(x._data) if isinstance(x, Value) else real(x))
-    return result, kind(page, structure, name, is_batch)
+    takes_floats = not kwargs and all(type(real(x)) is float for x in args)
+    return result, kind(page, structure, name, is_batch, len(args) if takes_floats else -1)
 
 
 @contextmanager
@@ -151,44 +152,57 @@ class NumberRunner:
     """Caller of a program of numbers: reads its inputs, runs it, and sets numbers and gradients. It is compiled text,
     since these lines run at every call."""
 
-    call = None
+    def __init__(self, program: NumberProgram, guards: Guards):
+        self.program, self.guards = program, guards
 
-    def __init__(self, program: NumberProgram):
-        self.program = program
-        self._run: Callable[[list[Any]], Any] | None = None
+    @functools.cached_property
+    def run(self) -> Callable[[list[Any]], Any]:
+        """The function that takes the leaves of the arguments, whose key has been compared."""
+        space, reads, puts, results = self._parts("leaves")
+        return self._define("leaves", [*reads, *puts, f"return ({results})"], space)
 
-    def run(self, flat: list[Any]) -> Any:
-        """Run the program for the arguments."""
-        if self._run is None:
-            self._run = self._compile()
-        return self._run(flat)
+    @functools.cached_property
+    def call(self) -> Callable[[tuple[Any, ...]], Any] | None:
+        """The function that takes arguments that are all floats, and checks everything; None for other arguments."""
+        count, structure = self.program.argument_count, self.program.structure
+        if count < 0:
+            return None
+        space, reads, puts, results = self._parts("args")
+        space.update(_MISS=MISS, _structure=structure, _fill=fill)
+        tests = [f"len(args) != {count}", *(f"type(args[{i}]) is not float" for i in range(count))]
+        head = [f"if {' or '.join(tests)}: return _MISS", *self.guards.lines(space)]
+        end = f"return _fill(_structure, iter(({results})))" if results else "return _structure"
+        return self._define("args", [*head, *reads, *puts, end], space)
 
-    def _compile(self) -> Callable[[list[Any]], Any]:
-        page, space = self.program.page, {"_program": self.program.function, "_clock": clock}
+    def _define(self, name: str, lines: list[str], space: dict[str, Any]) -> Any:
+        return define(name, lines, space, f"<around {self.program.filename[1:]}")
+
+    def _parts(self, name: str) -> tuple[dict[str, Any], list[str], list[str], str]:
+        """Return the names that the text needs, the lines that call the program and put its results into Values, and
+        the results as text. `name` is what the text calls the arguments."""
+        page, space = self.program.page, {"_program": self.program.function, "_clock": clock, "_number_of": _number_of}
 
         def place(what: Any) -> str:
             if type(what) is int:
-                return f"leaves[{what}]"
-            space[f"v{id(what)}"] = what
-            return f"v{id(what)}"
+                return f"{name}[{what}]"
+            space[f"value{id(what)}"] = what
+            return f"value{id(what)}"
 
         attributes = {"data": "._data", "grad": "._grad"}
         sources = [x.source for x in page.inputs]
         reads = [
-            f"_number_of(leaves[{what}])" if kind == "argument" else place(what) + attributes[kind]
+            f"_number_of({name}[{what}])" if kind == "argument" else place(what) + attributes[kind]
             for kind, what in sources
         ]  # fmt: skip
-        space["_number_of"] = _number_of
         results = [f"r{i}" for i in range(len(page.results))]
         targets = [*results, *(place(what) + attributes[kind] for kind, what, _ in page.updates)]
         call = f"_program({', '.join(reads)})"
-        lines = [f"({', '.join(targets)},) = {call}" if targets else call]
         changed = [place(what) for kind, what, _ in page.updates if kind == "data"]
-        if changed:
-            lines.append(f"{' = '.join(f'{each}.created' for each in changed)} = _clock()")
-        lines.append(f"return ({''.join(f'{each}, ' for each in results)})")
-        exec(compile("def run(leaves):\n    " + "\n    ".join(lines), "<around a program of Values>", "exec"), space)
-        return space["run"]
+        return (
+            space, [f"({', '.join(targets)},) = {call}" if targets else call],
+            [f"{' = '.join(f'{each}.created' for each in changed)} = _clock()"] * bool(changed),
+            "".join(f"{each}, " for each in results),
+        )  # fmt: skip
 
 
 def _number_of(x: Any) -> Any:

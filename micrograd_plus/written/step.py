@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from threading import Lock
-from types import CellType, FunctionType
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -23,7 +21,7 @@ from ..core.variable import Leaf, Variable
 from ..engine import Value
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
-from .guards import MISS, Guards, first_difference
+from .guards import MISS, Guards, define, first_difference, has_form
 from .ink import open_page, open_pages
 from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
@@ -48,7 +46,7 @@ class Entry:
     def runner(self) -> Any:
         """The caller of the program, made at its first run: the program of the first call is only compared."""
         if isinstance(self.program, NumberProgram):
-            return NumberRunner(self.program)
+            return NumberRunner(self.program, self.guards)
         return Runner(self.program, self.guards)
 
     def fill(self, results: Any) -> Any:
@@ -90,7 +88,7 @@ class Runner:
         names = "".join(f"{name}, " for name in (*results, *outs))
         call = f"_program({', '.join(f'a{i}' for i in range(len(page.inputs)))})"
         lines += [f"({names}) = {call}" if names else call, *puts, f"return ({''.join(f'{r}, ' for r in results)})"]
-        self.run: Callable[[Any], Any] = self._define("run(leaves)", lines, program)
+        self.run: Callable[[Any], Any] = self._define("leaves", lines, program)
         self.call: Callable[..., Any] | None = None
         places = {value.source[1] for value in arguments}
         if guards is not None and places == set(range(program.argument_count)):
@@ -98,16 +96,12 @@ class Runner:
             head = [f"if len(args) != {count}: return _MISS" if count else "if args: return _MISS"]
             head += [line for value in arguments for line in self._check_argument(value)]
             lines[-1] = self._return(program.structure, results)
-            self.call = self._define("run(leaves)", [*head, *lines], program, "args")
+            self.call = self._define("args", [*head, *lines], program)
 
-    def _define(self, head: str, lines: list[str], program: Program, name: str = "leaves") -> Any:
-        """Return the function of some lines. It shares the user's variables, which is the fastest way to read them."""
-        cells = {name: x for name, x in self.space.items() if isinstance(x, CellType)}
-        body = "\n".join(f"        {line}" for line in lines).replace("leaves[", f"{name}[")
-        text = f"def make({', '.join(cells)}):\n    def {head.replace('leaves', name)}:\n{body}\n    return run"
-        exec(builtins.compile(text, f"<around {program.filename[1:]}", "exec"), self.space)
-        code = self.space["make"](*cells.values()).__code__
-        return FunctionType(code, self.space, closure=tuple(cells[each] for each in code.co_freevars))
+    def _define(self, name: str, lines: list[str], program: Program) -> Any:
+        """Return the function of some lines. `name` is what it calls its arguments."""
+        lines = [line.replace("leaves[", f"{name}[") for line in lines]
+        return define(name, lines, self.space, f"<around {program.filename[1:]}")
 
     def _return(self, structure: Any, results: list[str]) -> str:
         """Return the line that returns the result in its structure."""
@@ -192,11 +186,10 @@ class Runner:
 
 def fits(array: Any, expected: Any, seen: list[Any], i: int) -> bool:
     """Return True if an array has the shape, dtype and strides that a program was written for, and remember it."""
-    shape, dtype, strides = expected
-    if getattr(array, "shape", None) != shape or array.dtype != dtype or (strides and array.strides != strides):
-        return False
-    seen[i] = array
-    return True
+    if has_form(array, expected):
+        seen[i] = array
+        return True
+    return False
 
 
 def key_of(x: Any) -> Any:

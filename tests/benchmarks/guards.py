@@ -30,9 +30,9 @@ def make_guard() -> Callable[[], Any]:
         functional.mse_loss(functional.linear(h, w3, b3), targets).backward()
         optimizer.step()
 
-    def define_guard(self: Any, head: str, lines: list[str], program: Any, name: str = "leaves") -> Any:
+    def define_guard(self: Any, name: str, lines: list[str], program: Any) -> Any:
         last = next(i for i, line in enumerate(lines) if "_program(" in line)
-        return define(self, head, [*lines[:last], "return None"], program, name)
+        return define(self, name, [*lines[:last], "return None"], program)
 
     define = Runner._define
     for _ in range(3):

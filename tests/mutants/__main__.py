@@ -41,6 +41,7 @@ FILES = (
     "test_walks", "test_engine", "test_composites", "test_writing", "test_in_place", "test_custom", "test_rules",
     "test_checkpointing", "test_complex", "test_modes", "test_fast_paths", "test_device", "test_names",
     "test_trace_groups", "test_trace_journal", "test_blocks_and_hooks", "test_arrays", "test_user_rules",
+    "test_trace_recording",
 )  # fmt: skip
 """Files of tests, the quickest first, with one sample of each operation."""
 

@@ -28,8 +28,8 @@ from .harness import SAME
 from .journals import record_program
 
 MINUS = "−"
-CHANGES = {"const NEAR = 120;": "const NEAR = 1e9;", "length: 13": "length: 2"}
-"""Parts far outside the view are drawn at once, and the event is put in the first place that is found."""
+CHANGES = {"const NEAR = 120;": "const NEAR = 1e9;", "const MOST_LOOKED = 24;": "const MOST_LOOKED = 1;"}
+"""Parts far outside the view are drawn at once, and the event is put in the first good place."""
 LOAD = "async (code) => { window.lib = await import(`data:text/javascript,${encodeURIComponent(code)}`); }"
 VERBS = {
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",

@@ -1,7 +1,5 @@
 """Programs for quizzes, and everything readable in a quiz page."""
 
-import base64
-import gzip
 import html
 import json
 import re
@@ -11,6 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 
 import micrograd_plus as mg
+from micrograd_plus_viz.packing import unpack
 
 SEALED = ("right", "hints", "texts", "sealed", "shows", "salt")
 """Hashes and encrypted bytes in a payload."""
@@ -54,7 +53,7 @@ def twice() -> Any:
 
 
 def inside(packed: str) -> Any:
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
+    return json.loads(unpack(packed))
 
 
 def readable(quiz: Any) -> str:

@@ -187,10 +187,10 @@ def check_graph(seen, labels, step):
 
 def check_equation(numbers, signs):
     """Check printed equations: `=` must hold as printed, `≈` to three digits."""
-    if len(numbers) != 3 or signs not in (["×", "="], ["×", "≈"], ["+", "="], ["+", "≈"]):
+    if len(numbers) != 3 or signs not in (["·", "="], ["·", "≈"], ["+", "="], ["+", "≈"]):
         return
     a, b, result = map(read, (text.replace("True", "1").replace("False", "0") for text in numbers))
-    value = a * b if signs[0] == "×" else a + b
+    value = a * b if signs[0] == "·" else a + b
     assert value == pytest.approx(result, rel=1e-12 if signs[1] == "=" else 2e-3), (numbers, signs)
 
 

@@ -48,12 +48,12 @@ def test_complex_products_show_the_conjugate(open_player):
                 .partition(" = ")[2].replace("−", "-").replace(" ", "").replace("i", "j"))
         for k in range(3)
     )  # fmt: skip
-    expect(page.locator(".numbers .sign").first).to_have_text("× conj")
+    expect(page.locator(".numbers .sign").first).to_have_text("· conj")
     assert sent == upstream * local.conjugate() != upstream * local
     expect(page.locator(".formula .overlined").first).to_be_visible()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".numbers .sign").first).not_to_have_text("× conj")
+    expect(page.locator(".numbers .sign").first).not_to_have_text("· conj")
 
 
 def test_running_a_cell_again_frees_its_old_player(page):

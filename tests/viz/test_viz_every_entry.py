@@ -105,7 +105,8 @@ WRONG = {
     "a hook is forgotten": ("if (sent.place !== null) return", "if (false) return", hook_on_a_result),
     "values come with gradients of later": ("if (index < 0) steps.holdEarly(index);", "", lambda: cleared_late(1)),
     "the first sentence stays": ("step ? step.say", "step ? data.steps[0].say", hook_on_a_result),
-    "an event shows what was before": ('"after", place: step.after', '"after", place: step.before', hook_on_a_result),
+    "an event shows what was before": (
+        "isSum, after]", 'isSum, { ...before, name: "after", word: "after" }]', hook_on_a_result),
     "a step back leaves what it found": ("steps.apply(index, false); }", "}", hook_on_a_result),
 }
 

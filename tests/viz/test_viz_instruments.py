@@ -1,7 +1,5 @@
 """Two walks beside each other, and a program with sliders."""
 
-import base64
-import gzip
 import json
 
 import numpy as np
@@ -11,6 +9,7 @@ from playwright.sync_api import expect
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus_viz import pairs
+from micrograd_plus_viz.packing import unpack
 
 
 def square():
@@ -84,7 +83,7 @@ def test_a_comparison_of_equal_walks_says_so(tmp_path):
 
 
 def inside(walk):
-    return json.loads(gzip.decompress(base64.b64decode(walk.payload)))
+    return json.loads(unpack(walk.payload))
 
 
 def test_a_slider_records_the_program_anew_and_the_step_stays():

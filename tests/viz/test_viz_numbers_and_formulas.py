@@ -79,6 +79,39 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     assert {line, ""} <= shown <= {line, "", *forms}
 
 
+def test_a_number_behind_an_operation_is_never_cut():
+    fit = "((...x) => JSON.stringify(fitText(...x)))"
+    shown = {javascript.call(fit, "multiply #239", 0, room, 12) for room in range(5, 160, 3)}
+    assert shown == {"multiply #239", "#239", ""}
+
+
+LINES = """((height) => {
+  const texts = [0, 1, 2].map(() => svgElement("text", {}));
+  writeLines({ box: [0, 0, 110, height], lines: ["loss", "4.327", "grad 1"], texts }, 0.9, 104);
+  return JSON.stringify(texts.map((text) => [text.textContent, ...["x", "y"].map((at) => Number(text.attributes.get(at)
+    ))]));
+})"""
+
+
+@pytest.mark.parametrize(("height", "rows"), [(60, 3), (42, 3), (30, 2)])
+def test_a_small_node_has_its_value_beside_its_gradient(height, rows):
+    lines = javascript.call(LINES, height)
+    assert [text for text, *_ in lines] == ["loss", "4.327", "grad 1"]
+    (_, value, _), (_, gradient, _) = lines[1:]
+    assert len({y for *_, y in lines}) == rows
+    assert (value < gradient) == (rows == 2)
+
+
+def test_a_formula_has_the_digits_of_the_picture_beside_it():
+    x = mg.tensor(np.linspace(0.0123416, 1.0, 24).reshape(4, 6), requires_grad=True)
+    with mg.record() as trace:
+        (x * x).sum().backward()
+    data = normalize(trace_data(trace))
+    shown = formula.with_numbers(data, data["steps"][-1])
+    assert "<mn>0.01234</mn>" in shown
+    assert "0.0123416" not in shown
+
+
 def test_names_come_from_the_trace_and_constants_show_their_value():
     program = sample_traces.Program()
     x, two = program.leaf("a\nb\x00c", 3.0), program.leaf(None, 2.0, requires_grad=False)

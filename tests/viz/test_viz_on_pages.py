@@ -4,6 +4,7 @@ import pytest
 
 import micrograd_plus_viz as viz
 from benchmarks import player_programs as programs
+from micrograd_plus_viz.packing import pack, unpack, unpacker
 
 pytestmark = pytest.mark.browser
 
@@ -57,3 +58,12 @@ def test_at_200_percent_nothing_is_cut_off_at_the_side(page, tmp_path, program):
             && e.getBoundingClientRect().right > right + 1).map((e) => e.className);
     }""")
     assert cut == []
+
+
+def test_packed_text_needs_no_escapes_and_is_read_again(page):
+    texts = ["", *("ä∑" * k + "x" for k in range(9)), "".join(map(chr, range(32, 3000)))]
+    packed = [*map(pack, texts)]
+    assert not {*"<>&\"'\\$\n"} & {*"".join(packed)}
+    assert [*map(unpack, packed)] == texts
+    script = f"async (texts) => {{ {unpacker()} return Promise.all(texts.map(unzipped)); }}"
+    assert page.evaluate(script, packed) == texts

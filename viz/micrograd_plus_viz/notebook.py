@@ -14,9 +14,10 @@ from . import walks, words
 from .exports import film
 from .groups import MOST_DRAWN
 from .javascript import JavaScriptMissingError
+from .packing import unpacker
 from .page import document
 from .payload import compress, payload
-from .player import compressed_player, in_script
+from .player import compressed_player, in_script, one_line
 from .trace_input import Trace
 
 TEXTS = ("lines", "named", "short")
@@ -30,20 +31,14 @@ ALONE = (
     "or save the walk as a page.</small></p>"
 )
 BOOT = (
-    "const letter = (code) => [34, 36, 38, 39, 60, 92, 96][code - 118] ?? (code || 117);"
-    "const unzipped = (text) => { const bytes = new Uint8Array(text.length * 0.8);"
-    "for (let i = 0; i < text.length; i += 5) { let sum = 0;"
-    "for (let k = i; k < i + 5; k += 1) sum = sum * 85 + letter(text.charCodeAt(k)) - 33;"
-    "for (let k = 0; k < 4; k += 1) bytes[i / 5 * 4 + k] = sum / 256 ** (3 - k); }"
-    'return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text(); };'
-    "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
+    one_line(unpacker()) + "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
     'host.setAttribute("data-on", ""); const [code, data] = host.querySelectorAll("script");'
     "const { mount, unpack } = new Function(await unzipped(code.textContent))();"
     "mount(host, await unpack(data.textContent));}"
 )
 
 BOOT_PAIR = (
-    BOOT.partition("for (const host")[0]
+    one_line(unpacker())
     + "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
     'host.setAttribute("data-on", ""); const [code, ...data] = host.querySelectorAll("script");'
     "const { mount, unpack, mountTogether } = new Function(await unzipped(code.textContent))();"

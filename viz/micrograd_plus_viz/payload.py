@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import hashlib
 import json
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from .digits import remember_exact
 from .dot import final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import changes_before_values, walk_states
+from .packing import pack
 from .program import program_lines
 from .trace_input import Trace
 from .written_lines import written_lines
@@ -261,8 +260,7 @@ def _kind(trace: Trace, node: Trace) -> Any:
 
 
 def compress(data: dict[str, Any]) -> tuple[str, str]:
-    """Return a payload as base64 of gzipped JSON, and its hash as an id. Equal traces give equal bytes."""
+    """Return a payload as packed JSON, and its hash as an id. Equal traces give equal texts."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    squeezed = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
     name = "w" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
-    return base64.b64encode(squeezed).decode("ascii"), name
+    return pack(text), name

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 from functools import cache
 
+from .packing import pack
 from .static_files import style, text
 
 MODULES = (
     "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
     "placing.js", "links.js", "graph.js", "clock.js", "free_room.js", "event.js", "program.js", "controls.js",
-    "host.js", "walk_state.js", "steps.js", "around.js", "deltas.js", "timeline.js", "player.js", "unpack.js",
-    "entry.js",
+    "host.js", "walk_state.js", "steps.js", "around.js", "deltas.js", "timeline.js", "player.js", "bytes.js",
+    "unpack.js", "entry.js",
 )  # fmt: skip
 QUIZ = ("sealed_answers.js", "cells.js", "quiz.js")
-CARDS = ("show.js", "host.js", "sealed_answers.js", "unpack.js", "cells.js", "ask.js")
+CARDS = ("show.js", "host.js", "sealed_answers.js", "bytes.js", "unpack.js", "cells.js", "ask.js")
 """The modules of question cards, which have no graph."""
 
 _LITERAL = re.compile(
@@ -57,10 +56,13 @@ def one_line(source: str) -> str:
 
 @cache
 def compressed_player(with_quiz: bool = False) -> str:
-    """Return the player as packed code: a function body that returns the entry points."""
+    """Return the player as packed code: a function body that returns the entry points.
+
+    A third of the size, which matters because each output of a notebook has its own copy.
+    """
     plain = player_source(with_quiz).replace("export default", "const widget =").replace("export ", "")
     code = one_line(plain) + f" return {{ mount, unpack, mountTogether{', mountQuiz' * with_quiz} }};"
-    return _pack(code)
+    return pack(code)
 
 
 @cache
@@ -68,7 +70,7 @@ def compressed_slider() -> str:
     """Return the player with recorded sliders as `compressed_player` returns it."""
     plain = "\n".join([player_source(), text("slider.js")]).replace("export default", "const widget =")
     code = one_line(plain.replace("export ", "")) + " return { mountSlider, unpack };"
-    return _pack(code)
+    return pack(code)
 
 
 @cache
@@ -82,20 +84,7 @@ def one_line_of_cards() -> str:
 def compressed_cards() -> str:
     """Return the code of question cards as `compressed_player` returns the player's."""
     code = one_line_of_cards().replace("export ", "") + " return { mountCard, mountProgress, unpack };"
-    return _pack(code)
-
-
-_LETTERS = str.maketrans("\"$&'<\\`", "vwxyz{|")
-"""Letters of base 85 that mean something to HTML, JavaScript or Markdown, and others for them."""
-
-
-def _pack(code: str) -> str:
-    """Return code as text that `notebook.BOOT` unpacks: gzipped, in base 85.
-
-    A third of the size, which matters because each output of a notebook has its own copy. Base 64 would be 7 % longer.
-    """
-    packed = base64.a85encode(gzip.compress(code.encode("utf-8"), compresslevel=9, mtime=0)).decode("ascii")
-    return packed.replace("z", "!!!!!").translate(_LETTERS)
+    return pack(code)
 
 
 def in_script(source: str) -> str:

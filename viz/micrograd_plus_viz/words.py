@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from . import journal
-from .digits import number
+from .digits import MINUS, number
 from .trace_input import Trace
 
 
@@ -341,14 +341,20 @@ def pluralize(count: int, word: str) -> str:
 def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
     """Return the names of inputs, as the program or the graph has them, for symbols of a step's formula.
 
-    These are the symbols that the formula spells as the rule does. Numbers without a name have none.
+    These are the symbols that the formula spells as the rule does. An input has its name in the graph if the rule has
+    only a letter for it; the name of a constant is its number.
     """
     spelled = {name for name, shown in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula) if name == shown}
-    terms, node_names = program_terms(trace), names(trace)
+    terms, node_names, known = program_terms(trace), names(trace), program_names(trace)
+
+    def name_of(start: int, name: str) -> str:
+        constant = _constant(trace, trace["nodes"][start])
+        if term := terms[start] or constant:
+            return f"({term})" if constant and term.startswith(MINUS) else term
+        return name if len(name) > 2 and name not in known else node_names[start]
+
     return {
-        name: terms[start] or node_names[start]
-        for start, end, name in edges(trace)
-        if end == step["node"] and name in spelled and _constant(trace, trace["nodes"][start]) is None
+        name: name_of(start, name) for start, end, name in edges(trace) if end == step["node"] and name in spelled
     }
 
 

@@ -43,10 +43,10 @@ def public_function(op: Op) -> FunctionType:
 
 
 class Source:
-    """The compiled text of an operation (`print(mg.tanh.source)`), and the signature that `help` shows."""
+    """The compiled text of an operation (`print(mg.tanh.source)`), and what `help` and `mg.tanh??` show."""
 
     def __init__(self, op: Op):
-        self._op = op
+        self._op, self.__wrapped__ = op, op.forward
 
     def __call__(self, *args: Any, **params: Any) -> Any:  # pragma: no cover - `inspect` needs a callable
         """Apply the operation."""

@@ -19,7 +19,7 @@ OnStep = Callable[..., None]
 class ForwardRule(Rule):
     """A rule as it is applied to tangents in forward mode. It can be run on symbols if it `has_formula`."""
 
-    has_formula = True
+    has_formula: bool
 
 
 class Push(Contribution):

@@ -91,8 +91,8 @@ def ask(
             raise TypeError(f"wrong must have a hint as a text for each answer, got {hint!r} for {answer!r}")
     to_others = hints.pop(None, "")
     answers = answers_for(right, hints, choices, picture, tolerance)
-    data = card_data(say, why, answers, with_slips(answers, hints), show_me)
-    card = Card(data | {"plain": to_others or data["plain"]}, f"Question: {say}", say)
+    answers.to_others = to_others or PLAIN[answers.form]
+    card = Card(card_data(say, why, answers, with_slips(answers, hints), show_me), f"Question: {say}", say)
     if answers.form in ("number", "numbers", "shape") and hints:
         named = {answers.word(answer): hint for answer, hint in list(hints.items())[: MOST_CHOICES - 1]}
         named.pop(answers.text_of_right(), None)
@@ -107,6 +107,8 @@ class Answers:
     """One form of answer: the text under which an answer is looked up, and how a right one is written."""
 
     form = ""
+    to_others = ""
+    """What the card says to wrong answers without a hint of their own."""
 
     def __init__(self, right: Any) -> None:
         self.right = right
@@ -415,7 +417,7 @@ def card_data(say: str, why: str, answers: Any, hints: Mapping[Any, str], show_m
     opens, texts = sealed_hints(answers, hints, set(right), salt, secret)
     reveal = {"answer": f"The answer is {answers.text_of_right()}.", "why": why}
     return {
-        "say": say, "form": answers.form, "note": NOTES[answers.form], "plain": PLAIN[answers.form],
+        "say": say, "form": answers.form, "note": NOTES[answers.form], "plain": answers.to_others,
         "picture": answers.shown, "width": None, "choices": [], "salt": salt,
         "right": {name_of(salt, each): wrap_key(salt, each, key) for each in right},
         "shows": wrap_key(salt, GIVEN_UP, key) if show_me else None,

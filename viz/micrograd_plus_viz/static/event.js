@@ -21,9 +21,9 @@ function factorsOf(data, step) {
   const names = namesOf(data, step);
   if (step.local !== null) {
     const [same] = Object.entries(step.reads).find(([, place]) => place === step.local) ?? [];
-    return [factorOf(step, names, "upstream"), { sign: signOfLocal(data, step, "\u00b7") },
-      { name: "local", place: step.local, word: names[same] ?? (data.edges.some(([, to, name]) => to === step.node
-        && name === same) ? "local" : same ?? "local"), from: same }];
+    return [factorOf(step, names, "upstream"), { sign: signOfLocal(data, step) },
+      { name: "local", place: step.local, from: same,
+        word: same && !/^\(?\u2212?\d/.test(names[same]) ? names[same] ?? same : "local" }];
   }
   const isArray = ([, place]) => { const value = valueAt(data, place); return value && !isScalar(value); };
   const read = Object.entries(step.reads).filter(isArray).map(([name]) => name);
@@ -46,13 +46,16 @@ function factorOf(step, names, part) {
 function rowsOf(data, step) {
   const factors = factorsOf(data, step);
   const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
-  const equals = { sign: isProduct(step) ? "=" : "\u2192" };
-  const rows = [step.summed
-    ? [...factors, equals, { name: "raw", place: step.raw, word: "raw", of: "raw" },
-      { sign: "\u2211", note: axesText(data, step) }, sent] : [...factors, equals, sent]];
+  const [raw, before, after] = ["raw", "before", "after"].map((word) => ({ name: word, place: step[word], word,
+    of: word }));
+  const valuesOf = (...parts) => parts.filter(({ sign }) => !sign).map(({ place }) => valueAt(data, place));
+  const result = step.summed ? raw : sent;
+  const equals = { sign: isProduct(step) ? productSign(...valuesOf(...factors, result)) : "\u2192" };
+  const rows = [[...factors, equals, result, ...step.summed ? [{ sign: "\u2211", note: axesText(data, step) }, sent]
+    : []]];
   if (step.accumulates) {
-    rows.push([{ name: "before", place: step.before, word: "before", of: "before" }, { sign: "+" },
-      { ...sent, name: "added" }, { sign: "=" }, { name: "after", place: step.after, word: "after", of: "after" }]);
+    const isSum = { sign: sumSign(...valuesOf(before, sent, after)) };
+    rows.push([before, { sign: "+" }, { ...sent, name: "added" }, isSum, after]);
   }
   return rows;
 }
@@ -138,9 +141,9 @@ function makeEvent(data, graph) {
     const largest = part.of ? shared : tile.largest;
     const axes = part.transposed ? turnedAxes(value.shape) : value?.shape;
     const shape = value && !isScalar(value) ? shapeText(axes) : "";
-    const scale = tile.kind === "map" || value?.odd ? scaleText(value) : "";
+    const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
-    const captions = [word, `${shape} ${scale}`.trim()].filter(Boolean);
+    const captions = [word, `${shape} ${scale}`.trim(), value?.odd && oddWords(value)].filter(Boolean);
     return { ...part, tile, largest, captions,
       wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
       high: tile.height + BUBBLE.caption * captions.length + 4 };
@@ -150,7 +153,8 @@ function makeEvent(data, graph) {
     const { low, shades, high } = scaleEnds(largest, maps.some(({ tile }) => isComplex(tile.value)));
     const texts = [`all ${step.back ? "gradients" : "tangents"}: ${low}`, high];
     const [left, right] = texts.map((text) => breadthOf(text, 1, 11) + 5);
-    return { scale: { texts, left, shades }, wide: left + SHADE_WIDTH * shades.length + right, high: SCALE_HIGH - BUBBLE.row };
+    return { scale: { texts, left, shades }, wide: left + SHADE_WIDTH * shades.length + right,
+      high: SCALE_HIGH - BUBBLE.row };
   }
 
   // What is on the stage, as edges of boxes: the nodes in view, those of the step, and the gradient's way.
@@ -181,15 +185,16 @@ function makeEvent(data, graph) {
       for (const part of row) {
         const middle = top + (heights[r] - (part.captions?.length ?? 0) * BUBBLE.caption) / 2;
         if (part.scale) bubble.append(scaleAt(part, left, top));
-        else if (part.sign) bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
-        else placed.set(part.name, partAt(bubble, part, left, middle));
+        else if (part.sign) {
+          bubble.append(signAt(part, left + part.wide / 2, top + heights[r] / 2 - BUBBLE.caption / 2));
+        } else placed.set(part.name, partAt(bubble, part, left, middle));
         left += part.wide;
       }
       top += heights[r] + BUBBLE.row;
     });
     const tethers = svgElement("g", { class: "tethers" });
-    tethers.append(...leadersOf(place, stage.ends).flatMap((line, k) => (line ? [svgElement("path", { class: `tether ${k ? "to" : "from"}`,
-      d: `M${line.join("L")}` })] : [])));
+    tethers.append(...leadersOf(place, stage.ends).flatMap((line, k) => (line ? [svgElement("path", {
+      class: `tether ${k ? "to" : "from"}`, d: `M${line.join("L")}` })] : [])));
     layer.replaceChildren(tethers, bubble);
     move(placed, ends, inside, scale);
   }
@@ -204,7 +209,7 @@ function makeEvent(data, graph) {
       note.textContent = part.note;
       group.append(note);
     }
-    const isResult = ["=", "\u2192"].includes(part.sign);
+    const isResult = ["=", "\u2248", "\u2192"].includes(part.sign);
     const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
       : isResult ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });
@@ -213,11 +218,9 @@ function makeEvent(data, graph) {
 
   function scaleAt({ scale: { texts, left: wide, shades } }, left, top) {
     const strip = svgElement("g", { class: "scale", transform: `translate(${left} ${top})` });
-    const word = (text, x) => { const shown = svgElement("text", { class: "about", x, y: 11 }); shown.textContent = text;
-      return shown; };
-    strip.append(word(texts[0], 0), ...shades.map((name, k) => svgElement("rect", { class: name,
-      x: wide + k * SHADE_WIDTH, y: 2, width: SHADE_WIDTH - 1, height: 10 })),
-    word(texts[1], wide + SHADE_WIDTH * shades.length + 4));
+    const ends = texts.map((text, k) => tileText(text, k ? wide + SHADE_WIDTH * shades.length + 4 : 0, 11, 11));
+    strip.append(...ends, ...shades.map((name, k) => svgElement("rect", { class: name, x: wide + k * SHADE_WIDTH, y: 2,
+      width: SHADE_WIDTH - 1, height: 10 })));
     return strip;
   }
 

@@ -23,22 +23,21 @@ const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ 
   : line.replace(/(\u00b1?)(\u2212?)(\d+\.\d{2,})/, (_, sign, minus, digits) => (sign || "\u2248") + minus
     + Number(Number(digits).toPrecision(2))));
 
-// Forms of a name, the most informative first: its name in the program, the last parts of its path with a word, loop
-// round numbers, the sign of an operation.
-const SIGNS = { multiply: "\u00d7", add: "+", subtract: "\u2212", divide: "\u00f7", matmul: "@", negative: "\u2212" };
-
 // The scale of a picture behind a shape: "\u00b10.5", "has nan" or "1 of 3 is nan".
 const scaleIn = (line, k) => (k === 1 ? /(?:\u00b1|has |\d+ (?:of|nan) ?).*/.exec(line)?.[0] : undefined);
 
+// Forms of a name, the most informative first: its name in the program, the last parts of its path with a word, loop
+// round numbers.
 function formsOf(line, k, inOwn = false) {
   const scale = scaleIn(line, k);
-  if (scale) return [line, scale, scale.replace(/has |\d+ of \d+ (?:is|are) | of \d+/g, ""), /^\(.*?\)/.exec(line)?.[0] ?? scale];
+  if (scale) return [line, scale, scale.replace(/has |\d+ of \d+ (?:is|are) | of \d+/g, ""),
+    /^\(.*?\)/.exec(line)?.[0] ?? scale];
   if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
   const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
   if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
-  const [, operation, rest] = /^(\w+)( #\d+)?$/.exec(line) ?? [];
-  if (SIGNS[operation]) return [line, SIGNS[operation] + (rest ?? "")];
+  const [, count] = /^\w+ (#\d+)$/.exec(line) ?? [];
+  if (count) return [line, count];
   const given = /^([\w.]+) \(([^()]+)\)( #\d+)?$/.exec(line);
   // An expression of the program, without the module of its first call.
   if (!given && /[()]| [^#]/.test(line)) return [...new Set([line, line.replace(/^\w+\.(?=\w+\()/, "")])];

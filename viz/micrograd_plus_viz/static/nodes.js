@@ -1,6 +1,7 @@
 // Nodes and groups: their sizes in each level of detail, and how they are drawn and written.
 
 const LINE = 14.5;
+const CLOSE_LINE = 11.6;
 const CAPTION = 14;
 const HEAD = 18;
 const PAD = 8;
@@ -161,16 +162,23 @@ function writeOutside({ isLit, box: [x, y, width, height], texts: [name], lines,
 
 function writeLines(item, scale, breadth) {
   const [x, y, , height] = item.box;
-  const leading = scale >= 1 ? LINE : (SMALLEST_TEXT + 2) / scale;
+  const line = height * scale >= 3 * (SMALLEST_TEXT + 2) + 2 ? SMALLEST_TEXT + 2 : CLOSE_LINE;
+  const leading = scale >= 1 ? LINE : line / scale;
   const oneFits = height * scale + 1 >= SMALLEST_TEXT + 2 ? 1 : 0;
   const fitting = scale >= 1 ? Math.floor((height + 2) / LINE)
-    : Math.max(0, Math.floor((height * scale - 2) / (SMALLEST_TEXT + 2)), oneFits);
+    : Math.max(0, Math.floor((height * scale - 2) / line), oneFits);
+  const fonts = LINES.map((_, k) => Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale));
   const kept = [0, 2, 1].filter((k) => item.lines[k]).slice(0, fitting).sort();
+  // With room for two lines, the value is beside the gradient.
+  const [value, gradient] = [1, 2].map((k) => breadthOf(item.lines[k] ?? "", k, fonts[k]));
+  const gap = 6 / scale;
+  const beside = fitting === 2 && value && gradient && value + gap + gradient <= breadth;
+  const shifts = beside ? [0, -(gap + gradient) / 2, (gap + value) / 2] : [0, 0, 0];
   let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
   item.texts.forEach((text, k) => {
-    const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
-    putText(text, fitText(kept.includes(k) ? item.lines[k] : "", k, breadth, font, item.inOwn), font, x, top);
-    if (kept.includes(k)) top += leading;
+    const shown = kept.includes(k) || beside;
+    putText(text, fitText(shown ? item.lines[k] : "", k, breadth, fonts[k], item.inOwn), fonts[k], x + shifts[k], top);
+    if (kept.includes(k) && !(beside && k)) top += leading;
   });
 }
 

@@ -25,15 +25,19 @@ const signBefore = (sign, mark, word) => (mark?.word === word && mark.wrong.leng
 const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ? "=" : signOf(...values));
 const sumSign = (...values) => (holdsAsPrinted((a, b) => a + b, ...values) ? "=" : signOf(...values));
 
-// The program's names for the rule's symbols: those of the formula, what the program writes for an input, or the input's
-// name in the graph. Numbers without a name have none.
+// The program's names for the rule's symbols: those of the formula, what the program writes for an input, or, where the
+// rule has only a letter, the input's name in the graph, which may be a number.
 function namesOf(data, step) {
   const own = [...(data.formulas[step.formula] ?? "").matchAll(/data-name="([^"]+)"[^>]*>([^<]+)/g)]
     .filter(([, name, text]) => text !== name && !WORDS[name]);
-  const inputs = data.edges.filter(([from, to]) => to === step.node && !isNumber(data.names[from]));
-  return Object.fromEntries([...inputs.map(([from, , name]) => [name, data.terms[from] ?? data.names[from]]),
+  const inputs = data.edges.filter(([, to]) => to === step.node);
+  const called = ([from, , name]) => data.terms[from] ?? (isNumber(data.names[from]) ? inBrackets(data.names[from])
+    : name.length > 2 && !data.called.includes(name) ? name : data.names[from]);
+  return Object.fromEntries([...inputs.map((input) => [input[2], called(input)]),
     ...own.map(([, name, text]) => [name, text.replaceAll("&amp;", "&")])]);
 }
+
+const inBrackets = (number) => (number[0] === MINUS ? `(${number})` : number);
 
 // The height of pictures relative to their usual height, as a panel grows denser.
 const ROOM_LEFT = [1, 1, 0.75, 0.5];
@@ -96,7 +100,8 @@ function numbersSection(data, step, left) {
     largest, room)));
   const upstream = valueAt(data, step.upstreams.upstream);
   const first = step.summed ? raw : sent;
-  if (local) cards.push(then(signOfLocal(data, step, "\u00d7"), card("local", local, largestOf(local), room)));
+  if (local) cards.push(then(signOfLocal(data, step), card("local", local, largestOf(local), room,
+    shapeAndRange(local))));
   const besides = local ? [] : arrayCards(data, step, room);
   for (const each of besides) cards.push(then(",", each));
   cards.push(then(local && isProduct(step) ? signBefore(productSign(upstream, local, first), mark, "contribution")
@@ -115,7 +120,8 @@ function numbersSection(data, step, left) {
   if (beside && mark.word === "after") holds.append(beside);
   return make("section", "numbers", mark ? make("p", `mark${mark.wrong.length ? " bad" : ""}`, mark.say) : null,
     share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
-    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds), several ? scaleOf(largest, ...gradients) : null);
+    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds),
+    several ? scaleOf(largest, ...gradients) : null);
 }
 
 // before + contribution = after.
@@ -144,7 +150,7 @@ function arrayCards(data, step, room, wanted = () => true) {
     return called ? `${called} (${name} in the rule)` : name === "out" ? "out, the result" : name;
   };
   return readOf(data, step).filter((each) => weighs(data, step, each) && wanted(each)).map(([name, value]) => {
-    const shown = cardFrame(make("b", "", title(name)), aboutOf(value), ...brief(value, largestOf(value), room));
+    const shown = cardFrame(make("b", "", title(name)), shapeAndRange(value), ...brief(value, largestOf(value), room));
     shown.dataset.of = name;
     return shown;
   });
@@ -160,9 +166,10 @@ function axesText(data, { summed_axes: axes, raw, contribution }) {
 const isProduct = ({ product, local }) => Boolean(product ?? local !== null);
 
 // The sign between upstream and local.
-function signOfLocal(data, step, times) {
+function signOfLocal(data, step) {
   if (!isProduct(step)) return ",";
-  return [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place))) ? `${times} conj` : times;
+  const both = [step.local, step.upstreams.upstream].every((place) => isComplex(valueAt(data, place)));
+  return both ? "\u00b7 conj" : "\u00b7";
 }
 
 // Cards of the arrays that the local derivative was computed from.
@@ -268,7 +275,8 @@ function valuePanel(data, i) {
     return k ? then(",", one) : one;
   });
   shown.append(section("numbers", data.nodes[i].summary ?? "The value", make("div", "cards", ...cards,
-    then(read.length ? "\u2192" : "", card(make("b", "", data.names[i]), value, largest))), scaleOf(largest, value, ...read.map(([, each]) => each))));
+    then(read.length ? "\u2192" : "", card(make("b", "", data.names[i]), value, largest))),
+    scaleOf(largest, value, ...read.map(([, each]) => each))));
   return shown;
 }
 

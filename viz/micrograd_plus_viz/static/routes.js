@@ -20,7 +20,8 @@ function curveBetween(from, to, others, lanes, height) {
   const isClear = !leadsBack(x, tip) && !others.some((box) => isBehind(box, x, y, foot, by));
   const bend = foot > x ? Math.max(6, (foot - x) / 2) : 18;
   const at = (v) => v.toFixed(1);
-  const curve = isClear ? `M${at(x)},${at(y)}C${at(x + bend)},${at(y)} ${at(foot - bend)},${at(by)} ${at(foot)},${at(by)}`
+  const arc = `C${at(x + bend)},${at(y)} ${at(foot - bend)},${at(by)} ${at(foot)},${at(by)}`;
+  const curve = isClear ? `M${at(x)},${at(y)}${arc}`
     : wayAround([x, y], [foot, by], [from, ...others, to].map(edgesOfBox), lanes, height);
   return { curve, head: [tip, by, foot, by] };
 }

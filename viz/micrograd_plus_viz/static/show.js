@@ -72,8 +72,8 @@ function placeName(shape, k) {
   return `[${place.join(", ")}]`;
 }
 
-// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign, complex is violet. The fifth
-// shade is infinite; nan has no shade.
+// Only zero is blank. Darker is larger; positive is blue, negative is red with a minus sign, complex is violet. The
+// fifth shade is infinite; nan has no shade.
 const LEVELS = [0.1, 0.35, 0.7];
 
 function heat(x, largest) {
@@ -81,11 +81,12 @@ function heat(x, largest) {
   if (Number.isNaN(size)) return "odd";
   if (size === 0 || (Number.isFinite(size) && !(largest > 0))) return "h0";
   const kind = Array.isArray(x) ? "c" : size < 0 ? "n" : "p";
-  return `${kind}${Number.isFinite(size) ? 1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length : 5}`;
+  if (!Number.isFinite(size)) return size < 0 ? "n5" : "p5";
+  return `${kind}${1 + LEVELS.filter((level) => Math.abs(size) / largest > level).length}`;
 }
 
-// The sign in a cell, as the class and the data of its path: a minus, an arrowhead up or down if the number is infinite,
-// a cross for nan.
+// The sign in a cell, as the class and the data of its path: a minus, an arrowhead up or down for infinity, a cross for
+// nan.
 function signIn(x, left, top, side) {
   const size = magnitude(x);
   if (size < 0 && Number.isFinite(size)) return ["minus", `M${left + side * 0.25},${top + side / 2}h${side * 0.5}`];
@@ -404,13 +405,14 @@ const cardFrame = (word, about, ...children) => make("figure", "card",
 const missing = (text) => make("p", "missing", text);
 const hasSeveral = (value) => value !== null && !isScalar(value);
 
-// The shape of an array, and of a picture the size of its largest entry.
-const aboutOf = (value) => (!hasSeveral(value) ? null : isWritten(value) || value.odd || !entriesOf(value).length
-  ? shapeText(value.shape) : `${shapeText(value.shape)} ${plusMinus(largestOf(value))}`);
+// The shape of an array, and with it the size of its largest entry, if its picture has a scale of its own.
+const shapeOf = (value) => (hasSeveral(value) ? shapeText(value.shape) : null);
+const shapeAndRange = (value) => (!hasSeveral(value) || isWritten(value) || value.odd || !entriesOf(value).length
+  ? shapeOf(value) : `${shapeText(value.shape)} ${plusMinus(largestOf(value))}`);
 
 // A value below its name.
-function card(word, value, largest, room) {
-  const shown = cardFrame(wordFor(word), aboutOf(value), ...brief(value, largest, room));
+function card(word, value, largest, room, about = shapeOf(value)) {
+  const shown = cardFrame(wordFor(word), about, ...brief(value, largest, room));
   if (typeof word === "string") shown.dataset.of = word;
   return shown;
 }
