@@ -18,7 +18,7 @@ TESTS = Path(__file__).resolve().parent
 
 
 @pytest.mark.parametrize(("kind", "count"), [("hostile", 250), ("steps", 200), ("journals", 20), ("questions", 400),
-                                             ("submissions", 60)])  # fmt: skip
+                                             ("submissions", 60), ("compiled", 4)])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:Duplicate name")
 def test_a_few_cases_find_nothing(kind, count):
     found = tally(kind, 0, count, quiet=True)
@@ -138,7 +138,7 @@ def test_the_command_does_one_case_again():
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() in (harness.SAME, harness.SAID)
     assert set(KINDS) == {"programs", "writes", "rules", "kills", "hostile", "steps", "journals", "questions", "pages",
-                          "submissions"}  # fmt: skip
+                          "submissions", "compiled"}  # fmt: skip
 
 
 def test_a_mark_of_nothing_and_a_changed_file_are_found_by_random_submissions(monkeypatch):

@@ -32,6 +32,8 @@ class Guards:
         self.places = [*surroundings.places, *arrays, *settings]
         self.modules = surroundings.places_of_modules()
         self.module_changes = Module.changes[0]
+        self.tensors = [(x, x.source[1].node) for x in page.inputs if x.source[0] == "tensor"]
+        self.numbers = [x for x in page.inputs if x.source[0] == "read" and not x.is_array]
         self.unpacked: dict[int, str] = {}
 
     def first_change(self) -> str:
@@ -41,12 +43,17 @@ class Guards:
                 return place.name
         if self.module_changes != Module.changes[0] and not self.modules_hold():
             return "an attribute or a hook of a module"
-        for read, value in self.conditions:
-            try:
-                if read() != value:
-                    return "a setting or a gradient"
-            except (KeyError, IndexError, AttributeError):
+        try:
+            if any(read() != value for read, value in self.conditions):
                 return "a setting or a gradient"
+            if any(type(x.source[1]()) is not x.kind_of_number for x in self.numbers):
+                return "the kind of a number"
+        except (KeyError, IndexError, AttributeError):
+            return "a setting or a gradient"
+        for x, node in self.tensors:
+            tensor = x.source[1]
+            if tensor.node is not node or not has_form(tensor._data, (x.shape, x.dtype, x.strides)):
+                return x.hint or "a tensor"
         return ""
 
     def hold(self) -> bool:
@@ -127,6 +134,13 @@ def test_of(i: int, place: Place, space: dict[str, Any]) -> str:
         "cache": f"{held}.cache_info().currsize != {known}",
         "entries": f"_entries_of({held}) != {known}",
     }.get(kind, f"not _is_same_list({now}, {known})")
+
+
+def has_form(array: Any, form: tuple[Any, Any, Any]) -> bool:
+    """Return True if an array has a shape, dtype and strides."""
+    shape, dtype, strides = form
+    is_like = getattr(array, "shape", None) == shape and array.dtype == dtype
+    return is_like and (not strides or array.strides == strides)
 
 
 def differs(said: str, known: str, value: Any) -> str:

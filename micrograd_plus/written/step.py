@@ -21,7 +21,7 @@ from ..core.variable import Leaf, Variable
 from ..engine import Value
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
-from .guards import MISS, Guards, define, first_difference
+from .guards import MISS, Guards, define, first_difference, has_form
 from .ink import open_page, open_pages
 from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
@@ -186,11 +186,10 @@ class Runner:
 
 def fits(array: Any, expected: Any, seen: list[Any], i: int) -> bool:
     """Return True if an array has the shape, dtype and strides that a program was written for, and remember it."""
-    shape, dtype, strides = expected
-    if getattr(array, "shape", None) != shape or array.dtype != dtype or (strides and array.strides != strides):
-        return False
-    seen[i] = array
-    return True
+    if has_form(array, expected):
+        seen[i] = array
+        return True
+    return False
 
 
 def key_of(x: Any) -> Any:

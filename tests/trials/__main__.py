@@ -9,6 +9,7 @@ from .harness import Tally, run_cases
 KINDS = {
     "programs": 100_000, "writes": 20_000, "rules": 20_000, "kills": 13_800, "hostile": 200_000, "steps": 200_000,
     "journals": 10_000, "questions": 10_000, "pages": 10_000, "submissions": 10_000,
+    "compiled": 2_000,
 }  # fmt: skip
 MODULES = {kind: "training" if kind == "steps" else kind for kind in KINDS}
 MOST_GROWTH = 30.0
