@@ -102,6 +102,19 @@ def test_mean_squares_of_complex_numbers_are_not_magnitudes():
     assert np.isnan(arrays.mean_square(np.zeros((0, 2))))
 
 
+def test_channels_are_scaled_and_shifted_each_by_its_own_number():
+    x, scale, shift = np.ones((2, 3, 2)), np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0])
+    assert arrays.scaled_channels(x, scale, shift)[0, :, 0].tolist() == [11.0, 22.0, 33.0]
+    assert arrays.scaled_channels(x, None, shift)[1, :, 1].tolist() == [11.0, 21.0, 31.0]
+    assert arrays.scaled_channels(x, scale, None)[1, :, 0].tolist() == [1.0, 2.0, 3.0]
+    assert x.tolist() == np.ones((2, 3, 2)).tolist()
+
+
+def test_the_largest_finite_entry_of_each_row_is_found():
+    assert arrays.finite_max(np.array([[1.0, 3.0], [2.0, np.inf]])).tolist() == [[3.0], [0.0]]
+    assert arrays.finite_max(np.zeros((2, 0))).tolist() == [[0.0], [0.0]]
+
+
 def test_the_adjoint_of_complex_matrices_is_conjugated():
     z = np.array([[1 + 2j, 3.0], [4j, 5.0], [6.0, 7 - 1j]])
     assert arrays.mH(z).tolist() == z.conj().T.tolist()

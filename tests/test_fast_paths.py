@@ -52,6 +52,14 @@ def test_the_text_of_a_vjp_on_tensors_can_be_printed():
     assert "= _saved_as_tensors(_node)" in repr(mg.ops.layer_norm.source)  # they are computed again, from the inputs
 
 
+@pytest.mark.parametrize("name", ["mse", "multiply", "rms_norm"])
+def test_a_number_beside_a_tensor_gives_one_dtype_compiled_and_interpreted(name):
+    op, x = operations[name], mg.tensor([1.0, 2.0], dtype="float32")
+    compiled = [op.call(x, 2.0).dtype for _ in range(2)]
+    with callers.interpret_all([op]):
+        assert compiled == [op.call(x, 2.0).dtype] * 2
+
+
 def test_a_debugger_finds_the_lines_of_compiled_code():
     mg.tanh(mg.tensor(1.0))
     lines = inspect.getsource(mg.tanh.__code__).splitlines()

@@ -118,6 +118,12 @@ def test_a_rule_that_reads_a_forbidden_name_raises(kind, promise, rule, reads):
         kind(x=rule)(unruly)
 
 
+def test_a_rule_becomes_its_adjoint_for_complex_numbers():
+    a = leaf([[1 + 2j]])
+    mg.real(a @ mg.tensor([[3 - 1j]])).sum().backward()
+    assert numbers(a.grad) == [[3 + 1j]]
+
+
 def test_a_function_in_front_of_an_operation_takes_dim_for_axis():
     @wraps_op(mg.sum)
     def total(x, axis=None):

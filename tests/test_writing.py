@@ -461,3 +461,10 @@ def test_only_a_held_array_of_real_numbers_is_read_in_place():
     held.clear()
     assert ownership.array_to_read(real).tolist() == [1.0]
     assert real.is_fast
+
+
+def test_a_write_into_a_view_of_complex_numbers_reaches_its_tensor():
+    z = mg.tensor([[1j, 2.0], [3.0, 4.0]])
+    row = z[0]
+    row[1] = 7.0
+    assert z.tolist() == [[1j, 7.0], [3.0, 4.0]]

@@ -129,7 +129,7 @@ def image(svg: str, alt: str) -> str:
     they enclose attributes, in which both kinds are escaped.
     """
     shown = svg.replace("%", "%25").replace('"', "'")
-    for letter in "<>#&\\^`":
+    for letter in "<#&\\^`":
         shown = shown.replace(letter, quote(letter))
     shown = _FOREIGN.sub(lambda letters: quote(letters[0]), shown)
     return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml,{shown}">'

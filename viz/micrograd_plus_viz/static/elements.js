@@ -143,7 +143,7 @@ const document = {
 const WRITTEN_STYLES = Object.entries({ fontSize: "font-size", strokeWidth: "stroke-width", opacity: "opacity",
   animation: "animation", from: "--from", to: "--to" });
 const isOfSvg = (name) => !/^(aria-|role|tabindex|tall)/.test(name);
-const LEAST_FIXED = 5;
+const LEAST_FIXED = 8;
 
 // What must be written in another way, or not at all.
 const UNSAFE = /[&<>"'\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/;
