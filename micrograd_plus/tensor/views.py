@@ -65,8 +65,11 @@ def write_into_view(
         view.origin = None
         change(*given)
         return
-    is_current = has_graph_of(view, whole)
-    if refusal := why_not(view, whole, is_current and whole.node is not None and view.node is not None):
+    # The usual view has no graph and still has a part of the tensor's own array, so nothing else is to be asked.
+    is_plain = view.node is whole.node is origin[1] is None and view._data.base is whole._data
+    is_current = is_plain or has_graph_of(view, whole)
+    has_graph = whole.node is not None and view.node is not None
+    if not is_plain and (refusal := why_not(view, whole, is_current and has_graph)):
         name = path(origin)
         raise RuntimeError(refusal.format(name=name, line=f"{path(origin, index)} {symbol} ..."))
     node, is_lent = view.node, user_may_write(view)
@@ -168,7 +171,7 @@ def is_written_already(whole: Any, index: Any, values: Any) -> bool:
     origin = values.origin
     if origin[0]() is not whole:
         return False
-    is_same = origin[2] is _getitem and is_same_index(origin[3][0], index)
+    is_same = origin[2] is _getitem and (origin[3][0] is index or is_same_index(origin[3][0], index))
     if is_same and whole.node is not None and _is_last_write(whole.node, values.node, index):
         return True
     if not has_values_of(values, whole):

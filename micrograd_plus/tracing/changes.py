@@ -168,7 +168,7 @@ class ChangeNotes(recorders.Recorder):
         for note in self._notes:
             _, inputs, node = note[:3]
             for leaf in [getattr(value, "node", None) for value in inputs] if node is None else node.parents:
-                if type(leaf) is Leaf and leaf not in kept and leaf.grad is not None:
+                if leaf is not None and leaf.vjp is None and leaf.grad is not None and leaf not in kept:
                     gradient = leaf.grad
                     kept[leaf] = array_to_keep(gradient) if type(gradient) is self._tensor else gradient
 

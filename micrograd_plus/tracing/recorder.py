@@ -118,7 +118,7 @@ class Recorder(ChangeNotes):
         self._named_notes = len(self._notes)
         return self._notes
 
-    def on_apply(
+    def on_apply(  # noqa: C901 - a call of another function would take a tenth of the time
         self, op: Op, inputs: Sequence[Any], data: Sequence[Any], params: dict[str, Any], result: Any
     ) -> None:
         """Note an application and the user's instruction that asked for it.
@@ -130,7 +130,17 @@ class Recorder(ChangeNotes):
         frame: Any = frame_at(3)  # behind `notify`, and the function that applied the operation
         token = function = node = None
         if id(frame.f_code) not in user_code:
-            frame, token, function = self._find_call(frame)
+            inner: Any = None
+            deeper: Any = None
+            while frame is not None:
+                code = id(frame.f_code)
+                if code in user_code or (code not in engine_code and kind_of(frame.f_code) is not ENGINE):
+                    break
+                deeper, inner, frame = inner, frame, frame.f_back
+            if inner is not None:
+                token, function = self._token_of(inner, id(frame)), inner.f_code
+                if function is PREFIXING_WRAPPER:
+                    function = deeper.f_code
         call, instruction = id(frame), -1
         if frame is not None:
             instruction = frame.f_lasti
@@ -146,21 +156,6 @@ class Recorder(ChangeNotes):
         self._note((op, inputs, node, data, params, result, call, instruction, token, function))
 
     # Calls ------------------------------------------------
-
-    def _find_call(self, frame: Any) -> tuple[Any, CallToken | None, CodeType | None]:
-        """Return the program's frame from which `frame` was called, the token of that call, and the code of the
-        engine's function."""
-        inner: Any = None
-        deeper: Any = None
-        while frame is not None:
-            code = id(frame.f_code)
-            if code in user_code or (code not in engine_code and kind_of(frame.f_code) is not ENGINE):
-                break
-            deeper, inner, frame = inner, frame, frame.f_back
-        if inner is None:
-            return frame, None, None
-        function = inner.f_code
-        return frame, self._token_of(inner, id(frame)), deeper.f_code if function is PREFIXING_WRAPPER else function
 
     def _token_of(self, inner: FrameType, caller: int) -> CallToken:
         """Return the token of the call that runs in the engine's frame `inner`.
@@ -193,6 +188,10 @@ class Recorder(ChangeNotes):
         A call that does not lead back to the block's frame, as on another stack, is noted alone.
         """
         calls, position, chain = self.calls, self.forgotten_notes + len(self._notes), [frame]
+        caller: Any = frame.f_back
+        if id(caller) in calls and id(caller.f_code) in user_code and not scopes.open:  # as nearly always
+            calls[id(frame)] = Call(frame, id(caller), caller.f_lasti, position)
+            return
         tokens: list[CallToken | None] = []
         outer: FrameType | None = frame
         while outer is not self.outermost and id(outer) not in calls:

@@ -99,8 +99,10 @@ def test_arrows_lead_through_a_round_and_into_the_next(page, tmp_path):
     page.keyboard.press("[")
     page.keyboard.press("ArrowLeft")
     expect(sentence).to_have_text("SGD(lr=0.01) updated w, from 2 to 1.7.")
+    expect(page.locator(".slider")).to_have_js_property("value", "3")
     page.keyboard.press("End")
     expect(readout).to_contain_text("Round 3 of 3")
+    assert page.locator(".slider").evaluate("(slider) => [slider.value, slider.max]") == ["9", "9"]
     slider = page.get_by_role("slider", name="Round")
     slider.focus()
     page.keyboard.press("Home")

@@ -102,6 +102,16 @@ def test_a_small_node_has_its_value_beside_its_gradient(height, rows):
     assert (value < gradient) == (rows == 2)
 
 
+def test_a_formula_has_the_digits_of_the_picture_beside_it():
+    x = mg.tensor(np.linspace(0.0123416, 1.0, 24).reshape(4, 6), requires_grad=True)
+    with mg.record() as trace:
+        (x * x).sum().backward()
+    data = normalize(trace_data(trace))
+    shown = formula.with_numbers(data, data["steps"][-1])
+    assert "<mn>0.01234</mn>" in shown
+    assert "0.0123416" not in shown
+
+
 def test_names_come_from_the_trace_and_constants_show_their_value():
     program = sample_traces.Program()
     x, two = program.leaf("a\nb\x00c", 3.0), program.leaf(None, 2.0, requires_grad=False)

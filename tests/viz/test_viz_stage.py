@@ -224,6 +224,12 @@ def test_the_program_stands_beside_the_stage_and_leads_to_steps(open_player, pag
     assert page.locator(".program").bounding_box()["y"] > page.locator(".stage").bounding_box()["y"]
 
 
+def test_a_failed_walk_lights_the_line_that_failed(open_player):
+    page = open_player(programs.failing_walk(), details=False)
+    page.keyboard.press("End")
+    expect(page.locator(".program-line.current")).to_contain_text("y.backward()")
+
+
 def test_variables_show_their_values_of_the_round(open_player):
     page = open_player(training_loop(), details=False)
     seen = []

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import lru_cache
 
+from .cells import WRITTEN, round_entries
 from .digits import MINUS, is_exact, number, scientific
 from .formula_lines import NARROW, lines
 from .trace_input import Trace
@@ -212,7 +213,11 @@ def _is_matrix(value: Trace) -> bool:
 def _matrix(value: Trace, most: int) -> ET.Element:
     """Return a table with dots for omitted rows and columns, at most one line wide."""
     rows, columns = value["shape"] if len(value["shape"]) == 2 else (1, value["shape"][0])
-    corner = [x for r in range(min(rows, most)) for x in value["data"][r * columns : r * columns + min(columns, most)]]
+    # A value that the page shows as a picture has as many digits here as there.
+    rounded = round_entries if len(value["data"]) > WRITTEN else list
+    corner = [x for r in range(min(rows, most))
+              for x in rounded(value["data"][r * columns : r * columns + min(columns, most)])]  # fmt: skip
+    width = min(columns, most)
     across = min(most, NARROW // (2 + max(len(number(x)) for x in corner)))
     table = ET.Element("mtable", {"class": "matrix"})
     dots = {(False, True): "…", (True, False): "⋮", (True, True): "⋱"}
@@ -223,7 +228,7 @@ def _matrix(value: Trace, most: int) -> ET.Element:
             entry = (
                 _leaf("mo", dots[r is None, c is None])
                 if r is None or c is None
-                else _number(value["data"][r * columns + c])
+                else _number(corner[r * width + c])
             )
             ET.SubElement(row, "mtd").append(entry)
     return table

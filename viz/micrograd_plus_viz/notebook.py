@@ -123,5 +123,5 @@ def image(svg: str, alt: str) -> str:
     The markup is in the address as it is, which is a quarter shorter than base64. Its double quotes become single ones:
     they enclose attributes, in which both kinds are escaped.
     """
-    shown = quote(svg.replace('"', "'"), safe=" !$()*+,-./:;=?@[]_~{}|'")
+    shown = quote(svg.replace('"', "'"), safe=" !$()*+,-./:;=>?@[]_~{}|'")
     return f'<img alt="{escape(alt)}" style="max-width:100%" src="data:image/svg+xml,{shown}">'

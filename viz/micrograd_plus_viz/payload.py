@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -147,9 +147,7 @@ def _early_changes(trace: Trace, page_place: Callable[[int | None], int | None])
 
 def _node(node: Trace, page_place: Callable[[int | None], int | None]) -> dict[str, Any]:
     """Return a node for the page, with the call stack of its line."""
-    data_of_node = {k: node[k] for k in NODE} | {"value": page_place(node["value"])}
-    if calls := [{"file": site["file"], "line": site["line"]} for site in node["lines"][1:4]]:
-        data_of_node["calls"] = calls
+    data_of_node = {k: node[k] for k in NODE} | {"value": page_place(node["value"])} | _calls(node["lines"])
     if node["dead"]:
         data_of_node |= {"dead": True}
     if node["cut"] is not None:
@@ -162,6 +160,12 @@ def _rule(rule: Trace) -> dict[str, Any]:
     return {k: rule[k] for k in RULE} | ({"walk": True} if words.is_walk(rule) else {})
 
 
+def _calls(lines: Sequence[Trace]) -> dict[str, Any]:
+    """Return the first lines that called the innermost of `lines`."""
+    calls = [{"file": site["file"], "line": site["line"]} for site in lines[1:4]]
+    return {"calls": calls} if calls else {}
+
+
 def failure(trace: Trace) -> dict[str, Any] | None:
     """Return the error that ended the last walk or the program, as a final step."""
     error = words.walk_error(trace)
@@ -170,7 +174,10 @@ def failure(trace: Trace) -> dict[str, Any] | None:
     of_walk = trace["walks"] and trace["walks"][-1]["error"] is not None
     where = "" if error["node"] is None else f" at {words.names(trace)[error['node']]}"
     say = f"The {'walk' if of_walk else 'program'} ends here{where}."
-    return {"kind": error["kind"], "text": words.single_line(error["text"]), "node": error["node"], "say": say}
+    lines = [trace["sites"][place] for place in error["lines"]]
+    where_it_failed = {"site": lines[0]} | _calls(lines) if lines else {}
+    return {"kind": error["kind"], "text": words.single_line(error["text"]), "node": error["node"], "say": say,
+            **where_it_failed}  # fmt: skip
 
 
 class _Table:

@@ -26,8 +26,8 @@ _LITERAL = re.compile(
     re.VERBOSE,
 )
 """What keeps its spaces. Each alternative begins with one letter, so that the search skips all others."""
-_SIGN = re.compile(r" *([{}()\[\];,:?=<>*%&|!]) *")
-"""A sign that needs no spaces around it. Plus and minus do: `a + +b`."""
+_SIGN = re.compile(r" *([{}()\[\];,:?=<>*%&|!]|(?<= )[+-](?= [^+-])) *")
+"""A sign that needs no spaces around it: also the plus of `a + b`, but neither of `a + +b`."""
 _SLOT = "\0"
 
 

@@ -18,8 +18,8 @@ from .trace_input import Trace
 
 DOT, MATMUL, TRANSPOSED = "·", "@", "⊤"
 LOCAL = ["upstream", DOT, "local"]
-ROUNDING = 1e-3
-"""How far a product of rounded numbers may be from the recorded result, relative to the terms of the product."""
+ROUNDING = 0.02
+"""How far a product of rounded numbers, such as those of bfloat16, may be from the result, relative to its terms."""
 
 
 def product_of(trace: Trace, step: Trace) -> str | None:
@@ -53,8 +53,9 @@ def _plain_product(trace: Trace, step: Trace) -> list[str] | None:
 def _holds(trace: Trace, step: Trace, parts: list[str]) -> bool:
     """Return whether a product gives the result of a rule: its shape, and its numbers as far as the trace has them."""
     result = _value(trace, step, "raw" if step["summed_axes"] else "contribution")
-    factors = [_value(trace, step, part.removesuffix(TRANSPOSED)) for part in parts[::2]]
-    if result is None or None in factors:
+    known = [_value(trace, step, part.removesuffix(TRANSPOSED)) for part in parts[::2]]
+    factors = [factor for factor in known if factor is not None]
+    if result is None or len(factors) < len(known):
         return True
     turned = [part.endswith(TRANSPOSED) for part in parts[::2]]
     shapes = [_turn(factor["shape"], turn) for factor, turn in zip(factors, turned, strict=True)]

@@ -25,6 +25,8 @@ FULL_ENTRIES = 2000
 """Rounds that end within this many entries of the journal keep all numbers."""
 FULL_CELLS = 30_000
 """How many entries of arrays the rounds after those keep together."""
+LONGEST_WORD = 14
+"""Letters of a line that is short enough for the time line."""
 MOST_SHOWN = 200
 """How many rounds a page has; of a longer loop, rounds at equal distances."""
 MOST_CURVES = 40
@@ -322,7 +324,7 @@ class _Between:
             if sentences:
                 first, *_ = sentences
                 say = f"{first[0].upper() if first.startswith('the ') else first[0]}{first[1:]}."
-                moments.append(Moment(_word(alike[0]), say, *self._leaf_states(place)))
+                moments.append(Moment(_word(alike[0], self.trace["sites"]), say, *self._leaf_states(place)))
             alike.clear()
 
         for entry in self.trace["journal"][start:stop]:
@@ -353,8 +355,11 @@ def _place(site: Trace) -> tuple[str, int]:
     return site["file"], site["line"]
 
 
-def _word(entry: Trace) -> str:
-    """Return a short word for a change: `step`, `zero_grad`, `clip_grad_norm_`, `*=`."""
+def _word(entry: Trace, sites: list[Trace]) -> str:
+    """Return a short word for a change: `step`, `zero_grad`, `clip_grad_norm_`, `*=`; `p.grad = None`, as written."""
+    if entry["kind"] == "clear" and not (entry["by"] or ".").isidentifier():
+        written = sites[entry["lines"][0]]["text"].strip() if entry["lines"] else ""
+        return written if 0 < len(written) <= LONGEST_WORD else "cleared"
     return "step" if entry["kind"] == "update" else entry["by"] or entry["kind"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..modes import Block, recording
 from ..rule import Contribution, Rule
-from ..variable import Gradient, Leaf, Node, Variable
+from ..variable import Gradient, Node, Variable
 from .guards import keep_parameter
 from .hooks import nodes_with_hooks
 from .listening import MutesAll, MutesOperations, listeners, open_blocks
@@ -125,7 +125,8 @@ def observe_walk(
     root: Variable, upstream: Gradient, order: Sequence[Node], ends: Collection[Node], must_watch: bool
 ) -> OnStep | None:
     """Notify the recorders that a walk begins. Return a function for its steps if one wants to see them now."""
-    held = {leaf: leaf.grad for node in order for leaf in node.parents if type(leaf) is Leaf and leaf.grad is not None}
+    leaves = [leaf for node in order for leaf in node.parents if leaf is not None and leaf.vjp is None]
+    held = {leaf: leaf.grad for leaf in leaves if leaf.grad is not None}
     has_hooks = nodes_with_hooks and any(hasattr(node, "hooks") for node in order)
     ops: set[Any] = {getattr(node.vjp, "op", None) for node in order} - {None}
     can_replay = not (must_watch or has_hooks) and all(op.is_deterministic for op in ops)

@@ -174,8 +174,19 @@ def predict_step(
     def right(values: dict[str, Any], xp: Any) -> Any:
         return to_array(getattr(asked_step(values), word))
 
+    @takes_all_values
+    def without_upstream(values: dict[str, Any], xp: Any) -> Any:
+        asked = asked_step(values)
+        before = 0.0 if asked.before is None or word != "after" else to_array(asked.before)
+        return to_array(asked.local) + before
+
+    @takes_all_values
+    def only_this_path(values: dict[str, Any], xp: Any) -> Any:
+        return to_array(asked_step(values).contribution)
+
     exercise = function_exercise(
         id, right, kind="predict", group=group, title=title, inputs=inputs, reads=tuple(inputs),
+        mistakes=[("M6", without_upstream)] + ([("path", only_this_path)] if word == "after" else []),
         prompt=f"```python\n{code}\n```\n\nThe walk begins with 1 at {names_of(code)[-1]}. {prompt} "
                f"Write a function of {join_names(list(inputs))} that returns it.",
     )  # fmt: skip

@@ -55,20 +55,31 @@ function makeCamera(svg, world, overview, scene) {
     const seen = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4
       && top * scale + view.y >= 4 && bottom * scale + view.y <= room[1] - 4;
     if (!seen) show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
-    keepClear(boxes);
   }
 
   // Moves the drawing so that a box is at a place of the screen.
   const hold = (box, [x, y]) => show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
 
-  // The overview takes a corner where it covers nothing of interest.
-  function keepClear(boxes) {
-    const [wide, high] = OVERVIEW;
-    const covers = ([right, low]) => boxes.map(onScreen).some(([x, y, w, h]) =>
-      (right ? x + w / 2 > room[0] - wide : x - w / 2 < wide) && (low ? y + h / 2 > room[1] - high : y - h / 2 < high));
-    const [right, low] = CORNERS.find((corner) => !covers(corner)) ?? CORNERS[0];
-    overview.classList.toggle("at-left", !right);
-    overview.classList.toggle("at-top", !low);
+  // The overview takes the corner where it covers least; where it would cover nodes, it is shown only to those who move
+  // the drawing by hand.
+  function showOverview() {
+    const [size, [width, height]] = [scene.size(), room.map((side) => side / view.scale)];
+    const isPart = width < size[0] - 2 || height < size[1] - 2;
+    if (isPart) {
+      const boxes = scene.boxes().map(onScreen);
+      const covered = CORNERS.map(([right, low]) => boxes.filter(([x, y, w, h]) => (right ? x + w / 2 > room[0]
+        - OVERVIEW[0] && x - w / 2 < room[0] : x - w / 2 < OVERVIEW[0] && x + w / 2 > 0) && (low ? y + h / 2 > room[1]
+        - OVERVIEW[1] && y - h / 2 < room[1] : y - h / 2 < OVERVIEW[1] && y + h / 2 > 0)).length);
+      const least = Math.min(...covered);
+      const [right, low] = CORNERS[covered.indexOf(least)];
+      overview.classList.toggle("at-left", !right);
+      overview.classList.toggle("at-top", !low);
+      overview.classList.toggle("shown", view.own || !least);
+    } else overview.classList.remove("shown");
+    if (!overview.lastChild) return;
+    for (const [name, value] of Object.entries({ x: -view.x / view.scale, y: -view.y / view.scale, width, height })) {
+      overview.lastChild.setAttribute(name, value);
+    }
   }
 
   // The overview on the screen, as a box; null if it is not shown.
@@ -94,16 +105,6 @@ function makeCamera(svg, world, overview, scene) {
     overview.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
     const rects = scene.boxes().map(([x, y, w, h]) => `M${x - w / 2},${y - h / 2}h${w}v${h}h${-w}z`);
     overview.replaceChildren(svgElement("path", { d: rects.join("") }), svgElement("rect", { class: "seen" }));
-  }
-
-  function showOverview() {
-    const [width, height] = [room[0] / view.scale, room[1] / view.scale];
-    const size = scene.size();
-    overview.classList.toggle("shown", width < size[0] - 2 || height < size[1] - 2);
-    if (!overview.lastChild) return;
-    for (const [name, value] of Object.entries({ x: -view.x / view.scale, y: -view.y / view.scale, width, height })) {
-      overview.lastChild.setAttribute(name, value);
-    }
   }
 
   overview.addEventListener("click", (event) => {

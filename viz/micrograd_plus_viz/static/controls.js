@@ -16,14 +16,15 @@ const SIZE_STEP = 1.15;
 
 function controls(data, reach, act) {
   let count = reach;
+  let least = 0;
   const buttons = Object.fromEntries([["first", "To the start (Home)"], ["back", "One step back (left arrow)"],
     ["play", "Play (space)"], ["next", "One step on (right arrow)"], ["last", "To the end (End)"]]
     .map(([name, label]) => [name, iconButton(name, label, act[name])]));
   setIcon(buttons.next, "next", "One step on (right arrow)", "Step");
   const slider = make("input", "slider");
-  Object.assign(slider, { type: "range", min: "0", max: String(count), step: "1" });
+  Object.assign(slider, { type: "range", min: "0", step: "1" });
   slider.setAttribute("aria-label", "Step");
-  slider.addEventListener("input", () => act.go(Number(slider.value)));
+  slider.addEventListener("input", () => act.slide(Number(slider.value)));
   const counter = make("span", "counter");
   const speed = make("select", "speed", ...SPEEDS.map((s) => new Option(`${s}\u00d7`, String(s), s === 1, s === 1)));
   speed.setAttribute("aria-label", "Speed");
@@ -35,29 +36,29 @@ function controls(data, reach, act) {
   values.title = "Play the forward pass before the walk (v)";
   values.setAttribute("aria-pressed", "false");
 
+  // The slider has the numbers of steps; while values come first, those of values below 0.
   function show(index, playing) {
-    slider.value = String(index);
     const total = data.total + (data.error ? 1 : 0);
-    const at = index < 0 ? `value ${index - slider.min} of ${-slider.min}` : `${data.first + index} / ${total}`;
+    const first = least < 0 ? 0 : data.first;
+    Object.assign(slider, { min: String(act.isWhole && least === 0 ? 0 : first + least), max: String(act.isWhole
+      && least === 0 ? total : first + count), value: String(first + index) });
+    const at = index < 0 ? `value ${index - least} of ${-least}` : `${data.first + index} / ${total}`;
     slider.setAttribute("aria-valuetext", index < 0 ? at : `Step ${data.first + index} of ${total}`);
     counter.textContent = at;
     setIcon(buttons.play, playing ? "pause" : "play", playing ? "Pause (space)" : "Play (space)", playing ? "Pause"
       : "Play");
-    buttons.play.disabled = count === Number(slider.min) && !act.more;
+    buttons.play.disabled = count === least && !act.more;
     goTo.disabled = count === 0;
-    buttons.first.disabled = buttons.back.disabled = index === Number(slider.min);
+    buttons.first.disabled = buttons.back.disabled = index === least;
     buttons.next.disabled = buttons.last.disabled = index === count && !act.more;
   }
 
-  function fromValues(least) {
-    slider.min = String(least);
+  function fromValues(first) {
+    least = first;
     values.setAttribute("aria-pressed", String(least < 0));
   }
 
-  function reachTo(last) {
-    count = last;
-    slider.max = String(last);
-  }
+  const reachTo = (last) => { count = last; };
 
   const bar = make("div", "bar", buttons.play, buttons.back, buttons.next, slider, counter);
   const tools = make("div", "tools", buttons.first, buttons.last, goTo, search, values, speed);

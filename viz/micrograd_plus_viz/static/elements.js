@@ -118,7 +118,7 @@ const document = {
 const WRITTEN_STYLES = { fontSize: "font-size", strokeWidth: "stroke-width", opacity: "opacity",
   animation: "animation", from: "--from", to: "--to" };
 const isOfSvg = (name) => !/^(aria-|role|tabindex|tall)/.test(name);
-const LEAST_FIXED = 5;
+const LEAST_FIXED = 8;
 
 const escapeText = (text) => text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "")
   .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")

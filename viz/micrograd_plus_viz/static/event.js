@@ -163,7 +163,8 @@ function makeEvent(data, graph) {
     const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
     return { nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
-      ends: ends.map(seen), way: graph.wayOf(step), overview: overview && edgesOfBox(overview) };
+      ends: ends.map(seen), badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
+      overview: overview && edgesOfBox(overview) };
   }
 
   function build() {

@@ -26,6 +26,7 @@ function drawGraph(data, act, details) {
   let size = [1, 1];
   let lit = null;
   let norms = null;
+  let marks = null;
   let litNow = [];
   let roving = null;
   let normsChanged = false;
@@ -149,7 +150,7 @@ function drawGraph(data, act, details) {
       const boxes = new Map([...items.values()].filter((item) => !item.opened).map(({ part, box }) => [part, box]));
       const lanes = [];
       laid.curves = links.map(({ a, b }) => curveBetween(boxes.get(a), boxes.get(b), [...boxes].flatMap(([part, box]) =>
-        (part === a || part === b ? [] : [box])), lanes, laid.height));
+        (part === a || part === b ? [] : [box])), lanes, laid));
     }
     links.forEach((link, k) => Object.assign(link, laid.curves[k]));
   }
@@ -176,7 +177,8 @@ function drawGraph(data, act, details) {
     norms = svgElement("g", { class: "norms", "aria-hidden": "true" });
     elements.push(lit, norms);
     for (const item of items.values()) if (!item.opened) elements.push(drawPart(item));
-    world.replaceChildren(...elements);
+    marks = svgElement("g", { class: "marks", "aria-hidden": "true" });
+    world.replaceChildren(...elements, marks);
     camera.drawOverview();
   }
 
@@ -445,6 +447,7 @@ function drawGraph(data, act, details) {
     }
     litNow = [];
     lit.replaceChildren();
+    marks.replaceChildren();
     const { step } = now;
     if (!step) return;
     const add = (each, name) => {
@@ -459,7 +462,7 @@ function drawGraph(data, act, details) {
       add(link, "active");
       lit.append(...litParts(link, step.back));
     }
-    if (step.accumulates) lit.append(badgeAt(items.get(to).box, view.scale));
+    if (step.accumulates) marks.append(badgeAt(items.get(to).box, view.scale));
   }
 
   // Text -----------------
@@ -504,7 +507,7 @@ function drawGraph(data, act, details) {
       else writeHeading(item);
     }
     writeNorms();
-    const badge = lit?.querySelector(".badge text");
+    const badge = marks?.querySelector(".badge text");
     if (badge) badge.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
   }
 

@@ -68,6 +68,9 @@ function litParts({ curve, head: [tip, y] }, back) {
     svgElement("path", { class: "lit-head", d: arrow([x, level, x + (back ? 13 : -13), level], 0.55) })];
 }
 
+// The room of that sign on the screen.
+const badgeEdges = ([left, top]) => [left - 8, top - 14, left + 24, top];
+
 // The sign that a gradient is added to what was there.
 function badgeAt([x, y, width, height], scale) {
   const badge = svgElement("g", { class: "badge",

@@ -215,12 +215,10 @@ function codeSection(rule) {
   return shown;
 }
 
-// The student's source line for a step, and its callers.
-function lineOf(data, node) {
-  const { site } = data.nodes[node];
+// The student's source line for a step, or where the program failed, and its callers.
+function lineOf(data, { site, calls = [] }) {
   if (!site?.text) return null;
   const where = `${site.file}, line ${site.line}` + (site.function ? `, in ${site.function}` : "");
-  const calls = data.nodes[node].calls ?? [];
   return make("div", "your-line quoted", make("p", "title", data.line, make("span", "", where)),
     make("div", "source", sourceLine(site)),
     calls.length ? make("p", "reason", `called from ${calls.map((call) => `${call.file},

@@ -5,6 +5,8 @@ const FULL_TEXT = 0.92;
 const LEAST_FOR_TILES = 0.78;
 const NAME_ROOM = 130;
 const MOST_NAME = 240;
+const AIR = 10;
+const MOST_WIDENED = 200;
 const WAYS = ["stacked", "beside", "smaller", "smaller beside", "lines", "named", "short"].flatMap((detail) =>
   [[1.5, 1], [0.8, 0.6], [0.5, 0.25]].map(([fold, gap]) => ({ detail, fold, gap })));
 
@@ -53,23 +55,47 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
   const detailOf = (part, chosen) => (part[0] !== "s" || !DETAILS[chosen].tiles ? chosen
     : part.includes("@g") ? "named" : "smaller");
 
+  // Boxes grow into the free room beside them as far as their names need.
+  function widen({ boxes, width: whole }, parents, scale) {
+    const font = Math.max(12, SMALLEST_TEXT / scale);
+    const known = [...parents.keys()].filter((part) => part !== "g0" && boxes.has(part) && parents.get(part));
+    for (const part of known.filter((each) => !known.some((other) => parents.get(other) === each))) {
+      const [x, y, width, height] = boxes.get(part);
+      const [at, , frame] = boxes.get(parents.get(part)) ?? [whole / 2, 0, whole];
+      const room = known.reduce((least, other) => {
+        const [ox, oy, ow, oh] = boxes.get(other);
+        return other !== part && parents.get(other) === parents.get(part) && Math.abs(y - oy) < (height + oh) / 2 + 2
+          ? Math.min(least, Math.abs(x - ox) - (width + ow) / 2) : least;
+      }, frame / 2 - Math.abs(x - at) - width / 2) - AIR;
+      const shape = shapeOf(part, numberOf(part));
+      const needs = formsOf(titleOf(part, numberOf(part)), 0, inOwnFrame(part)).map((form) => (breadthOf(form, 0, font)
+        + 1 - breadthFor(0, shape, scale)) / (breadthFor(1, shape, Infinity)));
+      const [fit] = needs.filter((need) => need <= width + 2 * room);
+      if (fit > width) boxes.set(part, [x, y, fit, height]);
+    }
+  }
+
   // Parts have their tiles, then smaller ones, then lines and only names, until every name is readable in the full
   // drawing. If that is impossible, as many as possible are readable, group names first. Large drawings are looked at
   // in parts, so that their nodes keep their tiles.
   function place(children, parents, links, room, stepping) {
     const there = [Math.max(340, room[0]), Math.max(200, room[1])];
     const ends = links.map(({ a, b }) => [a, b]);
-    const formOf = memoized((way) => memoized((part) => sizeOfPart(part, way)));
-    const lay = ({ detail: chosen, ...way }) => ({ detail: chosen, ...addSides(nestedLayout("g0", children,
-      (part) => parents.get(part), ends, formOf(chosen), there, way), ends) });
     const parts = [...parents.keys()].filter((part) => part !== "g0");
+    const formOf = memoized((way) => memoized((part) => sizeOfPart(part, way)));
+    const scaleOf = (laid) => Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
+    const lay = ({ detail: chosen, ...way }) => {
+      const laid = nestedLayout("g0", children, (part) => parents.get(part), ends, formOf(chosen), there, way);
+      if (room[0] && !stepping && parts.length <= MOST_WIDENED) widen(laid, parents, scaleOf(laid));
+      return { detail: chosen, ...addSides(laid, ends) };
+    };
     const wayWith = (detail) => ways.find((way) => way.detail === detail) ?? ways[0];
     if (!room[0] || parts.length > MOST_TRIED) return lay(wayWith("smaller"));
     if (groups && stepping) return lay(wayWith("stacked"));
     let best = null;
     for (const way of ways) {
       const laid = lay(way);
-      const scale = Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
+      const scale = scaleOf(laid);
       const isSmall = DETAILS[way.detail].tiles && scale < LEAST_FOR_TILES;
       const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum + (isSmall ? 1
         : untoldOf(part, laid.boxes.get(part), scale)) * (part[0] === "g" ? parts.length : 1), 0);

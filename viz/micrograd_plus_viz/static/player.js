@@ -28,6 +28,8 @@ export function mount(host, data, opts = {}) {
 
   const act = {
     go: (wanted) => { setPlay(false); seek(wanted); }, more: opts.more,
+    slide: (wanted) => (least < 0 ? act.go(wanted) : opts.slide ? opts.slide(wanted) : act.go(wanted - data.first)),
+    isWhole: Boolean(opts.beyond),
     toStep: (wanted) => (opts.toStep ?? act.go)(wanted),
     first: () => act.go(opts.beyond && least === 0 ? -data.first : least), back: () => act.go(index - 1),
     next: () => { setPlay(false); stepOn(); }, last: () => act.go(opts.beyond ? data.total + 1 : count),
@@ -126,11 +128,12 @@ export function mount(host, data, opts = {}) {
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
-    program.light(at);
+    const placed = failed?.site ? failed : program.siteOf(at);
+    program.light(placed);
     program.lightStep(index);
     program.showVariables(index < 0 ? computed ?? -1 : program.reachAt(index));
     const inside = step && !failed && data.insides[step.node] !== undefined;
-    line.replaceChildren(...[at === undefined || at === null ? null : lineOf(data, at),
+    line.replaceChildren(...[lineOf(data, placed),
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));
     if (!menu.element.hidden) tellLegend(step);
     updatePanel(step);

@@ -43,7 +43,7 @@ function makeProgram(data, act, inFilm = false) {
       const gap = k && number > lines[k - 1][0] + 1 ? [make("div", "program-gap", "\u22ee")] : [];
       return [...gap, row, ...otherLines(inOther, indent)];
     });
-    return make("section", "program-file", make("p", "title", make("span", "", file)), ...elements);
+    return make("section", "program-file", make("p", "title", make("span", "", ...breakable(file))), ...elements);
   });
   const ofProgram = (isWritten) => sections.filter((_, i) => Boolean(files[i].steps) === isWritten);
   const list = scroller("program-lines", "Your program", ...ofProgram(false));
@@ -69,9 +69,8 @@ function makeProgram(data, act, inFilm = false) {
     chosen?.row.classList.add("chosen");
   }
 
-  // Lights the line of a node, and more faintly the lines that called it.
-  function light(node) {
-    const { site, calls } = siteOf(node);
+  // Lights a line, of a node or where the program failed, and more faintly the lines that called it.
+  function light({ site, calls }) {
     const here = known(site);
     const was = lit[0];
     for (const { row } of lit) row.classList.remove("current", "calls");
@@ -109,8 +108,8 @@ function makeProgram(data, act, inFilm = false) {
     const letters = Array.from(text);
     const stop = site.end_line > site.line || site.end_column === null ? letters.length : site.end_column;
     const part = (from, to) => letters.slice(from, to).join("");
-    return codeLine(text.search(/\S|$/) - indent, part(indent, site.column), make("mark", "", part(site.column, stop)),
-      part(stop));
+    return codeLine(text.search(/\S|$/) - indent, part(indent, site.column),
+      make("mark", "", ...breakable(part(site.column, stop))), part(stop));
   }
 
   // What the program's names have at the moment: the last value of each name among the first nodes.
@@ -138,5 +137,5 @@ function makeProgram(data, act, inFilm = false) {
 
   const renew = () => { shownUpTo = null; };
 
-  return { element, light, lightStep, choose, showVariables, reachAt, renew };
+  return { element, light, siteOf, lightStep, choose, showVariables, reachAt, renew };
 }

@@ -14,7 +14,7 @@ const edgesOfBox = ([x, y, width, height]) => [x - width / 2, y - height / 2, x 
 
 // The curve from one box's right side to the arrow at another's left, and the arrow's tip and base. A curve that would
 // run behind `others` goes around them; `lanes` are the lines that went around before, which it avoids, too.
-function curveBetween(from, to, others, lanes, height) {
+function curveBetween(from, to, others, lanes, { width, height }) {
   const [[x, y], [tip, by]] = [[from[0] + from[2] / 2, from[1]], [to[0] - to[2] / 2, to[1]]];
   const foot = tip - BEFORE_TIP;
   const isClear = !leadsBack(x, tip) && !others.some((box) => isBehind(box, x, y, foot, by));
@@ -22,7 +22,7 @@ function curveBetween(from, to, others, lanes, height) {
   const at = (v) => v.toFixed(1);
   const arc = `C${at(x + bend)},${at(y)} ${at(foot - bend)},${at(by)} ${at(foot)},${at(by)}`;
   const curve = isClear ? `M${at(x)},${at(y)}${arc}`
-    : wayAround([x, y], [foot, by], [from, ...others, to].map(edgesOfBox), lanes, height);
+    : wayAround([x, y], [foot, by], [from, ...others, to].map(edgesOfBox), lanes, { width, height });
   return { curve, head: [tip, by, foot, by] };
 }
 
@@ -55,12 +55,14 @@ function lengthBehind(boxes, axis, at, start, stop) {
 }
 
 // A way out to the right, up or down to a level, along it, and back to the end: the best of the ways beside boxes.
-function wayAround([x, y], [foot, by], boxes, lanes, height) {
+function wayAround([x, y], [foot, by], boxes, lanes, { width, height }) {
   const all = [...boxes, ...lanes];
   const [left, right] = [Math.min(x, foot) - 30, Math.max(x, foot) + 30];
   const beside = boxes.flatMap((box) => [box[0] - 4, box[2] + 4]);
-  const outs = [...OUT.map((far) => x + far), ...beside].filter((at) => at > x + 2 && at < x + NEAR_END);
-  const ins = [...OUT.map((far) => foot - far), ...beside].filter((at) => at < foot && at > foot - NEAR_END);
+  const outs = [...OUT.map((far) => Math.min(width - 2, x + far)), ...beside].filter((at) => at > x && at < x
+    + NEAR_END);
+  const ins = [...OUT.map((far) => Math.max(2, foot - far)), ...beside].filter((at) => at < foot && at > foot
+    - NEAR_END);
   const levels = [y, by, ...boxes.filter((box) => box[2] > left && box[0] < right)
     .flatMap(([, top, , bottom]) => LANES.flatMap((lane) => [top - lane, bottom + lane]))];
   const upDown = (level) => Math.abs(level - y) + Math.abs(level - by);

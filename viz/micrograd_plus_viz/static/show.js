@@ -510,10 +510,15 @@ function sourceLine(site) {
 // Source of several lines. Long lines wrap with an indent.
 const sourceLines = (text) => text.split(/(?<=\n)/).map((line) => codeLine(line.search(/\S|$/), line));
 
+// Code wraps at brackets, commas, dots and spaces, not within a name.
+const breakable = (text) => text.split(/(?<=[(,/[])(?![)\]])|(?=\.[a-z])/)
+  .flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
+
 // A line of code with so many spaces before it, after which it does not break.
 function codeLine(indent, text, ...more) {
   const spaces = indent ? make("span", "indent", text.slice(0, indent)) : null;
-  const line = make("code", "", spaces, text.slice(indent), ...more);
+  const parts = [text.slice(indent), ...more].flatMap((part) => (typeof part === "string" ? breakable(part) : [part]));
+  const line = make("code", "", spaces, ...parts);
   line.style.setProperty("--inset", `${indent + 4}ch`);
   return line;
 }

@@ -26,8 +26,8 @@ function still(data, { width, height, details, natural = false }) {
     graph.follow(step);
     event.open(step);
     event.at(t);
-    const { node } = (index > data.steps.length ? data.error : data.steps[index - 1]) ?? {};
-    program.light(node);
+    const failed = index > data.steps.length ? data.error : null;
+    program.light(failed?.site ? failed : program.siteOf((failed ?? data.steps[index - 1])?.node));
     program.lightStep(index);
     program.showVariables(program.reachAt(index));
   }
@@ -73,7 +73,7 @@ function lineOf(row) {
   if (!row.classList.contains("program-line")) return { kind: className, text: row.textContent };
   const [number, code] = row.childNodes;
   const kind = ["current", "calls"].find((name) => row.classList.contains(name)) ?? "";
-  const parts = code.childNodes.map((part) => (part instanceof StillElement
+  const parts = code.childNodes.filter(({ tag }) => tag !== "wbr").map((part) => (part instanceof StillElement
     ? [part.textContent, part.tag === "mark"] : [part, false]));
   return { kind, number: number.textContent, parts };
 }

@@ -100,8 +100,8 @@ function mountFilm(host, data, opts = {}) {
       found.change)) };
     if (player) player.become(mounted, moment);
     else {
-      player = mount(host, { ...mounted }, { ...opts, inFilm: true, beyond, toStep, onIndex, moment,
-        timeline: line.element, index: 0, more: true,
+      player = mount(host, { ...mounted }, { ...opts, inFilm: true, beyond, toStep, slide: seekStep, onIndex,
+        moment, timeline: line.element, index: 0, more: true,
         keys: { ...opts.keys, "[": () => line.jump(-1), "]": () => line.jump(1) } });
       line.fit();
     }
@@ -193,8 +193,10 @@ function timeline(film, { go }) {
   const choice = make("select", "curve-choice", ...film.curves.map(([name], k) => new Option(name, String(k))));
   choice.setAttribute("aria-label", "Parameter whose values are drawn");
   const readout = make("span", "readout");
-  const back = makeButton("tool round-back", () => jump(-1), "\u2039 round");
-  const on = makeButton("tool round-on", () => jump(1), "round \u203a");
+  const back = makeButton("tool round-back", () => jump(-1), "\u2039", make("span", "word", " round"));
+  const on = makeButton("tool round-on", () => jump(1), make("span", "word", "round "), "\u203a");
+  back.setAttribute("aria-label", "\u2039 round");
+  on.setAttribute("aria-label", "round \u203a");
   back.title = "The same moment of the round before ([)";
   on.title = "The same moment of the next round (])";
   const cells = make("div", "rounds");
@@ -264,8 +266,11 @@ function timeline(film, { go }) {
     on.disabled = round === count - 1;
   }
 
+  // The width in which every word of this round is readable.
+  const wordsWidth = () => moments.reduce((sum, { word }) => sum + breadthOf(word, 1, 12.5) + 10, 30);
+
   function drawCells() {
-    const fits = Math.max(1, Math.min(count, Math.floor(widthOf() / CELL_WIDTH)));
+    const fits = Math.max(1, Math.min(count, Math.floor(widthOf() / Math.max(CELL_WIDTH, wordsWidth()))));
     const first = Math.min(count - fits, Math.max(0, round - Math.floor(fits / 2)));
     const hadFocus = cells.contains(element.getRootNode().activeElement);
     cells.replaceChildren(...Array.from({ length: fits }, (_, k) => cellOf(first + k)));
