@@ -110,6 +110,13 @@ def test_channels_are_scaled_and_shifted_each_by_its_own_number():
     assert x.tolist() == np.ones((2, 3, 2)).tolist()
 
 
+def test_the_place_of_the_largest_and_smallest_entry_is_numpys():
+    x = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, -1.0]])
+    for axis in (None, 0, 1, -1):
+        assert np.array_equal(arrays.argmax(x, axis=axis), np.argmax(x, axis=axis))
+        assert np.array_equal(arrays.argmin(x, axis=axis), np.argmin(x, axis=axis))
+
+
 def test_the_largest_finite_entry_of_each_row_is_found():
     assert arrays.finite_max(np.array([[1.0, 3.0], [2.0, np.inf]])).tolist() == [[3.0], [0.0]]
     assert arrays.finite_max(np.zeros((2, 0))).tolist() == [[0.0], [0.0]]

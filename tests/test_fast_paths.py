@@ -99,7 +99,7 @@ def test_a_rule_on_tensors_with_the_wrong_shape_is_an_error():
 
 
 @pytest.mark.parametrize("keepdims", [True, False])
-@pytest.mark.parametrize("axis", [-1, 2, (-1,), 0, (0, 2), None])
+@pytest.mark.parametrize("axis", [-1, 2, (-1,), -2, 1, (-2,), 0, (0, 2), None])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 def test_reductions_along_short_rows_equal_numpys(keepdims, axis, dtype):
     x = (np.random.default_rng(0).normal(size=(8, 40, 10)) * 100).astype(dtype)
