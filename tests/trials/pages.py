@@ -37,13 +37,14 @@ VERBS = {
     "statistics": "moved",
 }  # fmt: skip
 NUMBER = r"(?:\S+?|a \([\d, ]*\) array.*?)"
+STOP = r"(?:, a change smaller than these digits show)?\.(?= |$)"
 SENTENCE = (
     r"{0}(?:, where the gradients? of .+? arrived,)?(?:, whose gradient a hook changed to (?P<hook>.+?),)?"
     r"(?:, by the walk inside it,)? sends (?P<sent>.+?)(?:, summed over ax[ei]s (?P<axes>[\d, and]+),)? to {1}"
-    r"(?P<rest>, the first gradient to arrive there\.|, which had (?P<had>.+?) and now holds (?P<now>NUMBER)\.(?= |$)|"
-    r", which held (?P<held>.+?) before this walk and now holds (?P<now2>NUMBER)\.(?= |$)|, whose gradient had norm "
-    r"(?P<norm>\S+?)(?P<earlier2> before this walk)? and now has norm (?P<norm2>\S+?)\.(?= |$))(?P<around>.*)"
-).replace("NUMBER", NUMBER)
+    r"(?P<rest>, the first gradient to arrive there\.|, which had (?P<had>.+?) and now holds (?P<now>NUMBER)STOP|"
+    r", which held (?P<held>.+?) before this walk and now holds (?P<now2>NUMBER)STOP|, whose gradient had norm "
+    r"(?P<norm>\S+?)(?P<earlier2> before this walk)? and now has norm (?P<norm2>\S+?)STOP)(?P<around>.*)"
+).replace("NUMBER", NUMBER).replace("STOP", STOP)
 Finding = tuple[Any, ...]
 
 

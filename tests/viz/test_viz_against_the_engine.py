@@ -206,11 +206,15 @@ def check_cells(cells, array):
 
 
 def check_sum(seen, step):
-    """Check that the page names exactly the axes that broadcasting repeated."""
+    """Check that the page names exactly the axes that broadcasting repeated, or those that the rule itself sums."""
     named = [sign for sign in seen["signs"] if "∑" in sign]
     axes = [tuple(map(int, re.findall(r"\d+", sign))) for sign in named]
-    assert axes == ([tuple(step.summed_axes)] if step.summed_axes else []), named
-    assert [tuple(map(int, re.findall(r"\d+", text.partition(", so")[0]))) for text in seen["summed"]] == axes
+    repeated = [tuple(step.summed_axes)] if step.summed_axes else []
+    assert [tuple(map(int, re.findall(r"\d+", text.partition(", so")[0]))) for text in seen["summed"]] == repeated
+    if axes and not repeated:
+        np.testing.assert_allclose(np.sum(step.upstream, axis=axes[0]), step.contribution, rtol=1e-6, atol=1e-9)
+    else:
+        assert axes == repeated, named
 
 
 def check_first_odd(shown, trace, _):

@@ -9,9 +9,10 @@ import pytest
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from micrograd_plus import nn
 from micrograd_plus.checks.promises import differentiable_inputs, replace_inputs, scalar
 from micrograd_plus.checks.samples import samples
-from micrograd_plus_viz import javascript, payload, products, stage
+from micrograd_plus_viz import formula, javascript, payload, products, stage, words
 from micrograd_plus_viz.trace_input import normalize, trace_data
 
 ROWS = "(data => JSON.stringify(data.steps.map((step) => rowsOf(data, step))))"
@@ -59,10 +60,10 @@ def problems(row, step):
         shown = number_of(part, step)
         if sign["sign"] in (",", "→"):
             return
-        if sign["sign"] == "∑":
-            so_far = so_far.sum(tuple(step.summed_axes), keepdims=True).reshape(shown.shape)
+        if sign["sign"] in ("∑ =", "∑ ≈"):
+            so_far = so_far.sum(tuple(map(int, re.findall(r"\d+", sign["note"]))), keepdims=True).reshape(shown.shape)
             so_far = so_far.real if sign["note"].endswith("real part") else so_far
-        if sign["sign"] not in ("=", "≈", "∑"):
+        elif sign["sign"] not in ("=", "≈"):
             so_far = TIMES[sign["sign"]](so_far, shown)
             continue
         if so_far.shape != shown.shape or not np.allclose(so_far, shown, rtol=1e-6, atol=1e-9, equal_nan=True):
@@ -91,7 +92,8 @@ def test_a_sum_of_complex_numbers_says_that_a_real_input_gets_its_real_part():
     x, z = leaf(2.0), mg.tensor([1 + 2j, 3 - 1j])
     with mg.record() as trace:
         mg.abs(x * z).sum().backward()
-    signs = [part.get("note") for row in rows_of_events(trace)[-1] for part in row if part.get("sign") == "∑"]
+    signs = [part.get("note") for row in rows_of_events(trace)[-1] for part in row
+             if part.get("sign", " ")[0] == "∑"]  # fmt: skip
     assert signs == ["axis 0, real part"]
 
 
@@ -156,6 +158,60 @@ def test_pictures_with_one_range_need_no_scale_below_them():
     with mg.record() as trace:
         (x * 1.0).sum().backward()
     assert not any("all gradients" in text for text in texts_of(event_markup(trace)))
+
+
+def signs_of(row):
+    return " ".join(part.get("sign") or part["word"] for part in row)
+
+
+def test_a_factor_of_one_and_digits_that_fit_are_equal_to_their_product():
+    x = leaf([[1 / 3], [1 / 7]])
+    with mg.record() as trace:
+        ((x + 1.0) * mg.tensor([[1 / 3], [1 / 9]])).sum().backward()
+    rows = rows_of_events(trace)
+    assert signs_of(rows[-1][0]) == "upstream · local = contribution"
+    assert signs_of(rows[-2][0]).startswith("upstream · "), "two factors"
+
+
+def test_a_sum_over_axes_has_one_notation():
+    x, bias = mg.tensor(np.ones((1, 2, 3, 3))), leaf([1 / 3])
+    column = leaf([1 / 3, 0.5])
+    with mg.record() as trace:
+        y = nn.functional.conv2d(x, mg.tensor(np.ones((1, 2, 2, 2))), bias)
+        z = column + mg.tensor([[1 / 3, 1.0], [2.0, 1 / 7]])
+        ((y * y).sum() + (z * z).sum()).backward()
+    rows = {step.rule: row for step, (row, *_) in zip(trace.steps, rows_of_events(trace), strict=True)}
+    assert signs_of(rows["conv2d.bias"]) == "upstream ∑ ≈ contribution"
+    assert [part["note"] for part in rows["conv2d.bias"] if "note" in part] == ["axes 0, 2, 3"]
+    assert signs_of(rows["add.a"]) == "upstream · local = raw, before the sum ∑ ≈ contribution"
+
+
+def two_cells():
+    """Record two rounds of a recurrent cell, whose states the graph numbers."""
+    cell = nn.LSTMCell(2, 2, rng=np.random.default_rng(0))
+    state = (mg.tensor(np.zeros((1, 2))),) * 2
+    with mg.record() as trace:
+        for _ in range(3):
+            state = cell(mg.tensor(np.ones((1, 2))), state)
+        state[0].sum().backward()
+    return trace
+
+
+def test_an_operand_has_the_number_that_the_graph_gives_it():
+    trace = two_cells()
+    data = normalize(trace_data(trace))
+    titles = words.names(data)
+    numbered = 0
+    for step, rows in zip(data["steps"], rows_of_events(trace), strict=True):
+        inputs = {each["name"]: titles[each["node"]] for each in data["nodes"][step["node"]]["inputs"]}
+        names = words.names_of_symbols(data, step, formula.step_with_symbols(data, step) or "")
+        for part in rows[0]:
+            title = inputs.get(part.get("from"), "")
+            if title and title.partition(" #")[0] == part.get("word", "").partition(" #")[0]:
+                assert part["word"] == title
+                assert names.get(part["from"], title) == title
+                numbered += "#" in title
+    assert numbered
 
 
 @pytest.mark.parametrize(("a", "b", "signs"), [

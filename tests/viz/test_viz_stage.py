@@ -167,8 +167,8 @@ def test_the_event_shows_the_rule_with_its_factors_and_its_sum(open_player):
     page.locator(".slider").fill(str(summed))
     words = page.locator(".event .word").all_text_contents()
     assert words[0] == "upstream"
-    assert words[-2:] == ["raw", "contribution"]
-    assert page.locator(".event .sign").all_text_contents() == ["·", "≈", "∑"]
+    assert words[-2:] == ["raw, before the sum", "contribution"]
+    assert page.locator(".event .sign").all_text_contents() == ["·", "≈", "∑ ≈"]
     assert page.locator(".event .note").text_content() == "axis 1"
     expect(page.locator(".edge-formula")).to_contain_text("contribution")
     adding = next(step.index for step in trace.steps if step.accumulates) + 1

@@ -69,7 +69,7 @@ def _payload(
         "alt": words.graph_alt(trace),
         "names": words.names(trace),
         "called": words.program_names(trace),
-        "terms": words.program_terms(trace),
+        "terms": words.numbered_terms(trace),
         "labels": [[*label[:3], round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
         "nodes": [_node(node, page_place) for node in trace["nodes"]],
         "edges": [list(edge) for edge in words.edges(trace)],
@@ -202,6 +202,7 @@ def _steps(
 ) -> list[dict[str, Any]]:
     place_of: dict[Any, int | None] = {}
     product_of: dict[Any, str | None] = {}
+    axes_of: dict[Any, list[int]] = {}
     exact_value = remember_exact()
 
     def general(step: Trace) -> int | None:
@@ -218,11 +219,19 @@ def _steps(
             product_of[like] = products.product_of(trace, step)
         return product_of[like]
 
+    def axes(step: Trace) -> list[int]:
+        """Return the axes that a step sums, or those that its rule does; similar steps share them."""
+        like = (step["rule"], step["formula"])
+        if not step["summed_axes"] and like not in axes_of:
+            axes_of[like] = products.sum_in_rule(trace, step)
+        return step["summed_axes"] or axes_of[like]
+
     rows = zip(trace["steps"], words.step_edges(trace), words.output_links(trace), words.sentences(trace), strict=True)
     return [
         {k: step[k] for k in STEP}
         | {word: page_place(step[word]) for word in PLACED if word != "upstream"}
         | {
+            "summed_axes": axes(step),
             "back": words.is_back(trace, step),
             "earlier": words.is_held_before(trace, step),
             "edge": edge,

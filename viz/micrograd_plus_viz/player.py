@@ -43,14 +43,14 @@ def player_source(with_quiz: bool = False) -> str:
 def one_line(source: str) -> str:
     """Return JavaScript without comments, line breaks and spaces that it does not need.
 
-    The source must end every statement with a semicolon, have no line break in a template, and start comments at the
-    beginning of a line. Notebook output must be one line, because JupyterLite joins lines with commas
-    (jupyterlite#1105).
+    The source must end every statement with a semicolon, have no empty statement and no line break in a template, and
+    start comments at the beginning of a line. Notebook output must be one line, because JupyterLite joins lines with
+    commas (jupyterlite#1105).
     """
     lines = [line.strip() for line in source.splitlines()]
     pieces = _LITERAL.split(" ".join([line for line in lines if line and not line.startswith("//")]))
     code = _SLOT.join(pieces[::2])  # every second piece is a literal
-    pieces[::2] = "".join(_SIGN.split(code)).split(_SLOT)
+    pieces[::2] = "".join(_SIGN.split(code)).replace(";}", "}").split(_SLOT)
     return "".join(pieces)
 
 

@@ -8,6 +8,7 @@ not matter to it, such as the order of images, so the numbers decide in the end.
 from __future__ import annotations
 
 import itertools
+import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -31,8 +32,31 @@ def product_of(trace: Trace, step: Trace) -> str | None:
     """
     if step["local"] is not None:
         return None if _holds(trace, step, LOCAL) else ""
+    if sum_in_rule(trace, step):
+        return "upstream"
     parts = _plain_product(trace, step)
     return " ".join(parts) if parts and _holds(trace, step, parts) else None
+
+
+def sum_in_rule(trace: Trace, step: Trace) -> list[int]:
+    """Return the axes over which a rule itself sums its upstream, as that of a bias; nothing for any other rule."""
+    if step["local"] is not None or step["summed_axes"]:
+        return []
+    equation = _inner(parse(mathml_of_step(trace, step)))
+    sent = [] if equation is None or len(equation) != 3 or equation[1].text != "=" else [equation[2]]
+    if _parts(_inside_sum(sent)) != ["upstream"]:
+        return []
+    axes = [int(digits) for digits in re.findall(r"\d+", "".join(_inner(sent[0])[0].itertext()))]
+    upstream, result = _value(trace, step, "upstream"), _value(trace, step, "contribution")
+    if not axes or upstream is None or result is None or max(axes) >= len(upstream["shape"]):
+        return []
+    if [size for axis, size in enumerate(upstream["shape"]) if axis not in axes] != result["shape"]:
+        return []
+    if upstream["data"] is None or result["data"] is None:
+        return axes
+    terms = _array(upstream)
+    near = abs(terms.sum(tuple(axes)) - _array(result)) <= ROUNDING * abs(terms).sum(tuple(axes))
+    return axes if np.all(near | ~np.isfinite(_array(result))) else []
 
 
 def _plain_product(trace: Trace, step: Trace) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -20,5 +21,6 @@ def text(name: str) -> str:
 
 
 def style(name: str) -> str:
-    """Return a style sheet in one line."""
-    return " ".join(text(name).split())
+    """Return a style sheet in one line, without its comments and the spaces that it does not need."""
+    rules = re.sub(r"/\*.*?\*/", "", text(name), flags=re.DOTALL)
+    return re.sub(r" ?([{};,]) ?|(?<=:) ", r"\1", " ".join(rules.split())).replace(";}", "}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
+from html import unescape
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -57,6 +59,16 @@ def program_terms(trace: Trace) -> list[str | None]:
         label or (None if node["expression"] is None else factor(single_line(node["expression"])))
         for label, node in zip(program_names(trace), trace["nodes"], strict=True)
     ]
+
+
+def numbered_terms(trace: Trace) -> list[str | None]:
+    """Return what the program writes for each node's value, with the number that the graph gives to equal names."""
+    result = []
+    for term, node, name in zip(program_terms(trace), trace["nodes"], names(trace), strict=True):
+        written = single_line(node["label"] or node["expression"] or "")
+        number = name.removeprefix(written) if term and name.startswith(f"{written} #") else ""
+        result.append(term and term + number)
+    return result
 
 
 def factor(expression: str) -> str:
@@ -247,12 +259,21 @@ def _accumulator_phrase(trace: Trace, step: Trace, word: str) -> str:
     before, after = (None if step[k] is None else trace["values"][step[k]] for k in ("before", "after"))
     earlier = " before this walk" if is_held_before(trace, step) else ""
     if before and after and scalar(trace, step["after"]) is None and norm(before) and norm(after):
-        grew = f"had norm {norm(before)}{earlier} and now has norm {norm(after)}."
-        return f", whose {word} {grew}"
-    had = in_brief(trace, step["before"])
-    if earlier:
-        return f", which held {had} before this walk and now holds {in_brief(trace, step['after'])}."
-    return f", which had {had} and now holds {in_brief(trace, step['after'])}."
+        had, has = f"norm {norm(before)}", f"norm {norm(after)}"
+        lead, now = f"whose {word} had", "now has"
+    else:
+        had, has = in_brief(trace, step["before"]), in_brief(trace, step["after"])
+        lead, now = f"which {'held' if earlier else 'had'}", "now holds"
+    # Digits that repeat would say that the step adds nothing.
+    hides_change = had == has and before and after and _size(before) != _size(after)
+    return f", {lead} {had}{earlier} and {now} {has}{', a change smaller than these digits show' * bool(hides_change)}."
+
+
+def _size(value: Trace) -> float | str | None:
+    """Return the number or the norm of a value that is finite."""
+    if not_finite(value) or not value["statistics"]:
+        return None
+    return value["data"][0] if value["data"] and len(value["data"]) == 1 else value["statistics"]["norm"]
 
 
 def is_held_before(trace: Trace, step: Trace) -> bool:
@@ -341,11 +362,11 @@ def pluralize(count: int, word: str) -> str:
 def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
     """Return the names of inputs, as the program or the graph has them, for symbols of a step's formula.
 
-    These are the symbols that the formula spells as the rule does. An input has its name in the graph if the rule has
-    only a letter for it; the name of a constant is its number.
+    These are the symbols that the formula spells as the rule does, and those whose names the graph numbers. An input
+    has its name in the graph if the rule has only a letter for it; the name of a constant is its number.
     """
-    spelled = {name for name, shown in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula) if name == shown}
-    terms, node_names, known = program_terms(trace), names(trace), program_names(trace)
+    shown = {name: unescape(text) for name, text in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula)}
+    terms, node_names, known = numbered_terms(trace), names(trace), program_names(trace)
 
     def name_of(start: int, name: str) -> str:
         constant = _constant(trace, trace["nodes"][start])
@@ -353,9 +374,17 @@ def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
             return f"({term})" if constant and term.startswith(MINUS) else term
         return name if len(name) > 2 and name not in known else node_names[start]
 
+    inputs = [*((start, name) for start, end, name in edges(trace) if end == step["node"]), (step["node"], "out")]
     return {
-        name: name_of(start, name) for start, end, name in edges(trace) if end == step["node"] and name in spelled
-    }
+        name: name_of(start, name) for start, name in inputs
+        if (name == shown.get(name) and name != "out") or (terms[start] or "").startswith(f"{shown.get(name)} #")
+    }  # fmt: skip
+
+
+def written_symbol(name: str, shown: str, names_of_inputs: Mapping[str, str]) -> str:
+    """Return a symbol of a formula with the program's name in place of the rule's, or with its number in the graph."""
+    called = names_of_inputs.get(name, shown)
+    return called if shown == name or called.startswith(f"{shown} #") else shown
 
 
 def graph_alt(trace: Trace) -> str:

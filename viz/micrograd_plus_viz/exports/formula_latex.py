@@ -6,6 +6,8 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 
+from ..words import written_symbol
+
 SIGNS = {
     "·": r"\cdot", "−": "-", "@": r"\mathbin{@}", "≠": r"\ne", "≤": r"\le", "≥": r"\ge", "<": r"\lt", ">": r"\gt",
     "∧": r"\land", "∨": r"\lor", "⊻": r"\veebar", "¬": r"\lnot", "∑": r"\sum", "∏": r"\prod", "π": r"\pi",
@@ -90,8 +92,8 @@ def _sign(text: str) -> str:
 def _token(part: ET.Element, names: Names) -> str:
     text = (part.text or "").replace("⁡", "")
     name = part.get("data-name")
-    if name is not None and text == name:
-        text = names.get(name, text)
+    if name is not None:
+        text = written_symbol(name, text, names)
     if text in _WORDS:
         return _WORDS[text]
     if part.tag == "mn" and re.fullmatch(r"[−\d.e…+ i]+", text):

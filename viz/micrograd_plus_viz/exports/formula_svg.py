@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from .. import letters
+from ..words import written_symbol
 
 Mark = tuple[float, float, Callable[[float, float], str]]
 SCRIPT, FRACTION = 0.72, 0.86
@@ -87,8 +88,8 @@ def _set(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
 def _token(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
     text = (element.text or "").replace("⁡", "").replace("⊤", "T")  # few fonts have ⊤
     name = element.get("data-name")
-    if name is not None and text == name:
-        text = names.get(name, text)
+    if name is not None:
+        text = written_symbol(name, text, names)
     return _text(text, size, "given" if name is not None else "")
 
 

@@ -46,13 +46,15 @@ function factorOf(step, names, part) {
 function rowsOf(data, step) {
   const factors = factorsOf(data, step);
   const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
-  const [raw, before, after] = ["raw", "before", "after"].map((word) => ({ name: word, place: step[word], word,
-    of: word }));
+  const [raw, before, after] = ["raw", "before", "after"].map((word) => ({ name: word, place: step[word], of: word,
+    word: word === "raw" ? "raw, before the sum" : word }));
   const valuesOf = (...parts) => parts.filter(({ sign }) => !sign).map(({ place }) => valueAt(data, place));
-  const result = step.summed ? raw : sent;
+  const sums = step.summed_axes.length;
+  const result = sums ? raw : sent;
   const equals = { sign: isProduct(step) ? productSign(...valuesOf(...factors, result)) : "\u2192" };
-  const rows = [[...factors, equals, result, ...step.summed ? [{ sign: "\u2211", note: axesText(data, step) }, sent]
-    : []]];
+  const rule = sumsUpstream(step) ? factors : [...factors, equals, result];
+  const rows = [[...rule, ...sums ? [{ sign: `\u2211 ${sumSign(...valuesOf(rule.at(-1), sent))}`,
+    note: axesText(data, step) }, sent] : []]];
   if (step.accumulates) {
     const isSum = { sign: sumSign(...valuesOf(before, sent, after)) };
     rows.push([before, { sign: "+" }, { ...sent, name: "added" }, isSum, after]);
@@ -211,7 +213,7 @@ function makeEvent(data, graph) {
       group.append(note);
     }
     const isResult = ["=", "\u2248", "\u2192"].includes(part.sign);
-    const appears = part.sign === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
+    const appears = part.sign[0] === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
       : isResult ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });
     return group;
@@ -271,7 +273,7 @@ function makeEvent(data, graph) {
       } else fly(part, TIMES.fall, [...part.at, 1], { fades: true });
     }
     const sent = placed.get("contribution");
-    const raw = placed.get("raw");
+    const raw = placed.get(sumsUpstream(step) ? "upstream" : "raw");
     if (raw) fallInto(raw, sent);
     leave(sent, tileIn(ends[1], "gradient", sent.tile, inside, scale));
   }
@@ -286,7 +288,7 @@ function makeEvent(data, graph) {
   // Rows that broadcasting repeated fall together: each row or column moves to where the sum is.
   function fallInto(raw, sent) {
     const { tile } = raw;
-    const [axis, ...more] = step.summed_axes.map((each) => each - (valueAt(data, step.raw)?.shape.length ?? 0));
+    const [axis, ...more] = step.summed_axes.map((each) => each - (valueAt(data, raw.place)?.shape.length ?? 0));
     if (!["map", "digits"].includes(tile.kind) || tile.slices > 1 || more.length || axis < -2) return;
     const down = axis === -2;
     const count = down ? tile.rows : tile.columns;

@@ -13,11 +13,15 @@ const signOf = (...values) => {
   return written.every((value) => value.data.every(isWhole)) ? "=" : "\u2248";
 };
 
+// Entry by entry; a single number goes with each.
 function holdsAsPrinted(does, ...values) {
-  const read = values.map((value) => (value && isScalar(value) ? Number(number(value.data[0]).replace(MINUS, "-"))
-    : NaN));
-  const result = read.pop();
-  return Math.abs(read.reduce(does) - result) <= 1e-12 * Math.abs(result);
+  const sizes = values.map((value) => value?.data?.length);
+  const most = Math.max(...sizes);
+  return most <= 16 && sizes.every((size) => size === 1 || size === most) && [...Array(most).keys()].every((k) => {
+    const read = values.map(({ data }) => Number(number(data[k] ?? data[0]).replaceAll(MINUS, "-")));
+    const result = read.pop();
+    return Math.abs(read.reduce(does) - result) <= 1e-12 * Math.abs(result);
+  });
 }
 
 // The sign before a number that a student wrote: it need not be the sum or the product of the others.
@@ -33,8 +37,12 @@ function namesOf(data, step) {
   const inputs = data.edges.filter(([, to]) => to === step.node);
   const called = ([from, , name]) => data.terms[from] ?? (isNumber(data.names[from]) ? inBrackets(data.names[from])
     : name.length > 2 && !data.called.includes(name) ? name : data.names[from]);
-  return Object.fromEntries([...inputs.map((input) => [input[2], called(input)]),
-    ...own.map(([, name, text]) => [name, text.replaceAll("&amp;", "&")])]);
+  const given = Object.fromEntries(inputs.map((input) => [input[2], called(input)]));
+  for (const [, name, text] of own) {
+    const [plain, term] = [text.replaceAll("&amp;", "&"), name === "out" ? data.terms[step.node] : given[name]];
+    given[name] = term?.startsWith(`${plain} #`) ? term : plain;
+  }
+  return given;
 }
 
 const inBrackets = (number) => (number[0] === MINUS ? `(${number})` : number);
@@ -95,20 +103,24 @@ function numbersSection(data, step, left) {
   const arrived = Object.entries(step.upstreams).map(([name, place]) => [name, valueAt(data, place)]);
   const largest = largestOf(...arrived.map(([, each]) => each), before, sent, after, raw, mark?.right ?? null);
   const many = arrived.length + Object.keys(step.reads).length > 3;
-  const room = many ? [120, 56 * left] : [176, (step.accumulates || step.summed ? 56 : 104) * left];
+  const sums = step.summed_axes.length;
+  const room = many ? [120, 56 * left] : [176, (step.accumulates || sums ? 56 : 104) * left];
   const cards = arrived.map(([name, each], k) => (k ? then(",", card(name, each, largest, room)) : card(name, each,
     largest, room)));
   const upstream = valueAt(data, step.upstreams.upstream);
-  const first = step.summed ? raw : sent;
+  const first = sums ? raw : sent;
   if (local) cards.push(then(signOfLocal(data, step), card("local", local, largestOf(local), room,
     shapeAndRange(local))));
   const besides = local ? [] : arrayCards(data, step, room);
   for (const each of besides) cards.push(then(",", each));
-  cards.push(then(local && isProduct(step) ? signBefore(productSign(upstream, local, first), mark, "contribution")
-    : "\u2192", card(step.summed ? "raw" : "contribution",
-    first, largest, room)));
-  if (step.summed) {
-    cards.push(then(`\u2211 ${axesText(data, step)} ${signOf(raw, sent)}`, card("contribution", sent, largest, room)));
+  if (!sumsUpstream(step)) {
+    const equals = local && isProduct(step) ? signBefore(productSign(upstream, local, first), mark, "contribution")
+      : "\u2192";
+    cards.push(then(equals, card(sums ? "raw" : "contribution", first, largest, room)));
+  }
+  if (sums) {
+    cards.push(then(`\u2211 ${axesText(data, step)} ${sumSign(sumsUpstream(step) ? upstream : raw, sent)}`,
+      card("contribution", sent, largest, room)));
   }
   const beside = mark?.right ? then("\u2260", card("right", mark.right, largest, room)) : null;
   if (beside && mark.word === "contribution") cards.push(beside);
@@ -164,6 +176,9 @@ function axesText(data, { summed_axes: axes, raw, contribution }) {
 
 // Whether the factors of a rule multiply to what it gives: its own, or upstream and local.
 const isProduct = ({ product, local }) => Boolean(product ?? local !== null);
+
+// Whether a rule sends the sum of its upstream, which needs no name of its own.
+const sumsUpstream = ({ product, summed_axes: axes }) => product === "upstream" && axes.length;
 
 // The sign between upstream and local.
 function signOfLocal(data, step) {

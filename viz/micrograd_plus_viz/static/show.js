@@ -472,7 +472,9 @@ function formula(mathml, name, label, names = {}, stops = false) {
   for (const symbol of holder.querySelectorAll("[data-name]")) {
     const { name: meant } = symbol.dataset;
     const called = names[meant];
-    if (called && symbol.textContent === meant) symbol.textContent = called;
+    const shown = symbol.firstElementChild ?? symbol;
+    const { textContent: text } = shown;
+    if (called && (text === meant || called.startsWith(`${text} #`))) shown.textContent = called;
     if (stops && !seen.has(meant)) symbol.setAttribute("tabindex", "0");
     seen.add(meant);
   }
