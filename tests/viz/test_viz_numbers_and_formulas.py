@@ -165,6 +165,21 @@ def test_a_norm_does_not_hide_what_is_not_finite(entries, norm):
     assert words.norm(sample_traces.value(sample_traces.np.array(entries))) == norm
 
 
+@pytest.mark.parametrize(("before", "added", "said"), [
+    ([1 / 3, 0.5], [1e-7, 0.0], "had norm 0.6009 and now has norm 0.6009, a change smaller than these digits show."),
+    ([1 / 3, 0.5], [0.0, 0.0], "had norm 0.6009 and now has norm 0.6009."),
+    ([1 / 3], [1e-7], "had 0.3333 and now holds 0.3333, a change smaller than these digits show."),
+    ([1 / 3], [1.0], "had 0.3333 and now holds 1.333."),
+    ([math.nan, 0.5], [1.0, 0.0], "had norm nan and now has norm nan."),
+])  # fmt: skip
+def test_a_sentence_says_if_digits_hide_a_change(before, added, said):
+    x = mg.tensor(np.zeros(len(before)), requires_grad=True)
+    with mg.record() as trace:
+        ((x * mg.tensor(added)).sum() + (x * mg.tensor(before)).sum()).backward()
+    sentence = next(each for each in words.sentences(normalize(trace_data(trace))) if " had " in each)
+    assert sentence.endswith(said)
+
+
 def test_the_summed_axes_are_told_with_both_shapes():
     trace = normalize(sample_traces.broadcast())
     step = next(s for s in trace["steps"] if s["summed_axes"] == [0])

@@ -63,12 +63,12 @@ def program_terms(trace: Trace) -> list[str | None]:
 
 def numbered_terms(trace: Trace) -> list[str | None]:
     """Return what the program writes for each node's value, with the number that the graph gives to equal names."""
-    result = []
-    for term, node, name in zip(program_terms(trace), trace["nodes"], names(trace), strict=True):
-        written = single_line(node["label"] or node["expression"] or "")
-        number = name.removeprefix(written) if term and name.startswith(f"{written} #") else ""
-        result.append(term and term + number)
-    return result
+    terms = program_terms(trace)
+    for i, (term, node) in enumerate(zip(terms, trace["nodes"], strict=True)):
+        if term and " #" in node["title"]:
+            written, title = single_line(node["label"] or node["expression"]), single_line(node["title"])
+            terms[i] = term + title.removeprefix(written) if title.startswith(f"{written} #") else term
+    return terms
 
 
 def factor(expression: str) -> str:
