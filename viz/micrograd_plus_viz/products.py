@@ -43,10 +43,12 @@ def sum_in_rule(trace: Trace, step: Trace) -> list[int]:
     if step["local"] is not None or step["summed_axes"]:
         return []
     equation = _inner(parse(mathml_of_step(trace, step)))
-    sent = [] if equation is None or len(equation) != 3 or equation[1].text != "=" else [equation[2]]
-    if _parts(_inside_sum(sent)) != ["upstream"]:
+    if equation is None or len(equation) != 3 or equation[1].text != "=":
         return []
-    axes = [int(digits) for digits in re.findall(r"\d+", "".join(_inner(sent[0])[0].itertext()))]
+    total = _inner(equation[2])
+    if total is None or _parts(_inside_sum([total])) != ["upstream"]:
+        return []
+    axes = [int(digits) for digits in re.findall(r"\d+", "".join(total[0].itertext()))]
     upstream, result = _value(trace, step, "upstream"), _value(trace, step, "contribution")
     if not axes or upstream is None or result is None or max(axes) >= len(upstream["shape"]):
         return []
