@@ -236,7 +236,7 @@ def test_a_film_shows_gradients_only_after_arrival():
 def test_a_film_plays_once_and_respects_reduced_motion():
     svg = film.animate(trace_input.normalize(sample_traces.diamond()))
     assert "infinite" not in svg
-    assert "@media (prefers-reduced-motion:reduce){*{animation:none !important}}" in svg
+    assert "@media (prefers-reduced-motion: reduce) { * { animation: none !important; } }" in svg
 
 
 def test_a_drawing_shows_itself_as_an_image_that_untrusted_notebooks_keep():

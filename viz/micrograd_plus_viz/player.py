@@ -34,10 +34,17 @@ _SLOT = "\0"
 @cache
 def player_source(with_quiz: bool = False) -> str:
     """Return the player as one ES module: the style sheet as a string, then all modules in order."""
-    css, modules = style("stage.css") + style("player.css") + style("timeline.css"), MODULES
+    sheets, modules = ("stage.css", "player.css", "timeline.css"), MODULES
     if with_quiz:
-        css, modules = css + style("quiz.css"), (*MODULES, *QUIZ)
-    return "\n".join([f"const PLAYER_CSS = {json.dumps(css)};", *map(text, modules)])
+        sheets, modules = (*sheets, "quiz.css"), (*MODULES, *QUIZ)
+    return "\n".join([_constant_of_styles(*sheets), *map(text, modules)])
+
+
+def _constant_of_styles(*names: str) -> str:
+    """Return style sheets as a constant of the code, without comments and spaces that they do not need."""
+    css = re.sub(r"/\*.*?\*/", "", " ".join(map(style, names)))
+    css = re.sub(r" ?([{};,]) ?|(?<=:) ", r"\1", css).replace(";}", "}")
+    return f"const PLAYER_CSS = {json.dumps(css)};"
 
 
 def one_line(source: str) -> str:
@@ -76,8 +83,7 @@ def compressed_slider() -> str:
 @cache
 def one_line_of_cards() -> str:
     """Return the code of question cards in one line."""
-    css = style("player.css") + style("quiz.css") + style("ask.css")
-    return one_line("\n".join([f"const PLAYER_CSS = {json.dumps(css)};", *map(text, CARDS)]))
+    return one_line("\n".join([_constant_of_styles("player.css", "quiz.css", "ask.css"), *map(text, CARDS)]))
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +20,5 @@ def text(name: str) -> str:
 
 
 def style(name: str) -> str:
-    """Return a style sheet in one line, without its comments and the spaces that it does not need."""
-    rules = re.sub(r"/\*.*?\*/", "", text(name), flags=re.DOTALL)
-    return re.sub(r" ?([{};,]) ?|(?<=:) ", r"\1", " ".join(rules.split())).replace(";}", "}")
+    """Return a style sheet in one line."""
+    return " ".join(text(name).split())
