@@ -226,7 +226,7 @@ def text_of(lesson: Any) -> str:
         parts.append(f"[cell {index}]")
         if index in asking:
             for card, questions in asking[index]:
-                parts += [text_of_walk(card.data)] * (card.mount == "mountQuiz")
+                parts += [text_of_walk(card.data)] if card.mount == "mountQuiz" else []
                 parts += [f"QUESTION {each['name']}: {each['say']}" for each in questions]
         elif cell.cell_type == "markdown":
             parts.append(cell.source)
