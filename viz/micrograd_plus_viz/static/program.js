@@ -118,7 +118,7 @@ function makeProgram(data, act, inFilm = false) {
   let shownUpTo = null;
 
   function showVariables(upTo, inWalk) {
-    variables.dataset.when = inWalk ? "when the walk began:" : "so far:";
+    variables.dataset.when = inWalk ? "before the walk:" : "so far:";
     if (!several || upTo === shownUpTo) return;
     shownUpTo = upTo;
     const latest = new Map();
