@@ -248,12 +248,14 @@ def text_of_walk(data: dict[str, Any]) -> str:
 
 
 def text_of_value(data: dict[str, Any], place: int | None) -> str:
-    """Return a value of a card's data as nested lists; its shape alone if it has many entries or none."""
-    value = {"shape": [], "data": None} if place is None else data["values"][place]
-    if not value["data"] or len(value["data"]) > MOST_PRINTED:
-        return f"an array of shape {tuple(value['shape'])}"
-    entries = np.array(value["data"], dtype=object).reshape(value["shape"])
-    return str(entries.tolist())
+    """Return a value of a card's data as nested lists in four digits; its shape if it has many entries or none."""
+    if place is None:
+        return "not shown"
+    shape, entries = data["values"][place]["shape"], data["values"][place]["data"]
+    if not entries or len(entries) > MOST_PRINTED:
+        return f"an array of shape {tuple(shape)}"
+    short = [float(f"{each:.4g}") if isinstance(each, float) else each for each in entries]
+    return str(np.array(short, dtype=object).reshape(shape).tolist())
 
 
 def dump(folder: Path, numbers: list[str]) -> None:
