@@ -56,7 +56,8 @@ def judge_order(case: Any, right: dict[str, Any], values: dict[str, Any]) -> Wro
     due = set(right[ONLY_ANSWER].astype(int).tolist())
     arguments = case.request["arguments"]
     if set(nodes) != due or len(nodes) != len(due):
-        sentence = (f"nodes in your list: {len(nodes)}; of these in the root's graph: {len(due & set(nodes))}")
+        sentence = (f"nodes in your list: {len(nodes)}; of these in the root's graph: {len(due & set(nodes))}. "
+                    "Each node of that graph must be there once, after every node that uses it")  # fmt: skip
         kind = "unused nodes" if set(nodes) > due else "missing nodes" if set(nodes) < due else "order"
         return Wrong("repeated nodes" if set(nodes) == due else kind, sentence, ONLY_ANSWER)
     if nodes[0] != arguments["root"]:
