@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from .sandboxed import FUNCTIONS
 
 LOOK = (
-    (r"wrong places|rolled|rotates? on",
+    (r"wrong places|rolled",
      "Let upstream be 1, 2, 3 and so on. Where did the forward pass take each entry from, and where do you send it?"),
     (r"off by one|one too|one step|index",
      "Count on your fingers for the two smallest calls: where does your count begin, and where does it end?"),
@@ -50,7 +50,7 @@ LOOK_AT_RULE = (
 """The same for rules, which have an upstream and an output."""
 COMPUTES = re.compile(r"your code computes|every number is|right at some entries|wrong places")
 ANOTHER_RULE = re.compile(r"the rule (of|for)\b|second derivative|forward again|\bitself\b|identity|as in an average")
-TOO_SHORT = re.compile(r"passed on|passes only|everywhere|the rest of the rule")
+TOO_SHORT = re.compile(r"passed on|upstream times|passes only|everywhere|the rest of the rule")
 LEFT_OUT = re.compile(r"^`(\w+)` is left out")
 NOT_FREE = {*FUNCTIONS, "out", "upstream", "softmax"}
 WITHOUT_A_VALUE = re.compile(r"left out|missing|forgotten|ignored|not counted")
@@ -121,12 +121,13 @@ def name_the_change(title: str, outcome: str = "numbers", line: str = "") -> str
     where = f" It is in this line of yours: `{line}`." if line else ""
     if is_description(title):
         return f"These are exactly your numbers: {title}. Which part of it does the forward formula not ask for?{where}"
-    if outcome == "numbers" and TOO_SHORT.search(title):
-        return f"This gives exactly your numbers: {title}. Which steps of the forward pass do you not go back through?"
-    if outcome == "numbers" and ANOTHER_RULE.search(title) and not WITHOUT_A_VALUE.search(title):
-        return (f"This gives exactly your numbers: {title}. How does the output change if only this input moves, and "
+    same = OUTCOMES[outcome]
+    if outcome != "raised" and TOO_SHORT.search(title):
+        return f"This {same}: {title}. Which steps of the forward pass do you not go back through?"
+    if outcome != "raised" and ANOTHER_RULE.search(title) and not WITHOUT_A_VALUE.search(title):
+        return (f"This {same}: {title}. How does the output change if only this input moves, and "
                 f"which part of your rule says so?{where}")  # fmt: skip
-    return f"The right answer with one change {OUTCOMES[outcome]}: {title}. Undo this change in yours.{where}"
+    return f"The right answer with one change {same}: {title}. Undo this change in yours.{where}"
 
 
 __all__ = [
