@@ -146,6 +146,7 @@ def take_pictures(page: Any, trace: Any) -> Iterator[tuple[str, bytes]]:
         page.evaluate(SETTLED)
         yield f"step {k}", page.screenshot()
     if (later := page.get_by_role("button", name="round ›")).count():
+        slider.fill("0")
         later.click()
         page.evaluate(SETTLED)
         yield "the second round", page.screenshot()
