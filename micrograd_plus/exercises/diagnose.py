@@ -79,8 +79,10 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
         return recognize(differences)
     has_ordinary = set(telling) <= set(considered)
     fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
+    has_result = any(has_numbers(outcomes[i]) for i in telling)
     is_evidence = has_ordinary and any(has_numbers(outcomes[i]) for i in compared)
     is_evidence |= len({known.title for known in fitting}) == 1
+    is_evidence &= has_result or len(telling) == len(considered) or has_several_messages([outcomes[i] for i in telling])
     if fitting and is_evidence and not is_ambiguous(fitting, differences):
         rest = compared  # the gradients after the first wrong one decide, or the edge cases
         if names is None:
@@ -93,6 +95,11 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
         return general
     pairs = [(cases[i], outcomes[i]) for i in compared]
     return name_one_result(exercise, pairs, differences) or describe_numbers(exercise, pairs, differences) or general
+
+
+def has_several_messages(outcomes: Sequence[dict[str, Any]]) -> bool:
+    """Return whether an answer stops with different messages. One message on one call has many possible causes."""
+    return len({outcome["error"]["message"] for outcome in outcomes if outcome["error"] is not None}) > 1
 
 
 def is_ambiguous(fitting: Sequence[Mistake], wrongs: Sequence[Any]) -> bool:
