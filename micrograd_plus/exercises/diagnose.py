@@ -291,7 +291,7 @@ GENERIC = (
 VAGUE = ("factor",)
 """The rows that say less than an expression of the numbers."""
 BY_KIND = {"refused": "refused", "raised": "raised", "shape": "shape", "nan": "not_finite"}
-"""The row for answers that differ in several ways, by the kind of difference that matters most, in order."""
+"""The row for answers that differ in several ways, by the kind of the first without numbers: it is the one shown."""
 
 
 def is_constant_factor(wrongs: Sequence[Any]) -> bool:
@@ -333,7 +333,8 @@ def recognize(wrongs: Sequence[Any]) -> Mistake | None:
         return recognize_error(errors)
     if "nan" in kinds and len(kinds) > 1:
         return None  # the finite numbers are wrong, too
-    return next((mistake(name) for kind, name in BY_KIND.items() if kind in kinds), None)
+    first = next((wrong.kind for wrong in wrongs if wrong.kind in UNUSABLE), "nan" if "nan" in kinds else None)
+    return mistake(BY_KIND[first]) if first else None
 
 
 RETURNED = re.compile(r"must return \d+ values")
