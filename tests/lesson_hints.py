@@ -3,12 +3,13 @@
     python tests/lesson_hints.py dump FOLDER [01 04 ...]
     python tests/lesson_hints.py try FOLDER ID ANSWER           (`-` reads the answer from standard input)
     python tests/lesson_hints.py tries FOLDER < LINES           (each line is {"id": ..., "answer": ...})
-    python tests/lesson_hints.py collect FOLDER >> tests/lessons/hints.toml
+    python tests/lesson_hints.py collect FOLDER
 
-`dump` writes for each lesson NN.md, its text with what its cells print, and NN.json, a list of wrong answers: to each
-question the foreseen ones and some that nobody foresaw, to each exercise its known mistakes and one line or gap filled
-wrongly. Right answers are in FOLDER/sealed, which readers must not open. `try` says what the card or the exercise says,
-and keeps each try; three are allowed. `collect` prints the tries as `tests/lessons/hints.toml` has them.
+`dump` writes for each lesson NN.md, its text with what its cells print and its walks show, and NN.json, a list of wrong
+answers: to each question the foreseen ones and some that nobody foresaw, to each exercise its known mistakes and one
+line or gap filled wrongly. Right answers are in FOLDER/sealed, which readers must not open. `try` says what the card or
+the exercise says, and keeps each try; three are allowed. `collect` writes the tries into `tests/lessons/hints.toml`, in
+place of older ones after the same wrong answer.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import math
 import re
 import sys
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -43,6 +45,9 @@ SEED = 11
 IN_A_WALK = ("step", "node")
 """Forms of questions that are answered in a walk, and not in words."""
 MOST_UNFORESEEN = 2
+MOST_PRINTED = 64
+"""Values of a walk with more entries are told by their shape."""
+TRIALS = ROOT / "tests" / "lessons" / "hints.toml"
 BY_RUNNING = ("the-pixel", "pixel-of-the-5")
 """Questions that a program of the reader's answers, and no thinking."""
 
@@ -54,7 +59,7 @@ def wrong_answers_to(question: dict[str, Any]) -> list[str]:
     """Return the foreseen wrong answers to a question in words, and some that nobody foresaw."""
     foreseen: dict[str, str] = {}
     for texts, typed, _ in question["wrong"]:
-        if typed in texts:
+        if typed and typed in texts:
             answer = answer_in_words(question, typed)
             foreseen.setdefault(reply_to(question, answer), answer)
     others = [each for each in plausible_answers(question) if reply_to(question, each) not in ("", *foreseen)]
@@ -113,6 +118,7 @@ def compile_answer(code: str) -> Any:
         raise SyntaxError("the answer must define a function or a class")
     for each in defined:
         each.decorator_list = []
+    tree.body = [each for each in tree.body if not isinstance(each, ast.Expr)]      # it prints what the lesson has
     names: dict[str, Any] = {"np": np, "mg": mg, "math": math}
     exec(compile(tree, "<answer>", "exec"), names)  # noqa: S102 - an answer of our own readers
     return names[defined[-1].name]
@@ -212,11 +218,16 @@ def items_of(lesson: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 def text_of(lesson: Any) -> str:
     """Return the text of a lesson as a reader sees it: its cells, what they print, and where it asks."""
-    parts, asking = [], {index: questions for index, _, questions in lesson.cards}
+    parts: list[str] = []
+    asking: dict[int, list[Any]] = {}
+    for index, card, questions in lesson.cards:
+        asking.setdefault(index, []).append((card, questions))
     for index, cell in enumerate(lesson.cells):
         parts.append(f"[cell {index}]")
         if index in asking:
-            parts += [f"QUESTION {each['name']}: {each['say']}" for each in asking[index]]
+            for card, questions in asking[index]:
+                parts += [text_of_walk(card.data)] if card.mount == "mountQuiz" else []
+                parts += [f"QUESTION {each['name']}: {each['say']}" for each in questions]
         elif cell.cell_type == "markdown":
             parts.append(cell.source)
         else:
@@ -225,6 +236,26 @@ def text_of(lesson: Any) -> str:
                               for each in cell.outputs)  # fmt: skip
             parts += [f"```text\n{printed.rstrip()}\n```"] if printed.strip() else []
     return "\n\n".join(parts) + "\n"
+
+
+def text_of_walk(data: dict[str, Any]) -> str:
+    """Return what the graph of a card shows: the value of each node, and what each step of the walk has sent."""
+    shown = [f"{name} = {text_of_value(data, node['value'])}"
+             for name, node in zip(data["names"], data["nodes"], strict=True)]  # fmt: skip
+    arrived = [f"{data['names'][step['from']]} sends to {data['names'][step['to']]}: "
+               f"{text_of_value(data, step['contribution'])}" for step in data["steps"]]  # fmt: skip
+    return "\n".join(["```text", *shown, *arrived, "```"])
+
+
+def text_of_value(data: dict[str, Any], place: int | None) -> str:
+    """Return a value of a card's data as nested lists in four digits; its shape if it has many entries or none."""
+    if place is None:
+        return "not shown"
+    shape, entries = data["values"][place]["shape"], data["values"][place]["data"]
+    if not entries or len(entries) > MOST_PRINTED:
+        return f"an array of shape {tuple(shape)}"
+    short = [float(f"{each:.4g}") if isinstance(each, float) else each for each in entries]
+    return str(np.array(short, dtype=object).reshape(shape).tolist())
 
 
 def dump(folder: Path, numbers: list[str]) -> None:
@@ -262,8 +293,10 @@ def attempt(folder: Path, name: str, answer: str) -> str:
     return reply or "Right. Go on with the next."
 
 
-def collect(folder: Path) -> Iterator[str]:
-    """Yield the tries of each wrong answer as a table of TOML."""
+def collect(folder: Path) -> None:
+    """Write the tries into the table of trials, in place of older ones after the same wrong answer."""
+    text = TRIALS.read_text("utf-8")
+    trials = {key_of(each): each for each in tomllib.loads(text)["trials"]}
     tries: dict[str, list[str]] = {}
     for each in tries_of(folder):
         tries.setdefault(each["id"], []).append(each["answer"])
@@ -272,12 +305,23 @@ def collect(folder: Path) -> Iterator[str]:
         lesson, asked, _ = name.split("/")
         judge = json.loads((folder / "sealed" / f"{lesson}.json").read_text("utf-8"))[name]
         kind = "question" if "question" in judge else "exercise"
-        yield (f'[[trials]]\nlesson = "{lessons[lesson]}"\n{kind} = "{asked}"\n'
-               f"wrong = {toml_text(judge['wrong'])}\ntries = [{', '.join(map(toml_text, answers))}]\n\n")  # fmt: skip
+        trial = {"lesson": lessons[lesson], kind: asked, "wrong": judge["wrong"], "tries": answers}
+        trials[key_of(trial)] = trial
+    head, mark, _ = text.partition("[[trials]]")
+    tables = [f"{mark}\n" + "".join(f"{key} = {toml_text(value)}\n" for key, value in each.items())
+              for each in sorted(trials.values(), key=lambda trial: trial["lesson"])]  # fmt: skip
+    TRIALS.write_text(head + "\n".join(tables), encoding="utf-8")
 
 
-def toml_text(text: str) -> str:
-    """Return a text as TOML writes it: code over several lines, everything else in one."""
+def key_of(trial: dict[str, Any]) -> tuple[str, ...]:
+    """Return what tells a trial from all others: its lesson, its question or exercise, and the wrong answer."""
+    return trial["lesson"], trial.get("question", ""), trial.get("exercise", ""), trial["wrong"].strip()
+
+
+def toml_text(text: str | list[str]) -> str:
+    """Return a text, or several, as TOML writes them: code over several lines, everything else in one."""
+    if isinstance(text, list):
+        return f"[{', '.join(map(toml_text, text))}]"
     return f"'''\n{text.rstrip()}\n'''" if "\n" in text else json.dumps(text, ensure_ascii=False)
 
 
@@ -293,7 +337,7 @@ def main() -> None:
         for each in map(json.loads, filter(str.strip, sys.stdin)):
             sys.stdout.write(f"{each['id']}: {attempt(Path(folder), each['id'], each['answer'])}\n")
     else:
-        sys.stdout.writelines(collect(Path(folder)))
+        collect(Path(folder))
 
 
 if __name__ == "__main__":

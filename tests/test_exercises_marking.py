@@ -120,6 +120,16 @@ def test_softmax_minus_target_is_right(seed):
     assert mark_answer("softmax_cross_entropy.logits", textbook, seed).right
 
 
+def test_a_product_must_also_sum_over_leading_axes_of_length_1():
+    def sum_surplus_axes(xp, upstream, a, b_shape):
+        sent = xp.mT(a) @ upstream
+        return sent.sum(axis=tuple(range(sent.ndim - len(b_shape))))
+
+    result = mark_answer("matmul.b.whole", sum_surplus_axes)
+    assert not result.right
+    assert result.first_wrong.case.about == "leading axes have length 1 and are repeated"
+
+
 def attention(upstream, query, key, value, bias, scale, weights):
     def t(x):
         return np.swapaxes(x, -1, -2)

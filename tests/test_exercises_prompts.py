@@ -447,6 +447,14 @@ def test_progress_is_kept_in_a_file_for_the_next_session(tmp_path, monkeypatch):
         exercises.progress(file)
 
 
+def test_prompts_say_which_calls_occur():
+    assert "`a` and `b` have at least two axes" in BY_ID["matmul.b.whole"].prompt
+    assert "in each row they add up to 1" in BY_ID["softmax_cross_entropy.logits"].prompt
+    assert "may have fewer axes" in BY_ID["rnn.drive+weight+start"].prompt
+    assert "index=([0, 1, 1], [2, 0, 0])" in BY_ID["getitem.x"].prompt
+    assert "`rows(x)` (a matrix" in BY_ID["rnn.drive+weight+start"].prompt
+
+
 def test_the_prompt_of_a_product_does_not_give_the_rule():
     prompt = BY_ID["prod.x"].prompt
     assert "∂" not in prompt

@@ -91,6 +91,74 @@ def test_a_hint_says_what_an_answer_of_this_kind_misses(name, answer, title, sai
     assert said in reply.hint()
 
 
+def ask_for_hints(name, answer):
+    """Return the reply to an answer and its three hints, as one text."""
+    reply = exercises.check(name, answer, seed=7)
+    return reply, " ".join([*reply.text.split(), *(str(reply.hint()) for _ in range(3))])
+
+
+def recur_without_broadcasting(xp, upstream, drive, weight, start, out, nonlinearity):
+    """Return the rule of a recurrent network, which stops if `start` has fewer axes than a step."""
+    slope = 1 - out**2 if nonlinearity == "tanh" else (out > 0) * 1.0
+    later, to_drive, to_weight = np.zeros(upstream.shape[1:]), np.zeros(drive.shape), np.zeros(weight.shape)
+    for time in reversed(range(len(drive))):
+        to_drive[time] = (upstream[time] + later) * slope[time]
+        before = out[time - 1] if time else start
+        if before is not None:
+            to_weight += xp.rows(to_drive[time]).T @ xp.rows(before)
+        later = to_drive[time] @ weight
+    return to_drive, to_weight, None if start is None else later
+
+
+def test_one_error_on_one_call_is_no_evidence_for_an_edit():
+    reply, text = ask_for_hints("rnn.drive+weight+start", recur_without_broadcasting)
+    assert reply.result.mistake.title.startswith("shapes that do not fit")
+    assert "numbers" not in text
+    assert "(line 9 of your function)" in text
+
+
+def test_a_change_that_stops_in_the_same_way_gives_no_numbers():
+    _, text = ask_for_hints("matmul.a", lambda xp, upstream, b: xp.mT(b) @ upstream)
+    assert "stops in the same way as yours" in text
+    assert "exactly your numbers" not in text
+
+
+@pytest.mark.parametrize(("name", "answer", "question"), [
+    ("mse.prediction", lambda upstream, prediction, target:
+        upstream * 2 * (prediction - target) / (len(prediction) if np.ndim(prediction) else 1),
+     "you send by the one that is due, for two entries. In the call of the reply it is another number"),
+    ("mean_class_cross_entropy.logits", lambda upstream, weights, classes:
+        upstream * (weights - np.eye(weights.shape[-1])[classes]) / weights.size,
+     "Divide the number that is due by the one that you send, for two entries. Which length or count"),
+    ("maximum.a+b", lambda a, b: (np.where(a >= b, a, 0), np.where(b > a, b, 0)), "Which value of this call is the"),
+    ("square.x", lambda x: x, ""), ("roll.x", lambda upstream, shift, axis: np.roll(upstream, shift, axis), ""),
+])  # fmt: skip
+def test_a_hint_asks_for_a_quotient_only_if_it_is_in_the_call(name, answer, question):
+    _, text = ask_for_hints(name, answer)
+    assert question in text
+    assert ("Divide the number" in text) == bool(question)
+
+
+def test_the_hint_for_a_gap_shows_its_line():
+    def momentum_step(parameter, gradient, state, rate, momentum):
+        velocity = momentum * state.get("velocity", 0.0) + gradient
+        parameter = parameter - rate * velocity
+        return parameter, {"velocity": gradient}
+
+    _, text = ask_for_hints("engine.momentum.gaps", momentum_step)
+    assert 'It is in this line of yours: `return parameter, {"velocity": gradient}`.' in text
+
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("power.base", lambda base, exponent: base**exponent * np.log(base)), ("clip.x", lambda out: out),
+    ("sort.x", lambda upstream, x_shape: upstream.reshape(x_shape)),
+])  # fmt: skip
+def test_another_rule_as_a_whole_has_no_change_to_undo(name, answer):
+    _, text = ask_for_hints(name, answer)
+    assert "Undo" not in text
+    assert text.endswith("?")
+
+
 def test_an_entry_by_hand_is_one_that_moves_few_outputs():
     def answer(xp, upstream, weight, start):
         return upstream, xp.zeros_like(weight), None if start is None else start

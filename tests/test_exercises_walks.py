@@ -29,7 +29,7 @@ def test_gradients_by_hand_count_up_to_the_first_wrong_one():
     assert [part["name"] for part in result.parts] == ["p", "s", "a", "b"]
     assert reached == [True, True, False, False]
     assert result.first_wrong.answer == "a"
-    assert result.mistake.title == "a path is forgotten: step 3, `multiply.a`, sends nothing"
+    assert result.mistake.title == "a path is forgotten: what `multiply.a` sends to `a` in step 3"
     assert result.parts[3]["reason"] == "not reached: an earlier part is wrong"
 
 

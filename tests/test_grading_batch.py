@@ -96,7 +96,7 @@ def test_right_answers_in_unusual_forms_get_all_points(sandbox, tmp_path, expres
 
 def test_the_reason_for_an_error_names_its_line(sandbox, tmp_path):
     source = HEAD + TANH.format("undefined")
-    assert "not defined (line 6)" in marks_of(source, sandbox, tmp_path)["exercises"][0]["reason"]
+    assert "not defined (line 2 of your function)" in marks_of(source, sandbox, tmp_path)["exercises"][0]["reason"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="this test kills processes with Unix signals")

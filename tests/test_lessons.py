@@ -109,11 +109,26 @@ def test_each_question_has_a_name_that_stays_when_it_is_reworded(lesson):
 
 def test_a_card_says_something_of_its_own_to_any_wrong_answer(lesson):
     for question in lesson.questions:
-        if question["form"] in pages.CARD_FORMS and question["form"] != "several":
+        if question["form"] in pages.CARD_FORMS:
             known = {text for texts, _, _ in question["wrong"] for text in texts} | set(question["right"])
             is_listed = question["form"] == "one" and known >= set(map(str, range(len(question["choices"]))))
             assert is_listed or question["plain"] not in PLAIN.values(), (
                 f"{question['say']!r}: write wrong={{None: '...'}}, what the card says to any other answer")
+
+
+COUNTED = re.compile(r"\b(one|two|three|four|five|\d)\b (?:is|are|more)\b (missing|too many)?", re.IGNORECASE)
+
+
+def test_a_hint_to_several_choices_counts_what_is_missing_or_too_many(lesson):
+    for question in [each for each in lesson.questions if each["form"] == "several"]:
+        right = set(question["right"][0].split(","))
+        for texts, typed, hint in question["wrong"]:
+            chosen = set(filter(None, typed.split(",")))
+            missing, extra = len(right - chosen), len(chosen - right)
+            due = [f"{missing} missing"] if not extra else [f"{extra} too many"] if not missing else []
+            counted = [f"{count} {what}".lower().replace("one", "1") for count, what in COUNTED.findall(hint)]
+            assert counted == due * bool(chosen), (
+                f"{question['say']!r} says {hint!r} to {texts}: the card counts, an author does not")
 
 
 FORMS = ("worked", "gaps", "lines", "alone", "sentence")

@@ -174,8 +174,39 @@ def test_a_step_of_an_optimiser_after_its_schedule_is_an_error():
         plan.step()
         sgd.step()
 
-    with pytest.raises(TypeError, match=r"test_written_calls.py:\d+ takes a step of an optimiser after its schedule"):
+    words = r":\d+ takes a step of an optimiser after its schedule .* Take the schedule's step last"
+    with pytest.raises(TypeError, match=words):
         step(mg.tensor([1.0, 1.0]))
+
+
+def test_to_ask_whether_a_float_argument_is_large_is_an_error():
+    step = mg.compile(lambda x, rate: x * rate if rate > 0.1 else x)
+    with pytest.raises(TypeError, match=r"asks about a float among the arguments.* Pass it as an int or a bool"):
+        step(mg.ones(2), 0.5)
+
+
+@pytest.mark.parametrize("large", [[1.0] * 5000, dict.fromkeys(range(5000), 1.0)], ids=["list", "dictionary"])
+def test_a_large_collection_is_an_error(large):
+    with pytest.raises(TypeError, match=r"the step finds large, with 5,000 entries, .* pass what the step needs"):
+        mg.compile(lambda x: x * large[3])(mg.ones(2))
+
+
+def test_results_have_no_graph():
+    w = mg.ones(2, requires_grad=True)
+    step = mg.compile(lambda x: (w * x).sum())
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match=r"compute outside no_grad and mg\.compile"):
+            step(mg.ones(2)).backward()
+
+
+def test_an_argument_without_a_hash_leaves_the_call_to_the_engine():
+    class Settings:
+        __hash__ = None
+        rate = 2.0
+
+    step = mg.compile(lambda x, settings: x * settings.rate)
+    assert [step(mg.ones(2), Settings()).tolist() for _ in range(3)] == [[2.0, 2.0]] * 3
+    assert step.counts == {"engine": 3, "engine: an argument cannot be part of a key": 3}
 
 
 def test_another_device_is_an_error():

@@ -9,7 +9,8 @@ from typing import Any
 
 from ..backends import devices
 from ..checks.samples import Sample
-from .compare import Expected, Wrong, close_entries, compare, received_by_input
+from .compare import Expected, Wrong, close_entries, compare, constant_ratio, received_by_input
+from .edit_hints import ask_for_quotient
 from .from_functions import example_case
 from .mistakes import LAST_HINT
 from .prompts import example_inputs, example_sample, write_value
@@ -89,6 +90,68 @@ def hints_of_case(exercise: Exercise, case: Case, answer: Any) -> tuple[str, str
     )  # fmt: skip
 
 
+def question_of_quotient(exercise: Exercise, wrong: Wrong | None, answer: Any) -> str:
+    """Return a question for the factor by which the numbers of a small call are wrong, if the call shows that factor.
+
+    It must be one of the call's lengths, or a value that the answer can read. For others, return an empty text.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            case = small_case(exercise) if exercise.op is not None else None
+            outcome = None if case is None else carry_out(answer, case.request)
+            if case is None or outcome is None or outcome["values"] is None:
+                return ""
+            expected = Expected(exercise, case)
+            found = compare(exercise, case, expected, outcome)
+            name = next(iter(expected.right)) if found is None or found.answer is None else found.answer
+            received, right = received_by_input(case, name, outcome["values"][name]), expected.right[name]
+            if isinstance(received, Wrong) or received.shape != right.shape or not right.size:
+                return ""
+            quotient = constant_ratio(right, received)
+            if quotient is None:
+                kind = value_of_quotients(exercise, case, received, right)
+                return ask_for_quotient(1.0, kind) if kind else ""
+            elsewhere = None if wrong is None else wrong.ratio
+            if abs(quotient) in CONSTANTS and (elsewhere is None or abs(elsewhere - quotient) < 1e-6):
+                return ""
+            kind = kind_of_quotient(exercise, case, quotient)
+            return ask_for_quotient(quotient, kind, elsewhere=elsewhere) if kind else ""
+    except Exception:  # noqa: BLE001 - a student's code may raise anything; then there is no such question
+        return ""
+
+
+CONSTANTS = (0.5, 1.0, 2.0)
+"""Factors that may be numbers of a formula, even if a length of the call is the same number."""
+
+
+def kind_of_quotient(exercise: Exercise, case: Case, quotient: float) -> str:
+    """Return whether a factor is a length of the call's arrays, or a number of the call; an empty text if neither."""
+    arrays = {name: value for name, value in readable_values(exercise, case) if hasattr(value, "shape")}
+    lengths = {each for array in arrays.values() for each in (*np.shape(array), np.size(array))} - {0, 1}
+    large = max(quotient, 1 / quotient, key=abs)
+    if any(abs(large - each) < 1e-6 for each in lengths):
+        return "length or count"
+    numbers = [float(value) for _, value in readable_values(exercise, case) if np.ndim(value) == 0]
+    return "number" if any(abs(large - each) < 1e-6 or abs(1 / large - each) < 1e-6 for each in numbers) else ""
+
+
+def value_of_quotients(exercise: Exercise, case: Case, received: Any, right: Any) -> str:
+    """Return "value" if the student's numbers are the right ones times an array of the call; else an empty text."""
+    for _, value in readable_values(exercise, case):
+        if np.ndim(value) and np.broadcast_shapes(np.shape(value), right.shape) == right.shape and np.allclose(
+            received, right * value, rtol=1e-6
+        ):
+            return "value"
+    return ""
+
+
+def readable_values(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
+    """Return the numbers and arrays of numbers that an answer can read on a call, by name, with the upstream."""
+    arguments = {"upstream": case.expects.get("upstream"), **case.request["arguments"]}
+    return [(name, value) for name, value in arguments.items()
+            if isinstance(value, (int, float, np.ndarray)) and not isinstance(value, bool)]  # fmt: skip
+
+
 def count_moved_outputs(exercise: Exercise, case: Case, name: str, shape: tuple[int, ...]) -> Any:
     """Return how many entries of the output change if each entry of an input moves; 1 for all if that is unknown."""
     op, arguments = exercise.op, case.request["arguments"]
@@ -155,4 +218,4 @@ def general_hints(exercise: Exercise, wrong: Wrong | None) -> tuple[str, str, st
             LAST_HINT)  # fmt: skip
 
 
-__all__ = ["computed_values", "hints_by_hand", "small_case"]
+__all__ = ["computed_values", "hints_by_hand", "question_of_quotient", "small_case"]

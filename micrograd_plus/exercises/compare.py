@@ -269,7 +269,7 @@ def describe_failure(error: dict[str, Any]) -> Wrong:
     """Return the difference for an outcome without values."""
     if error["kind"] == "InvalidAnswer":
         return Wrong("refused", error["message"])
-    line = f" (line {error['line']})" if error["line"] else ""
+    line = f" (line {error['line']} of your function)" if error["line"] else ""
     message = f": {CORE_DIMENSION.sub(INNER_LENGTHS, error['message'])}" if error["message"] else ""
     return Wrong("raised", f"it stopped with {error['kind']}{message}{line}")
 

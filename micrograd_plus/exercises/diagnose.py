@@ -79,8 +79,10 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
         return recognize(differences)
     has_ordinary = set(telling) <= set(considered)
     fitting = list(islice(filter(explains, exercise.variants), MOST_VARIANTS))
+    has_result = any(has_numbers(outcomes[i]) for i in telling)
     is_evidence = has_ordinary and any(has_numbers(outcomes[i]) for i in compared)
     is_evidence |= len({known.title for known in fitting}) == 1
+    is_evidence &= has_result or len(telling) == len(considered) or has_several_messages([outcomes[i] for i in telling])
     if fitting and is_evidence and not is_ambiguous(fitting, differences):
         rest = compared  # the gradients after the first wrong one decide, or the edge cases
         if names is None:
@@ -93,6 +95,11 @@ def explain_cases(tried: Tried, telling: list[int], considered: Sequence[int]) -
         return general
     pairs = [(cases[i], outcomes[i]) for i in compared]
     return name_one_result(exercise, pairs, differences) or describe_numbers(exercise, pairs, differences) or general
+
+
+def has_several_messages(outcomes: Sequence[dict[str, Any]]) -> bool:
+    """Return whether an answer stops with different messages. One message on one call has many possible causes."""
+    return len({outcome["error"]["message"] for outcome in outcomes if outcome["error"] is not None}) > 1
 
 
 def is_ambiguous(fitting: Sequence[Mistake], wrongs: Sequence[Any]) -> bool:
@@ -284,7 +291,7 @@ GENERIC = (
 VAGUE = ("factor",)
 """The rows that say less than an expression of the numbers."""
 BY_KIND = {"refused": "refused", "raised": "raised", "shape": "shape", "nan": "not_finite"}
-"""The row for answers that differ in several ways, by the kind of difference that matters most, in order."""
+"""The row for answers that differ in several ways, by the kind of the first without numbers: it is the one shown."""
 
 
 def is_constant_factor(wrongs: Sequence[Any]) -> bool:
@@ -326,7 +333,8 @@ def recognize(wrongs: Sequence[Any]) -> Mistake | None:
         return recognize_error(errors)
     if "nan" in kinds and len(kinds) > 1:
         return None  # the finite numbers are wrong, too
-    return next((mistake(name) for kind, name in BY_KIND.items() if kind in kinds), None)
+    first = next((wrong.kind for wrong in wrongs if wrong.kind in UNUSABLE), "nan" if "nan" in kinds else None)
+    return mistake(BY_KIND[first]) if first else None
 
 
 RETURNED = re.compile(r"must return \d+ values")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..backends import devices
-from ..checks.samples import Sample
+from ..checks.samples import Sample, real
 
 np = devices.device("cpu").library
 EdgeCase = Callable[[Sample, Any], Sample | None]
@@ -18,15 +18,19 @@ EDGE_CASES: dict[str, EdgeCase] = {}
 """Every edge case by its description."""
 WITH_CONVENTIONS: set[str] = set()
 """Descriptions of the edge cases at which engines choose a convention; every convention in use is right there."""
+WITH_BROADCASTING: set[str] = set()
+"""Descriptions of the edge cases for answers that undo broadcasting themselves."""
 
 
-def edge_case(about: str, conventions: bool = False) -> Callable[[EdgeCase], EdgeCase]:
-    """Decorator that adds a function to `EDGE_CASES`."""
+def edge_case(about: str, conventions: bool = False, broadcasting: bool = False) -> Callable[[EdgeCase], EdgeCase]:
+    """Decorator that adds a function to `EDGE_CASES`, and its description to the sets to which it belongs."""
 
     def add(function: EdgeCase) -> EdgeCase:
         EDGE_CASES[about] = function
         if conventions:
             WITH_CONVENTIONS.add(about)
+        if broadcasting:
+            WITH_BROADCASTING.add(about)
         return function
 
     return add
@@ -267,6 +271,12 @@ NOT_FINITE_UPSTREAM = "upstream is not finite"
 @edge_case(NOT_FINITE_UPSTREAM)
 def _(sample: Sample, rng: Any) -> Sample | None:
     return sample
+
+
+@edge_case("leading axes have length 1 and are repeated", broadcasting=True)
+def _(sample: Sample, rng: Any) -> Sample | None:
+    shapes = (3, 1, 2, 4), (1, 5, 4, 2)
+    return with_inputs(sample, [real(*each)(rng) for each in shapes]) if sample.op.name == "matmul" else None
 
 
 IGNORES_NAN = ("fmax", "fmin", "nan_to_num")

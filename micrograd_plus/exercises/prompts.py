@@ -52,7 +52,8 @@ EXAMPLES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "scaled_dot_product_attention": (((2, 2), (3, 2), (3, 1), (2, 3)), {}),
 }
 """Small calls for operations whose samples are larger or harder to read: shapes or lists, and parameters."""
-NOTES = {"gelu_erf": "NumPy has no erfc: after `import math, numpy as np`, `np.vectorize(math.erfc)` computes it."}
+NOTES = {"gelu_erf": "NumPy has no erfc: after `import math, numpy as np`, `np.vectorize(math.erfc)` computes it.",
+         "matmul": "There are no vectors here: in every call, `a` and `b` have at least two axes."}
 """What else a student must know about the functions of an operation."""
 
 xp = Namespace(FUNCTIONS)
@@ -216,7 +217,8 @@ def write_value(value: Any) -> str:
             return f"an array of shape {tuple(value.shape)}"
         return str(np.round(value, 3).tolist() if is_float(value) else value.tolist())
     if isinstance(value, (list, tuple)) and any(isinstance(each, (float, list)) for each in value):
-        return f"[{', '.join(map(write_value, value))}]"
+        opened, closed = "[]" if isinstance(value, list) else "()"
+        return f"{opened}{', '.join(map(write_value, value))}{',' * (opened == '(' and len(value) == 1)}{closed}"
     return f"{value:.3g}" if isinstance(value, float) else repr(value)
 
 
@@ -298,7 +300,8 @@ def describe_value(op: Op, name: str, described: dict[str, str]) -> str:
     if name in op.outputs:
         return "one of the outputs"
     kind = "input" if name in op.inputs else "parameter"
-    return described.get(name, f"the {kind} `{name}`").rstrip(".").replace("real or complex numbers", "numbers")
+    text = described.get(name, f"the {kind} `{name}`").rstrip(".").replace("real or complex numbers", "numbers")
+    return f"{text.partition(';')[0]}; in each row they add up to 1" if PROBABILITIES.get(op.name) == name else text
 
 
 def forward_source(op: Op) -> str:
@@ -314,12 +317,22 @@ def describe_functions(functions: Sequence[str], is_local: bool) -> str:
     A local derivative needs no functions for shapes.
     """
     offered = [each for each in OWN_FUNCTIONS if each.__name__ in functions]
-    own = ", ".join(f"`{write_signature(each)}`" for each in offered if not is_local or each.__name__ == "sigmoid")
+    own = ", ".join(f"`{write_signature(each)}`{SAID.get(each.__name__, '')}" for each in offered
+                    if not is_local or each.__name__ == "sigmoid")  # fmt: skip
     missing = ", ".join(sorted(FUNCTIONS.keys() - set(functions)))
     one = offered[-1].__name__
     return (f"`xp` has the functions of NumPy that rules need{f' (except {missing})' if missing else ''}, and {own}. "
             "For others, `import numpy as np`. "
             f"`exercises.xp.{one}?` explains one of them, and the Tab key completes `exercises.xp.`.")  # fmt: skip
+
+
+SAID = {
+    "mT": " (swaps the last two axes)", "rows": " (a matrix: all axes except the last become one)",
+    "count_along": " (the number of entries along `axis`)", "last_axes": " (the last `count` axes, as a tuple)",
+    "unreduce": " (repeats along `axis` what was reduced, up to `shape`)",
+    "sum_to_shape": " (undoes broadcasting from `shape`)",
+}  # fmt: skip
+"""What functions of `xp` do that NumPy does not have, in a few words."""
 
 
 def write_signature(function: Any) -> str:

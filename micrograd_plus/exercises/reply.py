@@ -15,10 +15,11 @@ from ..checks import reference
 from ..tracing import Trace
 from ..tracing.sites import rule_source
 from .answer_walks import walk_of_case, walk_with_answer
-from .by_hand import computed_values, hints_by_hand
+from .by_hand import computed_values, hints_by_hand, question_of_quotient
 from .compare import Wrong
 from .diagnose import is_about_shapes
-from .edit_hints import LAST_HINT, SHAPES, is_description, lead_to_change, where_to_look
+from .edit_hints import LAST_HINT, OUTCOMES, SHAPES, is_description, lead_to_change, where_to_look
+from .gaps import wrong_gap
 from .mark import Result
 from .prompts import explain_words, join_names
 from .sandboxed.drivers import example_function
@@ -155,7 +156,13 @@ class Reply:
             first, second, third = by_hand.hints
             by_hand.hints = (*known.hints[:-1], f"{first} {second if third == LAST_HINT else third}")
         elif known is not None:
-            by_hand.hints = lead_to_change(known.title, by_hand.hints, self._where_to_look(known.title))
+            wrong = self.result.first_wrong
+            by_hand.hints = lead_to_change(
+                known.title, by_hand.hints, self._where_to_look(known.title),
+                quotient=question_of_quotient(self.exercise, wrong, self.answer),
+                outcome=wrong.kind if wrong is not None and wrong.kind in OUTCOMES else "numbers",
+                line=wrong_gap(self.exercise, self.answer, known.title, self.cases),
+            )  # fmt: skip
         return by_hand
 
     def _where_to_look(self, title: str) -> str:

@@ -11,7 +11,7 @@ from ..checks.promises import differentiable_inputs
 from ..checks.samples import Sample
 from ..core.apply import Op
 from .compare import TANGENT_TOLERANCE, nudge
-from .edge_cases import EDGE_CASES, NOT_FINITE_UPSTREAM, WITH_CONVENTIONS, WITHOUT_A_SLOPE
+from .edge_cases import EDGE_CASES, NOT_FINITE_UPSTREAM, WITH_BROADCASTING, WITH_CONVENTIONS, WITHOUT_A_SLOPE
 from .rule_answers import ENGINE
 from .sandboxed import carry_out
 from .sandboxed.dual import STEP, Dual, from_samples
@@ -53,6 +53,8 @@ class RuleCases:
             cases += [case] if case is not None else []
         serving = [sample for sample in self.samples if self._answers(sample)]
         for about, change in EDGE_CASES.items():
+            if about in WITH_BROADCASTING and not self.whole:
+                continue
             drawn = (self._edge_case(sample, about, change, rng) for sample in serving[:3])
             first = next((case for case in drawn if case is not None), None)
             cases += [first] if first is not None else []

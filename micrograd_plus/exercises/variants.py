@@ -335,7 +335,8 @@ def results(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str], 
     for name in array_names(op, reads):
         yield variant(value_title(name, local), replace_result(answer, lambda v, n=name: v[n]))
         if name != "upstream" and not local:
-            yield from products_with_upstream(answer, name, is_left=served == op.inputs[:1])
+            yield from products_with_upstream(
+                answer, name, is_left=served == op.inputs[:1], is_product=len(op.inputs) == 2)  # fmt: skip
     if local:
         yield from plain_slopes(op, answer, served, reads)
     else:
@@ -371,10 +372,11 @@ def replace_result(answer: Any, make: Callable[[dict[str, Any]], Any]) -> Any:
     return other
 
 
-def products_with_upstream(answer: Any, name: str, *, is_left: bool) -> Iterator[Mistake]:
+def products_with_upstream(answer: Any, name: str, *, is_left: bool, is_product: bool) -> Iterator[Mistake]:
     """Yield the products of upstream and a value that students try: entry by entry, and of matrices.
 
-    For the left factor of a product (`is_left`), the transpose belongs on the right.
+    For the left factor of a product (`is_left`), the transpose belongs on the right. If the operation is more than a
+    product of its two inputs, a transpose of all axes is not what is wrong with these.
     """
     wrong_order = "the matrices are multiplied in the wrong order: the transpose on the"
     all_axes = "all axes are exchanged by `.T`, not the last two"
@@ -390,7 +392,8 @@ def products_with_upstream(answer: Any, name: str, *, is_left: bool) -> Iterator
         (f"only upstream and the sign of `{name}`", 0): lambda up, x: up * np.sign(x),
     }
     for (title, _), product in products.items():
-        yield variant(title, replace_result(answer, lambda v, product=product: product(v["upstream"], v[name])))
+        if is_product or all_axes not in title:
+            yield variant(title, replace_result(answer, lambda v, product=product: product(v["upstream"], v[name])))
 
 
 def plain_slopes(op: Op, answer: Any, served: tuple[str, ...], reads: Sequence[str]) -> Iterator[Mistake]:

@@ -42,10 +42,11 @@ def walk_mistakes(record: Record, trial: dict[str, Any], read: Callable[[Any, An
     yield mistake("M3", repeat("levels"), title="level by level: a node passes on before all has arrived")
     for step in trace.steps:
         number, rule = step.index + 1, step.rule
-        at = f"at step {number}, `{rule}`"
+        at, sent_to = f"at step {number}, `{rule}`", label_of(trace.nodes[step.target])
         yield mistake("M6", repeat("upstream", [number]), title=f"upstream is forgotten {at}")
         yield mistake(
-            "path", repeat("left out", [number]), title=f"a path is forgotten: step {number}, `{rule}`, sends nothing"
+            "path", repeat("left out", [number]),
+            title=f"a path is forgotten: what `{rule}` sends to `{sent_to}` in step {number}",
         )
         if step.before is not None:
             yield mistake("path", repeat("replace", [number]), title=f"{ONE_PATH}: what step {number}, `{rule}`, sends")
@@ -57,6 +58,11 @@ def walk_mistakes(record: Record, trial: dict[str, Any], read: Callable[[Any, An
             yield Mistake(known.id, f"{known.title}, {at}", known.hints, repeat(rules, [number]))
             if sum(each.rule in rules for each in trace.steps) > 1:
                 yield Mistake(known.id, f"{known.title}, wherever `{rule}` is applied", known.hints, repeat(rules))
+
+
+def label_of(node: Any) -> str:
+    """Return the name of a value in a program, or, if it has none, the name of its node."""
+    return node.label or node.name
 
 
 def pass_on(xp: Any, out: Any) -> Any:

@@ -16,7 +16,7 @@ def rnn(xp, drive, weight, start=None, *, nonlinearity="tanh"):
     Args:
         drive: the input of each state, with time on the first axis.
         weight: the matrix from one state to the next.
-        start: the initial state; default 0.
+        start: the initial state, which may have fewer axes than a step of `drive`; default 0.
         nonlinearity: "tanh" (default) or "relu", whose derivative at 0 is 0.
     Raises: ValueError if nonlinearity is unknown, or the shapes do not match; TypeError for complex numbers with relu,
         or if all inputs are integers.

@@ -274,7 +274,7 @@ class Settings(dict[str, Any]):
         if name == "params":
             return super().__getitem__(name)
         if self.page.hosts:
-            raise TypeError(refusal("takes a step of an optimiser after its schedule"))
+            raise TypeError(refusal("takes a step of an optimiser after its schedule", "Take the schedule's step last"))
         return self.page.number(self.group, name, super().__getitem__(name), name)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -351,7 +351,7 @@ def device(original: Any, name: Any) -> Any:
     page: Any = open_page()
     if page is not None and name not in ("cpu", page.device, DEVICE) and isinstance(name, str):
         original(name)
-        raise TypeError(refusal(f"moves a tensor to {name!r}"))
+        raise TypeError(refusal(f"moves a tensor to {name!r}", "Move it before the call"))
     return DEVICE if page is not None else original(name)
 
 

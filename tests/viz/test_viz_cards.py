@@ -85,9 +85,13 @@ def test_a_card_with_choices_is_answered_by_mouse_and_by_key(open_card):
     expect(page.locator("[data-mgp-card=shown]")).to_have_count(1)
 
     page, feedback = open_card(viz.ask("Which pass it on?", {"add", "sum"}, choices=["tanh", "add", "sum"],
-                                       wrong={"add": "One more does."}))  # fmt: skip
-    for key, said in [("2", "One more does."), ("1", "At least one of these"), ("3", "One is too much"),
-                      ("2", "At least one of these"), ("1", "One is missing"), ("2", "✓ Right")]:  # fmt: skip
+                                       wrong={"add": "And many at once?", None: "Is its slope 1?"}))  # fmt: skip
+    for key, said in [("2", "All that you chose fit. One is missing. And many at once?"),
+                      ("1", "one that fits is missing. Judge each by itself. Is its slope 1?"),
+                      ("3", "All that fit are among them. One is too many. Is its slope 1?"),
+                      ("2", "Judge each by itself. Is its slope 1?"), ("1", "One is missing. Is its slope 1?"),
+                      ("3", "At least one fits. Is its slope 1?"), ("2", "One is missing. And many at once?"),
+                      ("3", "✓ Right")]:  # fmt: skip
         page.keyboard.press(key)
         page.get_by_role("button", name="Answer").click()
         expect(feedback).to_contain_text(said)

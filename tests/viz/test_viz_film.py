@@ -87,6 +87,8 @@ def test_arrows_lead_through_a_round_and_into_the_next(page, tmp_path):
     trace, _ = train(3)
     page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
     sentence, readout = page.locator(".sentence"), page.locator(".readout")
+    page.get_by_label("Round 2: backward", exact=True).click()
+    expect(sentence).to_contain_text("This walk has not begun.")
     page.get_by_label("Round 1: step", exact=True).click()
     expect(sentence).to_have_text("SGD(lr=0.01) updated w, from 2 to 1.7.")
     page.locator(".player").focus()

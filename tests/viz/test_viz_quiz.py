@@ -196,6 +196,13 @@ def test_every_number_that_is_asked_for_is_the_engines():
     assert says(a_minus, number(a_minus, -trace.steps[7].after)) == "The size is right. Look at the sign."
 
 
+@pytest.mark.parametrize("make", [curve, layer])
+def test_only_what_holds_a_gradient_already_is_to_be_added_to(make):
+    trace = make()
+    told = [" already." in question(trace, step.index + 1, "gradient").plain for step in trace.steps]
+    assert told == [step.accumulates for step in trace.steps]
+
+
 def test_questions_about_arrays_ask_for_one_entry():
     trace = layer()
     for step in trace.steps:

@@ -238,6 +238,7 @@ def test_variables_show_their_values_of_the_round(open_player):
         expect(page.locator(".counter")).to_have_text(f"{step} / 6")
         seen.append(page.locator(".variables div").filter(has_text="loss").locator("dd").text_content())
     assert seen == ["4", "2.56", "1.6384"]
+    expect(page.locator(".variables")).to_have_attribute("data-when", "before the walk:")
 
 
 def test_a_name_with_several_values_shows_the_latest(open_player):

@@ -205,8 +205,9 @@ def ask(
     texts, if several of `choices` are right. With `picture`, an array of one or two axes, `right` is the index of the
     entry to press, a list of indices of which each is right, or a set of indices that must all be pressed.
 
-    `wrong` maps wrong answers to hints, and `None` to the hint for all others, which stands in the page unsealed. `why`
-    is shown after the right answer. Texts may have `code` in backticks.
+    `wrong` maps wrong answers to hints, and `None` to the hint for all others, which stands in the page unsealed. If
+    several choices are right, the card says itself how many are missing or too many, and then the hint. `why` is shown
+    after the right answer. Texts may have `code` in backticks.
     Answers, hints and `why` are sealed: the page holds none of them as text. A number is right if its relative error is
     at most `tolerance`. Without `show_me`, students must find the answer themselves. Raises ValueError or TypeError for
     a question that cannot be asked, such as a wrong answer that is right.

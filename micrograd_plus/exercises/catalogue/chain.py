@@ -45,7 +45,8 @@ EXERCISES = [
     predict_step(
         "twice.predict", GROUP, "p = w * x\ny = p * w", {"x": real(), "w": real()}, step=2, word="after", name="w",
         title="the gradient of w after the third step",
-        prompt="What has w received in total after the third step of the walk?", formula=lambda x, w: 2 * w * x,
+        prompt="Each step of the walk sends to one factor of one product: from y to p, from y to w, then from p to w. "
+               "What has w received in total after this third step?", formula=lambda x, w: 2 * w * x,
     ),
     find_wrong_rule("curves.find", GROUP, curves, {"x": real(3), "w": real(3)},
                     exhibits=["tanh: rule on the input", "multiply: own factor", "subtract: minus forgotten"]),

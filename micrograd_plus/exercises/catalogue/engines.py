@@ -56,7 +56,8 @@ def judge_order(case: Any, right: dict[str, Any], values: dict[str, Any]) -> Wro
     due = set(right[ONLY_ANSWER].astype(int).tolist())
     arguments = case.request["arguments"]
     if set(nodes) != due or len(nodes) != len(due):
-        sentence = (f"nodes in your list: {len(nodes)}; of these in the root's graph: {len(due & set(nodes))}")
+        sentence = (f"nodes in your list: {len(nodes)}; of these in the root's graph: {len(due & set(nodes))}. "
+                    "Each node of that graph must be there once, after every node that uses it")  # fmt: skip
         kind = "unused nodes" if set(nodes) > due else "missing nodes" if set(nodes) < due else "order"
         return Wrong("repeated nodes" if set(nodes) == due else kind, sentence, ONLY_ANSWER)
     if nodes[0] != arguments["root"]:
@@ -345,7 +346,8 @@ MOMENTUM = function_exercise(
     "engine.momentum", momentum_step, kind="engine", group=GROUP, title="a step with momentum", driver="steps",
     prompt="velocity = momentum · velocity + gradient; parameter = parameter − rate · velocity. Return the new "
            "parameter and a dictionary. The next step receives that dictionary as `state`; the first step receives an "
-           "empty one.",
+           "empty one. In a reply, `parameter[2, 0]` is an entry of the parameter after the third step.",
+    answers=["parameter"],
     example="weight, state = engine_momentum(1.0, 0.5, {}, rate=0.1, momentum=0.9)\nweight  # 0.95\n"
             "weight, state = engine_momentum(weight, 0.5, state, rate=0.1, momentum=0.9)\nweight  # 0.855",
     inputs={**STEPS, "momentum": 0.9},
@@ -367,7 +369,9 @@ ADAM = function_exercise(
     "engine.adam", adam_step, kind="engine", group=GROUP, title="a step of Adam", driver="steps",
     prompt="Keep running means of the gradient and of its square. Correct both for starting at 0. Step by the rate "
            "times the first over the root of the second (plus eps, outside the root). Return the new parameter and a "
-           "dictionary. The next step receives that dictionary as `state`; `step` counts from 1.",
+           "dictionary. The next step receives that dictionary as `state`; `step` counts from 1. In a reply, "
+           "`parameter[2, 0]` is an entry of the parameter after the third step.",
+    answers=["parameter"],
     example="rates = {'rate': 0.1, 'beta1': 0.9, 'beta2': 0.99, 'eps': 0.001}\n"
             "weight, state = engine_adam(1.0, 0.5, {}, step=1, **rates)\nweight  # 0.9002\n"
             "weight, state = engine_adam(weight, -1.0, state, step=2, **rates)\nweight  # 0.9367",

@@ -126,6 +126,9 @@ def define_bend(training: str, function: tuple[str, str]) -> str:
     return f"def bend(z):\n    return {bend}\n\ndef slope(z, h):\n    return {slope}\n\n{training}"
 
 
+STILL_ILL = "the failing test would still fail: the changed lines are not its cause"
+
+
 def patient_exercise(
     id: str, title: str, healthy: str, edits: Sequence[tuple[str, str]], *, test: int, truth: Any, rate: float,
     steps: int, hints: tuple[str, str, str],
@@ -179,7 +182,7 @@ def patient_exercise(
                 f'@exercises.answer("{id}")\ndef {name}(x, y, rate, steps):\n    """Train, and return the number of '
                 'the test and the trained function."""\n    test = None  # YOUR ANSWER instead of None\n'
                 + textwrap.indent(f"{ill}\n", "    "),
-        mistakes=[Mistake("patient", "the illness is still there", hints, make(ill, test), all_of_kind("ill")),
+        mistakes=[Mistake("patient", STILL_ILL, hints, make(ill, test), all_of_kind("ill")),
                   Mistake("patient", "another test shows it", question, make(healthy, test % len(TESTS) + 1))],
     )  # fmt: skip
 

@@ -44,16 +44,19 @@ def carry_out(answer: Any, request: dict[str, Any], xp: Any = None, check_writes
 
 
 def describe_error(raised: BaseException, answer: Any = None) -> dict[str, Any]:
-    """Return an exception as plain data: its type, the start of its message, and the line of the student's code.
+    """Return an exception as plain data: its type, the start of its message, and the line of the student's function.
 
+    Lines are counted from the line with `def`, which is 1. An error that no line of the function has led to has none.
     If the student's code still has dots where something is missing, the message says so instead.
     """
     place = place_of_dots(answer) if not isinstance(raised, NotImplementedError) else None
     if place is not None:
         return {"kind": "InvalidAnswer", "message": f"there are still dots in {place}", "line": None}
     here = __file__.rpartition("execution")[0]
-    lines = [number for frame, number in traceback.walk_tb(raised.__traceback__)
-             if not frame.f_code.co_filename.startswith(here)]  # fmt: skip
+    frames = [(frame.f_code, number) for frame, number in traceback.walk_tb(raised.__traceback__)
+              if not frame.f_code.co_filename.startswith(here)]  # fmt: skip
+    first_lines = {function.__code__: first_line(function) for function in functions_of(answer)}
+    lines = [number - first_lines[code] + 1 for code, number in frames if code in first_lines]
     try:
         message = str(raised)[:LONGEST_MESSAGE]
     except BaseException:  # noqa: BLE001 - an exception class that the student wrote
@@ -70,6 +73,21 @@ def functions_of(answer: Any) -> list[FunctionType]:
         return [each for each in functions if isinstance(each, FunctionType)]
     except Exception:  # noqa: BLE001 - attributes of a student's object may raise anything
         return []
+
+
+def first_line(function: FunctionType) -> int:
+    """Return the number of the line with `def` in its file. Without the source, a decorator may come before it."""
+    first = function.__code__.co_firstlineno
+    try:
+        return first + lines_of_decorators(ast.parse(textwrap.dedent(inspect.getsource(function))))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return first
+
+
+def lines_of_decorators(tree: ast.Module) -> int:
+    """Return how many lines the decorators of a source's first definition take."""
+    decorators = [each for node in tree.body for each in getattr(node, "decorator_list", ())]
+    return max((each.end_lineno or 0 for each in decorators), default=0)
 
 
 def has_dots(code: CodeType) -> bool:
@@ -100,6 +118,4 @@ def line_of_dots(function: FunctionType) -> int | None:
     indices = {id(inner) for each in slices for inner in ast.walk(each)}
     dots = [node.lineno for node in ast.walk(tree)
             if isinstance(node, ast.Constant) and node.value is ... and id(node) not in indices]  # fmt: skip
-    decorators = [each for node in tree.body for each in getattr(node, "decorator_list", ())]
-    first = max((each.end_lineno or 0 for each in decorators), default=0)
-    return min(dots) - first if dots else None
+    return min(dots) - lines_of_decorators(tree) if dots else None

@@ -91,8 +91,8 @@ def ask(
             raise TypeError(f"wrong must have a hint as a text for each answer, got {hint!r} for {answer!r}")
     to_others = hints.pop(None, "")
     answers = answers_for(right, hints, choices, picture, tolerance)
-    answers.to_others = to_others or PLAIN[answers.form]
-    card = Card(card_data(say, why, answers, with_slips(answers, hints), show_me), f"Question: {say}", say)
+    answers.to_others = answers.word_for_others(to_others)
+    card = Card(card_data(say, why, answers, answers.with_slips(hints, to_others), show_me), f"Question: {say}", say)
     if answers.form in ("number", "numbers", "shape") and hints:
         named = {answers.word(answer): hint for answer, hint in list(hints.items())[: MOST_CHOICES - 1]}
         named.pop(answers.text_of_right(), None)
@@ -128,6 +128,19 @@ class Answers:
     def slips(self) -> Iterable[tuple[Any, str]]:
         """Return wrong answers that are near the right one whatever the question is, each with a hint."""
         return ()
+
+    def word_for_others(self, own: str) -> str:
+        """Return what the card says to wrong answers without a hint, given the author's own words for them."""
+        return own or PLAIN[self.form]
+
+    def with_slips(self, hints: Mapping[Any, str], to_others: str) -> dict[Any, str]:
+        """Return the author's hints, and those of slips that are neither right nor have a hint already."""
+        found, taken = dict(hints), {*self.right_texts(), *(each for answer in hints for each in self.texts(answer))}
+        for answer, hint in self.slips():
+            if self.typed_text(answer) not in taken:
+                taken.update(self.texts(answer))
+                found[answer] = hint
+        return found
 
     def text_of_right(self) -> str:
         """Return the right answer in words."""
@@ -240,12 +253,31 @@ class ChoiceAnswers(Answers):
     def slips(self) -> Iterable[tuple[Any, str]]:
         """Return some of the right choices, and all of them with others, where several are right."""
         right, all_choices = set(self.right), self.choices
-        for count in range(1, len(all_choices) + 1) if self.form == "several" else ():
+        for count in range(len(all_choices) + 1) if self.form == "several" else ():
             for chosen in combinations(all_choices, count):
                 if set(chosen) < right:
-                    yield chosen, f"All that you chose fit. {number_of(right - set(chosen))} missing."
+                    missing = f"All that you chose fit. {number_of(right - set(chosen))} missing."
+                    yield chosen, missing if chosen else "At least one fits."
                 elif right < set(chosen):
-                    yield chosen, f"All that fit are among them. {number_of(set(chosen) - right)} too much."
+                    yield chosen, f"All that fit are among them. {number_of(set(chosen) - right)} too many."
+
+    def word_for_others(self, own: str) -> str:
+        """Return that several choices are neither too few nor too many, and then the author's words."""
+        return f"{PLAIN['several']} {own}".rstrip() if self.form == "several" else super().word_for_others(own)
+
+    def with_slips(self, hints: Mapping[Any, str], to_others: str) -> dict[Any, str]:
+        """Return hints that count what is missing or too many, and then say what the author says.
+
+        So an author never counts.
+        """
+        if self.form == "one":
+            return super().with_slips(hints, to_others)
+        counts = {self.typed_text(chosen): (chosen, count) for chosen, count in self.slips()}
+        found = {}
+        for answer, hint in hints.items():
+            chosen, count = counts.pop(self.typed_text(answer), (answer, ""))
+            found[chosen] = f"{count} {hint}".lstrip()
+        return found | {chosen: f"{count} {to_others}".rstrip() for chosen, count in counts.values()}
 
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
@@ -323,16 +355,6 @@ def slips_of(number: float) -> Iterable[tuple[float, str]]:
     yield -number, "The size is right. Look at the sign."
     yield 2 * number, "That is twice as much as it should be."
     yield number / 2, "That is half of what it should be."
-
-
-def with_slips(answers: Any, hints: Mapping[Any, str]) -> dict[Any, str]:
-    """Return the author's hints, and those of slips that are neither right nor have a hint already."""
-    found, taken = dict(hints), {*answers.right_texts(), *(each for answer in hints for each in answers.texts(answer))}
-    for answer, hint in answers.slips():
-        if answers.typed_text(answer) not in taken:
-            taken.update(answers.texts(answer))
-            found[answer] = hint
-    return found
 
 
 def check_choices(right: Any, choices: Any) -> tuple[Any, list[str]]:

@@ -172,11 +172,12 @@ def gradient(context: StepContext) -> Question | None:
 
 def _how_to_find_gradient(context: StepContext, name: str) -> str:
     """Return the way to the gradient of a value, or of one of its entries, for whoever gave another number."""
+    place = " there" if name else ""
+    earlier = f" Then add what {context.receiver} has{place} already." if context.step["accumulates"] else ""
     if not name:
-        return (f"Take what arrived at {context.sender}, times how fast it grows with {context.receiver}. "
-                f"Then add what {context.receiver} has already.")  # fmt: skip
-    return (f"Which entries of {context.sender} does {name}{context.receiver} move, and how fast? Add up what arrived "
-            "at each of them, times how fast it moves, and what is there already.")  # fmt: skip
+        return f"Take what arrived at {context.sender}, times how fast it grows with {context.receiver}.{earlier}"
+    return (f"Which entries of {context.sender} does {name}{context.receiver} move, and how fast? Multiply what "
+            f"arrived at each of them by how fast it moves, and add these up.{earlier}")  # fmt: skip
 
 
 MOST_PRESSED, CLEARLY = 64, 1.05

@@ -117,7 +117,8 @@ function makeProgram(data, act, inFilm = false) {
   const several = inFilm || named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
   let shownUpTo = null;
 
-  function showVariables(upTo) {
+  function showVariables(upTo, inWalk) {
+    variables.dataset.when = inWalk ? "before the walk:" : "so far:";
     if (!several || upTo === shownUpTo) return;
     shownUpTo = upTo;
     const latest = new Map();
