@@ -83,7 +83,10 @@ def test_the_panel_shows_the_numbers_of_the_trace(open_player, make):
         assert " ".join(found["said"].split()) == " ".join(sentences[i].split())
         assert found["counter"] == f"{i + 1} / {len(trace['steps'])}"
         shown = {"contribution": step["contribution"]} | words.upstreams(step)
-        shown |= {"raw": step["raw"]} if step["summed_axes"] else {}
+        raw, arrived = (None if place is None else trace["values"][place]["data"]
+                        for place in (step["raw"], step["upstream"]))  # fmt: skip
+        shows_raw = step["summed_axes"] and (step["local"] is not None or raw != arrived)
+        shown |= {"raw": step["raw"]} if shows_raw else {}
         shown |= {"local": step["local"]} if step["local"] is not None else {}
         shown |= {word: step[word] for word in ("before", "after") if step["accumulates"]}
         for word, place in shown.items():
