@@ -482,7 +482,7 @@ def shows_caption(text: str, held: np.ndarray) -> bool:
         if nan and infinite:
             mixed = f"{nan} nan, {infinite} inf"
             return text in (f"{mixed} of {held.size}", mixed, f"{nan} nan …")
-        word = "nan" if nan else "infinite"
+        word = "nan" if nan else "inf"
         return text in (f"{nan + infinite} of {held.size} {'is' if nan + infinite == 1 else 'are'} {word}", word)
     most = abs(held).max(initial=0)
     return text == "0" if most == 0 else text[:1] == "±" and (is_near(text, most, 3) or is_near_in_node(text, most))

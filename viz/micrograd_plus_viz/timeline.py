@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -231,8 +232,8 @@ def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
     names = []
     for name, node in zip(plain, order, strict=True):
         seen[name] += 1
-        is_constant = trace["nodes"][node]["kind"] == "leaf" and not trace["nodes"][node]["label"]
-        names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
+        is_number = words.is_constant(trace["nodes"][node]) and words.scalar(trace, trace["nodes"][node]["value"])
+        names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_number else name)
     return names
 
 
@@ -320,7 +321,8 @@ class _Between:
         alike: list[Trace] = []
 
         def finish() -> None:
-            sentences = [*journal.sentences(alike, self.names, lambda at: words.in_brief(self.trace, at))]
+            brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
+            sentences = [*journal.sentences(alike, self.names, brief, differ)]
             if sentences:
                 first, *_ = sentences
                 say = f"{first[0].upper() if first.startswith('the ') else first[0]}{first[1:]}."
