@@ -65,14 +65,11 @@ class Source(NamedTuple):
         needs none. The first argument of a method is its object; without `variables`, the call is no method.
         """
         call = self.tree
-        if isinstance(call, ast.BinOp):
-            arguments, by_name = [call.left, call.right], {}
-        elif isinstance(call, ast.Call):
+        arguments, by_name = _operands(call), {}
+        if isinstance(call, ast.Call):
             arguments, by_name = call.args, {each.arg: each.value for each in call.keywords}
             if variables is not None and _is_method(call.func, variables):
                 arguments = [call.func.value, *arguments]
-        else:
-            return None
         found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
         is_named = isinstance(found, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
         return ast.get_source_segment(f"({self.text})", found) if is_named and OBJECT not in ast.dump(found) else None
@@ -83,6 +80,17 @@ def source_at(code: CodeType, names: dict[str, Any], instruction: int) -> Source
     text = _source_text(code, names, instruction)
     tree = _parse(text)
     return None if tree is None else Source(text, tree)
+
+
+def _operands(tree: ast.expr) -> list[ast.expr]:
+    """Return the operands of an operator, and the value that a part or an attribute is taken of."""
+    if isinstance(tree, ast.BinOp):
+        return [tree.left, tree.right]
+    if isinstance(tree, ast.Compare):
+        return [tree.left, *tree.comparators[:1]]
+    if isinstance(tree, ast.UnaryOp):
+        return [tree.operand]
+    return [tree.value] if isinstance(tree, (ast.Subscript, ast.Attribute)) else []
 
 
 def _is_method(function: ast.expr, variables: Mapping[str, Any]) -> TypeGuard[ast.Attribute]:

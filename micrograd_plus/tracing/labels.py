@@ -38,6 +38,24 @@ def assigned_names(code: CodeType) -> dict[int, str]:
     return names
 
 
+@lru_cache(maxsize=256)
+def names_in_loops(code: CodeType) -> frozenset[str]:
+    """Return the variables that `for` statements assign: `k` and `p` in `for k, p in params.items():`."""
+    names: set[str] = set()
+    todo = 0
+    for each in dis.get_instructions(code):
+        if each.opname == "FOR_ITER":
+            todo = 1
+        elif todo and each.opname in ("UNPACK_SEQUENCE", "UNPACK_EX"):
+            todo += (each.arg or 1) - 1 if each.opname == "UNPACK_SEQUENCE" else 1
+        elif todo and each.opname in STORES:
+            names.add(str(each.argval))
+            todo -= 1
+        elif each.opname not in ("CACHE", "EXTENDED_ARG"):
+            todo = 0
+    return frozenset(names)
+
+
 def submodules(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the modules inside a module with their dotted names."""
     if hasattr(module, "named_modules"):
@@ -79,26 +97,29 @@ class Namespace:
     id.
 
     Members of lists, dictionaries and objects have names too: `weights[3]`, `params["W1"]`, `model.w`. A value has the
-    name that was there first, so a variable that is left over from a loop names no parameter.
+    name that was there first; in a function, whose variables have no such order, a variable's own name comes first.
+    What is left over from a loop can hold any parameter, so those names are apart, and come last.
     """
 
-    def __init__(self, variables: dict[str, Any]):
+    def __init__(self, variables: dict[str, Any], of_loops: frozenset[str] = frozenset()):
         self.paths: dict[int, str] = {}
         self.variables: dict[int, str] = {}
+        self.left_over: dict[int, str] = {}
         self.modules: dict[int, str] = {}
         self.values: dict[int, Any] = {}
         is_notebook = "get_ipython" in variables
         for name, value in [*variables.items()]:
+            names = self.left_over if name in of_loops else self.variables
             if _is_module(value):
                 self._add_module(name, value)
             elif hasattr(value, "_data"):
                 self.values[id(value)] = value
                 if not name.startswith("_"):
-                    self.variables.setdefault(id(value), name)
+                    names.setdefault(id(value), name)
             elif not name.startswith("_") and not (is_notebook and name in ("In", "Out")):
-                self._add_members(name, value)
+                self._add_members(name, value, names)
 
-    def _add_members(self, name: str, value: Any) -> None:
+    def _add_members(self, name: str, value: Any, names: dict[int, str]) -> None:
         """Name the values and the modules in a list, a dictionary or an object."""
         todo, visited, count = [(name, value, 0)], set[int](), 0
         for path, whole, depth in todo:  # the list grows while it is read
@@ -111,7 +132,7 @@ class Namespace:
                 elif _is_value(each) and count < MOST_MEMBERS:
                     count += 1
                     self.values[id(each)] = each
-                    self.variables.setdefault(id(each), path + end)
+                    names.setdefault(id(each), path + end)
                 elif depth + 1 < DEEPEST:
                     todo.append((path + end, each, depth + 1))
 
@@ -119,7 +140,7 @@ class Namespace:
     def of_nodes(self) -> dict[int, str]:
         """The names of values and of parameters, by the id of the node, or of a value that has none."""
         names: dict[int, str] = {}
-        for each, name in [*self.paths.items(), *self.variables.items()]:
+        for each, name in [*self.paths.items(), *self.variables.items(), *self.left_over.items()]:
             value = self.values[each]
             own = name if each in self.paths else getattr(value, "label", None) or name
             names.setdefault(id(getattr(value, "node", None) or value), own)
@@ -152,8 +173,12 @@ class ProgramNames:
             frame = self.calls[number].frame
             if id(frame.f_globals) not in self._globals:
                 self._globals[id(frame.f_globals)] = Namespace(frame.f_globals)
-            namespaces = [Namespace(frame.f_locals)]  # at a module's top level: as they were when the recording ended
-            if frame.f_code.co_name != "<module>":
+            # At a module's top level, variables are as they were when the recording ended.
+            variables, is_function = frame.f_locals, frame.f_code.co_name != "<module>"
+            if is_function:
+                variables = dict(sorted(variables.items(), key=lambda item: not hasattr(item[1], "_data")))
+            namespaces = [Namespace(variables, names_in_loops(frame.f_code))]
+            if is_function:
                 namespaces.append(self._globals[id(frame.f_globals)])
             self._of_calls[number] = namespaces
         return self._of_calls[number]
@@ -184,8 +209,9 @@ class ProgramNames:
                 return namespace.paths[id(value)]
         if label := getattr(value, "label", None):
             return label
-        outward = self._outermost_first(number)
-        return next((each.variables[id(value)] for each in outward if id(value) in each.variables), None)
+        outward = [*self._outermost_first(number)]
+        names = [*(each.variables for each in outward), *(each.left_over for each in outward)]
+        return next((each[id(value)] for each in names if id(value) in each), None)
 
     def _outermost_first(self, number: int) -> Iterator[Namespace]:
         """Yield the namespaces of a call and of those around it, the outermost call first."""
@@ -294,7 +320,9 @@ class Labels:
         """Return the names of the last applications of calls whose results are assigned at once, by position."""
         last: dict[int, int] = {application.call: at for at, application in enumerate(self.applications)}
         names: dict[int, str] = {}
-        for number in sorted(self.calls, key=lambda number: -self.calls[number].position):
+        inner_first = [*reversed(self.calls)]
+        inner_first.sort(key=lambda number: -self.calls[number].position)
+        for number in inner_first:
             call = self.calls[number]
             position, outer = last.get(number), self.calls.get(call.parent)
             if position is None or outer is None:

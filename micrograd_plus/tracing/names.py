@@ -14,7 +14,7 @@ from .formulas import TEXTBOOK
 from .groups import Groups
 from .history import History
 from .labels import Labels, ProgramNames
-from .outline import Outline, requires_grad
+from .outline import Constant, Outline, requires_grad
 from .sites import ENGINE, ENTERS, is_transform_code, kind_of
 from .values import array_of, has_same_entries, np, number_text
 
@@ -78,7 +78,7 @@ class NodeNames:
                     name = self.called_function(node) or op.name
                     names.append(intern(f"{name} ({owner})") if owner else name)
                 else:
-                    has_name = label or isinstance(key, Part) or requires_grad(key)
+                    has_name = label or isinstance(key, Part) or (requires_grad(key) and not hasattr(key, "made_by"))
                     value = None if has_name else self._constant_text(key)
                     names.append(value or label or self._name_of_use(key))
                 are_constants.append(value is not None)
@@ -96,7 +96,9 @@ class NodeNames:
         expression = self._argument_expression(use.position, use.place, array)
         if expression is not None and len(expression) <= LONGEST_EXPRESSION:
             return expression
-        return name if name.isidentifier() and len(name) > 2 else _name_of_fill(array) or "leaf"
+        if name.isidentifier() and len(name) > 2:
+            return name
+        return _name_of_fill(array) or self._constant_text(key) or "leaf"
 
     def _argument_expression(self, position: int, index: int, array: Any) -> str | None:
         """Return the expression of an input in the program, if the program wrote it in the call that applied the
@@ -109,7 +111,7 @@ class NodeNames:
         application = outline.applications[position]
         call, instruction = calls.get(application.call), application.instruction
         is_preceded = outline.is_preceded_in_call(position)
-        is_first, is_inside = index == 0 and not is_preceded, False
+        is_first, is_inside = index == 0 and not self._uses_array_before(position), False
         while call is not None and call.kind == ENTERS and is_first:
             call, instruction, is_inside = calls.get(call.parent), call.instruction, True
         is_alone = not is_preceded and not outline.is_followed_in_call(position)
@@ -126,15 +128,25 @@ class NodeNames:
         is_other = _name_of_fill(array) or (written.isidentifier() and not _holds(variables.get(written), array))
         return None if is_other else written
 
+    def _uses_array_before(self, position: int) -> bool:
+        """Return whether the call of an application has used an array without a node before, except zeros and ones."""
+        while self.outline.is_preceded_in_call(position):
+            position -= 1
+            arrays = [array_of(key) for key in self.outline.inputs_at[position] if isinstance(key, Constant)]
+            if any(_name_of_fill(array) is None for array in arrays):
+                return True
+        return False
+
     def _operand(self, position: int, index: int) -> tuple[int, int]:
-        """Return the product that an input is an operand of: `a @ v` makes a matrix of a vector first."""
-        applications, outline = self.outline.applications, self.outline
-        while applications[position].op.name == "expand_dims" and outline.is_followed_in_call(position):
-            made = {id(key) for key in applications[position].output_keys}
-            places = [place for place, key in enumerate(outline.inputs_at[position + 1]) if id(key) in made]
-            if not places:
-                break
-            position, index = position + 1, places[0]
+        """Return the product that an input is an operand of: `a @ v` makes matrices of vectors first."""
+        outline, later = self.outline, position
+        if outline.applications[position].op.name == "expand_dims":
+            made = {id(key) for key in outline.applications[position].output_keys}
+            while outline.is_followed_in_call(later):
+                later += 1
+                places = [place for place, key in enumerate(outline.inputs_at[later]) if id(key) in made]
+                if places:
+                    return later, places[0]
         return position, index
 
     # Expressions ------------------------------------------
@@ -231,7 +243,7 @@ class NodeNames:
 
 def _name_of_fill(array: Any) -> str | None:
     """Return `zeros` or `ones` for an array of these, such as a first hidden state."""
-    fills = (("zeros", 0), ("ones", 1)) if array is not None and np.size(array) else ()
+    fills = (("zeros", 0), ("ones", 1)) if np.ndim(array) and np.size(array) else ()
     return next((name for name, fill in fills if np.all(np.equal(array, fill))), None)
 
 

@@ -232,8 +232,8 @@ def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
     names = []
     for name, node in zip(plain, order, strict=True):
         seen[name] += 1
-        is_number = words.is_constant(trace["nodes"][node]) and words.scalar(trace, trace["nodes"][node]["value"])
-        names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_number else name)
+        is_constant = words.is_constant(trace["nodes"][node])
+        names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
     return names
 
 

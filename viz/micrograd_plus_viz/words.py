@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache, partial
 from html import unescape
 from typing import Any
@@ -46,8 +47,12 @@ def _constant(trace: Trace, node: Trace) -> str | None:
 
 
 def is_constant(node: Trace) -> bool:
-    """Return whether a node is a number or an array that the program has no name for and does not train."""
-    return node["kind"] == "leaf" and not node["label"] and not node["requires_grad"]
+    """Return whether a node is a leaf whose only name is its value."""
+    if node["kind"] != "leaf" or node["label"]:
+        return False
+    with suppress(ValueError):
+        return node["name"] in ("True", "False") or complex(node["name"]) is not None
+    return False
 
 
 def program_names(trace: Trace) -> list[str | None]:
