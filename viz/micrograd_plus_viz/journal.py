@@ -134,10 +134,11 @@ def sentences(
         subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
         who = list(dict.fromkeys(_name(entry, names) for entry in group))
         more = f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else ""
+        how = f" by {by}" if subject == "the program" and kind in ("scale", "write") and by else ""
         numbers = ""
         if len(group) == 1 and kind not in ("clear", "keep") and None not in (group[0]["before"], group[0]["after"]):
             numbers = f", from {brief(group[0]['before'])} to {brief(group[0]['after'])}"
-        yield f"{subject} {ACTIONS[kind]} {', '.join(who[:MOST_NAMES])}{more}{numbers}"
+        yield f"{subject} {ACTIONS[kind]} {', '.join(who[:MOST_NAMES])}{more}{how}{numbers}"
 
 
 def _name(entry: Trace, names: list[str]) -> str:

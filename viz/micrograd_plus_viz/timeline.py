@@ -324,8 +324,8 @@ class _Between:
             brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
             sentences = [*journal.sentences(alike, self.names, brief, differ)]
             if sentences:
-                first, *_ = sentences
-                say = f"{first[0].upper() if first.startswith('the ') else first[0]}{first[1:]}."
+                say = "; ".join(sentences)
+                say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."
                 moments.append(Moment(_word(alike[0], self.trace["sites"]), say, *self._leaf_states(place)))
             alike.clear()
 
