@@ -308,7 +308,7 @@ def test_a_moment_tells_which_gradients_clipping_left_alone():
     assert kept == "clip_grad_value_ did not change the gradient of v."
 
 
-def test_a_value_of_micrograd_made_under_no_grad_keeps_its_gradient_in_the_next_walk():
+def test_a_value_made_under_no_grad_keeps_its_gradient():
     a, b = Value(2.0), Value(3.0)
     with mg.record() as trace:
         with mg.no_grad():

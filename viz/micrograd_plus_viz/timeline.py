@@ -232,7 +232,7 @@ def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
     names = []
     for name, node in zip(plain, order, strict=True):
         seen[name] += 1
-        is_constant = words.is_constant(trace["nodes"][node])
+        is_constant = words.is_constant(trace, trace["nodes"][node])
         names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
     return names
 

@@ -43,15 +43,15 @@ def names(trace: Trace) -> list[str]:
 
 def _constant(trace: Trace, node: Trace) -> str | None:
     """Return the value of a constant as its name; None for any other node."""
-    return scalar(trace, node["value"]) if is_constant(node) else None
+    return scalar(trace, node["value"]) if is_constant(trace, node) else None
 
 
-def is_constant(node: Trace) -> bool:
-    """Return whether a node is a leaf whose only name is its value."""
-    if node["kind"] != "leaf" or node["label"]:
+def is_constant(trace: Trace, node: Trace) -> bool:
+    """Return whether a node is a number that the program has no name for. A `Value` that wraps one is called by it."""
+    if node["kind"] != "leaf" or node["label"] or scalar(trace, node["value"]) is None:
         return False
     with suppress(ValueError):
-        return node["name"] in ("True", "False") or complex(node["name"]) is not None
+        return not node["requires_grad"] or complex(node["name"]) is not None
     return False
 
 
