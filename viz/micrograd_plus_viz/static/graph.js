@@ -291,8 +291,10 @@ function drawGraph(data, act, details) {
   const groupLabel = (i) => [groups.names[i], groups.notes[i], `closed group of ${groups.counts[i]} nodes`]
     .filter((note) => note !== `${groups.counts[i]} nodes`).join(", ");
 
+  const valueOf = (i) => (now.unborn.has(i) ? "not computed yet" : valueCaption(data, data.nodes[i].value));
+
   const labelOf = ({ kind, i }, held) => [data.names[i], data.nodes[i].kind,
-    kind === "s" ? "drawn again at its use" : "", held, flowText(data.nodes[i]),
+    kind === "s" ? "drawn again at its use" : "", valueOf(i), held, flowText(data.nodes[i]),
     data.insides[i] === undefined ? "" : "has a walk inside"].filter(Boolean).join(", ");
 
   // The width of a line shows the size of its gradient.
