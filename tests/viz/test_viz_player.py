@@ -186,9 +186,9 @@ def test_the_nodes_tell_what_has_arrived_so_far(open_player):
     page = open_player(trace)
     expect(page.locator("#n6 .gradient")).to_have_text("grad 1")
     expect(page.locator("#n0 .gradient")).to_have_text("")
-    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, 2")
     page.keyboard.press("End")
-    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, grad 25")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, 2, grad 25")
     expect(page.locator("#n0 .gradient")).to_have_text("grad 25")
     expect(page.locator("#n1 .gradient")).to_have_text("grad 19")
 
