@@ -3,7 +3,8 @@
     python tests/lesson_matrix.py [01 04 ...]
 
 One browser, one load a lesson: the viewport and the colours change in place. A line for each lesson, then each finding:
-what axe says, what is wider than its page, and texts of drawings with too little contrast. `find_faults` is the part that tests use.
+what axe says, what is wider than its page, and texts of drawings with too little contrast. `find_faults` is the part
+that tests use.
 """
 
 from __future__ import annotations
