@@ -531,8 +531,3 @@ const TICK = "\x60";
 function richText(text) {
   return text.split(TICK).map((part, i) => (i % 2 ? make("code", "", part) : document.createTextNode(part)));
 }
-
-// The same for a screen reader.
-function plainText(text) {
-  return text.replaceAll(TICK, "");
-}
