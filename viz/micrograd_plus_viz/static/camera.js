@@ -3,6 +3,8 @@
 const LARGEST = 1.5;
 const ROOM_OF_A_LAPTOP = 1050;
 const READABLE = 0.62;
+// How much larger a drawing is on a large screen.
+const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MARGIN = 24;
 const OVERVIEW = [158, 64];
@@ -26,9 +28,7 @@ function makeCamera(svg, world, overview, scene) {
     scene.moved();
   }
 
-  // On a large screen, a small graph grows with it.
-  const largest = () => LARGEST * Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP));
-  const wholeScale = () => Math.min(largest(), (room[0] - 4) / scene.size()[0], (room[1] - 4) / scene.size()[1]);
+  const wholeScale = () => Math.min(LARGEST * growthIn(room), (room[0] - 4) / scene.size()[0], (room[1] - 4) / scene.size()[1]);
 
   function whole() {
     view.own = false;

@@ -107,7 +107,7 @@ function makeEvent(data, graph) {
       const fits = (times) => width * times < 0.62 * room[0] && (height - (unlike ? SCALE_HIGH : 0)) * times
         < 0.55 * room[1];
       const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
-      const wanted = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP)) * (numbers ? 1.35 : 1);
+      const wanted = growthIn(room) * (numbers ? 1.35 : 1);
       for (const scale of new Set([wanted, 1])) {
         if (!fits(scale) && (scale > 1 || size !== EVENT_SIZES.at(-1))) continue;
         const place = findPlace([width * scale, height * scale], room, stage, ground);

@@ -272,8 +272,8 @@ function drawGraph(data, act, details) {
     const place = data.nodes[i].value;
     if (item.form.named) item.lines[1] = item.lines[2] = null;
     else if (tiles.value) {
-      item.lines[1] = valueCaption(data, place);
-      item.lines[2] = lastLine(data, i, tiles.gradient ? gradientCaption(data, holds) : null);
+      item.lines[1] = item.form.bare ? null : valueCaption(data, place);
+      item.lines[2] = lastLine(data, i, tiles.gradient && !item.form.bare ? gradientCaption(data, holds) : null);
       if (item.shownValue !== place) fillSlot(item, "value", tileOf(valueAt(data, place), tileSize), tiles.value);
       item.shownValue = place;
       if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {

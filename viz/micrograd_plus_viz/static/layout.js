@@ -72,10 +72,11 @@ function foldLayers(layers, height, sizeOf, high, down) {
 function inRows(layers, height, sizeOf, across, room, gap) {
   const one = placesInFrame(layers, height, sizeOf, across);
   if (!room) return one;
-  const scaleOf = ({ width, height: tall }) => Math.min(1, room[0] / width, room[1] / tall);
+  const most = growthIn(room);
+  const scaleOf = ({ width, height: tall }) => Math.min(most, room[0] / width, room[1] / tall);
   const widest = Math.max(...layers.flat().map((part) => sizeOf(part)[0])) + across;
   let best = one;
-  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < 1 && layers.length > (room[0] < NARROW ? rows : 2 * rows);
+  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length > (room[0] < NARROW ? rows : 2 * rows);
     rows += 1) {
     for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
       const laid = stackRows(cutInRows(layers, sizeOf, across, width, over)
