@@ -7,21 +7,23 @@ const READABLE = 0.62;
 const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MARGIN = 24;
+const UPPER = 0.42;
 const OVERVIEW = [158, 64];
 
 // `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
 function makeCamera(svg, world, overview, scene) {
   const view = { x: 0, y: 0, scale: 1, own: false };
   let room = [0, 0];
+  // In a narrow room, the event opens below the nodes of its step.
+  const isNarrow = () => room[0] < NARROW;
 
   function show(scale, x, y) {
     const changed = scale !== view.scale;
     const size = scene.size();
     const centred = (at, whole, there, most) => (whole * scale <= there ? Math.min(most, (there - whole * scale) / 2)
       : Math.min(8, Math.max(there - whole * scale - 8, at)));
-    // In a narrow room, the event opens below the drawing.
-    Object.assign(view, { scale, x: centred(x, size[0], room[0], Infinity), y: centred(y, size[1], room[1],
-      room[0] < NARROW ? MARGIN : Infinity) });
+    Object.assign(view, { scale, x: centred(x, size[0], room[0], Infinity), y: isNarrow() ? Math.min(MARGIN,
+      Math.max(UPPER * room[1] - size[1] * scale, y)) : centred(y, size[1], room[1], Infinity) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
     if (changed) scene.write();
     showOverview();
@@ -32,7 +34,7 @@ function makeCamera(svg, world, overview, scene) {
 
   function whole() {
     view.own = false;
-    show(wholeScale(), 0, 0);
+    show(wholeScale(), 0, MARGIN);
   }
 
   function zoom(factor, at = [room[0] / 2, room[1] / 2]) {
@@ -46,15 +48,20 @@ function makeCamera(svg, world, overview, scene) {
   function reveal(boxes) {
     if (!boxes.length || !room[0]) return;
     const fits = wholeScale();
-    if (!view.own && fits >= READABLE) { show(fits, 0, 0); return; }
+    const isWhole = !view.own && fits >= READABLE;
+    if (isWhole && !isNarrow()) { show(fits, 0, 0); return; }
     const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
-    const most = Math.min((room[0] - MARGIN) / (right - left), (room[1] - MARGIN) / (bottom - top));
-    const scale = Math.min(view.own ? view.scale : Math.max(fits, 1), most);
-    const seen = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4
-      && top * scale + view.y >= 4 && bottom * scale + view.y <= room[1] - 4;
-    if (!seen) show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+    const high = isNarrow() ? UPPER * room[1] : room[1];
+    const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
+    const scale = isWhole ? fits : Math.min(view.own ? view.scale : Math.max(fits, 1), most);
+    const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
+    const isSeen = isAcross && top * scale + view.y >= 4 && bottom * scale + view.y <= high - 4;
+    if (!isSeen) {
+      show(scale, isAcross ? view.x : room[0] / 2 - (left + right) / 2 * scale, isNarrow() ? Math.max(MARGIN - top * scale,
+        high - 4 - bottom * scale) : room[1] / 2 - (top + bottom) / 2 * scale);
+    }
   }
 
   // Moves the drawing so that a box is at a place of the screen.
