@@ -67,8 +67,8 @@ function makeCamera(svg, world, overview, scene) {
   // Moves the drawing so that a box is at a place of the screen.
   const hold = (box, [x, y]) => show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
 
-  // The overview takes the corner where it covers least; where it would cover nodes, it is shown only to those who move
-  // the drawing by hand.
+  // The overview takes the corner where it covers least. Where it would cover nodes, and in a narrow room, it is shown
+  // only to those who move the drawing by hand.
   function showOverview() {
     const [size, [width, height]] = [scene.size(), room.map((side) => side / view.scale)];
     const isPart = width < size[0] - 2 || height < size[1] - 2;
@@ -81,7 +81,7 @@ function makeCamera(svg, world, overview, scene) {
       const [right, low] = CORNERS[covered.indexOf(least)];
       overview.classList.toggle("at-left", !right);
       overview.classList.toggle("at-top", !low);
-      overview.classList.toggle("shown", view.own || !least);
+      overview.classList.toggle("shown", view.own || !least && !isNarrow());
     } else overview.classList.remove("shown");
     if (!overview.lastChild) return;
     for (const [name, value] of Object.entries({ x: -view.x / view.scale, y: -view.y / view.scale, width, height })) {
