@@ -49,7 +49,7 @@ def test_a_large_screen_shows_larger_nodes():
     def chain():
         y = mg.tensor(0.7, requires_grad=True)
         with mg.record() as trace:
-            for _ in range(35):
+            for _ in range(39):
                 y = mg.sin(y)
             y.backward()
         return trace
