@@ -7,14 +7,15 @@ const READABLE = 0.62;
 const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MARGIN = 24;
-const UPPER = 0.42;
+const MOST_BELOW = 0.6;
 const OVERVIEW = [158, 64];
 
 // `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
 function makeCamera(svg, world, overview, scene) {
   const view = { x: 0, y: 0, scale: 1, own: false };
   let room = [0, 0];
-  // In a narrow room, the event opens below the nodes of its step.
+  // In a narrow room, the event opens below the nodes of its step; it needs this height.
+  let below = 0;
   const isNarrow = () => room[0] < NARROW;
 
   function show(scale, x, y) {
@@ -22,18 +23,20 @@ function makeCamera(svg, world, overview, scene) {
     const size = scene.size();
     const centred = (at, whole, there, most) => (whole * scale <= there ? Math.min(most, (there - whole * scale) / 2)
       : Math.min(8, Math.max(there - whole * scale - 8, at)));
-    Object.assign(view, { scale, x: centred(x, size[0], room[0], Infinity), y: isNarrow() ? Math.min(MARGIN,
-      Math.max(UPPER * room[1] - size[1] * scale, y)) : centred(y, size[1], room[1], Infinity) });
+    Object.assign(view, { scale, x: centred(x, size[0], room[0], Infinity), y: isNarrow()
+      ? Math.min(MARGIN, Math.max(0, (room[1] - size[1] * scale) / 2), Math.max(room[1] - below - size[1] * scale, y))
+      : centred(y, size[1], room[1], Infinity) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
     if (changed) scene.write();
     showOverview();
     scene.moved();
   }
 
-  const wholeScale = () => Math.min(LARGEST * growthIn(room), (room[0] - 4) / scene.size()[0], (room[1] - 4) / scene.size()[1]);
+  const wholeScale = () => Math.min(LARGEST * growthIn(room), ...scene.size().map((side, k) => (room[k] - 4) / side));
 
   function whole() {
     view.own = false;
+    below = 0;
     show(wholeScale(), 0, MARGIN);
   }
 
@@ -44,23 +47,25 @@ function makeCamera(svg, world, overview, scene) {
     show(scale, at[0] - (at[0] - view.x) * by, at[1] - (at[1] - view.y) * by);
   }
 
-  // Brings boxes into view at a readable size; the view stays if they are visible.
-  function reveal(boxes) {
+  // Brings boxes into view at a readable size, above the height of an event; the view stays if they are visible.
+  function reveal(boxes, height = 0) {
     if (!boxes.length || !room[0]) return;
+    below = Math.min(height, MOST_BELOW * room[1]);
     const fits = wholeScale();
     const isWhole = !view.own && fits >= READABLE;
     if (isWhole && !isNarrow()) { show(fits, 0, 0); return; }
     const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
-    const high = isNarrow() ? UPPER * room[1] : room[1];
+    const high = room[1] - (isNarrow() ? below : 0);
     const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
     const scale = isWhole ? fits : Math.min(view.own ? view.scale : Math.max(fits, 1), most);
     const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
     const isSeen = isAcross && top * scale + view.y >= 4 && bottom * scale + view.y <= high - 4;
     if (!isSeen) {
-      show(scale, isAcross ? view.x : room[0] / 2 - (left + right) / 2 * scale, isNarrow() ? Math.max(MARGIN - top * scale,
-        high - 4 - bottom * scale) : room[1] / 2 - (top + bottom) / 2 * scale);
+      const x = isAcross ? view.x : room[0] / 2 - (left + right) / 2 * scale;
+      show(scale, x, isNarrow() ? Math.max(MARGIN - top * scale, high - 4 - bottom * scale)
+        : room[1] / 2 - (top + bottom) / 2 * scale);
     }
   }
 
@@ -142,6 +147,6 @@ function makeCamera(svg, world, overview, scene) {
   });
 
   return { view, boxes: scene.boxes, whole, zoom, reveal, resize, onScreen, drawOverview, wholeScale, room: () => room,
-    hold, overviewBox,
+    hold, overviewBox, isNarrow,
     stay: () => show(view.scale, view.x, view.y) };
 }

@@ -513,9 +513,10 @@ function drawGraph(data, act, details) {
 
   // The view -----------------
 
-  function follow(step) {
+  // `below` is the height of the step's event.
+  function follow(step, below) {
     keepPlaces(step);
-    if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]));
+    if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]), below);
     else if (!view.own) camera.whole();
     fillNear();
   }

@@ -7,7 +7,8 @@ const HEAD = 18;
 const PAD = 8;
 const BETWEEN_TILES = 6;
 const LINES = ["name", "value", "gradient"];
-// How much a node shows: tiles above or beside each other, smaller tiles, tiles without captions, lines of text, its name.
+// How much a node shows: tiles above or beside each other, smaller tiles, tiles without captions, lines of text, or
+// its name.
 const DETAILS = {
   stacked: { tiles: "node" }, beside: { tiles: "node", beside: true }, smaller: { tiles: "small" },
   "smaller beside": { tiles: "small", beside: true }, bare: { tiles: "tiny", beside: true, bare: true },
