@@ -21,11 +21,10 @@ function makeCamera(svg, world, overview, scene) {
   function show(scale, x, y) {
     const changed = scale !== view.scale;
     const size = scene.size();
-    const centred = (at, whole, there, most) => (whole * scale <= there ? Math.min(most, (there - whole * scale) / 2)
-      : Math.min(8, Math.max(there - whole * scale - 8, at)));
-    Object.assign(view, { scale, x: centred(x, size[0], room[0], Infinity), y: isNarrow()
-      ? Math.min(MARGIN, Math.max(0, (room[1] - size[1] * scale) / 2), Math.max(room[1] - below - size[1] * scale, y))
-      : centred(y, size[1], room[1], Infinity) });
+    const [free, freeBelow] = [0, 1].map((axis) => room[axis] - size[axis] * scale);
+    const centred = (at, left) => (left >= 0 ? left / 2 : Math.min(8, Math.max(left - 8, at)));
+    Object.assign(view, { scale, x: centred(x, free), y: !isNarrow() ? centred(y, freeBelow)
+      : Math.min(MARGIN, Math.max(0, freeBelow / 2), Math.max(freeBelow - below, y)) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
     if (changed) scene.write();
     showOverview();
@@ -59,7 +58,7 @@ function makeCamera(svg, world, overview, scene) {
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
     const high = room[1] - (isNarrow() ? below : 0);
     const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
-    const scale = isWhole ? fits : Math.min(view.own ? view.scale : Math.max(fits, 1), most);
+    const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(view.own ? view.scale : Math.max(fits, 1), most);
     const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
     const isSeen = isAcross && top * scale + view.y >= 4 && bottom * scale + view.y <= high - 4;
     if (!isSeen) {
