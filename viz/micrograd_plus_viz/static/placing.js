@@ -105,7 +105,7 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
       const isSmall = scale < leastOf(way);
       const untold = scale >= FULL_TEXT && !isSmall ? 0 : parts.reduce((sum, part) => sum + (isSmall ? 1
         : untoldOf(part, laid.boxes.get(part), scale, way.detail)) * (part[0] === "g" ? parts.length : 1), 0);
-      const isGood = untold <= (way.detail === "bare" ? parts.length / 8 : 0);
+      const isGood = untold <= (way.detail === "bare" ? parts.length / 6 : 0);
       if (!best || (best.isGood ? isGood && scale > WORTH_CLOSER * best.scale : isGood || untold < best.untold)) {
         best = { laid, untold, isGood, scale };
       }
