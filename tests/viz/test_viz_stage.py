@@ -242,19 +242,22 @@ def test_variables_show_their_values_of_the_round(open_player):
 
 
 def test_a_name_with_several_values_shows_the_latest(open_player):
-    x = mg.tensor(2.0, requires_grad=True)
+    x, w = (mg.tensor(value, requires_grad=True) for value in (2.0, [-2.0, 1.0]))
     with mg.record() as trace:
-        y = x
+        y, z = x, w
         for _ in range(3):
             y = y * x
-        y.backward()
+            z = z * w
+        (y * z.sum()).backward()
     page = open_player(trace, details=False)
     page.keyboard.press("v")
     seen = []
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-        seen.append(page.locator(".variables div").filter(has_text="y").locator("dd").text_content())
-    assert seen == ["4", "8", "16"]
+        page.keyboard.press("ArrowRight")
+        seen.append([page.locator(".variables div").filter(has_text=name).locator("dd").text_content()
+                     for name in ("y", "z")])  # fmt: skip
+    assert seen == [["4", "(2,) ±4"], ["8", "(2,) ±8"], ["16", "(2,) ±16"]]
 
 
 def test_only_playing_is_in_sight_and_the_rest_behind_one_button(open_player, page):

@@ -51,14 +51,14 @@ function makeCamera(svg, world, overview, scene) {
     if (!boxes.length || !room[0]) return;
     below = Math.min(height, MOST_BELOW * room[1]);
     const fits = wholeScale();
-    const isWhole = !view.own && fits >= READABLE;
+    const isWhole = !view.own && fits >= READABLE * growthIn(room);
     if (isWhole && !isNarrow()) { show(fits, 0, 0); return; }
     const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
     const high = room[1] - (isNarrow() ? below : 0);
     const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
-    const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(view.own ? view.scale : Math.max(fits, 1), most);
+    const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(view.own ? view.scale : Math.max(fits, growthIn(room)), most);
     const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
     const isSeen = isAcross && top * scale + view.y >= 4 && bottom * scale + view.y <= high - 4;
     if (!isSeen) {

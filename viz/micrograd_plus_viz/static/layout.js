@@ -6,6 +6,7 @@ const ACROSS_GROUPS = 86;
 const BETWEEN_ROWS = 30;
 const MOST_ROWS = 5;
 const NARROW = 600;
+const SMALL = 0.75;
 const MOST_COLUMNS = 6;
 const DOWN = 14;
 const INSET = 12;
@@ -76,8 +77,8 @@ function inRows(layers, height, sizeOf, across, room, gap) {
   const scaleOf = ({ width, height: tall }) => Math.min(most, room[0] / width, room[1] / tall);
   const widest = Math.max(...layers.flat().map((part) => sizeOf(part)[0])) + across;
   let best = one;
-  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length > (room[0] < NARROW ? rows : 2 * rows);
-    rows += 1) {
+  const least = room[0] < NARROW || scaleOf(one) < SMALL * most ? 1 : 2;
+  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length > least * rows; rows += 1) {
     for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
       const laid = stackRows(cutInRows(layers, sizeOf, across, width, over)
         .map((row) => placesInFrame(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));

@@ -123,11 +123,8 @@ function makeProgram(data, act, inFilm = false) {
     shownUpTo = upTo;
     const latest = new Map();
     for (const [name, i] of named) if (i <= upTo) latest.set(name, i);
-    const shown = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => {
-      const value = valueAt(data, data.nodes[i].value);
-      return make("div", "", make("dt", "", name), make("dd", "", !value ? "?" : isScalar(value) ? number(value.data[0])
-        : shapeText(value.shape)));
-    });
+    const shown = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
+      make("dd", "", ownValueCaption(data, data.nodes[i].value) || "?")));
     variables.replaceChildren(...shown);
   }
 
