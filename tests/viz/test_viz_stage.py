@@ -219,6 +219,10 @@ def test_the_program_stands_beside_the_stage_and_leads_to_steps(open_player, pag
     expect(page.locator(".counter")).to_have_text(f"1 / {len(trace.steps)}")
     page.locator(".node.application").first.click()
     expect(page.locator(".program-line.chosen")).to_contain_text("loss = w * w")
+    page.keyboard.press("Escape")
+    expect(page.locator(".program-line.chosen")).to_have_count(0)
+    page.locator(".node.leaf").first.click()
+    expect(page.locator(".program-line.chosen")).to_contain_text("loss = w * w")
     page.set_viewport_size({"width": 420, "height": 860})
     page.keyboard.press("Escape")
     assert page.locator(".program").bounding_box()["y"] > page.locator(".stage").bounding_box()["y"]

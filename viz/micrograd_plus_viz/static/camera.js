@@ -58,7 +58,8 @@ function makeCamera(svg, world, overview, scene) {
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
     const high = room[1] - (isNarrow() ? below : 0);
     const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
-    const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(view.own ? view.scale : Math.max(fits, growthIn(room)), most);
+    const wanted = view.own ? view.scale : Math.max(fits, growthIn(room));
+    const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(wanted, most);
     const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
     const isSeen = isAcross && top * scale + view.y >= 4 && bottom * scale + view.y <= high - 4;
     if (!isSeen) {

@@ -62,10 +62,10 @@ function makeProgram(data, act, inFilm = false) {
   const siteOf = (node) => (node === undefined || node === null ? {} : data.nodes[node]);
   const known = (site) => (site ? rows.get(keyOf(site.file, site.line)) : undefined);
 
-  // Marks the line of a chosen node.
+  // Marks the line of a chosen node; of an input, the line that reads it first.
   function choose(node) {
     chosen?.row.classList.remove("chosen");
-    chosen = known(siteOf(node).site);
+    chosen = known(siteOf(node).site ?? siteOf(data.edges.find(([start]) => start === node)?.[1]).site);
     chosen?.row.classList.add("chosen");
   }
 
