@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import random
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from quizzed import curve, holds, layer, leaf, readable, twice
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from micrograd_plus import exercises
+from micrograd_plus import exercises, nn
 from micrograd_plus.checks import museum
 from micrograd_plus.formulas import notation, symbols
 from micrograd_plus.formulas.symbols import Symbol
+from micrograd_plus_viz import javascript
 from micrograd_plus_viz.formula import sanitize
+from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.quizzes import formula_choices, payload_parts, sealed_answers
 from micrograd_plus_viz.quizzes.questions import KINDS
 from micrograd_plus_viz.quizzes.step_choice import MIX, Chooser
@@ -327,6 +330,25 @@ def test_a_formula_stands_among_others_that_say_something_else():
         assert len(set(texts)) == len(texts) >= 3
         right = texts[int(asked.right[0])]
         assert right == step.formula.text.replace(" ", "").replace("²", "^2")
+
+
+def test_formulas_to_choose_from_call_operands_as_the_graph_does():
+    cell = nn.LSTMCell(2, 2, rng=np.random.default_rng(0))
+    state = (mg.tensor(np.zeros((1, 2))),) * 2
+    with mg.record() as trace:
+        for _ in range(3):
+            state = cell(mg.tensor(np.ones((1, 2))), state)
+        (state[0] * 3.0).sum().backward()
+    data = load_window(trace)[0]
+    names = javascript.call("(data => JSON.stringify(data.steps.map((step) => namesOf(data, step))))", payload(data))
+    numbered = 0
+    for step, called in zip(data["steps"], names, strict=True):
+        choices = formula_choices.formula_choices(data, step, random.Random(0))
+        for symbol in [each for tree in choices.trees for each in tree.iter()] if choices else ():
+            if symbol.get("data-name") in called:
+                assert symbol.text == called[symbol.get("data-name")]
+                numbered += "#" in symbol.text
+    assert numbered > 20
 
 
 def test_formulas_that_mean_the_same_are_no_choices():

@@ -20,7 +20,7 @@ from .. import words
 from ..formula import sanitize
 from ..formula_lines import lines
 from ..trace_input import Trace
-from ..words import program_terms
+from ..words import names_of_symbols, numbered_terms, written_symbol
 from . import formula_values
 
 MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
@@ -58,7 +58,8 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     known = KnownFormulas(trace, step, places)
     known.add(tree)
     wrong: list[tuple[ET.Element, str]] = []
-    names = _names(trace, step)
+    names = _names(trace, step, tree)
+    _call_symbols(tree, names)
     if {each.get("data-name") for each in tree.iter()} - {None, "contribution", "upstream", *names}:
         return None  # it reads an intermediate result of the forward pass, which students cannot know
     slips, others = list(_slips(tree, names)), list(_of_others(trace, step, names))
@@ -166,12 +167,20 @@ def _canonical(tree: ET.Element, places: dict[str, str]) -> str:
     return "·".join(sorted(side.split("·"))) if not re.search(r"[()+−/]", side) else side
 
 
-def _names(trace: Trace, step: Trace) -> dict[str, str]:
-    """Return the program's names of the inputs and the result, or the rule's letters."""
-    node_names = program_terms(trace)
-    node = trace["nodes"][step["node"]]
-    result = {each["name"]: node_names[each["node"]] or each["name"] for each in node["inputs"]}
-    return result | {"out": node_names[step["node"]] or "out"}
+def _names(trace: Trace, step: Trace, tree: ET.Element) -> dict[str, str]:
+    """Return the names that the stage gives to the inputs and the result in the formula of a step."""
+    letters = [each["name"] for each in trace["nodes"][step["node"]]["inputs"]]
+    shown = dict.fromkeys(letters) | {each.get("data-name"): each.text for each in tree.iter()}
+    called = names_of_symbols(trace, step, "".join([f'<mi data-name="{each}">{each}</mi>' for each in letters]))
+    called["out"] = numbered_terms(trace)[step["node"]] or "out"
+    return {name: written_symbol(name, shown.get(name) or name, called) for name in called}
+
+
+def _call_symbols(tree: ET.Element, names: dict[str, str]) -> None:
+    """Write names in the place of the symbols of a formula."""
+    for each in tree.iter():
+        if len(each) == 0 and (name := each.get("data-name", "")) in names:
+            each.text = names[name]
 
 
 def _right_side(tree: ET.Element) -> ET.Element | None:
