@@ -343,7 +343,7 @@ def test_formulas_to_choose_from_call_operands_as_the_graph_does():
     names = javascript.call("(data => JSON.stringify(data.steps.map((step) => namesOf(data, step))))", payload(data))
     numbered = 0
     for step, called in zip(data["steps"], names, strict=True):
-        choices = formula_choices.formula_choices(data, step, random.Random(0))
+        choices = formula_choices.formula_choices(data, step, random.Random(0))  # noqa: S311 - no secret
         for symbol in [each for tree in choices.trees for each in tree.iter()] if choices else ():
             if symbol.get("data-name") in called:
                 assert symbol.text == called[symbol.get("data-name")]

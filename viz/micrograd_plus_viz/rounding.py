@@ -10,6 +10,8 @@ import math
 from typing import Any
 
 Trace = dict[str, Any]
+Errors = dict[int, float]
+"""Rounding errors: the index of each value, and the size of the terms beside it."""
 EPSILONS = {"float16": 2.0**-10, "float32": 2.0**-23, "complex64": 2.0**-23}
 EPSILON = 2.0**-52
 MOST_EPSILONS = 32
@@ -21,27 +23,14 @@ def mark_rounding(trace: Trace) -> None:
     What a rule makes of rounding errors alone is one, too.
     """
     values = trace["values"]
-    found: dict[int | None, float] = {}
+    found: Errors = {}
     for step in trace["steps"]:
-        sent = step["contribution"] if step["raw"] is None else step["raw"]
         arrived = [place for name, place in step["reads"].items() if name.startswith("upstream[")] or [step["upstream"]]
-        if None in (sent, step["contribution"], step["after"], *arrived):
-            continue
-        if all(place in found for place in arrived):
-            _carry(values, found, arrived, sent)
-        elif step["local"] is None and _is_rounding_of_rule(values, step, arrived, sent):
-            found[sent] = max(_largest(values[place]) for place in arrived)
-        for terms, total in (([sent], step["contribution"]), ([step["contribution"], step["before"]], step["after"])):
-            known = [place for place in terms if place is not None]
-            if total in known:
-                continue
-            if all(place in found for place in known):
-                _carry(values, found, known, total)
-            else:
-                largest = max(_largest(values[place]) for place in known)
-                epsilon = EPSILONS.get(values[total]["dtype"], EPSILON)
-                if 0 < _largest(values[total]) <= MOST_EPSILONS * epsilon * largest:
-                    found[total] = largest
+        sent, summed = step["contribution"], step["raw"]
+        if None not in (sent, step["after"], *arrived):
+            _look_at_rule(values, found, step, arrived)
+            _look_at_sum(values, found, [sent if summed is None else summed], sent)
+            _look_at_sum(values, found, [sent, *[step["before"]] * step["accumulates"]], step["after"])
     # What a leaf has in the end is a copy.
     alike = {repr(values[place]): largest for place, largest in found.items()}
     for place, value in enumerate(values) if found else ():
@@ -49,7 +38,28 @@ def mark_rounding(trace: Trace) -> None:
             values[place] = value | {"beside": largest}
 
 
-def _carry(values: list[Trace], found: dict[int | None, float], terms: list[int], total: int) -> None:
+def _look_at_rule(values: list[Trace], found: Errors, step: Trace, arrived: list[int]) -> None:
+    """Add what a rule gave, before any sum over axes, if it is only a rounding error."""
+    given = step["contribution"] if step["raw"] is None else step["raw"]
+    if all(place in found for place in arrived):
+        _carry(values, found, arrived, given)
+    elif step["local"] is None and _is_rounding_of_rule(values, step, arrived, given):
+        found[given] = max(_largest(values[place]) for place in arrived)
+
+
+def _look_at_sum(values: list[Trace], found: Errors, terms: list[int], total: int) -> None:
+    """Add the sum of entries or of values, if their cancellation leaves only a rounding error."""
+    if total in terms or None in terms:
+        return
+    if all(place in found for place in terms):
+        _carry(values, found, terms, total)
+        return
+    largest, epsilon = max(_largest(values[place]) for place in terms), EPSILONS.get(values[total]["dtype"], EPSILON)
+    if 0 < _largest(values[total]) <= MOST_EPSILONS * epsilon * largest:
+        found[total] = largest
+
+
+def _carry(values: list[Trace], found: Errors, terms: list[int], total: int) -> None:
     """Mark what was computed from rounding errors alone; it is beside the same terms as they."""
     largest = max(_largest(values[place]) for place in terms)
     if largest and (size := _largest(values[total])):

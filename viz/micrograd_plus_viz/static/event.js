@@ -35,15 +35,14 @@ function factorsOf(data, step) {
   return parts.map((part, k) => (k % 2 ? { sign: part } : factorOf(step, names, part)));
 }
 
-const [TRANSPOSED, ROWS] = ["\u22a4", "\u25a4"];
-
+// A factor, whose name may end with marks for the matrix of its rows and for its transpose.
 function factorOf(step, names, part) {
-  const [transposed, rows] = [TRANSPOSED, ROWS].map((mark) => part.includes(mark));
-  const name = part.replace(ROWS, "").replace(TRANSPOSED, "");
+  const [, name, rows, transposed] = /^(.*?)(\u25a4?)(\u22a4?)$/.exec(part);
   const called = names[name] ?? name;
-  const word = `${rows ? `reshape(${called})` : called}${transposed ? "\u1d40" : ""}`;
-  return name in step.upstreams ? { name, place: step.upstreams[name], word, of: "upstream", transposed, rows }
-    : { name, place: step.reads[name], word, from: name, transposed, rows };
+  const shown = { name, rows, transposed,
+    word: `${rows ? `reshape(${called})` : called}${transposed ? "\u1d40" : ""}` };
+  return name in step.upstreams ? { ...shown, place: step.upstreams[name], of: "upstream" }
+    : { ...shown, place: step.reads[name], from: name };
 }
 
 // A value as the matrix of all its rows.

@@ -480,7 +480,6 @@ function formula(mathml, name, label, names = {}, stops = false) {
     if (stops && !seen.has(meant)) symbol.setAttribute("tabindex", "0");
     seen.add(meant);
   }
-  if (stops) annotateFunctions(holder);
   return holder;
 }
 
