@@ -43,7 +43,7 @@ def product_of(trace: Trace, step: Trace) -> str | None:
 
 
 def sum_in_rule(trace: Trace, step: Trace) -> list[int]:
-    """Return the axes over which a rule itself sums its upstream, as that of a bias; nothing for any other rule."""
+    """Return the axes over which a rule itself sums its upstream, as for a bias; nothing for any other rule."""
     if step["local"] is not None or step["summed_axes"]:
         return []
     equation = _inner(parse(mathml_of_step(trace, step)))
@@ -217,4 +217,4 @@ def _product_of_einsum(arguments: list[ET.Element]) -> list[str] | None:
 
 
 CALLS = {"reshape": _matrix_of_rows, "einsum": _product_of_einsum}
-"""The functions in whose place a product has a picture."""
+"""Functions that may be factors or products."""

@@ -20,7 +20,7 @@ MOST_EPSILONS = 32
 def mark_rounding(trace: Trace) -> None:
     """Set `beside` of each value that is only a rounding error: the size of the terms whose sum it is.
 
-    What a rule makes of rounding errors alone is one, too.
+    A rule that reads only rounding errors sends rounding errors.
     """
     values = trace["values"]
     found: Errors = {}
@@ -31,7 +31,7 @@ def mark_rounding(trace: Trace) -> None:
             _look_at_rule(values, found, step, arrived)
             _look_at_sum(values, found, [sent if summed is None else summed], sent)
             _look_at_sum(values, found, [sent, *[step["before"]] * step["accumulates"]], step["after"])
-    # What a leaf has in the end is a copy.
+    # A leaf's final gradient is a copy.
     alike = {repr(values[place]): largest for place, largest in found.items()}
     for place, value in enumerate(values) if found else ():
         if largest := found.get(place) or alike.get(repr(value)):

@@ -177,7 +177,7 @@ def _names(trace: Trace, step: Trace, tree: ET.Element) -> dict[str, str]:
 
 
 def _call_symbols(tree: ET.Element, names: dict[str, str]) -> None:
-    """Write names in the place of the symbols of a formula."""
+    """Replace the symbols of a formula with names."""
     for each in tree.iter():
         if len(each) == 0 and (name := each.get("data-name", "")) in names:
             each.text = names[name]
