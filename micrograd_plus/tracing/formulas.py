@@ -241,6 +241,8 @@ def formula_of_step(run: RuleRun, index: int, contribution: Contribution) -> For
         sent = simplify(run.contribution(index, with_lengths=True), matrices=flat, real=real)
         if contribution.summed_axes:
             sent = sum_over_axes(sent, contribution)
+        if is_complex(raw) and not is_complex(contribution.value):
+            sent = symbols.real(sent)
         if isinstance(run.rule, ForwardRule) and shape_of(raw) != shape_of(contribution.value):
             sent = symbols.broadcast(sent)
         return Formula(**notation.equation("contribution", sent)._asdict())

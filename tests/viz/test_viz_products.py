@@ -96,6 +96,7 @@ def test_a_sum_of_complex_numbers_says_that_a_real_input_gets_its_real_part():
     signs = [part.get("note") for row in rows_of_events(trace)[-1] for part in row
              if part.get("sign", " ")[0] == "∑"]  # fmt: skip
     assert signs == ["axis 0, real part"]
+    assert trace.steps[-1].formula.text.startswith("contribution = Re(Σ(upstream · ")
 
 
 def matrix_product(x):
@@ -243,7 +244,7 @@ def test_nan_and_infinity_have_their_own_cells_and_words():
 
 
 @pytest.mark.parametrize(("entries", "words"), [
-    ([np.nan, 1.0, 2.0], "1 of 3 is nan"), ([np.inf, -np.inf, 2.0], "2 of 3 are infinite"),
+    ([np.nan, 1.0, 2.0], "1 of 3 is nan"), ([np.inf, -np.inf, 2.0], "2 of 3 are inf"),
     ([np.nan, np.inf, 2.0, 0.0], "1 nan, 1 inf of 4"),
 ])  # fmt: skip
 def test_a_caption_counts_what_is_not_finite(entries, words):

@@ -377,6 +377,33 @@ def test_formulas_that_mean_the_same_are_no_choices():
         assert [known.add(tree(each)) for each in (one, same, other)] == [True, False, True], (op, same)
 
 
+def test_a_sum_over_one_row_has_no_choice_without_the_sum():
+    x, bias = mg.tensor([[1.0, 2.0]]), leaf([0.5, -0.25], "bias")
+    with mg.record() as trace:
+        ((mg.exp(x) + bias) * 2.0).sum().backward()
+    asked = question(trace, len(trace.steps), "formula")
+    assert asked is None or "contribution=upstream" not in [choice["text"] for choice in asked.choices]
+
+
+def test_no_question_is_about_rounding_errors():
+    x = leaf(np.linspace(-1.0, 2.0, 12), "x")
+    with mg.record() as trace:
+        mg.softmax(x).sum().backward()
+    assert 0 < abs(x.grad.numpy()).max() < 1e-15
+    assert [question(trace, 2, kind) for kind in ("sign", "cell", "picture")] == [None] * 3
+
+
+def test_nodes_to_choose_from_have_different_names():
+    x = leaf(3.0, "x")
+    with mg.record() as trace:
+        y = (x * 2.0 + 2.0) * 2.0 + x ** 2.0
+        y.backward()
+    for k in range(1, len(trace.steps)):
+        if asked := question(trace, k + 1, "order"):
+            texts = [choice["text"] for choice in asked.choices]
+            assert len(set(texts)) == len(texts)
+
+
 def test_pictures_differ_and_contain_only_shades():
     trace = layer()
     asked = question(trace, len(trace.steps), "picture")

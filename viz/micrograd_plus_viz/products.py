@@ -22,7 +22,7 @@ DOT, MATMUL, TRANSPOSED, ROWS = "·", "@", "⊤", "▤"
 LOCAL = ["upstream", DOT, "local"]
 EINSUM = re.compile(r"“(\w*),(\w*)->(\w*)”")
 ROUNDING = 0.02
-"""How far a product of rounded numbers, such as those of bfloat16, may be from the result, relative to its terms."""
+"""How far a product of rounded numbers, such as bfloat16, may be from the result, relative to its terms."""
 
 
 def product_of(trace: Trace, step: Trace) -> str | None:
@@ -32,7 +32,7 @@ def product_of(trace: Trace, step: Trace) -> str | None:
 
     Those are upstream and local if there is a local derivative, and none otherwise. An empty text means that upstream
     and local are not the factors. A single factor is a product, too: the rule sends it as it is. If axes are summed,
-    this is what the rule gives before.
+    this is the product before the sum.
     """
     if step["local"] is not None:
         return None if _holds(trace, step, LOCAL) else ""
