@@ -135,6 +135,17 @@ def texts_of(markup):
     return re.findall(r"<text[^>]*>([^<]+)</text>", markup)
 
 
+@pytest.mark.parametrize(("shape", "pieces"), [((3, 1), 8), ((1, 4), 6), ((4,), 6), ((2, 1, 1), 12), ((1, 3, 4), 2)])
+def test_all_that_broadcasting_repeated_falls_together(shape, pieces):
+    x, small = mg.tensor(np.random.default_rng(0).normal(size=(2, 3, 4))), leaf(np.ones(shape))
+    with mg.record() as trace:
+        (small * x).sum().backward()
+    page = payload.payload(normalize(trace_data(trace)))
+    event = stage.Stage(page, (1000, 600)).show(len(page["steps"]), 0.6).event
+    assert event.count("tile falling") == pieces
+    assert len(re.findall(r"\S+ falling[^>]*translate", event)) == pieces
+
+
 def gradients_of_two_sizes():
     """Record a step whose contribution is a hundredth of what its receiver has."""
     x = leaf(np.linspace(-1.0, 1.0, 20))
