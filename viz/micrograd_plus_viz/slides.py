@@ -56,7 +56,8 @@ def write_slides(notebook: str | os.PathLike[str], path: str | os.PathLike[str])
 def group_cells(cells: Iterable[Any]) -> list[list[str]]:
     """Return the slides, each as a list of HTML texts.
 
-    A heading begins a slide. So does a player or a question, unless there is only the heading above it.
+    A heading begins a slide. So does a player or a question, unless there is only the heading above it, and what follows
+    a player or a question, because these fill a slide.
     """
     slides: list[list[str]] = []
     heading = ""
@@ -65,7 +66,7 @@ def group_cells(cells: Iterable[Any]) -> list[list[str]]:
         if found:
             heading = found[0]
             slides.append([part])
-        elif not slides or (PLAYER in part and slides[-1] != [heading]):
+        elif not slides or PLAYER in slides[-1][-1] or (PLAYER in part and slides[-1] != [heading]):
             slides.append([heading, part])
         else:
             slides[-1].append(part)
