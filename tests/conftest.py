@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -59,8 +60,11 @@ QUICK = (
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With `--quick`, omit all other files. On a GPU machine, whose packages are fixed, omit files whose packages are
-    missing, and the folders whose fixtures need a missing package."""
+    """Omit comparisons with PyTorch where none is wanted, since they import it. With `--quick`, omit all other files.
+    On a GPU machine, whose packages are fixed, omit files whose packages are missing, and the folders whose fixtures
+    need a missing package."""
+    if collection_path.name == "parity" and "not parity" in config.getoption("markexpr"):
+        return True
     if config.getoption("--quick") and collection_path.suffix == ".py" and collection_path.stem not in QUICK:
         return True
     file = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
@@ -70,6 +74,22 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     for package in missing:
         LEFT_OUT.setdefault(package, []).append(collection_path.name)
     return True if missing else None
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Let each worker begin to import the test files at another place, so that one rewrites what the others read.
+
+    Otherwise, where no bytecode is cached, all workers rewrite the assertions of all files at the same time.
+    """
+    worker, folder = getattr(session.config, "workerinput", None), Path(__file__).parent
+    if worker is None or folder not in [Path(argument).resolve() for argument in session.config.args]:
+        return
+    files = sorted(folder.glob("test_*.py"))
+    first = len(files) * int(worker["workerid"][2:]) // worker["workercount"]
+    for file in files[first:] + files[:first]:
+        with suppress(Exception, pytest.skip.Exception):      # the collection reports what is wrong with a file
+            if not pytest_ignore_collect(file, session.config):
+                importlib.import_module(file.stem)
 
 
 MARKS_OF_LONG_ONES = {"slow", "browser", "xdist_group"}

@@ -5,11 +5,11 @@ import numpy as np
 CONSTANTS = (0.0, 1.0, -1.0, 0.5, 2.0, 1e-300, 1e300, np.inf, -np.inf, np.nan)
 
 
-def forge_outcomes(cases, right, make):
-    """Return an outcome for each case whose values come from `make(values, value, rng)`."""
+def forge_outcomes(cases, right, readable, make):
+    """Return an outcome for each case whose values come from `make(arrays, value, rng)`; `arrays` are the readable."""
     outcomes = []
-    for i, (case, values) in enumerate(zip(cases, right, strict=True)):
-        rng, arrays = np.random.default_rng(i), list(readable_arrays(case.request["arguments"]))
+    for i, (case, values, arrays) in enumerate(zip(cases, right, readable, strict=True)):
+        rng = np.random.default_rng(i)
         upstream = case.expects.get("upstream")  # multiplies a local derivative, which has the output's shape
         shaped = {name: value if upstream is None else upstream for name, value in values.items()}
         forged = {name: make(arrays, value, rng) for name, value in shaped.items()}

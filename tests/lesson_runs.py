@@ -11,7 +11,6 @@ import json
 import re
 import runpy
 import tempfile
-from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from nbclient.exceptions import CellExecutionError
 
 from lesson_pages import Hosted, question_salt, read_host
 from notebook_runs import html_of, run_notebook
+from warm_kernels import WarmProcess
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS, NOTEBOOKS, ANSWERS = ROOT / "docs" / "lessons", ROOT / "notebooks", ROOT / "tests" / "lessons"
@@ -30,12 +30,18 @@ WATCH = (ROOT / "tests" / "lesson_watch.py").read_text("utf-8")
 make_lessons = runpy.run_path(str(ROOT / "docs" / "make_lessons.py"))
 
 COMPLETED = make_lessons["COMPLETED"]
+STARTERS, SOLUTIONS = WarmProcess(), WarmProcess()
+"""Where the kernels of a lesson's two runs come from: two processes, so that their hash seeds differ."""
 RECALL = re.compile(r"Recall\b|From (lesson \d\d|school)")
 
 
 def tags_of(cell: Any) -> set[str]:
     """Return the tags of a cell."""
     return set(cell.metadata.get("tags", []))
+
+
+in_one_worker = pytest.mark.xdist_group("lessons")
+"""One worker runs the tests of all lessons, which share the runs of each, and the processes that kernels come from."""
 
 
 class Lesson:
@@ -62,12 +68,12 @@ class Lesson:
     @cached_property
     def starter_run(self) -> tuple[list[Any], dict[str, Any]]:
         """Run all cells as a reader gets them."""
-        return self.run(self.book)
+        return self.run(self.book, STARTERS)
 
     @cached_property
     def solution_run(self) -> tuple[list[Any], dict[str, Any]]:
         """Run all cells with what a student writes."""
-        return self.run(self.completed_book)
+        return self.run(self.completed_book, SOLUTIONS)
 
     @cached_property
     def completed_book(self) -> Any:
@@ -78,7 +84,7 @@ class Lesson:
         """Return the solution of a cell that the reader completes."""
         return next(each.source for each in self.completed_book.cells if each.id == cell.id)
 
-    def run(self, book: Any) -> tuple[list[Any], dict[str, Any]]:
+    def run(self, book: Any, kernels: WarmProcess) -> tuple[list[Any], dict[str, Any]]:
         """Run a notebook in an empty folder, and return its cells and what its kernel noted."""
         run = Path(tempfile.mkdtemp(dir=self.folder))
         (run / "empty").mkdir()
@@ -88,7 +94,7 @@ class Lesson:
         if self.failure:
             raise self.failure
         try:
-            cells = run_notebook(watched, run / "empty").cells[1:-1]
+            cells = run_notebook(watched, run / "empty", kernels).cells[1:-1]
         except CellExecutionError as failure:
             self.failure = failure                # so that each test need not run the notebook again to fail
             raise
@@ -150,8 +156,3 @@ def lesson_of(name: str) -> Lesson:
 
 
 LESSONS = [path.stem for path in make_lessons["lesson_files"]()]
-
-
-def in_one_worker(names: Iterable[str]) -> list[Any]:
-    """Return the names as parameters whose tests share one run of the lesson."""
-    return [pytest.param(name, marks=pytest.mark.xdist_group(f"lesson {name[:2]}")) for name in names]

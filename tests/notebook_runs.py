@@ -9,15 +9,21 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+from warm_kernels import CAN_FORK, WarmProcess
+
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 NOT_TEXT = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)", re.DOTALL)
 """Code, and where a link leads."""
 PROGRESS = re.compile(r"\r[^\r\n]*")
 
 
-def run_notebook(book: Any, folder: Path) -> Any:
-    """Run a notebook in a folder, and return it with its outputs. An error in a cell fails the test."""
-    NotebookClient(book, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+def run_notebook(book: Any, folder: Path, kernels: WarmProcess | None = None) -> Any:
+    """Run a notebook in a folder, and return it with its outputs. An error in a cell fails the test.
+
+    Its kernel is forked from a warm process, if one is given and this system can fork it; else it is a new program.
+    """
+    manager = {"kernel_manager_class": kernels.manager_class} if kernels and CAN_FORK else {}
+    NotebookClient(book, timeout=600, resources={"metadata": {"path": str(folder)}}, **manager).execute()
     return book
 
 

@@ -2,10 +2,9 @@
 
 import re
 
-import jupyterlab  # noqa: F401 - on a machine that has its own packages, this file is left out where it is missing
 import pytest
 
-import micrograd_plus_viz  # noqa: F401 - the same
+import micrograd_plus_viz  # noqa: F401 - on a machine that has its own packages, this file is left out where it is missing
 from commands import EXAMPLES, SQUARE, copy_package, run, run_python
 
 LAB_WITHOUT_JUPYTERLAB = """
@@ -17,6 +16,15 @@ from micrograd_plus.__main__ import main
 
 sys.exit(main(["lab"]))
 """
+
+
+def install_stub_of_jupyterlab(folder):
+    """Install a program that prints its first arguments in place of JupyterLab, which takes two seconds to start."""
+    (folder / "jupyterlab").mkdir()
+    (folder / "jupyterlab" / "__init__.py").touch()
+    (folder / "jupyterlab" / "__main__.py").write_text("import sys\nprint(*sys.argv[1:3])\n", encoding="utf-8")
+
+
 
 # walk -------------------------------------------------------------------------------------------------------
 
@@ -44,6 +52,7 @@ def test_a_saved_walk_is_printed_and_drawn_like_a_new_one(tmp_path):
 # lab --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs("jupyterlab")
 def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
     (tmp_path / "notebooks").mkdir()
     ran = run("lab", "--version", folder=tmp_path)
@@ -53,13 +62,16 @@ def test_lab_starts_jupyterlab_and_hands_on_its_arguments(tmp_path):
 
 def test_lab_without_notebooks_opens_the_current_folder(tmp_path):
     copy_package(tmp_path)
+    install_stub_of_jupyterlab(tmp_path)
     ran = run("lab", "--version", folder=tmp_path, packages=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("There is no folder of notebooks here")
+    assert ran.stdout.endswith(f"\n{tmp_path} --version\n")
 
 
 def test_lab_copies_the_installed_notebooks(tmp_path):
     copy_package(tmp_path)
+    install_stub_of_jupyterlab(tmp_path)
     installed = tmp_path / "micrograd_plus_notebooks"
     installed.mkdir()
     (installed / "01_lesson.ipynb").write_text("a lesson", encoding="utf-8")
@@ -68,7 +80,7 @@ def test_lab_copies_the_installed_notebooks(tmp_path):
     ran = run("lab", "--version", folder=here, packages=tmp_path)
     assert ran.returncode == 0, ran.stderr
     lesson = here / "notebooks" / "01_lesson.ipynb"
-    assert ran.stdout.startswith(f"The notebooks were copied to {lesson.parent}.\n")
+    assert ran.stdout == f"The notebooks were copied to {lesson.parent}.\n{lesson} --version\n"
     lesson.write_text("an answer", encoding="utf-8")
     run("lab", "--version", folder=here, packages=tmp_path)
     assert lesson.read_text(encoding="utf-8") == "an answer"

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-from sklearn import datasets as known
 
 import micrograd_plus as mg
 from micrograd_plus import datasets, exercises
@@ -23,7 +22,10 @@ def slope_of_tanh(x=0.5):
     return float(leaf.grad)
 
 
+@pytest.mark.needs("sklearn")
 def test_digits_and_irises_equal_those_of_scikit_learn():
+    from sklearn import datasets as known
+
     images, labels = datasets.load_digits()
     theirs = known.load_digits()
     assert np.array_equal(images, theirs.images)

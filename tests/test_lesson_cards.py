@@ -18,8 +18,10 @@ from micrograd_plus_viz.packing import unpacker
 from notebook_runs import outputs_of
 from test_lessons import leaks_of
 
+pytestmark = in_one_worker
 
-@pytest.fixture(params=in_one_worker(LESSONS))
+
+@pytest.fixture(params=LESSONS)
 def lesson(request: pytest.FixtureRequest) -> Lesson:
     return lesson_of(request.param)
 
@@ -145,17 +147,12 @@ HINTS = tomllib.loads((ANSWERS / "hints.toml").read_text("utf-8")).get("trials",
 LEAST_FROM_HINTS = 0.95
 
 
-def lessons_in(trials: list[dict[str, Any]]) -> list[Any]:
-    """Return the lessons of some trials as parameters."""
-    return in_one_worker(sorted({each["lesson"] for each in trials}))
-
-
 def find_question(lesson: Lesson, name: str) -> dict[str, Any]:
     """Return a question of a lesson by its name."""
     return next(each for each in lesson.questions if each["name"] == name)
 
 
-@pytest.mark.parametrize("name", lessons_in(TRIALS))
+@pytest.mark.parametrize("name", sorted({each["lesson"] for each in TRIALS}))
 def test_first_answers_of_readers_are_judged_as_in_the_trial(name):
     lesson = lesson_of(name)
     at_end = {each["name"] for index, _, asked in lesson.cards if index > lesson.headings[-1] for each in asked}
@@ -171,7 +168,7 @@ def test_readers_answer_most_questions_at_the_first_try(part):
     assert sum(first) >= LEAST_RIGHT[part] * len(first)
 
 
-@pytest.mark.parametrize("name", in_one_worker(LESSONS))
+@pytest.mark.parametrize("name", LESSONS)
 def test_hints_of_cards_lead_readers_to_the_right_answer(name):
     lesson = lesson_of(name)
     trials = [each for each in HINTS if each["lesson"] == name and "question" in each]
@@ -183,7 +180,7 @@ def test_hints_of_cards_lead_readers_to_the_right_answer(name):
     assert len(missed) <= (1 - LEAST_FROM_HINTS) * len(trials), missed
 
 
-@pytest.mark.parametrize("name", in_one_worker(LESSONS))
+@pytest.mark.parametrize("name", LESSONS)
 def test_hints_of_exercises_lead_readers_to_the_right_rule(name):
     trials = [each for each in HINTS if each["lesson"] == name and "exercise" in each]
     missed = []

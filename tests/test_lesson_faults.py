@@ -14,10 +14,12 @@ import test_lesson_cards as cards_tests
 import test_lessons as tests
 from browser import chromium, page  # noqa: F401 - fixtures
 from lesson_answers import TYPED
-from lesson_runs import ROOT, Lesson, make_lessons
+from lesson_runs import ROOT, Lesson, in_one_worker, make_lessons
 from micrograd_plus_viz.quizzes.cards import PLAIN
 from micrograd_plus_viz.quizzes.folded_texts import fold, unfold
 from test_lessons import MOST_BYTES, MOST_CELLS, MOST_LINES, MOST_MEGABYTES, form_of, leaks_of, texts_of
+
+pytestmark = in_one_worker
 
 TINY = (ROOT / "tests" / "data" / "tiny_lesson.md").read_text("utf-8")
 
@@ -38,14 +40,12 @@ CHECKS = {name: each for name, each in vars(tests).items()
           and name != "test_the_notebook_is_what_the_text_makes"}  # fmt: skip
 
 
-@pytest.mark.xdist_group("lesson 13")
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_thirteenth_lesson_needs_one_text_alone(thirteenth, check):
     CHECKS[check](thirteenth)
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("lesson 13")
 def test_the_thirteenth_lesson_is_answered_in_a_browser(thirteenth, page):  # noqa: F811 - as above
     cards_tests.test_the_page_answers_each_question_and_is_used_by_keyboard_alone(thirteenth, page)
 
@@ -108,7 +108,6 @@ def shown_cell(text: str) -> Any:
     return nbformat.v4.new_code_cell("print()", outputs=[printed], execution_count=1)
 
 
-@pytest.mark.xdist_group("lesson 13")
 @pytest.mark.parametrize("fault", FAULTS_OF_NUMBERS)
 def test_a_fault_of_what_a_run_shows_is_found(thirteenth, fault):
     part, said, change = FAULTS_OF_NUMBERS[fault]
@@ -120,7 +119,6 @@ def test_a_fault_of_what_a_run_shows_is_found(thirteenth, fault):
 
 
 @pytest.mark.browser
-@pytest.mark.xdist_group("lesson 13")
 def test_a_card_that_no_key_reaches_is_found(thirteenth, page):  # noqa: F811 - as above
     page.goto(thirteenth.page.as_uri())
     index = next(k for k, (_, _, asked) in enumerate(thirteenth.cards) if asked[0]["form"] in TYPED)
@@ -171,7 +169,6 @@ def test_a_set_is_folded_alike_in_every_process():
     assert unfold(fold([{8, 0}, (1,), {"a": None}])) == [{0, 8}, (1,), {"a": None}]
 
 
-@pytest.mark.xdist_group("lesson 13")
 def test_faults_of_a_run_are_found(tmp_path):
     text = TINY
     for _, right, wrong in FAULTS_OF_A_RUN:

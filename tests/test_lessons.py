@@ -21,6 +21,8 @@ from lesson_runs import (
     LESSONS,
     NOTEBOOKS,
     RECALL,
+    SOLUTIONS,
+    STARTERS,
     Lesson,
     in_one_worker,
     lesson_of,
@@ -35,9 +37,12 @@ from notebook_runs import (
     html_of,
     output_text,
     outputs_of,
+    run_notebook,
     sections_of,
 )  # fmt: skip
 from staged import staged_notebooks
+
+pytestmark = in_one_worker
 
 MOST_WORDS, MOST_CELLS, MOST_LINES = 900, 50, 15
 MOST_WORDS_BETWEEN, MOST_CELLS_BETWEEN, FIRST_WITHIN = 120, 4, 90
@@ -53,7 +58,7 @@ HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 TERM = re.compile(r"(?<![*\w])\*([^*\s][^*]*)\*(?![*\w])")
 
 
-@pytest.fixture(params=in_one_worker(LESSONS))
+@pytest.fixture(params=LESSONS)
 def lesson(request: pytest.FixtureRequest) -> Lesson:
     return lesson_of(request.param)
 
@@ -220,6 +225,24 @@ def test_all_cells_run_quietly_offline_and_with_few_packages(lesson):
         assert len(json.dumps([outputs_of(cell) for cell in cells])) <= MOST_BYTES
 
 
+LEAVE_TRACES = """import os
+import micrograd_plus as mg
+print("traces" in globals() or "TRACES" in os.environ or hasattr(mg, "traces"), os.listdir())
+traces = mg.traces = os.environ["TRACES"] = "here"
+open(traces, "w").close()"""
+SHOW_SEED = "print(hash('a'))"
+
+
+def test_kernels_share_nothing_and_those_of_two_runs_have_two_hash_seeds(tmp_path):
+    shown = []
+    for number, kernels in enumerate((STARTERS, STARTERS, SOLUTIONS)):
+        (tmp_path / str(number)).mkdir()
+        book = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, (LEAVE_TRACES, SHOW_SEED))))
+        shown.append([output_text([cell]) for cell in run_notebook(book, tmp_path / str(number), kernels).cells])
+    assert [found for found, _ in shown] == ["False []\n"] * 3
+    assert shown[0][1] != shown[2][1]
+
+
 def test_two_processes_show_the_same_numbers(lesson):
     changed: set[str] = set()
     for once, again in zip(lesson.cells, lesson.solution_run[0], strict=True):
@@ -274,7 +297,6 @@ def test_exercises_are_open_at_first_and_right_when_completed(lesson):
     assert sorted(answered) == sorted(set(asked)), "each exercise is in the catalogue, and is answered"
 
 
-@pytest.mark.xdist_group("lesson 08")
 def test_the_clinic_lets_its_reader_cure_all_eight_patients():
     clinic = lesson_of("08_the_clinic")
     shown = [output_text(cells) for cells in (clinic.cells, clinic.solution_run[0])]

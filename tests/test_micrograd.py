@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from graphviz import Digraph
 from hypothesis import given, settings, strategies as st
-from sklearn.datasets import make_moons
 
 import micrograd_plus as mg
 from micrograd_plus.engine import Value
@@ -355,7 +354,10 @@ def test_zero_grad_and_subclasses_of_module_work_as_in_micrograd():
     assert list(Module().parameters()) == []
 
 
+@pytest.mark.needs("sklearn")
 def test_micrograds_demo_reaches_its_published_losses():
+    from sklearn.datasets import make_moons
+
     np.random.seed(1337)  # noqa: NPY002 - the demo's own draws
     random.seed(1337)
     points, classes = make_moons(n_samples=100, noise=0.1)

@@ -406,6 +406,7 @@ CHANGES = {
     "strides": lambda world: setattr(world.table, "data", np.asfortranarray(world.table.numpy())),
     "a gradient wanted": lambda world: world.table.requires_grad_(),
     "no gradient wanted": lambda world: world.net[0].bias.requires_grad_(False),
+    "a tensor that becomes a result": lambda world: world.table.__iadd__(world.first),
     "the mode of a module": lambda world: world.net.eval(),
     "a hook of a module": lambda world: world.net[0].register_forward_hook(lambda module, args, out: out * 2.0),
     "a parameter of a module": lambda world: setattr(world.net[0], "bias", nn.Parameter([1.0, 2.0])),
@@ -419,6 +420,9 @@ CHANGES = {
     "an attribute of a class": lambda world: setattr(type(world), "shrink", 0.125),
     "a method of a class": lambda world: setattr(type(world), "scale", lambda self, x: x * 0.25),
     "another group": lambda world: world.sgd.add_param_group({"params": [mg.tensor([1.0], requires_grad=True)]}),
+    "a list of groups": lambda world: setattr(
+        world.sgd, "param_groups", [{**world.sgd.param_groups[0], "weight_decay": 0.5}]
+    ),
     "a setting": lambda world: world.sgd.param_groups[0].update(weight_decay=0.5),
     "the kind of a number": lambda world: world.sgd.param_groups[0].update(lr=np.float32(1e-3)),
     "a variable": lambda world: world.put(mg.tensor([2.0])),

@@ -17,7 +17,7 @@ from ..core.messages import check_function
 from ..core.modes import recording
 from ..core.runtime.hooks import Handle, add_hook, hooks_of, nodes_with_hooks
 from ..core.runtime.listening import notify_change
-from ..core.runtime.ownership import snapshot
+from ..core.runtime.ownership import set_node, snapshot
 from ..core.runtime.recorders import notify_walk_rejection
 from ..core.variable import Leaf, Node, Variable
 from .reading import ReadingMethods
@@ -61,7 +61,7 @@ class GradientMethods(ReadingMethods):
                 f"a tensor of {self.dtype} cannot have a gradient: gradients are about small changes; use floats, "
                 f"e.g. mg.tensor(..., dtype=float)"
             )
-        self.node = Leaf(self.shape, self.dtype) if wanted else None
+        set_node(self, Leaf(self.shape, self.dtype) if wanted else None)
 
     def requires_grad_(self, wanted: bool = True) -> Self:
         """Set `requires_grad`, and return the tensor.

@@ -15,7 +15,7 @@ from .. import ops
 from ..backends import devices
 from ..core.modes import grad_enabled, recording
 from ..core.runtime.listening import notify_change
-from ..core.runtime.ownership import array_to_write, replace_array, snapshot
+from ..core.runtime.ownership import array_to_write, replace_array, set_node, snapshot
 from ..core.variable import Leaf, Variable
 from .gradients import GradientMethods
 from .values import array_index, cast, numbers
@@ -164,7 +164,8 @@ class WritingMethods(GradientMethods):
         """Be a result from now on. Graphs that used this tensor as it was know its array and its node, not itself."""
         if recording.open:
             notify_change("become", self, self._data, result._data)
-        self._data, self.node, self.is_fast, self.is_lent = result._data, result.node, result.is_fast, False
+        set_node(self, result.node)
+        self._data, self.is_fast, self.is_lent = result._data, result.is_fast, False
         return self
 
     # x[i] = v ---------------------------------------------

@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from ..core.fast import callers
+from ..core.modes import grad_enabled, recording, unfused
+from ..core.runtime.hooks import nodes_with_hooks
+from ..core.runtime.ownership import node_changes
 from ..nn.module import Module
+from .ink import open_pages
 from .page import Setting
 from .places import MISSING, NUMBERS, Place, entries_of, is_equal, is_same_list
 from .surroundings import Surroundings
 
 MISS = object()
+WATCHERS = (
+    recording.open, unfused.open, grad_enabled.open, nodes_with_hooks, callers._interpreting, open_pages,
+)  # fmt: skip
+"""Collections that are empty while no mode, hook or trace may keep a program from running."""
 MOST_UNROLLED = 16
 """The entries of longer lists are compared by a loop."""
 
@@ -33,6 +42,7 @@ class Guards:
         self.modules = surroundings.places_of_modules()
         self.module_changes = Module.changes[0]
         self.tensors = [(x, x.source[1].node) for x in page.inputs if x.source[0] == "tensor"]
+        self.node_changes = node_changes[0]
         self.numbers = [x for x in page.inputs if x.source[0] == "read" and not x.is_array]
         self.unpacked: dict[int, str] = {}
 
@@ -60,6 +70,14 @@ class Guards:
         """Return True if everything is as it was when the program was written."""
         return not self.first_change()
 
+    def nodes_hold(self) -> bool:
+        """Return True if all tensors have the nodes that they had."""
+        now = node_changes[0]
+        if any(x.source[1].node is not node for x, node in self.tensors):
+            return False
+        self.node_changes = now
+        return True
+
     def modules_hold(self) -> bool:
         """Return True if all modules have the attributes and hooks that they had."""
         if not all(place.holds() for place in self.modules):
@@ -78,10 +96,20 @@ class Guards:
             space["_guards"], space["_changes"] = self, Module.changes
             have_changed = "_guards.module_changes != _changes[0] and not _guards.modules_hold()"
             lines.append(f"if {have_changed}: return _MISS")
+        if self.tensors:
+            space["_guards"], space["_node_changes"] = self, node_changes
+            have_changed = "_guards.node_changes != _node_changes[0] and not _guards.nodes_hold()"
+            lines.append(f"if {have_changed}: return _MISS")
         for i, (read, value) in enumerate(self.conditions):
             space[f"c{i}"], space[f"w{i}"] = read, value
             lines.append(f"if c{i}() != w{i}: return _MISS")
         return lines
+
+    def watch_lines(self, space: dict[str, Any]) -> list[str]:
+        """Return the line of text that returns `_MISS` if anything watches the engine."""
+        names = {f"_watcher{i}": watcher for i, watcher in enumerate(WATCHERS)}
+        space.update(names)
+        return [f"if {' or '.join(names)}: return _MISS"]
 
     def _lines_of(self, i: int, place: Place, space: dict[str, Any]) -> list[str]:
         """Return the lines that return `_MISS` if a place has changed. They run at every call, so they take the

@@ -170,7 +170,9 @@ class NumberRunner:
         space, reads, puts, results = self._parts("args")
         space.update(_MISS=MISS, _structure=structure, _fill=fill)
         tests = [f"len(args) != {count}", *(f"type(args[{i}]) is not float" for i in range(count))]
-        head = [f"if {' or '.join(tests)}: return _MISS", *self.guards.lines(space)]
+        head = [
+            *self.guards.watch_lines(space), f"if {' or '.join(tests)}: return _MISS", *self.guards.lines(space)
+        ]  # fmt: skip
         end = f"return _fill(_structure, iter(({results})))" if results else "return _structure"
         return self._define("args", [*head, *reads, *puts, end], space)
 

@@ -8,7 +8,9 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from threading import Lock
+from types import CellType
 from typing import Any, Literal, overload
+from weakref import WeakSet
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from ..core.variable import Leaf, Variable
 from ..engine import Value
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
-from .guards import MISS, Guards, define, first_difference, has_form
+from .guards import MISS, WATCHERS, Guards, define, first_difference, has_form
 from .ink import open_page, open_pages
 from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
@@ -71,13 +73,12 @@ class Runner:
         keep_freed_memory(peak_bytes(page))
         self.inputs = page.inputs
         self.space: dict[str, Any] = {
-            "_fits": fits, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor, "_program": program.function,
-            "_replace": replace_array, "_seen": [None] * len(page.inputs), "_of": Tensor.of,
+            "_has_form": has_form, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor,
+            "_program": program.function, "_replace": replace_array, "_of": Tensor.of,
+            **{f"seen{i}": CellType(None) for i, value in enumerate(page.inputs) if can_be_seen(value)},
         }  # fmt: skip
         lines = guards.lines(self.space) if guards is not None else []
         arguments = [value for value in page.inputs if value.source[0] == "argument"]
-        if page.inputs:
-            lines.append(f"({''.join(f'seen{i}, ' for i in range(len(page.inputs)))}) = _seen")
         for i, value in enumerate(page.inputs):
             lines += self._read(i, value, guards.unpacked if guards is not None else {})
         outs, puts = [], []
@@ -93,14 +94,18 @@ class Runner:
         places = {value.source[1] for value in arguments}
         if guards is not None and places == set(range(program.argument_count)):
             count = program.argument_count
-            head = [f"if len(args) != {count}: return _MISS" if count else "if args: return _MISS"]
+            head = guards.watch_lines(self.space)
+            head.append(f"if len(args) != {count}: return _MISS" if count else "if args: return _MISS")
             head += [line for value in arguments for line in self._check_argument(value)]
             lines[-1] = self._return(program.structure, results)
             self.call = self._define("args", [*head, *lines], program)
 
     def _define(self, name: str, lines: list[str], program: Program) -> Any:
         """Return the function of some lines. `name` is what it calls its arguments."""
-        lines = [line.replace("leaves[", f"{name}[") for line in lines]
+        seen = [name for name, x in self.space.items() if isinstance(x, CellType) and name.startswith("seen")]
+        lines = [f"nonlocal {', '.join(seen)}"] * bool(seen) + [
+            line.replace("leaves[", f"{name}[") for line in lines
+        ]
         return define(name, lines, self.space, f"<around {program.filename[1:]}")
 
     def _return(self, structure: Any, results: list[str]) -> str:
@@ -142,18 +147,20 @@ class Runner:
         if kind == "argument":
             return [f"a{i} = leaves[{what}]", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data"]
         self.space[f"f{i}"] = value.shape, value.dtype, value.strides
-        check = f"if a{i} is not seen{i} and not _fits(a{i}, f{i}, _seen, {i}): return _MISS"
+        check = [f"if a{i} is not seen{i}:", f"    if not _has_form(a{i}, f{i}): return _MISS", f"    seen{i} = a{i}"]
         if kind == "tensor":
-            self.space[f"n{i}"], tensor = what.node, unpacked.get(id(what), f"s{i}")
-            return [f"a{i} = {tensor}._data", f"if {tensor}.node is not n{i}: return _MISS", check]
+            return [f"a{i} = {unpacked.get(id(what), f's{i}')}._data", *check]
         if kind == "gradient":
-            return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", check]
+            return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", *check]
         if kind == "read":
             self.space[f"k{i}"] = value.kind_of_number
             said = f"s{i}()"
             if isinstance(what, Setting):
                 self.space[f"s{i}"], said = what.holder, f"s{i}[{what.key!r}]"
-            return [f"a{i} = {said}", check if value.is_array else f"if type(a{i}) is not k{i}: return _MISS"]
+            if value.is_array:
+                return [f"a{i} = {said}", *check]
+            self.space[f"known{i}"] = what()
+            return [f"a{i} = {said}", f"if a{i} is not known{i} and type(a{i}) is not k{i}: return _MISS"]
         return [f"a{i} = s{i}"]
 
     def _put_tensor(self, i: int, update: Update, what: str) -> str:
@@ -168,7 +175,7 @@ class Runner:
         ):
             return f"_replace(u{i}, {what})"
         count = f"; u{i}.node.version += 1" if type(tensor.node) is Leaf else ""
-        return f"if u{i}.is_fast: u{i}._data = _seen[{known[0]}] = {what}{count}\nelse: _replace(u{i}, {what})"
+        return f"if u{i}.is_fast: u{i}._data = seen{known[0]} = {what}{count}\nelse: _replace(u{i}, {what})"
 
     def _put(self, i: int, update: Update) -> str:
         """Return the line that puts one result in place."""
@@ -184,12 +191,9 @@ class Runner:
         return f"u{i}.step()"
 
 
-def fits(array: Any, expected: Any, seen: list[Any], i: int) -> bool:
-    """Return True if an array has the shape, dtype and strides that a program was written for, and remember it."""
-    if has_form(array, expected):
-        seen[i] = array
-        return True
-    return False
+def can_be_seen(value: ArrayValue) -> bool:
+    """Return True for an input whose array is mostly that of the last call. Only another one is looked at."""
+    return value.source[0] in ("tensor", "gradient") or (value.source[0] == "read" and value.is_array)
 
 
 def key_of(x: Any) -> Any:
@@ -205,7 +209,7 @@ def key_of(x: Any) -> Any:
 class Compiled:
     """A step that runs as a NumPy program. See `source`, `programs` and `counts`."""
 
-    __slots__ = ("__dict__", "__weakref__", "_last", "_written", "rules_version")  # what each call reads is fast
+    __slots__ = ("__dict__", "__weakref__", "_last", "_written")  # what each call reads is fast
 
     def __init__(self, function: Callable[..., Any], exact: bool = True):
         functools.update_wrapper(self, function)
@@ -217,8 +221,9 @@ class Compiled:
         self.rules_version = _rules_changed[0]
         self._has_warned = False
         self._last_miss = ""
-        self._last: Callable[..., Any] | None = None
+        self._last: Callable[[Any], Any] = miss
         self._written = 0
+        _steps.add(self)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -246,15 +251,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the step: the first call and the second are traced, later ones run the program."""
-        is_watched = recording.open or unfused.open or grad_enabled.open or nodes_with_hooks or callers._interpreting
-        if is_watched and (reason := self._why_by_engine(args, kwargs)):
-            return self._by_engine(reason, args, kwargs)
-        if open_pages and open_page() is not None:
-            return self.function(*args, **kwargs)  # it becomes a part of the program around it
-        if self.rules_version != _rules_changed[0]:
-            self.entries.clear()
-            self._last, self.rules_version = None, _rules_changed[0]
-        if self._last is not None and not kwargs:
+        if not kwargs:
             try:
                 result = self._last(args)
             except AssertionError:
@@ -262,7 +259,26 @@ class Compiled:
             if result is not MISS:
                 self._written += 1
                 return result
+        return self._find_way(args, kwargs)
+
+    def _find_way(self, args: Any, kwargs: Any) -> Any:
+        """Run a call that is not one more of the last program: by another one, by the engine, or traced."""
+        if any(WATCHERS) and (reason := self._why_by_engine(args, kwargs)):
+            return self._by_engine(reason, args, kwargs)
+        if open_pages and open_page() is not None:
+            return self.function(*args, **kwargs)  # it becomes a part of the program around it
+        if self.rules_version != _rules_changed[0]:
+            self.entries.clear()
+            self.rules_version = _rules_changed[0]
         return self._find(args, kwargs)
+
+    def forget_last(self) -> None:
+        """Have the next call look for its program."""
+        self._last = miss
+
+    def _remember(self, entry: Entry) -> None:
+        """Have the next calls try a program first, unless a rule has changed since this call began."""
+        self._last = (entry.fast_call or miss) if self.rules_version == _rules_changed[0] else miss
 
     def _why_by_engine(self, args: Any, kwargs: Any) -> str:
         """Return why a call must run by the engine; nothing if it need not."""
@@ -302,7 +318,7 @@ class Compiled:
             return self._by_engine(FAILED_CHECK, args, kwargs)
         if results is MISS:
             return self._trace_in_one_thread(key, entries, None, args, kwargs)
-        self._last = entry.fast_call
+        self._remember(entry)
         self._written += 1
         return entry.fill(results)
 
@@ -393,8 +409,13 @@ class Compiled:
         entry.is_verified, entry.change = not entry.change, ""
         if not entry.is_verified:
             return result
-        self._last = entry.fast_call
+        self._remember(entry)
         return result
+
+
+def miss(_: Any) -> Any:
+    """Return that a call is none of a program."""
+    return MISS
 
 
 def has_graph(x: Any) -> bool:
@@ -427,11 +448,18 @@ _tracing = Lock()
 _rules_changed = [0]
 
 
-def _count_change(_: Any) -> None:
+_steps = WeakSet[Compiled]()
+"""All compiled steps."""
+
+
+def _drop_programs(_: Any) -> None:
+    """Have no step run a program that a rule which is replaced has a part in."""
     _rules_changed[0] += 1
+    for step in list(_steps):
+        step.forget_last()
 
 
-Definition.on_rules_changed.append(_count_change)
+Definition.on_rules_changed.append(_drop_programs)
 
 
 def write_out(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -176,6 +176,7 @@ class Surroundings:
 
     def _visit_optimiser(self, x: Any, name: str) -> None:
         self.optimisers.append((x, name))
+        self._note(Place("attribute", x, "param_groups", x.param_groups, f"{name}.param_groups"))
         self._note(Place("list", x.param_groups, None, list(x.param_groups), f"{name}.param_groups"))
         if has_users_code(type(x)):
             self._visit_attributes(x, name)

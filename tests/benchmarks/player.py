@@ -74,13 +74,13 @@ STEPPED = ROOT + """
 """
 OFF_SCREEN = ROOT + """
     const slider = root.querySelector(".slider");
-    let found = 0;
+    const found = [];
     for (let i = 0; i <= Number(slider.max); i += 1) {
       slider.value = String(i);
       slider.dispatchEvent(new Event("input"));
       const cut = (part) => part.scrollHeight > part.clientHeight + 1;
-      found += [...root.querySelectorAll(".column, .sentence")].some(cut)
-        || document.documentElement.scrollHeight > 720;
+      if ([...root.querySelectorAll(".column, .sentence")].some(cut)
+        || document.documentElement.scrollHeight > 720) found.push(i);
     }
     return found;
 """
@@ -194,14 +194,17 @@ def tallest(pages: Pages) -> float:
 
 
 def off_screen(pages: Pages) -> float:
-    """Return the number of steps that need scrolling at 1280 by 720, over all programs and gallery walks."""
+    """Return how many steps need scrolling at 1280 by 720, over all programs and gallery walks; print which."""
     gallery = runpy.run_path(str(GALLERY))["record_walk"]()
-    walks = [pages.trace(name) for name in programs.PROGRAMS] + [trace for _, _, trace in gallery]
+    walks = {name: pages.trace(name) for name in programs.PROGRAMS}
+    walks |= {question.splitlines()[0].strip("# "): trace for question, _, trace in gallery}
     found = 0
-    for trace in walks:
+    for name, trace in walks.items():
         page = pages.open(trace)
         page.keyboard.press("d")
-        found += page.evaluate(f"() => {{ {OFF_SCREEN} }}")
+        if steps := page.evaluate(f"() => {{ {OFF_SCREEN} }}"):
+            print(f"  {name}: steps {steps}", flush=True)
+        found += len(steps)
         page.close()
     return found
 

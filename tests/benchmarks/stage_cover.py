@@ -14,7 +14,7 @@ import numpy as np
 
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.stage import Stage, View
-from micrograd_plus_viz.trace_input import normalize
+from micrograd_plus_viz.window import load_window
 
 SIZES = {1280: (1012, 550), 1920: (1640, 910), 768: (718, 856), 420: (370, 446)}
 """The room of the stage in windows of these widths."""
@@ -58,7 +58,7 @@ class Cover(NamedTuple):
 
 def measure(trace: Any, size: tuple[float, float], most: int = 60) -> Iterator[Cover]:
     """Yield what is hidden at up to `most` evenly spread steps of a walk."""
-    data = payload(normalize(trace.to_dict()))
+    data = payload(*load_window(trace))
     stage = Stage(data, size)
     count = len(data["steps"])
     for k in sorted({round(i * count / most) for i in range(1, most + 1)} - {0}):

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...backends.shared import copy_array, has_one_owner
 from ..variable import Variable
-from .ownership import snapshot
+from .ownership import set_node, snapshot
 
 PACKAGE = __name__.partition(".")[0] + "."
 NO_WRITES = (
@@ -85,7 +85,8 @@ def restore(variables: list[tuple[Variable, Any, Any]]) -> bool:
     """Undo what was written into variables. Return True if there was anything."""
     changed = [each for each in variables if each[0]._data is not each[1] or each[0].node is not each[2]]
     for variable, data, node in changed:
-        variable._data, variable.node = data, node
+        variable._data = data
+        set_node(variable, node)
     return bool(changed)
 
 

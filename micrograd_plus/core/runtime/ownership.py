@@ -11,6 +11,7 @@ read-only.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,17 @@ def set_array(variable: Variable, data: Array) -> None:
         variable.is_lent, variable.is_fast = False, is_real_on_cpu(data)
     variable._data = data
     count_write(variable)
+
+
+node_changes = [0]
+"""How often a variable that was there has got another node. Programs then compare the nodes that they know."""
+
+
+def set_node(variable: Variable, node: Any) -> None:
+    """Give a variable that is there another node, and count it."""
+    if variable.node is not node:
+        variable.node = node
+        node_changes[0] += 1
 
 
 def is_real_on_cpu(data: Array) -> bool:
