@@ -105,6 +105,18 @@ def test_slides_have_formulas_and_no_code_of_questions(lesson):
     assert 'class="slide" aria-label="Slide 1 of 5"' in page
 
 
+def test_long_code_below_a_question_begins_a_slide():
+    heading, code = nbformat.v4.new_markdown_cell("## Halves"), nbformat.v4.new_code_cell("x = 1\n" * 8)
+    short = nbformat.v4.new_code_cell("x = 1")
+    shown = nbformat.v4.new_output("display_data", {"text/html": '<div data-mgp="1"></div>'})
+    asked = nbformat.v4.new_code_cell("viz.ask()", metadata={"tags": ["ask"]}, outputs=[shown])
+    below, above = slides.group_cells([heading, asked, code]), slides.group_cells([heading, code, asked])
+    assert [len(each) for each in below] == [2, 2]
+    assert [len(each) for each in above] == [2, 2]
+    assert "x = 1" in below[1][1]
+    assert len(slides.group_cells([heading, asked, short])) == 1
+
+
 def test_a_notebook_without_slides_gets_a_sentence(tmp_path):
     with pytest.raises(ValueError, match=r"lesson\.ipynb has no slides: no cell has the tag 'slide'"):
         slides.write_slides(make_notebook([("setup", "1")], tmp_path / "lesson.ipynb"), tmp_path / "lesson.html")

@@ -23,6 +23,8 @@ HEADING = re.compile(r"<h[1-3].*?</h[1-3]>", re.DOTALL)
 PLAYER = "data-mgp="
 """What the HTML of players and questions has, and no other."""
 CODE = '<pre class="code">'
+MOST_LINES = 5
+"""The lines of code that fit below a player or a question."""
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>', re.DOTALL)
 
 
@@ -59,8 +61,8 @@ def write_slides(notebook: str | os.PathLike[str], path: str | os.PathLike[str])
 def group_cells(cells: Iterable[Any]) -> list[list[str]]:
     """Return the slides, each as a list of HTML texts.
 
-    A heading begins a slide. So does a player or a question, unless there is only the heading above it, and code below
-    one.
+    A heading begins a slide. So does a player or a question, unless there is only the heading above it, and long code
+    below one.
     """
     slides: list[list[str]] = []
     heading = ""
@@ -77,8 +79,8 @@ def group_cells(cells: Iterable[Any]) -> list[list[str]]:
 
 
 def is_below_player(part: str, slide: list[str]) -> bool:
-    """Return whether a part is code, and the slide has a player or a question already."""
-    return part.startswith(CODE) and any(PLAYER in each for each in slide)
+    """Return whether a part is code of many lines, and the slide has a player or a question already."""
+    return part.startswith(CODE) and part.count("\n") > MOST_LINES and any(PLAYER in each for each in slide)
 
 
 def render_cell(cell: Any) -> Iterator[str]:

@@ -74,7 +74,7 @@ function cardForm(data, answer, picture) {
 function typedForm(data, answer) {
   const box = make("input", "field answer");
   Object.assign(box, { type: "text", autocomplete: "off", spellcheck: false });
-  box.setAttribute("aria-label", plainText(data.say));
+  box.setAttribute("aria-label", data.say.replaceAll(TICK, ""));
   const send = () => answer(readCard(data, box.value));
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); send(); } });
   const button = makeButton("tool", send, "Answer");

@@ -339,7 +339,14 @@ function makeEvent(data, graph) {
     if (step) join(t >= TIMES.leave[1]);
   }
 
-  return { open, clear, place, at, flyers: () => flyers };
+  // What the bubble shows, as text: each number with its name, and the signs between them.
+  function words() {
+    const texts = layer.querySelectorAll(".bubble > :not(.flying, .falling) text");
+    const rule = step && data.rules[step.rule].text;
+    return [...rule ? [`${rule}:`] : [], ...[...texts].map((text) => text.textContent)].join(" ");
+  }
+
+  return { open, clear, place, at, words, flyers: () => flyers };
 }
 
 // Shows a formula in the largest size at which all its lines fit.

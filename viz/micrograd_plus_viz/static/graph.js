@@ -291,9 +291,12 @@ function drawGraph(data, act, details) {
   const groupLabel = (i) => [groups.names[i], groups.notes[i], `closed group of ${groups.counts[i]} nodes`]
     .filter((note) => note !== `${groups.counts[i]} nodes`).join(", ");
 
-  const labelOf = ({ kind, i }, held) => [data.names[i], data.nodes[i].kind,
-    kind === "s" ? "drawn again at its use" : "", held, flowText(data.nodes[i]),
-    data.insides[i] === undefined ? "" : "has a walk inside"].filter(Boolean).join(", ");
+  const valueOf = (i) => (now.unborn.has(i) ? "not computed yet" : valueCaption(data, data.nodes[i].value));
+
+  // A number without a name is called by its value, which need not be said twice.
+  const labelOf = ({ kind, i }, held) => [...new Set([data.names[i], data.nodes[i].kind,
+    kind === "s" ? "drawn again at its use" : "", valueOf(i), held, flowText(data.nodes[i]),
+    data.insides[i] === undefined ? "" : "has a walk inside"])].filter(Boolean).join(", ");
 
   // The width of a line shows the size of its gradient.
   function paintLink(link) {

@@ -208,7 +208,7 @@ function answerForm(question, data, answer) {
   const text = (k) => (form === "node" ? String(choices[k].node) : String(k));
   const box = make("input", "field answer");
   Object.assign(box, { type: "text", autocomplete: "off", spellcheck: false });
-  box.setAttribute("aria-label", plainText(question.say));
+  box.setAttribute("aria-label", question.say.replaceAll(TICK, ""));
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); send(); } });
   const send = () => answer(read(box.value));
   const chosen = makeButton("tool chosen", () => answer(chosen.dataset.node), "");
