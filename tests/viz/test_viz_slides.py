@@ -25,7 +25,6 @@ CELLS = [
     ("", "print('not on a slide')"),
     ("slide", "## The walk"),
     ("slide", WALK),
-    ("slide", "print(y.item())"),
 ]  # fmt: skip
 
 
@@ -102,7 +101,7 @@ def test_slides_have_formulas_and_no_code_of_questions(lesson):
     assert "<mfrac>" in page
     assert "viz.ask" not in page
     assert "not on a slide" not in page
-    assert 'class="slide" aria-label="Slide 1 of 5"' in page
+    assert 'class="slide" aria-label="Slide 1 of 4"' in page
 
 
 def test_long_code_below_a_question_begins_a_slide():
@@ -126,27 +125,27 @@ def test_a_notebook_without_slides_gets_a_sentence(tmp_path):
 def test_slides_turn_by_key_and_arrows_step_the_player(page, lesson):
     page.goto(lesson.as_uri())
     count = page.locator("nav output")
-    expect(count).to_have_text("1 of 5")
+    expect(count).to_have_text("1 of 4")
     page.keyboard.press("ArrowRight")
-    expect(count).to_have_text("2 of 5")
+    expect(count).to_have_text("2 of 4")
     shown = page.locator(".slide:not([inert])")
     shown.locator(".choice span", has_text="9").click()
     expect(shown.locator(".card-feedback")).to_contain_text("That is x² itself.")
     page.keyboard.press("PageDown")
-    expect(count).to_have_text("3 of 5")
+    expect(count).to_have_text("3 of 4")
     expect(shown.locator("pre.code")).to_contain_text("mg.record()")
     page.keyboard.press("PageDown")
     expect(shown.locator(".player")).to_be_visible()
     shown.locator(".player").click(position={"x": 5, "y": 5})
     page.keyboard.press("ArrowLeft")
     expect(shown.get_by_text("1 / 2")).to_be_visible()
-    expect(count).to_have_text("4 of 5")
+    expect(count).to_have_text("4 of 4")
     page.set_viewport_size({"width": 1280, "height": 720})
     page.keyboard.press("q")
     expect(shown.locator(".choice").first).to_be_visible()
     assert shown.evaluate("slide => slide.scrollHeight - slide.clientHeight") == 0, "a question fits its slide"
     page.keyboard.press("PageUp")
-    expect(count).to_have_text("3 of 5")
+    expect(count).to_have_text("3 of 4")
     page.evaluate(AXE.read_text("utf-8"))
     found = page.evaluate("axe.run(document)")["violations"]
     assert not found, [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found]
