@@ -3,7 +3,8 @@
     python tests/lesson_matrix.py [01 04 ...]
 
 One browser, one load a lesson: the viewport and the colours change in place. A line for each lesson, then each finding:
-what axe says, and what is wider than its page. `find_faults` is the part that tests use.
+what axe says, what is wider than its page, and texts of drawings with too little contrast. `find_faults` is the part
+that tests use.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "viz"), str(ROOT / "tests")]
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+CONTRAST = (ROOT / "tests" / "svg_contrast.js").read_text(encoding="utf-8").partition("\n")[2]
 SIZES = ((360, 720), (768, 720), (1280, 720), (1440, 900))
 COLOURS = {
     "light": {"color_scheme": "light", "forced_colors": "none"},
@@ -43,7 +45,7 @@ def find_faults(page: Any, pairs: Any = None) -> Iterator[tuple[str, str]]:
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(reduced_motion="reduce", **COLOURS[name])
         page.evaluate(SETTLED)
-        for found in [*page.evaluate(CHECK), *page.evaluate(TOO_WIDE)]:
+        for found in [*page.evaluate(CHECK), *page.evaluate(TOO_WIDE), *page.evaluate(CONTRAST)]:
             yield f"{width} px, {name}", found
 
 

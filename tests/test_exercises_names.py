@@ -80,6 +80,71 @@ def test_the_title_of_a_variant_says_what_was_edited(name):
     assert mark_answer(name, answer).mistake.title == title
 
 
+class ClearsAtOnce(exercises.get_exercise("engine.value").right):
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(self.order()):
+            for parent, slope in zip(node.parents, node.slopes, strict=True):
+                parent.grad += node.grad * slope
+            node.grad = 0.0 if node.parents else node.grad
+
+
+class StartsWithItsValue(exercises.get_exercise("engine.value").right):
+    def backward(self):
+        for node in self.order():
+            node.grad = 0.0 if node.parents else node.grad
+        self.grad = self.data
+        for node in reversed(self.order()):
+            for parent, slope in zip(node.parents, node.slopes, strict=True):
+                parent.grad += node.grad * slope
+
+
+def step_before_the_gradient(weight, backward, rate, steps):
+    for _ in range(steps):
+        gradient = np.zeros_like(weight)
+        weight = weight - rate * gradient
+        gradient = backward(weight, gradient)
+    return weight
+
+
+def add_bias_late(weights, inputs, bias):
+    return sum(weight * each for weight, each in zip(weights, inputs, strict=True)).tanh() + bias
+
+
+def scale_twice(parameter, gradient, state, rate, momentum):
+    velocity = momentum * state.get("velocity", 0.0) + momentum * gradient
+    return parameter - rate * velocity, {"velocity": velocity}
+
+
+def loop_over_lists(parents, slopes):
+    return [slope for node in parents for slope in slopes[node]]
+
+
+def clear_padding_first(xp, upstream, indices, weight, padding_idx):
+    gradient = np.zeros(weight.shape)
+    if padding_idx is not None:
+        gradient[padding_idx] = 0
+    np.add.at(gradient, indices, upstream)
+    return gradient
+
+
+FIRST_TRIES = [
+    ("subtract.a+b", lambda a, b: (1, 0), "for `b`: nothing arrives: every number is 0"),
+    ("engine.value", ClearsAtOnce, "right at some entries, but at the others, every number is 0"),
+    ("engine.value", StartsWithItsValue, "the walk starts with the number's own value, where 1 is due"),
+    ("engine.training", step_before_the_gradient, "the weight does not move"),
+    ("engine.neuron", add_bias_late, "the bias is added after tanh"),
+    ("engine.momentum", scale_twice, "the step is multiplied by `momentum` once more"),
+    ("engine.accumulate", loop_over_lists, "an index that is no whole number"),
+    ("embedding.weight", clear_padding_first, "the row `padding_idx` receives something: it is set to 0 too early"),
+]
+
+
+@pytest.mark.parametrize(("name", "answer", "title"), FIRST_TRIES)
+def test_first_tries_that_come_to_mind_get_a_true_name(name, answer, title):
+    assert mark_answer(name, answer).mistake.title.startswith(title)
+
+
 def test_hints_of_a_generated_name_lead_from_numbers_to_the_change():
     tried = 0
     for name, answer, *_ in load_held_out()[:: 1 if STRIDE == 1 else 18]:

@@ -461,3 +461,32 @@ def test_no_function_of_xp_is_the_whole_answer():
     assert "flip" not in exercises.get_exercise("flip.x").functions
     assert "except flip" in exercises.get_exercise("flip.x").prompt
     assert "cos" in exercises.get_exercise("sin.x").functions
+
+
+def length_of(gradients):
+    return np.sqrt(sum(np.sum(each * each) for each in gradients))
+
+
+def clip_with_a_small_number(gradients, most):
+    return [each * min(1, most / (length_of(gradients) + 1e-6)) for each in gradients]
+
+
+def clip_by_the_square(gradients, most):
+    factor = most / length_of(gradients) if length_of(gradients) ** 2 > most else 1
+    return [each * factor for each in gradients]
+
+
+def half_steps(f, x, upstream, h):
+    return exercises.get_exercise("engine.differences").right(f, x, upstream, h / 2)
+
+
+@pytest.mark.parametrize(("name", "answer", "words"), [
+    ("engine.clip", clip_with_a_small_number, "a small number is added to the norm"),
+    ("engine.clip", clip_by_the_square, "the square of the norm is compared"),
+    ("engine.differences", half_steps, "half as long"),
+])  # fmt: skip
+def test_a_piece_of_an_engine_is_no_numerical_derivative(name, answer, words):
+    reply = exercises.check(name, answer)
+    assert not reply
+    assert words in reply.result.mistake.title
+    assert reply.result.flags == []

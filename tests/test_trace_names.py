@@ -1,5 +1,9 @@
 """Names of values, and the formula of each step in those names."""
 
+import argparse
+import contextlib
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -427,3 +431,142 @@ def test_unnamed_leaves_are_called_by_their_expression_or_their_input():
         loss.backward()
     names = {node.name for node in trace.nodes if node.kind == "leaf"}
     assert {"mg.tensor(data[rows])", "mask", "mg.tensor(labels[:3])", "mg.tensor(data[:, :3])"} <= names
+
+
+class Model:
+    """A model without a base class."""
+
+    def __init__(self):
+        self.w, self.net = leaf([1.0, 2.0]), nn.Linear(2, 1)
+
+    def predict(self, x):
+        self.h = x * self.w
+        return self.net(self.h)
+
+
+def names_of_parameters(trace):
+    return [node.title for node in trace.nodes if node.kind == "leaf" and node.requires_grad]
+
+
+def test_parameters_in_containers_and_objects_are_named_by_their_places():
+    params, pairs = {"W": leaf([1.0, 2.0]), "bs": [leaf(0.5)]}, [(leaf(1.0), leaf(2.0)), (leaf(3.0), leaf(4.0))]
+    model = Model()
+    with mg.record() as trace:
+        y = (params["W"] * params["bs"][0]).sum() + model.predict(mg.tensor([3.0, 4.0])).sum()
+        for slope, shift in pairs:
+            y = y * slope + shift
+        y.backward()
+        for p in params.values():
+            assert p is not None
+    assert set(names_of_parameters(trace)) == {
+        'params["W"]', 'params["bs"][0]', "model.w", "model.net.weight", "model.net.bias",
+        "pairs[0][0]", "pairs[0][1]", "pairs[1][0]", "pairs[1][1]",
+    }  # fmt: skip
+    assert "multiply (self.h)" in [node.title for node in trace.nodes]
+
+
+def test_a_variable_that_was_there_first_names_a_member():
+    w, b = leaf([1.0, 2.0]), leaf(0.5)
+    params = [w, b, leaf(2.0)]
+    with mg.record() as trace:
+        (params[0] * params[1] * params[2]).sum().backward()
+    assert names_of_parameters(trace) == ["w", "b", "params[2]"]
+
+
+def test_a_parameter_is_not_called_by_its_value():
+    def double(values):
+        return values[0] * 2.0
+
+    with mg.record() as trace:
+        double([leaf(0.5)]).backward()
+    assert names_of_parameters(trace) == ["values[0]"]
+
+
+def test_a_result_that_is_passed_on_keeps_its_expression():
+    def square(v):
+        return v * v
+
+    a, b = leaf(2.0), leaf(3.0)
+    with mg.record() as trace:
+        y = square(a * b)
+        y.backward()
+    assert [node.title for node in trace.nodes if node.op] == ["a * b", "multiply (y)"]
+
+
+def test_each_result_of_a_module_has_the_callers_name_for_it():
+    class Net(nn.Module):
+        def __init__(self):
+            self.scale = nn.Parameter(2.0)
+
+        def forward(self, x):
+            return mg.relu(x) * self.scale
+
+    net = Net()
+    with mg.record() as trace:
+        for _ in range(2):
+            out = net(mg.tensor(1.0))
+            out.backward()
+    assert [node.label for node in trace.nodes if node.op == "multiply"] == ["out", "out"]
+
+
+def titles_of_constants(trace):
+    return [node.title for node in trace.nodes if node.kind == "leaf" and not node.requires_grad]
+
+
+def test_operands_of_products_are_named_by_their_expressions():
+    X, v, w = np.ones((2, 3)), np.ones(3), leaf([1.0, 2.0, 3.0])
+    with mg.record() as trace:
+        y = mg.tensor(X) @ w + mg.matmul(mg.tensor(X[:2]), w) + mg.tensor(X[::-1]).matmul(w)
+        (y.sum() + mg.tensor(v) @ w).backward()
+    assert titles_of_constants(trace) == ["mg.tensor(X)", "mg.tensor(X[:2])", "mg.tensor(X[::-1])", "mg.tensor(v)"]
+
+
+def test_arrays_are_named_by_their_variables():
+    mask, tokens, x = np.array([True, False]), np.array([0, 1]), leaf([[1.0, 2.0], [3.0, 4.0]])
+    with mg.record() as trace:
+        y = mg.where(mask, x, -1.0) * mg.eye(2)[mg.argmax(x, axis=1)]
+        nn.functional.cross_entropy(y, tokens).backward()
+    assert titles_of_constants(trace) == ["mask", "-1", "mg.eye(2)", "tokens"]
+
+
+def test_a_modules_own_array_is_not_called_by_its_argument():
+    cell, xs = nn.LSTM(2, 2), np.ones((3, 1, 2)) / 2
+    with mg.record() as trace:
+        out, _ = cell(mg.tensor(xs))
+        out.sum().backward()
+    assert titles_of_constants(trace) == ["zeros", "mg.tensor(xs)"]
+
+
+def test_an_array_that_a_second_derivative_reads_is_one_node():
+    x, w = mg.tensor([[1.0, 2.0]]), leaf([[3.0], [4.0]])
+    with mg.record() as trace:
+        loss = (x @ w).sum()
+        (gradient,) = loss.gradients(create_graph=True).values()
+        (gradient * w).sum().backward()
+    assert [title for title in titles_of_constants(trace) if title not in ("1", "2")] == ["x"]
+
+
+def test_a_product_that_fails_has_the_name_of_its_result_alone():
+    w = leaf([[1.0, 2.0]])
+    with contextlib.suppress(ValueError), mg.record() as trace:
+        out = w @ mg.tensor([1.0, 2.0, 3.0])
+        out.backward()
+    assert [node.title for node in trace.nodes] == ["mg.tensor([1.0, 2.0, 3.0])", "expand_dims", "w", "matmul (out)"]
+
+
+def test_objects_of_libraries_and_private_attributes_name_nothing():
+    held = argparse.Namespace(w=leaf(2.0))
+    model = Model()
+    model._last = leaf(3.0)
+    with mg.record() as trace:
+        (held.w * model._last).backward()
+    assert [node.label for node in trace.nodes if node.kind == "leaf"] == [None, None]
+
+
+def test_a_notebooks_own_objects_name_nothing():
+    code = "with mg.record() as trace:\n    (a * b).backward()\nnames = [node.title for node in trace.nodes]"
+    shell = SimpleNamespace(a=leaf(2.0))
+    space = {"get_ipython": shell, "Out": {1: leaf(5.0)}, "mg": mg, "a": shell.a, "b": leaf(3.0)}
+    space["Out"][2] = space["b"]
+    exec(compile(code, "cell", "exec"), space)  # noqa: S102 - as a notebook runs a cell
+    assert space["names"][:2] == ["a", "b"]

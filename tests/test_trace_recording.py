@@ -329,18 +329,18 @@ def test_the_summary_has_a_sentence_for_each_step():
     assert repr(trace.rules["multiply.a"]) == "<rule multiply.a: contribution = upstream · b>"
 
 
-def test_sentences_show_arrays_by_shape_and_constants_by_value():
+def test_sentences_show_arrays_by_shape_and_norm_and_constants_by_value():
     x = leaf([1.0, 2.0])
     with mg.record() as trace:
         product = x * mg.tensor(2 + 1j, requires_grad=True)
         product.sum().backward(1j)
     assert repr(trace).splitlines()[1:] == [
-        "  1. product.sum() sends an array of shape (2,) to multiply (product) (x)",
-        "  2. multiply (product) sends an array of shape (2,) to x (a)",
+        "  1. product.sum() sends a (2,) array of norm 1.414 to multiply (product) (x)",
+        "  2. multiply (product) sends a (2,) array of norm 1.414 to x (a)",
         "  3. multiply (product) sends 0+3j to (2+1j) (b)",
     ]
     trace.steps[0].contribution = None
-    assert "product.sum() sends something that was not recorded to" in repr(trace)
+    assert "product.sum() sends a value that was not recorded to" in repr(trace)
 
 
 @pytest.mark.parametrize(("steps", "last"), [(20, "  20. multiply (y) #1 sends"), (21, "  ... and 1 more")])
@@ -353,6 +353,22 @@ def test_the_summary_of_a_long_walk_has_20_steps(steps, last):
         y.backward()
     assert len(repr(trace).splitlines()) == 1 + min(steps, 20) + (steps > 20)
     assert repr(trace).splitlines()[-1].startswith(last)
+
+
+def test_a_summary_ends_where_it_stops_to_tell_steps():
+    w = leaf([3.0])
+    with mg.record() as trace:
+        for _ in range(4):
+            y = w
+            for _ in range(8):
+                y = y * 1.5
+            y.sum().backward()
+            with mg.no_grad():
+                w -= 0.1
+    *_, last, more = repr(trace).splitlines()
+    assert last.startswith("  20.")
+    assert more == "  ... and 16 more"
+    assert repr(trace).count("writes into w") == 2
 
 
 def test_json_text_is_compact_or_has_an_indent():

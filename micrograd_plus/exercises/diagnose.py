@@ -119,6 +119,9 @@ def find_listed(tried: Tried, telling: Sequence[int], explains: Callable[[Mistak
     listed = next(filter(explains, exercise.mistakes), None)
     if listed is None and exercise.judge is None and all(sends_nothing(outcomes[i]) for i in telling):
         return mistake("nothing")
+    name = None if exercise.kind == "gradients" else first_wrong_result(exercise, differences)
+    if listed is None and name is not None and all(sends_nothing(outcomes[i], name) for i in telling):
+        return mistake("nothing", title=f"for `{name}`: nothing arrives: every number is 0")
     if listed is None:
         listed = next((known for known in exercise.mistakes
                        if known.recognizes is not None and known.recognizes(exercise, differences)), None)  # fmt: skip
@@ -155,10 +158,11 @@ def name_one_result(exercise: Exercise, tried: Sequence[tuple[Case, Any]], wrong
 def describe_numbers(exercise: Exercise, tried: Sequence[tuple[Case, Any]], wrongs: Sequence[Any]) -> Mistake | None:
     """Return a mistake that says which expression gives the numbers of the first wrong result, or None."""
     name = first_wrong_result(exercise, wrongs)
+    wrong_one = next((wrong.answer for wrong in wrongs if wrong.answer), "")
     calls = []
     for case, outcome in tried:
         right = exercise.run(exercise.right, case.request)["values"] or {}
-        answer = name or next(iter(right), "")
+        answer = name or (wrong_one if wrong_one in right else next(iter(right), ""))
         values = {key: value for key, value in case.request["arguments"].items() if not key.endswith("_shape")}
         if exercise.kind == "gradients":
             earlier = list(right)[: list(right).index(answer)]
@@ -223,10 +227,11 @@ ROUNDING = 1e-14
 """What is left of numbers that cancel."""
 
 
-def sends_nothing(outcome: dict[str, Any]) -> bool:
-    """Return whether all numbers of an answer are 0, up to rounding."""
-    return bool(outcome["values"]) and not any(np.any(~(np.abs(each) <= ROUNDING))
-                                               for each in outcome["values"].values())  # fmt: skip
+def sends_nothing(outcome: dict[str, Any], name: str | None = None) -> bool:
+    """Return whether all numbers of an answer are 0, up to rounding, or all of one of its results."""
+    values = outcome["values"] or {}
+    sent = list(values.values()) if name is None else [values[name]] if name in values else []
+    return bool(sent) and not any(np.any(~(np.abs(each) <= ROUNDING)) for each in sent)
 
 
 def has_numbers(outcome: dict[str, Any]) -> bool:
@@ -283,9 +288,11 @@ def largest_entry(array: Any) -> float:
 
 
 UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
+NOT_A_PLACE = re.compile(r"(list|tuple) indices must be integers or slices, not ")
 GENERIC = (
     "sign", "half", "twice", "factor", "transpose", "M26", "shape", "axes", "refused", "raised", "none", "unavailable",
-    "empty state", "not_finite", "untaken", "undefined", "unassigned", "M29", "axis of length 1", "returned",
+    "empty state", "not_finite", "untaken", "undefined", "unassigned", "not a place", "M29", "axis of length 1",
+    "returned",
 )  # fmt: skip
 """The rows of the catalogue that `recognize` can return."""
 VAGUE = ("factor",)
@@ -346,8 +353,8 @@ def equal_but_for_ones(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
 
 
 def recognize_error(errors: Sequence[Any]) -> Mistake | None:
-    """Return the mistake behind errors whose message is evidence: a name without a value, a function that is not
-    offered, a state that is still empty, or None as a number.
+    """Return the mistake behind errors whose message is evidence: a name without a value, a list or None as an index, a
+    function that is not offered, a state that is still empty, or None as a number.
 
     None is evidence only if one of the call's arguments is None.
     """
@@ -357,6 +364,8 @@ def recognize_error(errors: Sequence[Any]) -> Mistake | None:
     if all(names):
         readable = errors[0].case.request["arguments"]
         return mistake("untaken" if names[0] is not None and names[0][1] in readable else "undefined")
+    if all(NOT_A_PLACE.search(wrong.sentence) for wrong in errors):
+        return mistake("not a place")
     if all("xp has no function" in wrong.sentence for wrong in errors):
         return mistake("unavailable")
     if all("KeyError" in wrong.sentence and wrong.case.request["driver"] == "steps" for wrong in errors):

@@ -142,6 +142,8 @@ def find_expression(calls: Sequence[Call], hidden: Sequence[str] = ()) -> str | 
         if not is_evidence or not FEWEST_NUMBERS <= np.count_nonzero(is_wrong) < len(goal):
             return None
         where = describe_entries(columns, is_wrong)
+        if not np.any(goal[is_wrong]):
+            return f"right at some entries, but {where}, every number is 0"
         columns.keep_entries(is_wrong)
         found = min(pairs_that_give(columns, goal[is_wrong]), default=None)
     return f"right at some entries, but {where}, {in_words(found[1])}" if found is not None else None

@@ -23,6 +23,7 @@ from ..exercises.reply import describe_solution
 from ..files import write_file
 from .assignment import write_assignment
 from .formats import gradescope
+from .formats.wheel import FILE_NAME
 
 WEEKS = Path(__file__).with_name("weeks.toml")
 CAPSTONE = """## Your rules read digits
@@ -180,7 +181,7 @@ def solution_sheet(week: Week) -> str:
 
 def write_readme(week: Week) -> str:
     """Return the page that says what each file is for."""
-    lessons = "\n".join(f"  - `handout/{each}.ipynb`" for each in week.lessons)
+    lessons = "\n".join(f"   - `handout/{each}.ipynb`" for each in week.lessons)
     slides = ", ".join(f"`teacher/slides/{each}.html`" for each in week.lessons)
     minutes = sum(get_exercise(each).minutes for each in week.exercises)
     return f"""# {week.title}
@@ -189,7 +190,12 @@ def write_readme(week: Week) -> str:
 
 1. **Before the lecture.** Read `teacher/notes.md`. Give students the folder `handout/`:
 {lessons}
-  - `handout/{week.name}.ipynb`, the assignment (or `handout/{week.name}.py`, the same as a script)
+   - `handout/{week.name}.ipynb`, the assignment (or `handout/{week.name}.py`, the same as a script)
+   - `handout/points.csv`, the points of each exercise
+
+   They also need Python 3.11 or newer and this package. In a clone, `python -m pip wheel . --no-deps -w handout/` makes
+   the file `{FILE_NAME}` to hand out, too. Students install it with
+   `python -m pip install "{FILE_NAME}[lab]"`, and begin with `jupyter lab`.
 2. **In the lecture.** Show {slides}: one page for each lesson, without a network. Page Down turns the slide.
 3. **At home.** Students finish the lessons and answer the eight exercises, which take about {minutes} minutes. Each
    reply comes at once. The last cell of the assignment trains a network on digits with the student's own rules.

@@ -83,7 +83,7 @@ def compare(a: Any, b: Any, *, rtol: float = 1e-6, atol: float = 1e-9) -> Compar
         ...     (x * x).backward()
         >>> wrong = mg.tracing.replay(right, "replace")
         >>> mg.tracing.compare(right, wrong)
-        1 step is the same, then: step 2 differs in after: 6.0 and 3.0
+        1 step is the same, then: step 2 differs in what x holds after it: 6.0 and 3.0
 
     See: `cmp` in Karpathy's makemore, which compares gradients alone.
     """
@@ -127,9 +127,10 @@ class _Comparer:
         if pair is None:
             return None
         word, left, right = pair
+        what = f"what {a.nodes[one.target].name} holds {word} it" if word in ("before", "after") else word
         return Difference(
             step_a=index, step_b=index, word=word, a=left, b=right,
-            text=f"step {index + 1} differs in {word}: {_difference_text(left)} and {_difference_text(right)}",
+            text=f"step {index + 1} differs in {what}: {_difference_text(left)} and {_difference_text(right)}",
             largest=largest_difference(left, right) if word in WORDS and word != "summed_axes" else None,
         )  # fmt: skip
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import dis
 import linecache
+from collections.abc import Mapping
 from functools import lru_cache
-from types import CodeType
-from typing import Any, NamedTuple
+from types import CodeType, ModuleType
+from typing import Any, NamedTuple, TypeGuard
 
+from ..core.variable import Variable
 from .sites import site_at
 
 LONGEST_EXPRESSION = 32
@@ -43,21 +45,62 @@ def expression_at(code: CodeType, names: dict[str, Any], instruction: int) -> Ex
     return _expression(_source_text(code, names, instruction))
 
 
-def argument_at(code: CodeType, names: dict[str, Any], instruction: int, index: int, name: str) -> str | None:
-    """Return the expression of an argument of a call or an operator, by its index or its name, as the program has it.
+class Source(NamedTuple):
+    """An expression of the program: its text, and its tree."""
 
-    Only calls, subscripts and attributes have one: `mg.tensor(target[:8])`, `batch["mask"]`. A name or a number needs
-    none.
-    """
-    call = _parse(_source_text(code, names, instruction))
-    if isinstance(call, ast.BinOp):
-        arguments, by_name = [call.left, call.right], {}
-    elif isinstance(call, ast.Call):
-        arguments, by_name = call.args, {each.arg: each.value for each in call.keywords}
-    else:
-        return None
-    found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
-    return ast.unparse(found) if isinstance(found, (ast.Call, ast.Subscript, ast.Attribute)) else None
+    text: str
+    tree: ast.expr
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it is `a @ b`, `mg.matmul(a, b)` or `a.matmul(b)`."""
+        if isinstance(self.tree, ast.Call):
+            return isinstance(self.tree.func, ast.Attribute) and self.tree.func.attr == "matmul"
+        return isinstance(self.tree, ast.BinOp) and isinstance(self.tree.op, ast.MatMult)
+
+    def argument(self, index: int, name: str, variables: Mapping[str, Any] | None) -> str | None:
+        """Return the text of an argument of a call or an operator, by its index or its name.
+
+        Names, calls, subscripts and attributes have one: `mask`, `mg.tensor(target[:8])`, `batch["mask"]`. A number
+        needs none. The first argument of a method is its object; without `variables`, the call is no method.
+        """
+        call = self.tree
+        arguments, by_name = _operands(call), {}
+        if isinstance(call, ast.Call):
+            arguments, by_name = call.args, {each.arg: each.value for each in call.keywords}
+            if variables is not None and _is_method(call.func, variables):
+                arguments = [call.func.value, *arguments]
+        found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
+        is_named = isinstance(found, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
+        return ast.get_source_segment(f"({self.text})", found) if is_named and OBJECT not in ast.dump(found) else None
+
+
+def source_at(code: CodeType, names: dict[str, Any], instruction: int) -> Source | None:
+    """Return the expression that an instruction computes; None if its text is unknown."""
+    text = _source_text(code, names, instruction)
+    tree = _parse(text)
+    return None if tree is None else Source(text, tree)
+
+
+def _operands(tree: ast.expr) -> list[ast.expr]:
+    """Return the operands of an operator, and the value that a part or an attribute is taken of."""
+    if isinstance(tree, ast.BinOp):
+        return [tree.left, tree.right]
+    if isinstance(tree, ast.Compare):
+        return [tree.left, *tree.comparators[:1]]
+    if isinstance(tree, ast.UnaryOp):
+        return [tree.operand]
+    return [tree.value] if isinstance(tree, (ast.Subscript, ast.Attribute)) else []
+
+
+def _is_method(function: ast.expr, variables: Mapping[str, Any]) -> TypeGuard[ast.Attribute]:
+    """Return whether a function is a method of a tensor, and not a function of a module as `mg.where`."""
+    if not isinstance(function, ast.Attribute) or not hasattr(Variable.public, function.attr):
+        return False
+    root = function.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return not (isinstance(root, ast.Name) and isinstance(variables.get(root.id), (ModuleType, type)))
 
 
 def _source_text(code: CodeType, names: dict[str, Any], instruction: int) -> str:

@@ -41,7 +41,14 @@ class History:
         arrays = [array_of(value) for value in inputs]
         call = self._call_of(error)
         instruction = error.locations[0].instruction if error.locations else -1
-        return Application(error.op, inputs, None, arrays, error.params, FailedResult(), call, instruction)
+        last = self.recorder.applications[-1:]
+        token, function = next(
+            ((each.token, each.function) for each in last if (each.call, each.instruction) == (call, instruction)),
+            (None, None),
+        )
+        return Application(
+            error.op, inputs, None, arrays, error.params, FailedResult(), call, instruction, token, function
+        )
 
     def _call_of(self, error: ErrorRecord) -> int:
         """Return the number of the innermost noted call that an error passed through."""

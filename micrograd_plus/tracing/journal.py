@@ -29,6 +29,7 @@ SYMBOLS = {
 }  # fmt: skip
 """How a program writes the engine's functions that change an array."""
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+SCALES = ("*=", "/=", "mul_", "div_")
 
 
 class LeafState(NamedTuple):
@@ -181,6 +182,8 @@ class Journal:
         self._compute(change.position)
         node, name = self._node(change), None
         call, instruction, function = change.place
+        module = self._module_of(call)
+        function = function if module is None else type(module).__name__
         lines = self.groups.lines(call, instruction)
         if change.kind == "draw":
             self._add("draw", None, None, None, None, function, lines)
@@ -196,6 +199,11 @@ class Journal:
             lines = lines if code is None else [site_at(code, change.by.__globals__, -1)]
         self._add(kind, change.of, node, change.before, change.after, by, lines, name)
 
+    def _module_of(self, number: int) -> Any:
+        """Return the module that a call runs; None for a call of the user's code."""
+        call = self.history.calls.get(number)
+        return call.frame.f_locals.get("self") if call is not None and call.kind == ENTERS else None
+
     def _kind_of(self, change: Change, function: str) -> tuple[str, str | None]:
         """Return the kind of an entry, and who did it: an optimiser, a function, or an operator."""
         by = SYMBOLS.get(function, function)
@@ -206,12 +214,11 @@ class Journal:
                 return "clear", by
             if function in CLIPS:
                 return "clip", function
-            return "assign" if change.kind == "gradient" else "scale" if by in ("*=", "/=") else "write", by
+            return "assign" if change.kind == "gradient" else "scale" if by in SCALES else "write", by
         if change.kind == "update":
             return "update", change.by
         number, *_ = change.place
-        call = self.history.calls.get(number)
-        in_module = call is not None and call.kind == ENTERS and self._node(change) is None
+        in_module = self._module_of(number) is not None and self._node(change) is None
         return ("statistics" if in_module else "write"), by
 
     # Walks ------------------------------------------------
@@ -235,12 +242,14 @@ class Journal:
         ending = [*_changes_at_end(behind)]
         for change in ending:
             self._add_change(change)
+        lines = self.groups.lines(walk.call, walk.instruction)
         for node, arrived in received.items() if walk.direction == "backward" and walk.error is None else ():
             if is_returned:
-                self._add("return", "gradient", node, self._gradients.get(node), hooked.get(node, arrived))
+                held, brought = self._gradients.get(node), hooked.get(node, arrived)
+                self._add("return", "gradient", node, held, brought, lines=lines)
             elif is_of_values(walk):
                 total = arrived if before.get(node) is None else arrived + before[node]
-                self._add("accumulate", "gradient", node, before.get(node), total)
+                self._add("accumulate", "gradient", node, before.get(node), total, lines=lines)
         self.entries.append(JournalEntry(kind="end", walk=number))
         self.leaves.append({})
         for node, arrived in received.items():

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator
-from functools import lru_cache
-from types import CodeType
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+from itertools import islice
+from types import CodeType, SimpleNamespace
 from typing import Any
 
-from ..backends.shapes import is_sequence
 from ..core.backward import Part
+from ..core.variable import Variable
 from .outline import Constant, Number, Outline
 from .recorder import Recorder
-from .sites import USER
+from .sites import INSTALLED, LIBRARIES, USER
 from .values import param_text
 
 MOST_MEMBERS = 64
-"""How many members of a list get a label with their index."""
+"""How many members of a list, a dictionary or an object can have a label."""
+OF_NOTEBOOKS = ("In", "Out", "exit", "get_ipython", "quit")
+"""Variables of every notebook."""
+MOST_VISITED, DEEPEST = 512, 3
+"""How many members of one variable are looked at, and how deeply these are nested."""
 STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
 
 
@@ -31,6 +38,24 @@ def assigned_names(code: CodeType) -> dict[int, str]:
                 names |= dict.fromkeys(range(start, each.offset), str(each.argval))
             start = each.offset
     return names
+
+
+@lru_cache(maxsize=256)
+def names_in_loops(code: CodeType) -> frozenset[str]:
+    """Return the variables that `for` statements assign: `k` and `p` in `for k, p in params.items():`."""
+    names: set[str] = set()
+    todo = 0
+    for each in dis.get_instructions(code):
+        if each.opname == "FOR_ITER":
+            todo = 1
+        elif todo and each.opname in ("UNPACK_SEQUENCE", "UNPACK_EX"):
+            todo += (each.arg or 1) - 1 if each.opname == "UNPACK_SEQUENCE" else 1
+        elif todo and each.opname in STORES:
+            names.add(str(each.argval))
+            todo -= 1
+        elif each.opname not in ("CACHE", "EXTENDED_ARG"):
+            todo = 0
+    return frozenset(names)
 
 
 def submodules(module: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -48,40 +73,97 @@ def _is_module(value: object) -> bool:
     return hasattr(type(value), "named_parameters")
 
 
-class Namespace:
-    """The names in one namespace of the program: paths of parameters, variables and modules, by the value's id.
+def _is_value(value: object) -> bool:
+    """Return whether a value is a tensor or one of micrograd's values."""
+    return isinstance(value, Variable) or hasattr(type(value), "made_by")
 
-    With `lists`, members of lists have names too: `weights[3]`.
+
+def _members(value: Any) -> Iterable[tuple[str, Any]]:
+    """Yield the members of a list, a tuple, a dictionary or an object of a class of the user's, each with what its
+    program writes behind the whole: `[0]`, `["W1"]`, `.w`."""
+    if isinstance(value, (list, tuple)):
+        return ((f"[{index}]", each) for index, each in enumerate(value))
+    if isinstance(value, dict):
+        return ((f"[{_key_text(key)}]", each) for key, each in value.items())
+    attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(type(value)) else {}
+    return ((f".{name}", each) for name, each in attributes.items() if not name.startswith("_"))
+
+
+def _is_users_class(kind: type) -> bool:
+    """Return whether a program defines a class itself: not Python, the engine or an installed package."""
+    if kind is SimpleNamespace:
+        return True
+    path = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    return kind.__module__ != "builtins" and not path.startswith(LIBRARIES) and not any(p in path for p in INSTALLED)
+
+
+def _key_text(key: object) -> str:
+    return json.dumps(key, ensure_ascii=False) if isinstance(key, str) else repr(key)
+
+
+class Namespace:
+    """The names in one namespace of the program: paths of parameters and buffers, variables and modules, by the value's
+    id.
+
+    Members of lists, dictionaries and objects have names too: `weights[3]`, `params["W1"]`, `model.w`. A value has the
+    name that was there first; in a function, whose variables have no such order, a variable's own name comes first.
+    What is left over from a loop can hold any parameter, so those names are apart, and come last.
     """
 
-    def __init__(self, variables: dict[str, Any], *, lists: bool = True):
+    def __init__(self, variables: dict[str, Any], of_loops: frozenset[str] = frozenset()):
         self.paths: dict[int, str] = {}
         self.variables: dict[int, str] = {}
+        self.left_over: dict[int, str] = {}
         self.modules: dict[int, str] = {}
         self.values: dict[int, Any] = {}
-        members: dict[int, str] = {}
-        for name, value in variables.items():
+        is_notebook = "get_ipython" in variables
+        for name, value in [*variables.items()]:
+            names = self.left_over if name in of_loops else self.variables
             if _is_module(value):
                 self._add_module(name, value)
             elif hasattr(value, "_data"):
                 self.values[id(value)] = value
                 if not name.startswith("_"):
-                    self.variables.setdefault(id(value), name)
-            elif lists and is_sequence(value) and not name.startswith("_"):
-                for index, each in enumerate(value[:MOST_MEMBERS]):
-                    if hasattr(each, "_data"):
-                        self.values[id(each)] = each
-                        members.setdefault(id(each), f"{name}[{index}]")
-        self.variables = members | self.variables
+                    names.setdefault(id(value), name)
+            elif not name.startswith("_") and not (is_notebook and name in OF_NOTEBOOKS):
+                self._add_members(name, value, names)
+
+    def _add_members(self, name: str, value: Any, names: dict[int, str]) -> None:
+        """Name the values and the modules in a list, a dictionary or an object."""
+        todo, visited, count = [(name, value, 0)], set[int](), 0
+        for path, whole, depth in todo:  # the list grows while it is read
+            if id(whole) in visited or len(todo) > MOST_VISITED:
+                continue
+            visited.add(id(whole))
+            for end, each in islice(_members(whole), MOST_MEMBERS):
+                if _is_module(each):
+                    self._add_module(path + end, each)
+                elif _is_value(each) and count < MOST_MEMBERS:
+                    count += 1
+                    self.values[id(each)] = each
+                    names.setdefault(id(each), path + end)
+                elif depth + 1 < DEEPEST:
+                    todo.append((path + end, each, depth + 1))
+
+    @cached_property
+    def of_nodes(self) -> dict[int, str]:
+        """The names of values and of parameters, by the id of the node, or of a value that has none."""
+        names: dict[int, str] = {}
+        for each, name in [*self.paths.items(), *self.variables.items(), *self.left_over.items()]:
+            value = self.values[each]
+            own = name if each in self.paths else getattr(value, "label", None) or name
+            names.setdefault(id(getattr(value, "node", None) or value), own)
+        return names
 
     def _add_module(self, name: str, module: Any) -> None:
         prefix = "" if name == "self" else f"{name}."
         self.modules.setdefault(id(module), name)
         for path, each in submodules(module):
             self.modules.setdefault(id(each), prefix + path)
-        for path, parameter in module.named_parameters():
-            self.values[id(parameter)] = parameter
-            self.paths.setdefault(id(parameter), prefix + path)
+        buffers = module.named_buffers() if hasattr(module, "named_buffers") else ()
+        for path, each in [*module.named_parameters(), *buffers]:
+            self.values[id(each)] = each
+            self.paths.setdefault(id(each), prefix + path)
 
 
 class ProgramNames:
@@ -99,9 +181,13 @@ class ProgramNames:
         if number not in self._of_calls:
             frame = self.calls[number].frame
             if id(frame.f_globals) not in self._globals:
-                self._globals[id(frame.f_globals)] = Namespace(frame.f_globals, lists=False)
-            namespaces = [Namespace(frame.f_locals)]  # at a module's top level: as they were when the recording ended
-            if frame.f_code.co_name != "<module>":
+                self._globals[id(frame.f_globals)] = Namespace(frame.f_globals)
+            # At a module's top level, variables are as they were when the recording ended.
+            variables, is_function = frame.f_locals, frame.f_code.co_name != "<module>"
+            if is_function:
+                variables = dict(sorted(variables.items(), key=lambda item: not hasattr(item[1], "_data")))
+            namespaces = [Namespace(variables, names_in_loops(frame.f_code))]
+            if is_function:
                 namespaces.append(self._globals[id(frame.f_globals)])
             self._of_calls[number] = namespaces
         return self._of_calls[number]
@@ -132,8 +218,9 @@ class ProgramNames:
                 return namespace.paths[id(value)]
         if label := getattr(value, "label", None):
             return label
-        outward = self._outermost_first(number)
-        return next((each.variables[id(value)] for each in outward if id(value) in each.variables), None)
+        outward = [*self._outermost_first(number)]
+        names = [*(each.variables for each in outward), *(each.left_over for each in outward)]
+        return next((each[id(value)] for each in names if id(value) in each), None)
 
     def _outermost_first(self, number: int) -> Iterator[Namespace]:
         """Yield the namespaces of a call and of those around it, the outermost call first."""
@@ -171,15 +258,20 @@ class Labels:
         self.outline, self.names = outline, names
         self.applications, self.calls = outline.applications, names.calls
         self._variables = self._names_of_variables()
+        self.foreign: dict[int, str] = {}
+        """What a call that a result was passed to calls it, by node, for results without a label."""
         self._assigned = {number: assigned_names(call.code) for number, call in self.calls.items() if call.runs_users}
         self._returned = self._names_of_return_values()
         pairs = zip(outline.keys, outline.position_of_node, strict=True)
-        self.labels = [self._label(key, position) for key, position in pairs]
+        self.labels = [self._label(node, key, position) for node, (key, position) in enumerate(pairs)]
 
-    def _label(self, key: Any, position: int | None) -> str | None:
+    def _label(self, node: int, key: Any, position: int | None) -> str | None:
         if position is None:
             return self._leaf_label(key)
-        return self._result_label(key, position) or (output_name(key) if isinstance(key, Part) else None)
+        label = self._result_label(key, position) or (output_name(key) if isinstance(key, Part) else None)
+        if label is None and (name := self._variables.get(id(key))):
+            self.foreign[node] = name
+        return label
 
     def _leaf_label(self, key: Any, position: int | None = None) -> str | None:
         """Return the label of a leaf in the application at `position`, or in the first one that used it."""
@@ -204,7 +296,10 @@ class Labels:
             name = self._assigned_name(application.call, application.instruction)
             if name and not self.outline.is_followed_in_call(position):
                 return name
-        if name := self._variables.get(id(key)) or self._returned.get(position):
+        namespaces = self.names.chain(application.call)
+        if name := next((each.of_nodes[id(key)] for each in namespaces if id(key) in each.of_nodes), None):
+            return name
+        if name := self._returned.get(position):
             return name
         index = application.params.get("index")
         if application.op.name == "getitem" and not _has_arrays(index) and (whole := self._sliced_parameter(position)):
@@ -225,21 +320,18 @@ class Labels:
     def _names_of_variables(self) -> dict[int, str]:
         """Return the names in the user's program of the values that its variables held at the end."""
         names: dict[int, str] = {}
-        paths: dict[int, str] = {}
         for namespace in self.names.namespaces():
-            for each, name in namespace.variables.items():
-                value = namespace.values[each]
-                names.setdefault(id(getattr(value, "node", None) or value), getattr(value, "label", None) or name)
-            for each, path in namespace.paths.items():
-                value = namespace.values[each]
-                paths[id(getattr(value, "node", None) or value)] = path
-        return names | paths
+            for node, name in namespace.of_nodes.items():
+                names.setdefault(node, name)
+        return names
 
     def _names_of_return_values(self) -> dict[int, str]:
         """Return the names of the last applications of calls whose results are assigned at once, by position."""
         last: dict[int, int] = {application.call: at for at, application in enumerate(self.applications)}
         names: dict[int, str] = {}
-        for number in sorted(self.calls, key=lambda number: -self.calls[number].position):
+        inner_first = [*reversed(self.calls)]
+        inner_first.sort(key=lambda number: -self.calls[number].position)
+        for number in inner_first:
             call = self.calls[number]
             position, outer = last.get(number), self.calls.get(call.parent)
             if position is None or outer is None:

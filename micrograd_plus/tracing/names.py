@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from functools import cached_property
 from sys import intern
 from typing import Any, NamedTuple
 
 from ..core.backward import Part
-from .events import Application, name_of_input
-from .expressions import LONGEST_EXPRESSION, Expression, argument_at, expression_at
+from .events import name_of_input
+from .expressions import LONGEST_EXPRESSION, Expression, expression_at, source_at
 from .formulas import TEXTBOOK
 from .groups import Groups
 from .history import History
 from .labels import Labels, ProgramNames
-from .outline import Outline
+from .outline import Constant, Outline, requires_grad
 from .sites import ENGINE, ENTERS, is_transform_code, kind_of
-from .values import array_of, number_text
+from .values import array_of, has_same_entries, np, number_text
 
 INTERNAL_FUNCTIONS = ("forward", "call", "apply", "interpret", "power", "inside", "awaited")
 """Functions of the engine that no program calls by name."""
@@ -41,10 +41,18 @@ class NodeNames:
         self.history, self.outline, self.program, self.groups = history, outline, program, groups
 
     @cached_property
-    def labels(self) -> list[str | None]:
-        """The user's name for each value."""
+    def _own_labels(self) -> Labels:
         with self.history.progress("what the program calls its values"):
-            return Labels(self.outline, self.program).labels
+            return Labels(self.outline, self.program)
+
+    @cached_property
+    def labels(self) -> list[str | None]:
+        """The user's name for each value. What a function calls its argument names a result without an expression."""
+        labels, foreign = self._own_labels.labels, self._own_labels.foreign
+        return [
+            foreign.get(node) if label is None and self.expressions[node] is None else label
+            for node, label in enumerate(labels)
+        ] if foreign else labels  # fmt: skip
 
     @cached_property
     def labels_in_use(self) -> set[str]:
@@ -70,7 +78,8 @@ class NodeNames:
                     name = self.called_function(node) or op.name
                     names.append(intern(f"{name} ({owner})") if owner else name)
                 else:
-                    value = None if label or isinstance(key, Part) else self._constant_text(key)
+                    has_name = label or isinstance(key, Part) or (requires_grad(key) and not hasattr(key, "made_by"))
+                    value = None if has_name else self._constant_text(key)
                     names.append(value or label or self._name_of_use(key))
                 are_constants.append(value is not None)
             return BaseNames(names, number_repeats(names, are_constants))
@@ -83,23 +92,62 @@ class NodeNames:
             return "leaf"
         application = self.outline.applications[use.position]
         name = name_of_input(application.op, use.place)
-        expression = self._argument_expression(application, use.position, use.place, name)
+        array = array_of(self.outline.value(key))
+        expression = self._argument_expression(use.position, use.place, array)
         if expression is not None and len(expression) <= LONGEST_EXPRESSION:
             return expression
-        return name if name.isidentifier() and len(name) > 2 else "leaf"
+        if name.isidentifier() and len(name) > 2:
+            return name
+        return _name_of_fill(array) or self._constant_text(key) or "leaf"
 
-    def _argument_expression(self, application: Application, position: int, index: int, name: str) -> str | None:
+    def _argument_expression(self, position: int, index: int, array: Any) -> str | None:
         """Return the expression of an input in the program, if the program wrote it in the call that applied the
-        operation: alone, or as the first one inside a module or a function, whose first argument it was."""
+        operation: alone, or as the first one inside a module or a function, whose first argument it was.
+
+        A module can also begin with an array of its own, as a recurrent one with zeros.
+        """
         outline, calls = self.outline, self.history.calls
+        position, index = self._operand(position, index)
+        application = outline.applications[position]
         call, instruction = calls.get(application.call), application.instruction
-        is_first = index == 0 and not outline.is_preceded_in_call(position)
+        is_preceded = outline.is_preceded_in_call(position)
+        is_first, is_inside = index == 0 and not self._uses_array_before(position), False
         while call is not None and call.kind == ENTERS and is_first:
-            call, instruction = calls.get(call.parent), call.instruction
-        is_alone = not outline.is_preceded_in_call(position) and not outline.is_followed_in_call(position)
-        if call is None or not call.runs_users or not (is_first or is_alone):
+            call, instruction, is_inside = calls.get(call.parent), call.instruction, True
+        is_alone = not is_preceded and not outline.is_followed_in_call(position)
+        if call is None or not call.runs_users:
             return None
-        return argument_at(call.code, call.frame.f_globals, instruction, index, name)
+        source = source_at(call.code, call.frame.f_globals, instruction)
+        is_operand = application.op.name == "matmul" and source is not None and source.is_product
+        if source is None or not (is_first or is_alone or is_operand):
+            return None
+        variables = ChainMap(call.frame.f_locals, call.frame.f_globals)
+        written = source.argument(index, name_of_input(application.op, index), None if is_inside else variables)
+        if is_alone or is_operand or written is None:
+            return written
+        is_other = _name_of_fill(array) or (written.isidentifier() and not _holds(variables.get(written), array))
+        return None if is_other else written
+
+    def _uses_array_before(self, position: int) -> bool:
+        """Return whether the call of an application has used an array without a node before, except zeros and ones."""
+        while self.outline.is_preceded_in_call(position):
+            position -= 1
+            arrays = [array_of(key) for key in self.outline.inputs_at[position] if isinstance(key, Constant)]
+            if any(_name_of_fill(array) is None for array in arrays):
+                return True
+        return False
+
+    def _operand(self, position: int, index: int) -> tuple[int, int]:
+        """Return the product that an input is an operand of: `a @ v` makes matrices of vectors first."""
+        outline, later = self.outline, position
+        if outline.applications[position].op.name == "expand_dims":
+            made = {id(key) for key in outline.applications[position].output_keys}
+            while outline.is_followed_in_call(later):
+                later += 1
+                places = [place for place, key in enumerate(outline.inputs_at[later]) if id(key) in made]
+                if places:
+                    return later, places[0]
+        return position, index
 
     # Expressions ------------------------------------------
 
@@ -110,7 +158,7 @@ class NodeNames:
             return [
                 None if label or position is None or isinstance(key, Part) else self._expression(position)
                 for key, label, position in zip(
-                    self.outline.keys, self.labels, self.outline.position_of_node, strict=True
+                    self.outline.keys, self._own_labels.labels, self.outline.position_of_node, strict=True
                 )
             ]
 
@@ -191,6 +239,17 @@ class NodeNames:
         if (expression := self.expressions[node]) is not None and letter not in TEXTBOOK:
             return expression.in_formula
         return self.name(node) if letter in self.labels_in_use else None
+
+
+def _name_of_fill(array: Any) -> str | None:
+    """Return `zeros` or `ones` for an array of these, such as a first hidden state."""
+    fills = (("zeros", 0), ("ones", 1)) if np.ndim(array) and np.size(array) else ()
+    return next((name for name, fill in fills if np.all(np.equal(array, fill))), None)
+
+
+def _holds(variable: Any, array: Any) -> bool:
+    """Return whether a variable of the program is an array with the entries of another."""
+    return isinstance(variable, np.ndarray) and has_same_entries(variable, array)
 
 
 def number_repeats(names: list[str], are_constants: list[bool]) -> list[int]:

@@ -73,7 +73,8 @@ class Nodes:
 
     def _cut(self, key: Any, op: Op) -> str | None:
         """Return why no gradient can go on from a result to its inputs, although one of them requires it."""
-        if requires_grad(key) or not any(requires_grad(parent) for _, parent in self.outline.inputs(key)):
+        has_graph = requires_grad(key) and getattr(key, "made_by", key) is not None  # a `Value` receives one anyway
+        if has_graph or not any(requires_grad(parent) for _, parent in self.outline.inputs(key)):
             return None
         return "detach" if op.name == "stop_gradient" else "no rule" if op.kind == "non-differentiable" else "no_grad"
 

@@ -80,6 +80,7 @@ class Outline:
         self._first_uses: dict[int, FirstUse] = {}
         self._clocks: list[int] = []
         self._constants: dict[int, list[Constant]] = {}
+        self._constant_of_array: dict[int, Constant] = {}
         self._arrays: dict[int, Any] = {}
         self._results: dict[int, Any] = {}
         self._outputs: dict[int, Any] = {}
@@ -176,7 +177,10 @@ class Outline:
         for known in (self._arrays.get(id(array)), self._results.get(id(variable)), *constants[-1:]):
             if known is not None and (known._data is array or has_same_entries(known._data, array)):
                 return known
-        constants.append(Constant(variable, array))
+        # A rule that is differentiated again makes tensors of the arrays that it had saved.
+        if id(array) not in self._constant_of_array:
+            self._constant_of_array[id(array)] = Constant(variable, array)
+        constants.append(self._constant_of_array[id(array)])
         return constants[-1]
 
     def _read_saved_values(self, history: History) -> None:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from .parts import JournalEntry, Step, TraceParts
-from .values import Stored, number_text
+from .values import Stored, array_of, has_same_entries, number_text, value_to_dict
 
 MOST_NAMES = 4
 """How many names a sentence lists."""
@@ -17,6 +17,7 @@ ACTIONS = {
     "assign": "sets the gradient of",
     "scale": "scales the gradient of",
     "clip": "clips the gradient of",
+    "keep": "does not change the gradient of",
     "update": "updates",
     "write": "writes into",
     "hook": "changes the gradient of",
@@ -50,8 +51,16 @@ def gradient_before(trace: TraceParts, step: Step) -> Any:
 def change_sentences(trace: TraceParts, entries: Iterable[JournalEntry]) -> Iterator[str]:
     """Describe changes that follow each other. Changes of one kind by one cause share a sentence."""
     changes = [entry for entry in entries if is_reported(entry)]
-    for (kind, by), alike in groupby(changes, key=lambda entry: (entry.kind, entry.by)):
-        yield _sentence(trace, kind, by, [*alike])
+    for (kind, by, is_kept), alike in groupby(changes, key=lambda each: (each.kind, each.by, keeps_gradient(each))):
+        yield _sentence(trace, "keep" if is_kept else kind, by, [*alike])
+
+
+def keeps_gradient(entry: JournalEntry) -> bool:
+    """Return whether an entry is a clipping that a gradient was too small for."""
+    before, after = entry.before, entry.after
+    if isinstance(before, Stored) and isinstance(after, Stored):
+        return entry.kind == "clip" and before.to_dict() == after.to_dict()
+    return entry.kind == "clip" and has_same_entries(array_of(before), array_of(after))
 
 
 def is_reported(entry: JournalEntry) -> bool:
@@ -88,12 +97,21 @@ def _is_number(value: Any) -> bool:
 
 
 def value_text(value: Any) -> str:
-    """Return a value as it is named in a sentence: the number, or the shape."""
+    """Return a value as it is named in a sentence: its only number, or its shape and norm."""
     if value is None:
-        return "something that was not recorded"
-    shape = tuple(getattr(value, "shape", ()))
-    if shape == ():
-        number: Any = value.data[0] if isinstance(value, Stored) and value.data else value
-        number = number.item() if hasattr(number, "item") else number
-        return number_text(number) if isinstance(number, (int, float, complex)) else str(number)
-    return f"an array of shape {shape}"
+        return "a value that was not recorded"
+    row = value.to_dict() if isinstance(value, Stored) else value_to_dict(value)
+    if row["data"] and len(row["data"]) == 1:
+        return _entry_text(row["data"][0])
+    odd = "nan" if row["nan"] else "inf" if row["inf"] else None
+    size = odd or (number_text(row["statistics"]["norm"]) if row["statistics"] else None)
+    return f"a {tuple(row['shape'])} array" + (f" of norm {size}" if size else "")
+
+
+def _entry_text(entry: Any) -> str:
+    """Return an entry of a stored value: a number, a truth value, a word such as nan, or the parts of a complex
+    number."""
+    if isinstance(entry, list):
+        real, imaginary = map(float, entry)
+        return number_text(complex(real, imaginary))
+    return str(entry) if isinstance(entry, (bool, str)) else number_text(entry)

@@ -190,8 +190,6 @@ class Trace:
         size = f"{with_noun(len(self.nodes), 'node')}, {with_noun(len(self.steps), 'step')}"
         lines = [f"Trace: {size} {directions}{several}"]
         lines += [f"  {line}" for line in self._journal_lines()]
-        if len(self.steps) > MOST_LINES:
-            lines.append(f"  ... and {len(self.steps) - MOST_LINES} more")
         if self.error:
             lines.append(f"  {self._error_sentence(self.error, 'the program ends here')}")
         caught = "an operation failed, and the program went on"
@@ -203,30 +201,35 @@ class Trace:
         return "\n".join(lines)
 
     def _journal_lines(self) -> Iterator[str]:
-        """Yield the lines of a summary about walks, steps, and changes between them."""
+        """Yield the lines of a summary about walks, steps, and changes between them, up to the last step it shows."""
         changes: list[JournalEntry] = []
         for entry in self.journal:
-            if entry.kind in ("begin", "arrive", "end"):
-                yield from change_sentences(self, changes)
-                changes = []
-                yield from self._lines_of_walk(entry)
-                if (entry.first or 0) >= MOST_LINES:
-                    return
-            else:
+            if entry.kind not in ("begin", "arrive", "end"):
                 changes.append(entry)
-        yield from change_sentences(self, changes)
+                continue
+            if entry.kind == "begin" and self.walks[entry.walk or 0].first >= MOST_LINES < len(self.steps):
+                break
+            yield from change_sentences(self, changes)
+            changes = []
+            yield from self._lines_of_walk(entry)
+            if entry.kind == "arrive" and entry.numbers.stop > MOST_LINES:
+                break
+        else:
+            yield from change_sentences(self, changes)
+            return
+        yield f"... and {len(self.steps) - MOST_LINES} more"
 
     def _lines_of_walk(self, entry: JournalEntry) -> Iterator[str]:
         """Yield the lines about the beginning, the steps or the end of a walk."""
         walk = self.walks[entry.walk or 0]
-        if entry.kind == "begin" and len(self.walks) > 1 and walk.first < MOST_LINES:
+        if entry.kind == "begin" and len(self.walks) > 1:
             yield f"Walk {(entry.walk or 0) + 1} of {len(self.walks)}:"
         elif entry.kind == "arrive":
             yield from map(self.sentence, self.steps[entry.numbers.start : min(MOST_LINES, entry.numbers.stop)])
         elif entry.kind == "end":
             if walk.direction == "forward" and not walk.steps and not walk.error:
                 yield "a forward walk: nothing that moves was used"
-            if walk.error and walk.first + walk.steps <= MOST_LINES:
+            if walk.error:
                 yield self._error_sentence(walk.error, "the walk ends here")
 
     def sentence(self, step: Step) -> str:

@@ -32,6 +32,7 @@ CHANGES = {"const NEAR = 120;": "const NEAR = 1e9;", "const MOST_LOOKED = 24;": 
 """Parts far outside the view are drawn at once, and the event is put in the first good place."""
 LOAD = "async (code) => { window.lib = await import(`data:text/javascript,${encodeURIComponent(code)}`); }"
 VERBS = {
+    "keep": "did not change the gradient of",
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
     "statistics": "moved",
@@ -312,12 +313,14 @@ class Truth:
         names = [*dict.fromkeys(f"{name}.grad" if (entry.kind, entry.of) == ("write", "gradient") else name
                                 for name, entry in zip(names, group, strict=True))]  # fmt: skip
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        start = f"{clause(group)} {', '.join(names[:3])}{more}"
+        is_programs = clause(group).startswith("the program ") and group[0].kind in ("scale", "write") and group[0].by
+        start = f"{clause(group)} {', '.join(names[:3])}{more}{f' by {group[0].by}' if is_programs else ''}"
         if not text.lower().startswith(start.lower()):
             return None
         text = text[len(start) :]
         first, last = array(group[0].before), array(group[-1].after)
-        if len(group) > 1 or group[0].kind == "clear" or first is None or last is None:
+        is_kept = kind_in_words(group[0]) == "keep"
+        if len(group) > 1 or group[0].kind == "clear" or is_kept or first is None or last is None:
             return text
         numbers = re.match(r", from (\S+|a \([\d, ]*\) array(?: of norm \S+)?) to "
                            r"(a \([\d, ]*\) array(?: of norm [^\s;]+)?|[^\s;]+?)(?=;|\.$|\. |$)", text)  # fmt: skip
@@ -369,7 +372,7 @@ class FilmTruth(Truth):
             if entry.of is None or entry.kind not in VERBS:
                 continue
             group = self.run_up_to(place)
-            if not group or self.after_clause(state["said"], group) != ".":
+            if not group or not self.is_said(state["said"], group):
                 continue
             values, gradients = self.states[place]
             wrong = [*self.check_nodes(shown, [values], gradients)]
@@ -378,6 +381,12 @@ class FilmTruth(Truth):
                 return
             first = first or [(place, *wrong[0])]
         yield "moment", state["said"], word, *first
+
+    def is_said(self, text: str | None, group: list[Any]) -> bool:
+        """Return whether a text says some changes and nothing else, each clause after the one before."""
+        for part in group_by_clause(group):
+            text = None if text is None else self.after_clause(text.removeprefix("; "), part)
+        return text == "."
 
     def run_up_to(self, place: int) -> list[Any]:
         """Return the alike changes up to a place of the journal, whatever was computed between them."""
@@ -402,13 +411,19 @@ def group_by_clause(entries: Any) -> Iterator[list[Any]]:
     """Yield the changes that one clause tells."""
     changes = [entry for entry in entries if entry.of is not None and entry.kind in VERBS
                and not (entry.kind == "clear" and entry.before is None)]  # fmt: skip
-    for _, group in groupby(changes, key=lambda entry: (entry.kind, entry.by)):
+    for _, group in groupby(changes, key=lambda entry: (kind_in_words(entry), entry.by)):
         yield [*group]
+
+
+def kind_in_words(entry: Any) -> str:
+    """Return the kind of a change; `keep` for a clipping that a gradient was too small for."""
+    is_kept = entry.kind == "clip" and np.allclose(array(entry.before), array(entry.after), rtol=1e-12, atol=0)
+    return "keep" if is_kept else entry.kind
 
 
 def clause(group: list[Any]) -> str:
     """Return the words before the names in a clause about some changes."""
-    kind, by = (group[0].kind, group[0].by) if group else ("clear", None)
+    kind, by = (kind_in_words(group[0]), group[0].by) if group else ("clear", None)
     subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
     return f"{subject} {VERBS[kind]}"
 
@@ -482,7 +497,7 @@ def shows_caption(text: str, held: np.ndarray) -> bool:
         if nan and infinite:
             mixed = f"{nan} nan, {infinite} inf"
             return text in (f"{mixed} of {held.size}", mixed, f"{nan} nan …")
-        word = "nan" if nan else "infinite"
+        word = "nan" if nan else "inf"
         return text in (f"{nan + infinite} of {held.size} {'is' if nan + infinite == 1 else 'are'} {word}", word)
     most = abs(held).max(initial=0)
     return text == "0" if most == 0 else text[:1] == "±" and (is_near(text, most, 3) or is_near_in_node(text, most))

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from lesson_matrix import CONTRAST
 
 pytestmark = pytest.mark.browser
 
@@ -164,6 +165,27 @@ def test_heat_maps_and_legend_keep_colours_in_forced_colours_mode(chromium, tmp_
         current, others = (page.locator(f".program-line{kind}").evaluate_all(edge)
                            for kind in (".current", ":not(.current)"))  # fmt: skip
         assert not {*current} & {*others}
+
+
+def test_forced_colours_win_over_the_theme_of_a_notebook(chromium, tmp_path):
+    # x: one leaf that is added to, next to an infinite gradient
+    x = mg.tensor([0.0, 4.0], requires_grad=True)
+    with mg.record() as trace, np.errstate(divide="ignore"):
+        (mg.sqrt(x) + x).sum().backward()
+    path = viz.save(trace, tmp_path / "walk.html")
+    with chromium.new_context(forced_colors="active", color_scheme="dark", bypass_csp=True) as context:
+        page = context.new_page()
+        page.goto(path.as_uri())
+        page.evaluate("document.body.dataset.jpThemeLight = 'true'")
+        page.add_style_tag(content="body { --jp-layout-color0: white; }")
+        for _ in trace.steps:
+            page.keyboard.press("ArrowRight")
+            assert page.evaluate(CONTRAST) == []
+        page.keyboard.press("d")
+        page.keyboard.press("m")
+        pressed, other = (page.locator(f".tool[aria-pressed={on}]").first.evaluate(
+            "button => getComputedStyle(button).backgroundColor") for on in ("true", "false"))  # fmt: skip
+        assert pressed != other
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus import nn
-from micrograd_plus_viz import timeline
+from micrograd_plus.engine import Value
+from micrograd_plus_viz import timeline, trace_input
 from micrograd_plus_viz.digits import number
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import text
@@ -263,3 +264,58 @@ def test_axe_finds_nothing_to_mend_in_a_film(chromium, tmp_path):
                 page.wait_for_timeout(250)
                 found = Axe().run(page)
                 assert found.violations_count == 0, found.response["violations"]
+
+
+def moments_of(trace, number=1):
+    """Return the words and the sentences of a round's changes."""
+    each = payload(timeline.load_film(trace))["film"]["moments"][number]
+    return [(moment["word"], moment["say"]) for moment in each["before"] + each["after"]]
+
+
+def test_changes_by_hand_have_their_lines_or_a_short_word():
+    w, b = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            loss = ((w * 2).sum() + b) ** 2
+            loss.backward()
+            with mg.no_grad():
+                b -= 0.01
+            w.grad.zero_()
+            b.grad = None
+            w.grad = None if loss is not None else w.grad
+    assert moments_of(trace) == [
+        ("-=", "The program wrote into b by -=, from 0.49 to 0.48."),
+        ("zero_", "zero_ cleared the gradient of w."), ("b.grad = None", "The program cleared the gradient of b, w."),
+    ]  # fmt: skip
+    with mg.record() as trace:
+        for _ in range(2):
+            (w * b).sum().backward()
+            w.grad, b.grad = None, None
+    assert moments_of(trace) == [("cleared", "The program cleared the gradient of w, b.")]
+
+
+def test_a_moment_tells_which_gradients_clipping_left_alone():
+    w, v = mg.tensor([3.0, 4.0], requires_grad=True), mg.tensor([0.5], requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            w.grad = v.grad = None
+            ((w * w).sum() + (v * v).sum()).backward()
+            nn.utils.clip_grad_value_([w, v], 2.0)
+    (_, (word, say)) = moments_of(trace, 1)
+    assert word == "clip_grad_value_"
+    clipped, kept = say.split("; ")
+    assert clipped.startswith("clip_grad_value_ clipped the gradient of w, from a (2,) array of norm 10 to ")
+    assert kept == "clip_grad_value_ did not change the gradient of v."
+
+
+def test_a_value_made_under_no_grad_keeps_its_gradient():
+    a, b = Value(2.0), Value(3.0)
+    with mg.record() as trace:
+        with mg.no_grad():
+            c = a * 2.0
+        (c * b).backward()
+        (b * b).backward()
+        (c + b).backward()
+    page = payload(trace_input.normalize(trace_input.trace_data(trace)))
+    node = next(node.id for node in trace.nodes if node.cut)
+    assert [page["values"][walk["starts"][node]]["data"] for walk in page["walks"][1:]] == [[3.0], [3.0]]

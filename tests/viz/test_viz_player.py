@@ -186,9 +186,9 @@ def test_the_nodes_tell_what_has_arrived_so_far(open_player):
     page = open_player(trace)
     expect(page.locator("#n6 .gradient")).to_have_text("grad 1")
     expect(page.locator("#n0 .gradient")).to_have_text("")
-    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, 2")
     page.keyboard.press("End")
-    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, grad 25")
+    expect(page.locator("#n0")).to_have_attribute("aria-label", "a, leaf, 2, grad 25")
     expect(page.locator("#n0 .gradient")).to_have_text("grad 25")
     expect(page.locator("#n1 .gradient")).to_have_text("grad 19")
 
@@ -430,8 +430,8 @@ def test_the_live_region_is_silent_while_playing_fast(open_player):
     page.keyboard.press("ArrowRight")
     expect(page.locator("[aria-live]")).to_have_count(1)
     expect(page.locator("[aria-live=polite]")).to_have_text(
-        "Step 1 of 20. add (loss) sends 1 to softmax_cross_entropy (error), "
-        "the first gradient to arrive there."
+        "Step 1 of 20. add (loss) sends 1 to softmax_cross_entropy (error), the first gradient to arrive there."
+        "contribution = upstream: 1 upstream = 1 contribution"
     )
     page.locator(".icon.menu").click()
     page.locator(".speed").select_option("4")
@@ -439,6 +439,27 @@ def test_the_live_region_is_silent_while_playing_fast(open_player):
     expect(page.locator("[aria-live=off]")).to_have_count(1)
     page.locator(".icon.play").click()
     expect(page.locator("[aria-live=polite]")).to_have_count(1)
+
+
+def test_the_live_region_has_every_number_of_an_event(open_player):
+    import micrograd_plus as mg
+
+    a, b = mg.tensor([1.0, 2.0, 3.0], requires_grad=True), mg.tensor([[0.5], [-4.0]], requires_grad=True)
+    with mg.record() as trace:
+        ((a * b).sum() * a.sum()).backward()
+    page, data = open_player(trace), normalize(trace.to_dict())
+    for step in data["steps"]:
+        page.keyboard.press("ArrowRight")
+        heard = page.locator("[aria-live=polite] > .heard").text_content()
+        assert heard.startswith(f"{data['rules'][step['rule']]['text']}: "), heard
+        parts = ["upstream", *["raw"] * bool(step["summed_axes"]), "contribution",
+                 *["before", "after"] * step["accumulates"]]  # fmt: skip
+        for part in parts:
+            value = data["values"][step[part]]
+            numbers = " ".join(map(digits.number, value["data"]))
+            shape = f" {words.shape(value)}" if value["shape"] else ""
+            assert re.search(rf"(^| ){re.escape(numbers)} {part}[^()]*{re.escape(shape)}", heard), (part, heard)
+        assert all(f"axis {axis}" in heard for axis in step["summed_axes"][:1])
 
 
 def test_nodes_reached_by_keyboard_show_all_numbers(open_player):

@@ -242,7 +242,7 @@ def test_nan_and_infinity_have_their_own_cells_and_words():
 
 
 @pytest.mark.parametrize(("entries", "words"), [
-    ([np.nan, 1.0, 2.0], "1 of 3 is nan"), ([np.inf, -np.inf, 2.0], "2 of 3 are infinite"),
+    ([np.nan, 1.0, 2.0], "1 of 3 is nan"), ([np.inf, -np.inf, 2.0], "2 of 3 are inf"),
     ([np.nan, np.inf, 2.0, 0.0], "1 nan, 1 inf of 4"),
 ])  # fmt: skip
 def test_a_caption_counts_what_is_not_finite(entries, words):

@@ -17,7 +17,7 @@ WALK = """with mg.record() as trace:
     x = mg.tensor(3.0, requires_grad=True)
     y = x * x
     y.backward()
-trace"""
+viz.quiz(trace, 2, "gradient")"""
 CELLS = [
     ("slide", "# A first walk\n\nThe slope of $x^2$ is\n\n$$\\frac{dy}{dx} = 2x$$"),
     ("setup", "import micrograd_plus as mg\nimport micrograd_plus_viz as viz"),
@@ -25,7 +25,6 @@ CELLS = [
     ("", "print('not on a slide')"),
     ("slide", "## The walk"),
     ("slide", WALK),
-    ("slide", "print(y.item())"),
 ]  # fmt: skip
 
 
@@ -105,6 +104,18 @@ def test_slides_have_formulas_and_no_code_of_questions(lesson):
     assert 'class="slide" aria-label="Slide 1 of 4"' in page
 
 
+def test_long_code_below_a_question_begins_a_slide():
+    heading, code = nbformat.v4.new_markdown_cell("## Halves"), nbformat.v4.new_code_cell("x = 1\n" * 8)
+    short = nbformat.v4.new_code_cell("x = 1")
+    shown = nbformat.v4.new_output("display_data", {"text/html": '<div data-mgp="1"></div>'})
+    asked = nbformat.v4.new_code_cell("viz.ask()", metadata={"tags": ["ask"]}, outputs=[shown])
+    below, above = slides.group_cells([heading, asked, code]), slides.group_cells([heading, code, asked])
+    assert [len(each) for each in below] == [2, 2]
+    assert [len(each) for each in above] == [2, 2]
+    assert "x = 1" in below[1][1]
+    assert len(slides.group_cells([heading, asked, short])) == 1
+
+
 def test_a_notebook_without_slides_gets_a_sentence(tmp_path):
     with pytest.raises(ValueError, match=r"lesson\.ipynb has no slides: no cell has the tag 'slide'"):
         slides.write_slides(make_notebook([("setup", "1")], tmp_path / "lesson.ipynb"), tmp_path / "lesson.html")
@@ -126,9 +137,13 @@ def test_slides_turn_by_key_and_arrows_step_the_player(page, lesson):
     page.keyboard.press("PageDown")
     expect(shown.locator(".player")).to_be_visible()
     shown.locator(".player").click(position={"x": 5, "y": 5})
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     expect(shown.get_by_text("1 / 2")).to_be_visible()
     expect(count).to_have_text("4 of 4")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.keyboard.press("q")
+    expect(shown.locator(".choice").first).to_be_visible()
+    assert shown.evaluate("slide => slide.scrollHeight - slide.clientHeight") == 0, "a question fits its slide"
     page.keyboard.press("PageUp")
     expect(count).to_have_text("3 of 4")
     page.evaluate(AXE.read_text("utf-8"))

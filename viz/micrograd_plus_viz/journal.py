@@ -12,8 +12,8 @@ MOST_NAMES = 3
 """How many names a sentence lists."""
 ACTIONS = {
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
-    "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
-    "statistics": "moved",
+    "clip": "clipped the gradient of", "keep": "did not change the gradient of", "update": "updated",
+    "write": "wrote into", "hook": "changed the gradient of", "statistics": "moved",
 }  # fmt: skip
 ENDS_A_WALK = ("hook", "accumulate", "return")
 
@@ -113,23 +113,32 @@ def last_changes(trace: Trace) -> list[Trace]:
     return [entry for entry in trace["journal"][ends[-1] :] if entry["of"] is not None] if ends else []
 
 
-def sentences(entries: Iterable[Trace], names: list[str], brief: Callable[[int], str]) -> Iterator[str]:
+def sentences(
+    entries: Iterable[Trace], names: list[str], brief: Callable[[int], str], differ: Callable[[int, int], bool]
+) -> Iterator[str]:
     """Yield what happened, changes of one kind by one cause in one clause: `SGD(lr=0.1) updated w`.
 
-    `brief` is a function that returns a value in a few words.
+    `brief` is a function that returns a value in a few words, `differ` one that returns whether two values differ.
     """
+
+    def kind_of(entry: Trace) -> str:
+        """Return the kind of an entry, or `keep` for a clipping that a gradient was too small for."""
+        is_kept = entry["kind"] == "clip" and not differ(entry["before"], entry["after"])
+        return "keep" if is_kept else entry["kind"]
+
     changes = [
         each for each in entries if each["kind"] in ACTIONS and (each["kind"], each["before"]) != ("clear", None)
     ]
-    for (kind, by), alike in groupby(changes, key=lambda entry: (entry["kind"], entry["by"])):
+    for (kind, by), alike in groupby(changes, key=lambda entry: (kind_of(entry), entry["by"])):
         group = [*alike]
         subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
         who = list(dict.fromkeys(_name(entry, names) for entry in group))
         more = f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else ""
+        how = f" by {by}" if subject == "the program" and kind in ("scale", "write") and by else ""
         numbers = ""
-        if len(group) == 1 and kind != "clear" and None not in (group[0]["before"], group[0]["after"]):
+        if len(group) == 1 and kind not in ("clear", "keep") and None not in (group[0]["before"], group[0]["after"]):
             numbers = f", from {brief(group[0]['before'])} to {brief(group[0]['after'])}"
-        yield f"{subject} {ACTIONS[kind]} {', '.join(who[:MOST_NAMES])}{more}{numbers}"
+        yield f"{subject} {ACTIONS[kind]} {', '.join(who[:MOST_NAMES])}{more}{how}{numbers}"
 
 
 def _name(entry: Trace, names: list[str]) -> str:

@@ -22,6 +22,9 @@ MATH = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+?)\$", re.DOTALL)
 HEADING = re.compile(r"<h[1-3].*?</h[1-3]>", re.DOTALL)
 PLAYER = "data-mgp="
 """What the HTML of players and questions has, and no other."""
+CODE = '<pre class="code">'
+MOST_LINES = 5
+"""The lines of code that fit below a player or a question."""
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>', re.DOTALL)
 
 
@@ -46,7 +49,9 @@ def write_slides(notebook: str | os.PathLike[str], path: str | os.PathLike[str])
     if not any(TAG in cell.metadata.get("tags", []) for cell in book.cells):
         raise ValueError(f"{notebook.name} has no slides: no cell has the tag {TAG!r}")
     book.cells.insert(0, nbformat.v4.new_code_cell(PREPARE))
-    NotebookClient(book, timeout=300, resources={"metadata": {"path": str(notebook.parent)}}).execute()
+    quiet = ["--log-level=ERROR"]            # a kernel of this machine needs no warning about its network
+    where = {"metadata": {"path": str(notebook.parent)}}
+    NotebookClient(book, timeout=300, extra_arguments=quiet, resources=where).execute()
     slides = group_cells(cell for cell in book.cells if TAG in cell.metadata.get("tags", []))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, slide_page(slides, notebook.stem))
@@ -56,7 +61,8 @@ def write_slides(notebook: str | os.PathLike[str], path: str | os.PathLike[str])
 def group_cells(cells: Iterable[Any]) -> list[list[str]]:
     """Return the slides, each as a list of HTML texts.
 
-    A heading begins a slide. So does a player or a question, unless there is only the heading above it.
+    A heading begins a slide. So does a player or a question, unless there is only the heading above it, and long code
+    below one.
     """
     slides: list[list[str]] = []
     heading = ""
@@ -65,11 +71,16 @@ def group_cells(cells: Iterable[Any]) -> list[list[str]]:
         if found:
             heading = found[0]
             slides.append([part])
-        elif not slides or (PLAYER in part and slides[-1] != [heading]):
+        elif not slides or (PLAYER in part and slides[-1] != [heading]) or is_below_player(part, slides[-1]):
             slides.append([heading, part])
         else:
             slides[-1].append(part)
     return slides
+
+
+def is_below_player(part: str, slide: list[str]) -> bool:
+    """Return whether a part is code of many lines, and the slide has a player or a question already."""
+    return part.startswith(CODE) and part.count("\n") > MOST_LINES and any(PLAYER in each for each in slide)
 
 
 def render_cell(cell: Any) -> Iterator[str]:
@@ -78,7 +89,7 @@ def render_cell(cell: Any) -> Iterator[str]:
         yield render_markdown(cell.source).strip()
         return
     if "ask" not in cell.metadata.get("tags", []):
-        yield f'<pre class="code">{escape(cell.source)}</pre>'
+        yield f"{CODE}{escape(cell.source)}</pre>"
     for output in cell.outputs:
         if output.output_type == "stream":
             yield f"<pre>{escape(output.text)}</pre>"

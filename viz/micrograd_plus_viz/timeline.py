@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -231,7 +232,7 @@ def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
     names = []
     for name, node in zip(plain, order, strict=True):
         seen[name] += 1
-        is_constant = trace["nodes"][node]["kind"] == "leaf" and not trace["nodes"][node]["label"]
+        is_constant = words.is_constant(trace, trace["nodes"][node])
         names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
     return names
 
@@ -320,10 +321,11 @@ class _Between:
         alike: list[Trace] = []
 
         def finish() -> None:
-            sentences = [*journal.sentences(alike, self.names, lambda at: words.in_brief(self.trace, at))]
+            brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
+            sentences = [*journal.sentences(alike, self.names, brief, differ)]
             if sentences:
-                first, *_ = sentences
-                say = f"{first[0].upper() if first.startswith('the ') else first[0]}{first[1:]}."
+                say = "; ".join(sentences)
+                say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."
                 moments.append(Moment(_word(alike[0], self.trace["sites"]), say, *self._leaf_states(place)))
             alike.clear()
 

@@ -54,6 +54,14 @@ def walks_of(trace: Trace) -> list[Walk]:
     return walks_found
 
 
+def ends_of_walks(trace: Trace) -> set[int]:
+    """Return the nodes that keep their gradients from walk to walk: leaves, and results that a walk reaches but does
+    not leave. A `Value` that was computed under `no_grad` is one."""
+    reached = {step["target"] for step in trace["steps"]}
+    nodes = trace["nodes"]
+    return {node["id"] for node in nodes if node["kind"] == "leaf" or (node["cut"] and node["id"] in reached)}
+
+
 def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None = None) -> list[dict[int, int | None]]:
     """Return for every walk what each node holds before the walk's first step.
 
@@ -62,7 +70,7 @@ def values_at_start(trace: Trace, edges_taken: list[tuple[int, int, int]] | None
     if they are known.
     """
     edges_taken = edges_taken or step_edges(trace)
-    leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
+    leaves = ends_of_walks(trace)
     several = {e["node"]: None for node in trace["nodes"] if node["kind"] == "output" for e in node["inputs"]}
     result: list[dict[int, int | None]] = []
     states = walk_states(trace)
@@ -114,7 +122,7 @@ def changes(trace: Trace) -> Iterator[Change]:
     """Yield all changes of node values in order. Each walk starts with empty nodes, and leaves with their gradients; a
     forward walk leaves these as they are. A node that sends has what it sends, which a hook may have changed."""
     edges_taken = step_edges(trace)
-    leaves = {node["id"] for node in trace["nodes"] if node["kind"] == "leaf"}
+    leaves = ends_of_walks(trace)
     now: dict[int, NodeValue] = {}
     states = walk_states(trace)
     for walk, begins in zip(walks_of(trace), values_at_start(trace, edges_taken), strict=True):

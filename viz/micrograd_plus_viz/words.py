@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from html import unescape
 from typing import Any
 from unicodedata import east_asian_width
@@ -41,8 +42,17 @@ def names(trace: Trace) -> list[str]:
 
 
 def _constant(trace: Trace, node: Trace) -> str | None:
-    """Return the value of a constant as its name."""
-    return scalar(trace, node["value"]) if node["kind"] == "leaf" and not node["label"] else None
+    """Return the value of a constant as its name; None for any other node."""
+    return scalar(trace, node["value"]) if is_constant(trace, node) else None
+
+
+def is_constant(trace: Trace, node: Trace) -> bool:
+    """Return whether a node is a number that the program has no name for. A `Value` that wraps one is called by it."""
+    if node["kind"] != "leaf" or node["label"] or scalar(trace, node["value"]) is None:
+        return False
+    with suppress(ValueError):
+        return not node["requires_grad"] or complex(node["name"]) is not None
+    return False
 
 
 def program_names(trace: Trace) -> list[str | None]:
@@ -292,7 +302,7 @@ def _changes_around_steps(trace: Trace, node_names: list[str]) -> dict[int, str]
     around: dict[int, str] = {}
 
     def tell(index: int, lead: str, entries: list[Trace]) -> None:
-        clauses = [*journal.sentences(entries, node_names, lambda place: in_brief(trace, place))]
+        clauses = [*journal.sentences(entries, node_names, partial(in_brief, trace), partial(values_differ, trace))]
         if clauses:
             around[index] = f"{around.get(index, '')} {lead} {'; '.join(clauses)}."
 

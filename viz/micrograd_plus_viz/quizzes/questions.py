@@ -25,7 +25,7 @@ NOISE = 1e-12
 TRUTHS = {"+": "greater than 0", "-": "less than 0", "0": "0", "nan": "nan: not a number"}
 TRUTHS_OF_MANY = {
     "+": "all greater than 0", "-": "all less than 0", "±": "some greater and some less than 0", "0": "all 0",
-    "nan": "at least one is nan or infinite",
+    "nan": "at least one is nan or inf",
 }  # fmt: skip
 COULD_GO = (
     "Its gradient is complete too, so another order could choose it. This walk goes back in the order in which results "

@@ -1,7 +1,8 @@
 // What surrounds the stage: sentence, legend, path of inner walks, tooltips, linked highlights.
 
 function notBegun(data) {
-  if (data.steps.length) return `${data.first ? "This" : "The"} walk has not begun. Press Play or Step.`;
+  const press = data.quiz ? "Step" : "Play or Step";
+  if (data.steps.length) return `${data.first ? "This" : "The"} walk has not begun. Press ${press}.`;
   if (data.error) return "The program failed: take one step to see the error.";
   return data.root === null ? "No walk was recorded: call backward() inside the recorded block."
     : "No rule is applied.";

@@ -74,7 +74,7 @@ function cardForm(data, answer, picture) {
 function typedForm(data, answer) {
   const box = make("input", "field answer");
   Object.assign(box, { type: "text", autocomplete: "off", spellcheck: false });
-  box.setAttribute("aria-label", plainText(data.say));
+  box.setAttribute("aria-label", data.say.replaceAll(TICK, ""));
   const send = () => answer(readCard(data, box.value));
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); send(); } });
   const button = makeButton("tool", send, "Answer");
@@ -82,9 +82,10 @@ function typedForm(data, answer) {
     close: () => { box.disabled = true; button.hidden = true; } };
 }
 
-function readCard({ form, width, count }, text) {
+function readCard(data, text) {
+  const { form, width, count } = data;
   if (form === "shape") return readShape(text);
-  if (form === "number") { const x = readNumber(text); return x === null ? null : binOf(x, width); }
+  if (form === "number") return bestOf(numberTexts(text, width), data);
   const numbers = text.replace(/[[\](){}]/g, " ").trim().split(/[\s,;]+/).map(readNumber);
   return numbers.length === count && numbers.every((x) => x !== null) ? numbers.map(threeDigits).join(" ") : null;
 }

@@ -49,7 +49,8 @@ export function mount(host, data, opts = {}) {
   const clock = makeClock((t) => event.at(t));
   const controlled = controls(data, count, act);
   const sentence = make("p", "sentence scroller");
-  sentence.setAttribute("aria-live", "polite");
+  const heard = make("p", "heard");
+  const said = make("div", "", sentence, heard);
   const rule = make("div", "edge-formula");
   const line = make("div", "source-row");
   const panel = make("div", "panel");
@@ -64,7 +65,7 @@ export function mount(host, data, opts = {}) {
   const scene = make("div", "scene", make("div", "stage", graph.frame), program.element);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
     scene,
-    opts.timeline, make("div", "caption", sentence, rule),
+    opts.timeline, make("div", "caption", said, rule),
     line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
@@ -98,7 +99,7 @@ export function mount(host, data, opts = {}) {
     const step = data.steps[index - 1];
     const focused = root.activeElement;
     graph.show(litAt(index));
-    graph.follow(atHand());
+    graph.follow(atHand(), isAsked() ? 0 : event.heightOf(step));
     event.open(isAsked() ? null : step);
     clock.start(step && moving ? controlled.stepTime() : 0);
     tell(step);
@@ -116,13 +117,14 @@ export function mount(host, data, opts = {}) {
 
   function tell(step) {
     controlled.show(index, playing);
-    sentence.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
+    said.setAttribute("aria-live", playing && controlled.isFast() ? "off" : "polite");
     const failed = index > data.steps.length ? data.error : null;
     if (isAsked()) sentence.replaceChildren(...richText(ask.say));
     else sentence.textContent = failed ? `${failed.say} ${failed.kind}: ${failed.text}`
       : moment.say ? moment.say : index < 0 ? sayValue()
       : step ? step.say : `${data.summary}. ${notBegun(data)}${data.note ? ` ${data.note}` : ""}`;
     if (step && !failed && !isAsked()) markNames(sentence, data, step);
+    heard.textContent = playing ? "" : event.words();
     sentence.classList.toggle("failed", Boolean(failed));
     sentence.classList.toggle("long", sentence.textContent.length > LONG_SENTENCE * Math.max(1, breadth / WIDE));
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
@@ -333,7 +335,7 @@ export function mount(host, data, opts = {}) {
   function fit() {
     const focused = root.activeElement;
     if (!graph.fit()) return;
-    graph.follow(atHand());
+    graph.follow(atHand(), event.heightOf(data.steps[index - 1]));
     event.place();
     keepFocus(focused);
   }

@@ -339,13 +339,13 @@ function statistics(value) {
     + `max ${number(s.max)}, mean ${number(s.mean)}, norm ${number(s.norm)}`);
 }
 
-// How many entries are not finite: "1 of 3 is nan", "2 of 3 are infinite", "1 nan, 1 inf of 3".
+// How many entries are not finite: "1 of 3 is nan", "2 of 3 are inf", "1 nan, 1 inf of 3".
 function oddWords({ odd, shape }) {
   const counts = Object.entries(odd).filter(([, count]) => count);
   const all = shape.reduce((a, b) => a * b, 1);
   if (counts.length > 1) return `${counts.map(([word, count]) => `${count} ${word}`).join(", ")} of ${all}`;
   const [[word, count]] = counts;
-  return `${count} of ${all} ${count === 1 ? "is" : "are"} ${word === "inf" ? "infinite" : word}`;
+  return `${count} of ${all} ${count === 1 ? "is" : "are"} ${word}`;
 }
 
 const oddText = (value) => (value.odd ? make("p", "odd-text", oddWords(value)) : null);
@@ -530,9 +530,4 @@ const TICK = "\x60";
 // Text with `code` in it.
 function richText(text) {
   return text.split(TICK).map((part, i) => (i % 2 ? make("code", "", part) : document.createTextNode(part)));
-}
-
-// The same for a screen reader.
-function plainText(text) {
-  return text.replaceAll(TICK, "");
 }

@@ -27,8 +27,7 @@ export function mountSlider(host, { name, positions, walks, curve }) {
     player?.destroy();
     player = mount(place, structuredClone(walks[at]), { index });
     shown.textContent = number(positions[at]);
-    slider.setAttribute("aria-valuetext", `${name} = ${number(positions[at])}`);
-    figure?.show(at);
+    slider.setAttribute("aria-valuetext", figure?.show(at) ?? `${name} = ${number(positions[at])}`);
   }
 
   slider.addEventListener("input", () => show(Number(slider.value), player.state().index));
@@ -64,11 +63,12 @@ function curveFigure(name, positions, curve) {
     said.textContent = point ? `${name} = ${number(positions[at])}: the result is ${number(point[0])}, and the dashed line `
       + `has the slope ${number(point[1])}, the gradient of ${name}.` : `${name} = ${number(positions[at])}: no result.`;
     drawing.setAttribute("aria-label", `The results for ${name} from ${number(left)} to ${number(right)}. ${said.textContent}`);
-    if (!point) return;
+    if (!point) return said.textContent;
     const [x, [y, rise]] = [positions[at], point];
     slope.setAttribute("d", path([[left, y + rise * (left - x)], [right, y + rise * (right - x)]]));
     dot.setAttribute("cx", across(x));
     dot.setAttribute("cy", down(y));
+    return said.textContent;
   }
 
   return { element, show };
