@@ -269,7 +269,7 @@ def test_a_cell_of_several_entries_keeps_what_is_not_finite(entries):
     assert coarse == [entry for entry in entries if isinstance(entry, str)]
 
 
-def shown_at(program, name):
+def event_at(program, name):
     """Return the event of the last step to a leaf, as words and signs."""
     leaves = {"a": leaf(np.ones((3, 2, 4))), "b": leaf(np.ones((4, 5))), "c": leaf(np.ones((2, 4)))}
     with mg.record() as trace:
@@ -290,7 +290,7 @@ def shown_at(program, name):
     (lambda a, b, c: mg.where(c > 0.0, c * 2.0, 1.0) + c, "c", "upstream · local = contribution"),
 ])  # fmt: skip
 def test_products_of_matrices_have_their_sign_whatever_their_axes(program, name, shown):
-    assert shown_at(program, name) == shown
+    assert event_at(program, name) == shown
 
 
 def test_an_operand_is_called_as_the_program_writes_it():
@@ -300,21 +300,21 @@ def test_an_operand_is_called_as_the_program_writes_it():
     assert signs_of(rows_of_events(trace)[-1][0]) == "upstream , (x > 1.5) → contribution"
 
 
-def centred(x):
+def center(x):
     return x - x.mean(0)
 
 
-def saturated(x):
+def saturate(x):
     return mg.sigmoid(50.0 * x * x + 40.0)
 
 
 ONLY_ROUNDING = {
-    "a shift before its mean is taken away": lambda x, rows: mg.tanh(rows * centred(rows + x)),
+    "a shift before its mean is taken away": lambda x, rows: mg.tanh(rows * center(rows + x)),
     "the sum of weights that add up to one": lambda x, rows: mg.softmax(x),
     "what is added and taken away": lambda x, rows: 0.3 * x - (0.1 * x + 0.2 * x),
 }
 TRUE_AND_SMALL = {
-    "a saturated curve": lambda x, rows: saturated(x),
+    "a saturated curve": lambda x, rows: saturate(x),
     "a mean in single precision": lambda x, rows: mg.broadcast_to(x.astype("float32"), (3000, 12)).mean(),
     "a product of numbers": lambda x, rows: x * 1e-20,
     "a product of matrices": lambda x, rows: x @ (mg.tensor(np.eye(12)) * 1e-18),

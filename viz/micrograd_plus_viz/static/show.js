@@ -462,15 +462,19 @@ function gloss(word, text = WORDS[word]) {
 
 const wordFor = (word) => (typeof word === "string" ? gloss(word) : word);
 
-// A formula in a box; `names` maps the rule's symbols to the program's names.
-function formula(mathml, name, label, names = {}, stops = false) {
-  const holder = scroller(name, label);
+// The two brackets of a pair may be in pieces of different heights, so none stretches.
+function writeFormula(holder, mathml) {
   holder.innerHTML = mathml;
-  const seen = new Set();
-  // The two brackets of a pair may be in pieces of different heights.
   for (const sign of holder.querySelectorAll("mo")) {
     if ("()[]{}".includes(sign.textContent)) sign.setAttribute("stretchy", "false");
   }
+}
+
+// A formula in a box; `names` maps the rule's symbols to the program's names.
+function formula(mathml, name, label, names = {}, stops = false) {
+  const holder = scroller(name, label);
+  writeFormula(holder, mathml);
+  const seen = new Set();
   for (const symbol of holder.querySelectorAll("[data-name]")) {
     const { name: meant } = symbol.dataset;
     const called = names[meant];
