@@ -222,4 +222,4 @@ def _difference_text(value: Any) -> str:
     if is_sequence(value):
         return str(value)
     array = comparable(value)
-    return str(array.item()) if array.shape == () else f"an array of shape {tuple(getattr(value, 'shape', ()))}"
+    return str(array.item()) if array.shape == () else f"a {tuple(getattr(value, 'shape', ()))} array"
