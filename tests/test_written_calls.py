@@ -358,6 +358,26 @@ def test_the_mode_of_a_module_and_a_new_parameter_are_traced_again():
     assert step(x).tolist() == [[1.0, 1.0, 1.0]]
 
 
+def test_a_step_that_sets_the_mode_of_its_network_leaves_that_mode():
+    found = []
+    for compiled in (False, True):
+        mg.random.seed(0)
+        net, x = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)), mg.tensor([[1.0, 2.0]])
+
+        def train(x, net=net):
+            net.train()
+            return net(x)
+
+        def evaluate(x, net=net):
+            net.eval()
+            return net(x)
+
+        steps = [mg.compile(f) if compiled else f for f in (train, evaluate)]
+        found.append([(step(x), net.training, net[1].training) for _ in range(5) for step in steps])
+    assert all_same(*found)
+    assert [step.counts for step in steps] == [{"traced": 3, "written": 2}, {"traced": 2, "written": 3}]
+
+
 def test_a_layer_that_is_frozen_between_calls_keeps_its_program():
     found = []
     for compiled in (False, True):

@@ -47,7 +47,7 @@ class Guards:
             for read, x, what in page.conditions if isinstance(read, Setting)
         ]  # fmt: skip
         self.places = [*surroundings.places, *arrays, *settings]
-        self.modules = surroundings.places_of_modules()
+        self.modules = surroundings.modules_before
         self.module_changes = Module.changes[0]
         self.tensors = [(x, x.source[1].node) for x in page.inputs if x.source[0] == "tensor"]
         self.node_changes = node_changes[0]

@@ -175,7 +175,8 @@ class NoGradient:
 
 
 class Update(NamedTuple):
-    """Something outside that the step gives a new value: `kind` is "tensor", "gradient", "state" or "host"."""
+    """Something outside that the step gives a new value: `kind` is "tensor", "gradient", "state", "mode" (of a
+    module) or "host"."""
 
     kind: str
     target: Any
