@@ -29,8 +29,8 @@ _LITERAL = re.compile(
 _SIGN = re.compile(r" *([{}()\[\];,:?=<>*%&|!]|(?<= )[+-](?= [^+-])) *")
 """A sign that needs no spaces around it: also the plus of `a + b`, but neither of `a + +b`."""
 _SLOT = "\0"
-_CONSTANT = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
-"""A constant of two words or more. No text of the player, and no property, is written like that."""
+_CONSTANT = re.compile(r'(?<!")\b(?:[A-Z]+(?:_[A-Z]+)+|[A-Z]{5,})\b')
+"""A constant of the code. No property, and no text of several words, has a word like that."""
 
 
 @cache
