@@ -120,6 +120,28 @@ def test_choices_work_by_mouse_and_number_key(open_quiz, kind, hand):
     expect(page.locator(".counter")).to_have_text(f"{at} / {len(trace.steps)}")
 
 
+WHOLE = """choices => { const panel = choices[0].closest(".quiz-panel").getBoundingClientRect();
+    return choices.filter((each) => each.getBoundingClientRect().right <= panel.right + 1).length; }"""
+
+
+def test_all_pictures_to_choose_from_are_whole(open_quiz):
+    x = leaf(np.random.default_rng(0).normal(size=(4, 5)), "x")
+    with mg.record() as trace:
+        mean = x.mean(axis=1, keepdims=True)
+        mg.sqrt(((x - mean) ** 2).sum(axis=0)).sum().backward()
+    at = max(k for k in range(len(trace.steps)) if Chooser(load_window(trace)[0], 0.02, (), 0).question(k, "picture"))
+    page = open_quiz(viz.quiz(trace, at + 1, "picture"))
+    page.set_viewport_size({"width": 1280, "height": 720})
+    assert page.locator(".choice").evaluate_all(WHOLE) == 4
+
+
+def test_brackets_of_a_choice_do_not_stretch(open_quiz):
+    page = open_quiz(viz.quiz(curve(), 5, "formula"))
+    brackets = page.locator(".choice mo").filter(has_text="(")
+    assert brackets.count()
+    assert {each.get_attribute("stretchy") for each in brackets.all()} == {"false"}
+
+
 @pytest.mark.parametrize("hand", ["mouse", "key"])
 def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
     trace = curve()
@@ -355,6 +377,19 @@ def test_the_page_hashes_bins_and_reads_as_python_does(page):
     assert found[1] == [sealed_answers.bin_of(x, 0.02) for x in numbers]
     assert found[2] == [0.5, -0.001, 1 / 3, 0.5, -2, 0.5, None, None, None, None, None]
     assert found[3] == ["3,4", "3,4", "5", "", "3,4", None, None, "0,3"]
+
+
+GROUPED = ["300 000", "300,000", "300000", "3e5", "300_000", "300,0", "2,5", "1,2,3", "30,00", "300,001"]
+
+
+def test_digits_in_groups_of_three_are_read_as_they_are_meant(page):
+    code = player_source(with_quiz=True).replace("export default", "const widget =").replace("export ", "")
+    page.set_content("<p>")
+    data = viz.ask("How long?", 300_000, wrong={300: "Multiply.", 2.5: "Too short."}).data
+    read = page.evaluate(f"""([data, typed]) => {{ {code}
+        return typed.map((text) => bestOf(numberTexts(text, data.width), data)); }}""", [data, GROUPED])  # fmt: skip
+    large, small, short, other = (sealed_answers.bin_of(each, 0.02) for each in (300_000, 300, 2.5, 30))
+    assert read == [large, large, large, large, large, small, short, None, other, large]
 
 
 TYPED = ["0.5", "-1e-3", "1/3", "0,5", "−2", ".5", "", "1/2/3", "two", "1,000,000", "0x10"]
