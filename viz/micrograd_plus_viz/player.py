@@ -10,7 +10,7 @@ from .packing import pack
 from .static_files import style, text
 
 MODULES = (
-    "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
+    "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
     "placing.js", "links.js", "graph.js", "clock.js", "free_room.js", "event.js", "program.js", "controls.js",
     "host.js", "walk_state.js", "steps.js", "around.js", "deltas.js", "timeline.js", "player.js", "bytes.js",
     "unpack.js", "entry.js",
