@@ -16,7 +16,7 @@ MODULES = (
     "unpack.js", "together.js",
 )  # fmt: skip
 ALONE = ("on_page.js", "widget.js")
-"""The modules of pages and widgets, which the output of a notebook does without."""
+"""Modules for pages and widgets. The output of a notebook does not need them."""
 QUIZ = ("sealed_answers.js", "cells.js", "quiz.js")
 CARDS = ("show.js", "host.js", "sealed_answers.js", "bytes.js", "unpack.js", "cells.js", "ask.js")
 """The modules of question cards, which have no graph."""
@@ -39,7 +39,7 @@ _CONSTANT = re.compile(r'(?<!")\b(?:[A-Z]+(?:_[A-Z]+)+|[A-Z]{5,})\b')
 def player_source(with_quiz: bool = False, in_output: bool = False) -> str:
     """Return the player as one ES module: the style sheet as a string, then all modules in order.
 
-    `in_output` leaves out what only pages and widgets need.
+    `in_output` leaves out the modules for pages and widgets.
     """
     sheets, modules = ("stage.css", "player.css", "timeline.css"), MODULES if in_output else (*MODULES, *ALONE)
     if with_quiz:
