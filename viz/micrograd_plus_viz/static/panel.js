@@ -39,7 +39,8 @@ function namesOf(data, step) {
     : name.length > 2 && !data.called.includes(name) ? name : data.names[from]);
   const given = Object.fromEntries(inputs.map((input) => [input[2], called(input)]));
   for (const [, name, text] of own) {
-    const [plain, term] = [text.replace(/&(amp|lt|gt);/g, (_, entity) => ENTITIES[entity]), name === "out" ? data.terms[step.node] : given[name]];
+    const [plain, term] = [text.replace(/&(amp|lt|gt);/g, (_, entity) => ENTITIES[entity]),
+      name === "out" ? data.terms[step.node] : given[name]];
     given[name] = term?.startsWith(`${plain} #`) ? term : plain;
   }
   return given;
