@@ -20,7 +20,7 @@ CARDS = {
     "number": (
         viz.ask("Slope of x² at 3?", 6, wrong={9: "That is x² itself."}, why=WHY),
         [("9", "That is x² itself."), ("six", "A number, or a fraction"), ("nan", "Try again"), ("-6", "the sign"),
-         ("12", "twice as much"), ("3", "half of what")],
+         ("12", "a factor of 2. Try again"), ("3", "a factor of 2. Try again")],
         ["6", "12/2", "6,05"],
     ),
     "numbers": (

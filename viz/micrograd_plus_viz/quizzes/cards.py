@@ -178,7 +178,7 @@ class NumberAnswers(Answers):
 
     def slips(self) -> Iterable[tuple[Any, str]]:
         """Return the number with the other sign, doubled, and halved."""
-        return slips_of(self.right)
+        return slips_of(self.right, self.to_others)
 
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
@@ -350,11 +350,14 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
     return found
 
 
-def slips_of(number: float) -> Iterable[tuple[float, str]]:
-    """Yield a number with the other sign, doubled, and halved, each with a hint."""
+def slips_of(number: float, lead: str = "") -> Iterable[tuple[float, str]]:
+    """Yield a number with the other sign, doubled, and halved, each with a hint.
+
+    `lead` says how to find the number: who only hears of a factor of 2 need not think.
+    """
     yield -number, "The size is right. Look at the sign."
-    yield 2 * number, "That is twice as much as it should be."
-    yield number / 2, "That is half of what it should be."
+    for slip in (2 * number, number / 2):
+        yield slip, f"That is off by a factor of 2. {lead}".rstrip()
 
 
 def check_choices(right: Any, choices: Any) -> tuple[Any, list[str]]:
