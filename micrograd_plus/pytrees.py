@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 
@@ -37,11 +38,20 @@ def matching_leaves(value: Any, pattern: Any, name: str) -> list[Any]:
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
     """Return the same structure, with a function applied to each value."""
     if isinstance(value, dict):
-        return {key: map_leaves(part, function) for key, part in value.items()}
+        return _dictionary_like(value, {key: map_leaves(part, function) for key, part in value.items()})
     if isinstance(value, (list, tuple)):
         parts = [map_leaves(part, function) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return function(value)
+
+
+def _dictionary_like(value: dict[Any, Any], parts: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a dictionary of the same type, such as OrderedDict, with other parts."""
+    if type(value) is dict:
+        return parts
+    made = copy(value)
+    made.update(parts)
+    return made
 
 
 def replace_leaves(value: Any, values: Iterator[Any]) -> Any:
@@ -52,7 +62,8 @@ def replace_leaves(value: Any, values: Iterator[Any]) -> Any:
 def map_named_leaves(value: Any, function: Callable[[Any, str], Any], name: str) -> Any:
     """Return the same structure, with a function applied to each value and its name, such as `name["weight"][0]`."""
     if isinstance(value, dict):
-        return {key: map_named_leaves(part, function, f"{name}[{key!r}]") for key, part in value.items()}
+        parts = {key: map_named_leaves(part, function, f"{name}[{key!r}]") for key, part in value.items()}
+        return _dictionary_like(value, parts)
     if isinstance(value, (list, tuple)):
         parts = [map_named_leaves(part, function, f"{name}[{i}]") for i, part in enumerate(value)]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import math
 import random
 from collections import Counter, deque
 
@@ -326,6 +328,44 @@ def an_error_of_ours_that_the_step_catches(compiled):
 def a_branch_on_a_float(compiled):
     step = compiled(lambda x, rate: x * (rate if rate > 0.1 else 1.0))
     return lambda i: step(batch(i)[0], 0.05 * i), lambda: 0
+
+
+@dataclasses.dataclass
+class Summary:
+    loss: object
+
+
+@expect_error(r"the step returns a new Summary, .* Return tensors, arrays and numbers, also in lists, tuples")
+def an_object_that_is_equal_at_the_first_two_calls(compiled):
+    step = compiled(lambda x: Summary(x.sum()))
+    return lambda i: step(mg.ones(1) if i < 2 else mg.zeros(1)).loss, lambda: 0
+
+
+@expect_error(r"the step returns a new generator, which its program could not make")
+def a_function_that_yields(compiled):
+    def step(x):
+        yield x * 2.0
+
+    step = compiled(step)
+    return lambda i: list(step(batch(i)[0])), lambda: 0
+
+
+@expect_error(r"needs the number p itself, .* Let the step find it as a variable")
+def an_exponent_as_an_argument(compiled):
+    step = compiled(lambda x, p: mg.abs(x) ** p)
+    return lambda i: step(batch(i)[0], 0.25), lambda: 0
+
+
+@expect_error(r"needs a number itself that comes from an argument or a draw, .* compute with a tensor instead$")
+def a_function_of_math_of_an_argument(compiled):
+    step = compiled(lambda x, p: x * math.exp(-p))
+    return lambda i: step(batch(i)[0], 0.25), lambda: 0
+
+
+@expect_error(r"needs the number p itself, .* Let the step find it as a variable")
+def a_rounded_argument(compiled):
+    step = compiled(lambda x, p: x * round(p, 1))
+    return lambda i: step(batch(i)[0], 0.25), lambda: 0
 
 
 @expect_error(r"^backward\(\) of a tensor that depends on nothing .* compute outside no_grad and mg\.compile$")

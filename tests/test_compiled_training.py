@@ -7,7 +7,7 @@ import copy
 import functools
 import pickle
 import threading
-from collections import namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from types import SimpleNamespace
 
 import numpy as np
@@ -511,6 +511,53 @@ def a_module_makes_its_table_at_first_use(compiled):
     net = Positions()
     step = compiled(lambda x: net(x).sum())
     return lambda i: step(batch(i)[0]), net.state_dict
+
+
+@equal
+def a_draw_of_one_number_and_a_rate_beside_arrays(compiled):
+    w = mg.tensor(np.ones(3, "float32"), requires_grad=True)
+
+    def step(x, rate, bound):
+        w.grad = None
+        kept = (mg.rand(8, 3) > rate) / (1.0 - rate) * mg.rand(())
+        y = x.astype("float32") * w
+        loss = (mg.clip(y, -bound, bound) * kept + mg.where(y > bound, y, bound) + (y >= rate)).sum()
+        loss.backward()
+        w.data -= 0.01 * w.grad.data
+        return loss
+
+    step = compiled(step)
+    return lambda i: step(batch(i)[0], 0.1 + 0.1 * i, 0.5 + i), lambda: [w, w.grad]
+
+
+@equal
+def entries_of_a_result_written_at_places_from_an_argument(compiled):
+    w = parameter(6)
+
+    def step(places):
+        w.grad = None
+        table = mg.zeros(6)
+        table[1:3] = w[1:3] * 2.0
+        table[places] = table[places] + 1.0
+        loss = (table * table).sum()
+        loss.backward()
+        return loss
+
+    step = compiled(step)
+    return lambda i: step(mg.tensor([i % 6, (i + 2) % 6])), lambda: w.grad
+
+
+@equal
+def a_dictionary_that_keeps_its_type(compiled):
+    step = compiled(lambda x: OrderedDict(mean=x.mean(), parts=defaultdict(list, {"sum": [x.sum()]})))
+
+    def call(i):
+        found = step(batch(i)[0])
+        found["parts"]["none"].append(found["mean"])
+        found.move_to_end("mean")
+        return list(found.items())
+
+    return call, lambda: 0
 
 
 @pytest.mark.parametrize("program", EQUAL, ids=lambda program: program.__name__)

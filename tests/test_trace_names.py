@@ -1,6 +1,8 @@
 """Names of values, and the formula of each step in those names."""
 
+import argparse
 import contextlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -550,3 +552,21 @@ def test_a_product_that_fails_has_the_name_of_its_result_alone():
         out = w @ mg.tensor([1.0, 2.0, 3.0])
         out.backward()
     assert [node.title for node in trace.nodes] == ["mg.tensor([1.0, 2.0, 3.0])", "expand_dims", "w", "matmul (out)"]
+
+
+def test_objects_of_libraries_and_private_attributes_name_nothing():
+    held = argparse.Namespace(w=leaf(2.0))
+    model = Model()
+    model._last = leaf(3.0)
+    with mg.record() as trace:
+        (held.w * model._last).backward()
+    assert [node.label for node in trace.nodes if node.kind == "leaf"] == [None, None]
+
+
+def test_a_notebooks_own_objects_name_nothing():
+    code = "with mg.record() as trace:\n    (a * b).backward()\nnames = [node.title for node in trace.nodes]"
+    shell = SimpleNamespace(a=leaf(2.0))
+    space = {"get_ipython": shell, "Out": {1: leaf(5.0)}, "mg": mg, "a": shell.a, "b": leaf(3.0)}
+    space["Out"][2] = space["b"]
+    exec(compile(code, "cell", "exec"), space)  # noqa: S102 - as a notebook runs a cell
+    assert space["names"][:2] == ["a", "b"]

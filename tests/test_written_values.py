@@ -333,6 +333,39 @@ def test_what_a_batch_cannot_do_is_an_error():
         number_program.NumberText.call(_BATCH_TEXT, "erf")
 
 
+def test_a_batch_is_written_again_when_what_it_finds_has_changed():
+    w, settings, seen = Value(2.0), {"scale": 1.0}, []
+
+    def step(x):
+        loss = w * x * settings["scale"]
+        loss.backward()
+        return loss
+
+    batch = mg.compile(step, batch=True)
+    for scale in (1.0, 3.0):
+        settings["scale"] = scale
+        for _ in range(2):
+            w.grad = 0
+            assert batch([1.0, 2.0]).tolist() == [2.0 * scale, 4.0 * scale]
+            assert w.grad == 3.0 * scale
+    assert batch.counts == {"traced": 4, "written": 4}
+    with mg.record() as trace:
+        w.grad = 0
+        assert batch([1.0, 2.0]).tolist() == [6.0, 12.0]
+    assert len(trace.nodes) > 2
+    assert w.grad == 9.0
+    assert batch.counts["engine: record()"] == 1
+    counting = mg.compile(lambda x: (w * x, seen.append(x))[0], batch=True)
+    with pytest.raises(TypeError, match="the step changes seen: its length from 0 to 2"):
+        counting([1.0, 2.0])
+    for scale in range(4, 10):
+        settings["scale"] = scale
+        batch([1.0, 2.0])
+    settings["scale"] = 10
+    with pytest.warns(UserWarning, match=r"has 9 programs: settings\['scale'\] keeps changing; make it an argument"):
+        batch([1.0, 2.0])
+
+
 class _BATCH_TEXT:  # noqa: N801 - stands for a text of a batch
     is_batch = True
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import dis
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 from ..core.backward import Part
 from ..core.variable import Variable
 from .outline import Constant, Number, Outline
 from .recorder import Recorder
-from .sites import USER
+from .sites import INSTALLED, LIBRARIES, USER
 from .values import param_text
 
 MOST_MEMBERS = 64
 """How many members of a list, a dictionary or an object can have a label."""
+OF_NOTEBOOKS = ("In", "Out", "exit", "get_ipython", "quit")
+"""Variables of every notebook."""
 MOST_VISITED, DEEPEST = 512, 3
 """How many members of one variable are looked at, and how deeply these are nested."""
-PACKAGE = __name__.partition(".")[0]
 STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
 
 
@@ -83,9 +85,16 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
         return ((f"[{index}]", each) for index, each in enumerate(value))
     if isinstance(value, dict):
         return ((f"[{_key_text(key)}]", each) for key, each in value.items())
-    is_thing = isinstance(value, (type, ModuleType, FunctionType)) or type(value).__module__.split(".")[0] == PACKAGE
-    attributes = {} if is_thing else getattr(value, "__dict__", {})
-    return ((f".{name}", each) for name, each in attributes.items()) if isinstance(attributes, dict) else ()
+    attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(type(value)) else {}
+    return ((f".{name}", each) for name, each in attributes.items() if not name.startswith("_"))
+
+
+def _is_users_class(kind: type) -> bool:
+    """Return whether a program defines a class itself: not Python, the engine or an installed package."""
+    if kind is SimpleNamespace:
+        return True
+    path = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    return kind.__module__ != "builtins" and not path.startswith(LIBRARIES) and not any(p in path for p in INSTALLED)
 
 
 def _key_text(key: object) -> str:
@@ -116,7 +125,7 @@ class Namespace:
                 self.values[id(value)] = value
                 if not name.startswith("_"):
                     names.setdefault(id(value), name)
-            elif not name.startswith("_") and not (is_notebook and name in ("In", "Out")):
+            elif not name.startswith("_") and not (is_notebook and name in OF_NOTEBOOKS):
                 self._add_members(name, value, names)
 
     def _add_members(self, name: str, value: Any, names: dict[int, str]) -> None:

@@ -42,7 +42,9 @@ _HERE = f"{Path(__file__).absolute().parent.parent}{os.sep}"
 _PLAYER = f"{os.sep}{_PACKAGE}_viz{os.sep}"
 _LIBRARY = f"{Path(os.__file__).absolute().parent}{os.sep}"
 _ARRAYS = f"{Path(np.__file__).absolute().parent}{os.sep}"
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+LIBRARIES = (_HERE, _LIBRARY)
+"""The folders of this package and of Python's own library."""
+INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _TRANSFORMS = tuple(f"{_HERE}{folder}{os.sep}" for folder in ("checks", "exercises", "grading", "transforms"))
 ENGINE, ENTERS, USER = "engine", "module", "function"
 """Kinds of code: the engine's (with Python's own library), the method that calls a module, and the user's."""
@@ -61,7 +63,7 @@ def kind_of(code: CodeType) -> str:
         return kind
     path = code.co_filename
     is_in_package = is_package_code(code) or _PLAYER in path
-    is_in_library = path.startswith(_LIBRARY) and not any(part in path for part in _INSTALLED)
+    is_in_library = path.startswith(_LIBRARY) and not any(part in path for part in INSTALLED)
     if code in module_calls:
         kind = ENTERS
     elif is_in_package or is_in_library or is_console_script(path) or path.startswith((_ARRAYS, "<frozen")):

@@ -56,7 +56,7 @@ class ExampleProgram(NumberProgram):
             '    """The step on Values, written out by mg.compile for one example after the other.', "",
         ]  # fmt: skip
 
-    def run_batch(self, rows: Any, numbers: list[float]) -> Any:
+    def run_batch(self, rows: Any, numbers: tuple[float, ...]) -> Any:
         """Return the results and the sums of gradients for examples in the rows of an array."""
-        results, totals = self.function(rows, np.array(numbers))
+        results, totals = self.function(rows, np.array(numbers, float))
         return [*results, *totals.tolist()]

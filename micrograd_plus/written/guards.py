@@ -14,8 +14,9 @@ from ..core.runtime.hooks import nodes_with_hooks
 from ..core.runtime.ownership import node_changes
 from ..nn.module import Module
 from .ink import open_pages
-from .page import Setting
+from .page import Setting, is_array
 from .places import MISSING, NUMBERS, Place, entries_of, is_equal, is_same_list
+from .program import Hole
 from .surroundings import Surroundings
 
 MISS = object()
@@ -23,8 +24,13 @@ WATCHERS = (
     recording.open, unfused.open, grad_enabled.open, nodes_with_hooks, callers._interpreting, open_pages,
 )  # fmt: skip
 """Collections that are empty while no mode, hook or trace may keep a program from running."""
+MOST_PROGRAMS = 8
+"""A step with more programs is warned about."""
 MOST_UNROLLED = 16
 """The entries of longer lists are compared by a loop."""
+
+rules_changed = [0]
+"""How often a rule has been replaced. Programs from before know the old one."""
 
 
 class Guards:
@@ -177,6 +183,20 @@ def differs(said: str, known: str, value: Any) -> str:
     return f"({is_other} and not _is_equal({said}, {known}))" if isinstance(value, (*NUMBERS, tuple)) else is_other
 
 
+def miss(_: Any) -> Any:
+    """Return that a call is none of a program."""
+    return MISS
+
+
+def why_by_engine() -> str:
+    """Return which mode makes the calls of this thread run by the engine; nothing if none does."""
+    reasons = {
+        "record()": recording.all, "unfuse": unfused, "no_grad": lambda: not grad_enabled(),
+        "interpreted operations": lambda: callers._interpreting,
+    }  # fmt: skip
+    return next((reason for reason, holds in reasons.items() if holds()), "")
+
+
 def first_difference(first: Any, second: Any) -> str:
     """Return an error message if two traces of a step differ; nothing if they are equal."""
     lines = [p.source.splitlines() for p in (first, second)]
@@ -192,8 +212,8 @@ def first_difference(first: Any, second: Any) -> str:
         y = second.text.constants.get(name)
         if y is None or x.shape != y.shape or x.tobytes() != y.tobytes():
             return _difference(block, f"{name} = {_short(x)}", f"{name} = {_short(y)}")
-    if first.structure != second.structure:
-        return _difference("the result", repr(first.structure), repr(second.structure))
+    if problem := _different_result(first.structure, second.structure):
+        return problem
     for a, b in zip(first.page.inputs, second.page.inputs, strict=True):
         if a.source[0] in ("tensor", "gradient", "object", "array") and a.source[1] is not b.source[1]:
             return (
@@ -201,6 +221,33 @@ def first_difference(first: Any, second: Any) -> str:
                 f"the step that says which; make it an argument, or a variable that stays"
             )
     return ""
+
+
+def _different_result(a: Any, b: Any) -> str:
+    """Return an error message if two traces have given other results, besides their numbers; nothing if they have not.
+
+    An object is another one even if it says that it is equal: it may hold tensors of its own call.
+    """
+    if isinstance(a, (list, tuple, dict)) and type(a) is type(b):
+        (keys, parts), (other_keys, others) = (
+            (list(x), list(x.values())) if isinstance(x, dict) else (len(x), x) for x in (a, b)
+        )
+        if keys == other_keys:
+            return next((found for x, y in zip(parts, others, strict=True) if (found := _different_result(x, y))), "")
+    if is_equal(a, b) or (type(a) is type(b) and (type(a) in FIXED or isinstance(a, np.dtype)) and a == b):
+        return ""
+    if is_array(a) and is_array(b) and a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes():
+        return ""
+    if isinstance(a, (*NUMBERS, list, tuple, dict, Hole)) or is_array(a) or type(a) is not type(b):
+        return _difference("the result", repr(a), repr(b))
+    return (
+        f"mg.compile: the step returns a new {type(a).__name__}, which its program could not make at each call. Return "
+        f"tensors, arrays and numbers, also in lists, tuples, named tuples and dictionaries"
+    )
+
+
+FIXED = (slice, range, frozenset, type(...))
+"""Types of what a step may make anew and return, besides numbers and texts."""
 
 
 def _short(x: Any) -> str:

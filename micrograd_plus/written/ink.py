@@ -114,7 +114,8 @@ def _as_ink(page: Page, r: Any, args: Any, statement: Statement) -> Any:
     if not is_array(r):
         if type(r) not in (float, int, complex, bool) and not isinstance(r, np.generic):
             return r
-        is_number = statement.form in ("binop", "unop") or statement.function.startswith(("math.", "item"))
+        is_call = statement.function.startswith(("math.", "item", "abs"))
+        is_number = is_call or statement.form in ("binop", "unop", "draw")
         is_value = isinstance(r, np.generic) or (is_number and type(r) in (float, int, complex, bool))
         return Ink(r, Value("temporary", r), page) if is_value else r
     whole = root(r)
@@ -161,6 +162,8 @@ class Ink:
     def __array__(self, *_: Any, **__: Any) -> Any:
         if open_page() is None or self.value.buffer.is_fixed:
             return np.array(self.array)
+        if self.value.is_number:
+            raise TypeError(refusal("makes an array of a number among the arguments", NUMBER_AS_VARIABLE))
         raise TypeError(refusal("asks for the numbers of a tensor"))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -236,18 +239,26 @@ def _refuse_number(ink: Ink, name: str, *args: Any) -> Any:
         return record("method", "item", lambda x: x.item(), (ink,), {})
     if ink.value.is_number and ink.value.kind == "input":
         return fix_number(page, ink)
+    if ink.value.is_number:
+        raise TypeError(refusal("needs a number itself that comes from an argument or a draw,", NUMBER_AS_VARIABLE))
     raise TypeError(refusal("asks for a number of a tensor"))
 
 
-for _name in ("__float__", "__int__", "__index__", "__complex__"):
-    setattr(Ink, _name, lambda self, name=_name: _refuse_number(self, name))
+NUMBER_AS_VARIABLE = (
+    "Let the step find it as a variable, each number of which has its own program, or compute with a tensor instead"
+)
+
+
+for _name in ("__float__", "__int__", "__index__", "__complex__", "__round__", "__trunc__", "__floor__", "__ceil__"):
+    setattr(Ink, _name, lambda self, *args, name=_name: _refuse_number(self, name, *args))
 
 
 def fix_number(page: Page, ink: Ink) -> Any:
     """Return an input number as a constant of the program, which holds as long as the number stays the same."""
     kind, read = ink.value.source[:2]
     if kind == "argument":
-        raise TypeError(refusal(f"needs the number {ink.value.hint} itself, not as part of arithmetic,"))
+        what = f"needs the number {ink.value.hint} itself, not as part of arithmetic,"
+        raise TypeError(refusal(what, NUMBER_AS_VARIABLE))
     page.add_condition(read, ink.array, f"{ink.value.hint} is {ink.array!r}")
     return ink.array
 

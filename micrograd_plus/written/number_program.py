@@ -303,11 +303,9 @@ class NumberProgram:
     def _write_text(self) -> NumberText:
         return NumberText(self.page, self.is_batch)
 
-    def run_batch(self, rows: Any, numbers: list[float]) -> Any:
+    def run_batch(self, rows: Any, numbers: tuple[float, ...]) -> Any:
         """Return the results and the sums of gradients for examples in the rows of an array."""
-        columns, values = iter(np.ascontiguousarray(rows.T)), iter(numbers)
-        inputs = [next(columns if x.source[0] == "argument" else values) for x in self.page.inputs]
-        return self.function(*inputs, rows.shape[:1])
+        return self.function(*np.ascontiguousarray(rows.T), *numbers, rows.shape[:1])  # arguments are the first inputs
 
     def _head(self, name: str) -> list[str]:
         parameters = ", ".join([*self.text.parameters, *["count"] * self.is_batch])

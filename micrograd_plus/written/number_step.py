@@ -1,4 +1,4 @@
-"""Steps of Values: how they are traced and run, also on a batch of examples at once."""
+"""Steps of Values: how they are traced and run."""
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
@@ -11,15 +11,11 @@ from contextlib import contextmanager
 from types import CellType
 from typing import Any
 
-import numpy as np
-
 from ..core.variable import clock
 from ..engine import Value
 from ..nn import scalars
 from ..pytrees import leaves, map_leaves
-from .entries import has_numba
-from .example_program import ExampleProgram
-from .guards import MISS, Guards, define, first_difference
+from .guards import MISS, Guards, define
 from .number_page import Number, Numbers, real, write_numbers
 from .number_program import NumberProgram
 from .program import Hole, names_of_arguments
@@ -210,67 +206,3 @@ class NumberRunner:
 def _number_of(x: Any) -> Any:
     """Return the number of an argument."""
     return x._data if isinstance(x, Value) else x
-
-
-class Batch:
-    """A step for one example that runs on a batch at once, as arrays. The gradients of all examples add up.
-
-    Call it with arrays, or nested lists, whose rows are the examples. It returns an array for each result of the step.
-    """
-
-    def __init__(self, function: Callable[..., Any], exact: bool = True):
-        functools.update_wrapper(self, function)
-        self.exact = exact
-        name = getattr(function, "__name__", "step")
-        self.function, self.name = function, name if name.isidentifier() else "step"
-        self.programs: list[NumberProgram] = []
-        self._by_key: dict[Any, NumberProgram] = {}
-
-    @property
-    def source(self) -> str:
-        """The text of the last program."""
-        if not self.programs:
-            raise RuntimeError("mg.compile: nothing is written out before the first call of the step")
-        return self.programs[-1].source
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
-    def __call__(self, *args: Any) -> Any:
-        """Run the step for each row of the arguments."""
-        arrays = [np.asarray(x, float) for x in args]
-        counts = {x.shape[:1] for x in arrays}
-        if len(counts) != 1 or () in counts or (0,) in counts:
-            raise ValueError(
-                f"mg.compile: with batch=True each argument must be an array whose rows are the examples, all of "
-                f"one length; got the shapes {[x.shape for x in arrays]}"
-            )
-        (count,) = counts
-        program = self._find(arrays)
-        rows = np.concatenate([x.reshape(*count, -1) for x in arrays], axis=1)
-        numbers = [float(x.source[1]._data) for x in program.page.inputs if x.source[0] == "data"]
-        with np.errstate(all="ignore"):
-            found = program.run_batch(rows, numbers)
-        for (_, value, _), x in zip(program.page.updates, found[len(program.page.results) :], strict=True):
-            value.grad += float(x)
-        results = iter(found[: len(program.page.results)])
-        return map_leaves(program.structure, lambda x: next(results) if type(x) is Hole else x)
-
-    def _find(self, arrays: list[Any]) -> NumberProgram:
-        """Return the program for arguments of these shapes. It is written from two examples, which must agree."""
-        key = tuple(x.shape[1:] for x in arrays)
-        program = self._by_key.get(key)
-        if program is not None and all(read() == known for read, known, _ in program.page.conditions):
-            return program
-        first, last = (self._write([x[i].tolist() for x in arrays]) for i in (0, -1))
-        if difference := first_difference(first, last):
-            raise TypeError(difference)
-        self._by_key[key] = last
-        self.programs.append(last)
-        return last
-
-    def _write(self, example: list[Any]) -> NumberProgram:
-        """Write out one example. It leaves all gradients as they were."""
-        by_numba = not self.exact and has_numba()
-        kind = ExampleProgram if by_numba else NumberProgram
-        return trace_numbers(self.function, tuple(example), {}, self.name, kind, is_batch=True)[1]

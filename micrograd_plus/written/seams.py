@@ -365,7 +365,10 @@ def to(original: Any, self: Any, device: str) -> Any:
     return original(self, device)
 
 
-NUMBERS_STAY_NUMBERS = frozenset(("add", "subtract", "multiply", "divide", "maximum", "minimum"))
+NUMBERS_STAY_NUMBERS = frozenset((
+    "add", "subtract", "multiply", "divide", "maximum", "minimum", "clip", "where", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal",
+))  # fmt: skip
 
 
 @on_paper(apply.as_operand)

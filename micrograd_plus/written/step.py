@@ -14,8 +14,6 @@ from weakref import WeakSet
 
 import numpy as np
 
-from ..core.fast import callers
-from ..core.modes import grad_enabled, recording, unfused
 from ..core.operation import Definition
 from ..core.runtime.hooks import hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import replace_array
@@ -23,17 +21,29 @@ from ..core.variable import Leaf, Variable
 from ..engine import Value
 from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
-from .guards import MISS, WATCHERS, Guards, define, first_difference, has_form
+from .batches import Batch
+from .guards import (
+    MISS,
+    MOST_PROGRAMS,
+    WATCHERS,
+    Guards,
+    define,
+    first_difference,
+    has_form,
+    miss,
+    rules_changed,
+    why_by_engine,
+)
 from .ink import open_page, open_pages
 from .memory import keep_freed_memory, peak_bytes
 from .number_program import NumberProgram
-from .number_step import Batch, NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
+from .number_step import NumberRunner, fill as fill_with_values, is_step_of_values, trace_numbers
 from .page import Setting, Update, Value as ArrayValue, is_array
 from .passes import ROUNDING_PASSES
 from .program import HOLE, PLAIN_HOLE, Hole, Program, trace
 from .surroundings import Surroundings
 
-MOST_PROGRAMS, MOST_LINES = 8, 20_000
+MOST_LINES = 20_000
 FAILED_CHECK = "a check of the program failed"
 
 
@@ -218,7 +228,7 @@ class Compiled:
         self.function = function
         self.entries: dict[Any, list[Entry]] = {}
         self._counts: Counter[str] = Counter()
-        self.rules_version = _rules_changed[0]
+        self.rules_version = rules_changed[0]
         self._has_warned = False
         self._last_miss = ""
         self._last: Callable[[Any], Any] = miss
@@ -267,9 +277,9 @@ class Compiled:
             return self._by_engine(reason, args, kwargs)
         if open_pages and open_page() is not None:
             return self.function(*args, **kwargs)  # it becomes a part of the program around it
-        if self.rules_version != _rules_changed[0]:
+        if self.rules_version != rules_changed[0]:
             self.entries.clear()
-            self.rules_version = _rules_changed[0]
+            self.rules_version = rules_changed[0]
         return self._find(args, kwargs)
 
     def forget_last(self) -> None:
@@ -278,16 +288,12 @@ class Compiled:
 
     def _remember(self, entry: Entry) -> None:
         """Have the next calls try a program first, unless a rule has changed since this call began."""
-        self._last = (entry.fast_call or miss) if self.rules_version == _rules_changed[0] else miss
+        self._last = (entry.fast_call or miss) if self.rules_version == rules_changed[0] else miss
 
     def _why_by_engine(self, args: Any, kwargs: Any) -> str:
         """Return why a call must run by the engine; nothing if it need not."""
-        reasons = {
-            "record()": recording.all, "unfuse": unfused, "no_grad": lambda: not grad_enabled(),
-            "hooks": lambda: bool(nodes_with_hooks) and any(map(has_hooks, self._leaves(args, kwargs))),
-            "interpreted operations": lambda: callers._interpreting,
-        }  # fmt: skip
-        return next((reason for reason, holds in reasons.items() if holds()), "")
+        has_any = nodes_with_hooks and any(map(has_hooks, self._leaves(args, kwargs)))
+        return why_by_engine() or "hooks" * bool(has_any)
 
     def _leaves(self, args: Any, kwargs: Any) -> Iterator[Any]:
         """Yield the nodes of the tensors that the step can reach: in arguments, variables and programs."""
@@ -413,11 +419,6 @@ class Compiled:
         return result
 
 
-def miss(_: Any) -> Any:
-    """Return that a call is none of a program."""
-    return MISS
-
-
 def has_graph(x: Any) -> bool:
     """Return True for an argument whose gradient leaves the step."""
     return (isinstance(x, Variable) and x.node is not None) or (isinstance(x, Value) and x.made_by is not None)
@@ -445,7 +446,6 @@ def fill(structure: Any, found: Any) -> Any:
 
 _tracing = Lock()
 """Held while a thread traces a call."""
-_rules_changed = [0]
 
 
 _steps = WeakSet[Compiled]()
@@ -454,7 +454,7 @@ _steps = WeakSet[Compiled]()
 
 def _drop_programs(_: Any) -> None:
     """Have no step run a program that a rule which is replaced has a part in."""
-    _rules_changed[0] += 1
+    rules_changed[0] += 1
     for step in list(_steps):
         step.forget_last()
 

@@ -8,8 +8,13 @@ import json
 import statistics
 import sys
 
+import numpy as np
+
 from .harness import in_fresh_process, sample
 from .peers import ByHand, with_program
+
+PAIRS, LONGEST = 7, 60_000
+"""How many pairs of processes, and the longest variable that is added to their environments."""
 
 
 def measure_step(module_name: str, kind: str) -> float:
@@ -23,14 +28,17 @@ def measure_step(module_name: str, kind: str) -> float:
 
 
 def compare_processes(module_name: str) -> float:
-    """Return the time of a program over NumPy by hand, each in fresh processes: the median of five ratios.
+    """Return the time of a program over NumPy by hand, each in fresh processes: the median of several ratios.
 
-    In about one process of thirty, some small block happens to lie above the arrays by hand, and glibc cannot give them
-    back.
+    With an environment of some lengths, a small block of the process lies above the arrays by hand, and glibc cannot
+    give them back. Processes of one shell share its environment, so each pair here has one of another length.
     """
     ratios = []
-    for _ in range(5):
-        times = [in_fresh_process("-m", "benchmarks.alone", module_name, kind) for kind in ("written", "by hand")]
+    for length in np.random.default_rng(0).integers(1, LONGEST, size=PAIRS).tolist():
+        times = [
+            in_fresh_process("-m", "benchmarks.alone", module_name, kind, PADDING="x" * length)
+            for kind in ("written", "by hand")
+        ]
         ratios.append(times[0] / times[1])
     return statistics.median(ratios)
 

@@ -118,9 +118,10 @@ def agree(contenders: list[Contender], tolerance: float) -> None:
                                      f"{reference.name}'s: nothing is timed before they agree")
 
 
-def in_fresh_process(*words: str) -> Any:
-    """Run a new Python with these arguments and return its JSON output."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": ""}
+def in_fresh_process(*words: str, **variables: str) -> Any:
+    """Run a new Python with these arguments and variables of the environment, and return its JSON output."""
+    usual = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {**os.environ, **usual, **variables}
     command = [sys.executable, *words]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, encoding="utf-8", check=True)
     return json.loads(done.stdout)

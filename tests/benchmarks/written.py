@@ -82,12 +82,18 @@ class OnArrays(w1_scalar_mlp.Ours):
 
     def __init__(self) -> None:
         super().__init__()
-        self.example = mg.compile(self.backward_of_one, batch=True)
+        self.example = mg.compile(self.example_on(self.model), batch=True)
 
-    def backward_of_one(self, point: list, side: float) -> object:
-        loss = (1 + -side * self.model(point)).relu() * (1.0 / w1_scalar_mlp.MOONS)
-        loss.backward()
-        return loss
+    @staticmethod
+    def example_on(model: object) -> object:
+        """Return the step for one example."""
+
+        def example(point: list, side: float) -> object:
+            loss = (1 + -side * model(point)).relu() * (1.0 / w1_scalar_mlp.MOONS)
+            loss.backward()
+            return loss
+
+        return example
 
     def backward(self) -> None:
         parameters = self.model.parameters()
@@ -108,7 +114,7 @@ class ByNumba(OnArrays):
         import numba  # noqa: F401 - without it, the program would be that of arrays
 
         super().__init__()
-        self.example = mg.compile(self.backward_of_one, batch=True, exact=False)
+        self.example = mg.compile(self.example_on(self.model), batch=True, exact=False)
 
 
 def rounding(ours: type, is_by_numba: bool) -> type:

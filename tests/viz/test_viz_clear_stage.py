@@ -1,16 +1,32 @@
 """What matters at a step is seen: nothing hides the gradient's way, and the event opens where there is room."""
 
+import re
 import statistics
 
 import pytest
 
-from benchmarks import player_pictures, player_programs, stage_cover
+import micrograd_plus as mg
+from benchmarks import lecture_programs, player_pictures, player_programs, stage_cover
+from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.stage import Stage
+from micrograd_plus_viz.trace_input import normalize
 
-PROGRAMS = {"hooks": player_pictures.hooks, "nan": player_programs.nan_gradient, "attention": player_programs.attention}
+
+def fan():
+    """Record a sum of thirty numbers."""
+    numbers = [mg.tensor(0.1 * k, requires_grad=True) for k in range(30)]
+    with mg.record() as trace:
+        mg.stack(numbers).sum().backward()
+    return trace
+
+
+PROGRAMS = {"hooks": player_pictures.hooks, "nan": player_programs.nan_gradient, "fan": fan,
+            "attention": player_programs.attention, "LSTM": lambda: lecture_programs.lstm(5)}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "width", "leaders", "way"), [
     ("hooks", 1280, 0, 0), ("nan", 1280, 0, 0), ("hooks", 420, 0.05, 0.1), ("attention", 1280, 0.05, 0.1),
+    ("fan", 1280, 0.05, 0.1), ("LSTM", 420, 0.05, 0.1),
 ])  # fmt: skip
 def test_nothing_hides_the_way_of_a_gradient_and_its_ends(name, width, leaders, way):
     seen = [*stage_cover.measure(PROGRAMS[name](), stage_cover.SIZES[width], 10)]
@@ -20,3 +36,27 @@ def test_nothing_hides_the_way_of_a_gradient_and_its_ends(name, width, leaders, 
     assert max(each.ends for each in seen) == 0
     assert statistics.mean(each.leaders for each in seen) <= leaders, "leaders run over nodes"
     assert sum(each.could_be_clear for each in seen) <= 0.2 * len(seen)
+
+
+def start_of(program, width):
+    """Return the scale of the drawing before the first step, and the markup of its nodes."""
+    view = Stage(payload(normalize(program().to_dict())), stage_cover.SIZES[width]).show(0)
+    nodes = [markup for _, markup in view.parts if 'class="node' in markup]
+    return float(re.search(r"scale\(([\d.]+)\)", view.transform)[1]), nodes
+
+
+def test_a_large_screen_shows_larger_nodes():
+    def chain():
+        y = mg.tensor(0.7, requires_grad=True)
+        with mg.record() as trace:
+            for _ in range(39):
+                y = mg.sin(y)
+            y.backward()
+        return trace
+
+    assert start_of(chain, 1920)[0] > 1.4 * start_of(chain, 1280)[0]
+
+
+def test_arrays_have_tiles_on_phones():
+    _, nodes = start_of(player_programs.attention, 420)
+    assert sum('class="tile' in node for node in nodes) > 0.7 * len(nodes)

@@ -133,6 +133,8 @@ def test_code_on_one_line_behaves_like_the_original():
     assert player.one_line(f"let h = {text};\nk(a + +b, {template},\n  {pattern}.test(l) || m / n);") == (
         f"let h={text};k(a + +b,{template},{pattern}.test(l)||m / n);"
     )
+    constants = "const MOST_ROWS = 2;\nconst LEAST = MOST_ROWS * ONE_MORE;"
+    assert player.one_line(constants) == "const $0=2;const LEAST=$0*$1;"
     for room in (*player.MODULES, *player.QUIZ):
         for number, line in enumerate(player.text(room).splitlines(), start=1):
             assert len(line) <= 120, f"{room}:{number} is longer than lines here are"
@@ -140,6 +142,15 @@ def test_code_on_one_line_behaves_like_the_original():
             assert line.lstrip().startswith("//") or not re.search(r"\s//", line), (
                 f"{room}:{number} ends in a remark"
             )
+
+
+def test_what_gets_a_short_name_is_a_constant_of_the_code():
+    others = map(player.text, (*player.CARDS, "slider.js", "parts.js"))
+    source = "\n".join([player.player_source(with_quiz=True), *others])
+    declared = {name for names in re.findall(r"^(?:export )?const (\w+|\[[\w, ]+\]) =", source, re.MULTILINE)
+                for name in re.findall(r"\w+", names)}  # fmt: skip
+    code = re.sub(r"^\s*//.*", "", source, flags=re.MULTILINE)
+    assert {*re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", code)} <= declared
 
 
 def test_no_text_in_the_code_can_end_the_element_it_stands_in():

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pytest
 import sample_traces
 
+import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus_viz import dot, graphviz_run, javascript, payload, words
 from micrograd_plus_viz.exports import film
@@ -248,3 +249,36 @@ def test_a_walk_of_65000_steps_is_cut_to_page_size():
     assert note.startswith("This page has steps 1 to 1000 of 65000,")
     assert len(part["nodes"]) <= 6001
     assert "Steps 1 to 1000 of 65000, and the " in draw(part)[0]
+
+
+def groups_of(trace):
+    """Return the names of the groups of a trace inside each other, and how many nodes each has."""
+    groups = payload.payload(normalize(trace.to_dict()))["groups"]
+    return list(zip(groups["names"], groups["parents"], groups["counts"], strict=True))
+
+
+def test_each_call_of_a_function_and_each_loop_has_groups_of_its_own():
+    def total(values):
+        half = len(values) // 2
+        return total(values[:half]) + total(values[half:]) if half else values[0]
+
+    with mg.record() as trace:
+        total([mg.tensor(float(k), requires_grad=True) for k in range(32)]).backward()
+    names, parents, counts = zip(*groups_of(trace), strict=True)
+    assert names[1] == "total"
+    assert [(names[k], counts[k]) for k, parent in enumerate(parents) if parent == 1] == [
+        ("total #2", 31), ("total #1", 31)
+    ]  # fmt: skip
+    x = mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        y = x
+        for _ in range(12):
+            y = mg.sin(y) * x
+        for _ in range(12):
+            y = mg.tanh(y) * x
+        y.backward()
+    outermost = [(name, count) for name, parent, count in groups_of(trace) if parent == 0]
+    assert outermost == [
+        ("rounds 7–12 of 12 #2", 12), ("rounds 1–6 of 12 #2", 12), ("rounds 7–12 of 12 #1", 12),
+        ("rounds 1–6 of 12 #1", 12),
+    ]  # fmt: skip

@@ -219,6 +219,10 @@ def test_the_program_stands_beside_the_stage_and_leads_to_steps(open_player, pag
     expect(page.locator(".counter")).to_have_text(f"1 / {len(trace.steps)}")
     page.locator(".node.application").first.click()
     expect(page.locator(".program-line.chosen")).to_contain_text("loss = w * w")
+    page.keyboard.press("Escape")
+    expect(page.locator(".program-line.chosen")).to_have_count(0)
+    page.locator(".node.leaf").first.click()
+    expect(page.locator(".program-line.chosen")).to_contain_text("loss = w * w")
     page.set_viewport_size({"width": 420, "height": 860})
     page.keyboard.press("Escape")
     assert page.locator(".program").bounding_box()["y"] > page.locator(".stage").bounding_box()["y"]
@@ -242,19 +246,22 @@ def test_variables_show_their_values_of_the_round(open_player):
 
 
 def test_a_name_with_several_values_shows_the_latest(open_player):
-    x = mg.tensor(2.0, requires_grad=True)
+    x, w = (mg.tensor(value, requires_grad=True) for value in (2.0, [-2.0, 1.0]))
     with mg.record() as trace:
-        y = x
+        y, z = x, w
         for _ in range(3):
             y = y * x
-        y.backward()
+            z = z * w
+        (y * z.sum()).backward()
     page = open_player(trace, details=False)
     page.keyboard.press("v")
     seen = []
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-        seen.append(page.locator(".variables div").filter(has_text="y").locator("dd").text_content())
-    assert seen == ["4", "8", "16"]
+        page.keyboard.press("ArrowRight")
+        seen.append([page.locator(".variables div").filter(has_text=name).locator("dd").text_content()
+                     for name in ("y", "z")])  # fmt: skip
+    assert seen == [["4", "(2,) ±4"], ["8", "(2,) ±8"], ["16", "(2,) ±16"]]
 
 
 def test_only_playing_is_in_sight_and_the_rest_behind_one_button(open_player, page):

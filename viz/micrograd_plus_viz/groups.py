@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from typing import Any, NamedTuple
 
 from .trace_input import Trace
@@ -24,9 +25,17 @@ LONGEST_LINE = 34
 MOST_OF_A_LINE = 64
 """How many nodes of one source line a group shows."""
 ROUND = re.compile(r"round \d")
+NUMBER = re.compile(r"#?\d+")
 NUMBERS = re.compile(r"\d+(–\d+)?")
 
-Path = tuple[str, ...]
+class Cut(NamedTuple):
+    """Where a program is cut: at a module or a scope, by its name, or at one call of a function or one round."""
+
+    name: str
+    number: int | None = None
+
+
+Path = tuple[Cut, ...]
 
 
 class Group:
@@ -49,6 +58,7 @@ def build_groups(trace: Trace) -> dict[str, Any] | None:
     if len(trace["nodes"]) <= MOST_DRAWN:
         return None
     root = tree(paths(trace))
+    _number_equal_names(root)
     _bundle(root, source_lines(trace))
     _simplify(root)
     _count(root)
@@ -91,7 +101,7 @@ def tree(node_paths: list[Path]) -> Group:
         for depth in range(1, len(path) + 1):
             inner = by_path.get(path[:depth])
             if inner is None:
-                inner = by_path[path[:depth]] = Group(path[depth - 1], group)
+                inner = by_path[path[:depth]] = Group(path[depth - 1].name, group)
                 group.parts.append(inner)
             group = inner
         group.parts.append(node)
@@ -142,11 +152,12 @@ def source_lines(trace: Trace) -> list[Line | None]:
 
 
 def _recorded_paths(trace: Trace) -> list[Path | None]:
-    """Return the paths that the engine recorded."""
+    """Return the paths that the engine recorded. All calls of a module are one group, since they share its weights."""
     group_paths: list[Path] = []
     for group in trace["groups"]:
         before = () if group["parent"] is None else group_paths[group["parent"]]
-        group_paths.append((*before, group["name"]))
+        name, is_shared = group["name"], group["kind"] in ("module", "scope")
+        group_paths.append((*before, Cut(name) if is_shared else Cut(name, group["id"])))
     return [None if node["group"] is None else group_paths[node["group"]] for node in trace["nodes"]]
 
 
@@ -158,9 +169,22 @@ def _home(node_paths: list[Path]) -> Path:
         while path[:shared] != first[:shared]:
             shared -= 1
     length = shared
-    while length < len(first) and not ROUND.match(first[length]):
+    while length < len(first) and not ROUND.match(first[length].name):
         length += 1
     return first[:length]
+
+
+def _number_equal_names(group: Group) -> None:
+    """Number the parts of a group that have the same name: calls of one function, loops with equally many rounds."""
+    inner = [part for part in group.parts if isinstance(part, Group)]
+    counts = Counter(part.name for part in inner)
+    seen: Counter[str] = Counter()
+    for part in inner:
+        name = part.name
+        seen[name] += 1
+        if counts[name] > 1:
+            part.name = f"{name} #{seen[name]}"
+        _number_equal_names(part)
 
 
 def _bundle(group: Group, lines: list[Line | None]) -> None:
@@ -275,9 +299,9 @@ def range_name(first: str, last: str) -> str:
         return first
     a, b = first.split(" "), last.split(" ")
     differing = [k for k, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]]
-    if len(a) != len(b) or len(differing) != 1 or not (a[differing[0]] + b[differing[0]]).isdigit():
+    if len(a) != len(b) or len(differing) != 1 or not NUMBER.fullmatch(a[differing[0]]):
         return f"{first} … {last}"
-    a[differing[0]] += f"–{b[differing[0]]}"
+    a[differing[0]] += f"–{b[differing[0]].removeprefix('#')}"
     return " ".join(a).replace("round ", "rounds ", 1)
 
 

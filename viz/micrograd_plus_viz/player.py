@@ -29,6 +29,8 @@ _LITERAL = re.compile(
 _SIGN = re.compile(r" *([{}()\[\];,:?=<>*%&|!]|(?<= )[+-](?= [^+-])) *")
 """A sign that needs no spaces around it: also the plus of `a + b`, but neither of `a + +b`."""
 _SLOT = "\0"
+_CONSTANT = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
+"""A constant of two words or more. No text of the player, and no property, is written like that."""
 
 
 @cache
@@ -48,7 +50,7 @@ def _constant_of_styles(*names: str) -> str:
 
 
 def one_line(source: str) -> str:
-    """Return JavaScript without comments, line breaks and spaces that it does not need.
+    """Return JavaScript without comments, line breaks and spaces that it does not need, with short names of constants.
 
     The source must end every statement with a semicolon, have no empty statement and no line break in a template, and
     start comments at the beginning of a line. Notebook output must be one line, because JupyterLite joins lines with
@@ -58,7 +60,9 @@ def one_line(source: str) -> str:
     pieces = _LITERAL.split(" ".join([line for line in lines if line and not line.startswith("//")]))
     code = _SLOT.join(pieces[::2])  # every second piece is a literal
     pieces[::2] = "".join(_SIGN.split(code)).replace(";}", "}").split(_SLOT)
-    return "".join(pieces)
+    code = "".join(pieces)
+    short = {name: f"${k:x}" for k, name in enumerate(sorted({*_CONSTANT.findall(code)}))}
+    return _CONSTANT.sub(lambda name: short[name[0]], code)
 
 
 @cache

@@ -3,36 +3,40 @@
 const LARGEST = 1.5;
 const ROOM_OF_A_LAPTOP = 1050;
 const READABLE = 0.62;
+// How much larger a drawing is on a large screen.
+const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
 const MARGIN = 24;
+const MOST_BELOW = 0.6;
 const OVERVIEW = [158, 64];
 
 // `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
 function makeCamera(svg, world, overview, scene) {
   const view = { x: 0, y: 0, scale: 1, own: false };
   let room = [0, 0];
+  // In a narrow room, the event opens below the nodes of its step; it needs this height.
+  let below = 0;
+  const isNarrow = () => room[0] < NARROW;
 
   function show(scale, x, y) {
     const changed = scale !== view.scale;
     const size = scene.size();
-    const centred = (at, whole, there, most) => (whole * scale <= there ? Math.min(most, (there - whole * scale) / 2)
-      : Math.min(8, Math.max(there - whole * scale - 8, at)));
-    // In a narrow room, the event opens below the drawing.
-    Object.assign(view, { scale, x: centred(x, size[0], room[0], Infinity), y: centred(y, size[1], room[1],
-      room[0] < NARROW ? MARGIN : Infinity) });
+    const [free, freeBelow] = [0, 1].map((axis) => room[axis] - size[axis] * scale);
+    const centred = (at, left) => (left >= 0 ? left / 2 : Math.min(8, Math.max(left - 8, at)));
+    Object.assign(view, { scale, x: centred(x, free), y: !isNarrow() ? centred(y, freeBelow)
+      : Math.min(MARGIN, Math.max(0, freeBelow / 2), Math.max(freeBelow - below, y)) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
     if (changed) scene.write();
     showOverview();
     scene.moved();
   }
 
-  // On a large screen, a small graph grows with it.
-  const largest = () => LARGEST * Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP));
-  const wholeScale = () => Math.min(largest(), (room[0] - 4) / scene.size()[0], (room[1] - 4) / scene.size()[1]);
+  const wholeScale = () => Math.min(LARGEST * growthIn(room), ...scene.size().map((side, k) => (room[k] - 4) / side));
 
   function whole() {
     view.own = false;
-    show(wholeScale(), 0, 0);
+    below = 0;
+    show(wholeScale(), 0, MARGIN);
   }
 
   function zoom(factor, at = [room[0] / 2, room[1] / 2]) {
@@ -42,26 +46,34 @@ function makeCamera(svg, world, overview, scene) {
     show(scale, at[0] - (at[0] - view.x) * by, at[1] - (at[1] - view.y) * by);
   }
 
-  // Brings boxes into view at a readable size; the view stays if they are visible.
-  function reveal(boxes) {
+  // Brings boxes into view at a readable size, above the height of an event; the view stays if they are visible.
+  function reveal(boxes, height = 0) {
     if (!boxes.length || !room[0]) return;
+    below = Math.min(height, MOST_BELOW * room[1]);
     const fits = wholeScale();
-    if (!view.own && fits >= READABLE) { show(fits, 0, 0); return; }
+    const isWhole = !view.own && fits >= READABLE * growthIn(room);
+    if (isWhole && !isNarrow()) { show(fits, 0, 0); return; }
     const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
-    const most = Math.min((room[0] - MARGIN) / (right - left), (room[1] - MARGIN) / (bottom - top));
-    const scale = Math.min(view.own ? view.scale : Math.max(fits, 1), most);
-    const seen = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4
-      && top * scale + view.y >= 4 && bottom * scale + view.y <= room[1] - 4;
-    if (!seen) show(scale, room[0] / 2 - (left + right) / 2 * scale, room[1] / 2 - (top + bottom) / 2 * scale);
+    const high = room[1] - (isNarrow() ? below : 0);
+    const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
+    const wanted = view.own ? view.scale : Math.max(fits, growthIn(room));
+    const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(wanted, most);
+    const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
+    const isSeen = isAcross && top * scale + view.y >= 4 && bottom * scale + view.y <= high - 4;
+    if (!isSeen) {
+      const x = isAcross ? view.x : room[0] / 2 - (left + right) / 2 * scale;
+      show(scale, x, isNarrow() ? Math.max(MARGIN - top * scale, high - 4 - bottom * scale)
+        : room[1] / 2 - (top + bottom) / 2 * scale);
+    }
   }
 
   // Moves the drawing so that a box is at a place of the screen.
   const hold = (box, [x, y]) => show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
 
-  // The overview takes the corner where it covers least; where it would cover nodes, it is shown only to those who move
-  // the drawing by hand.
+  // The overview takes the corner where it covers least. Where it would cover nodes, and in a narrow room, it is shown
+  // only to those who move the drawing by hand.
   function showOverview() {
     const [size, [width, height]] = [scene.size(), room.map((side) => side / view.scale)];
     const isPart = width < size[0] - 2 || height < size[1] - 2;
@@ -74,7 +86,7 @@ function makeCamera(svg, world, overview, scene) {
       const [right, low] = CORNERS[covered.indexOf(least)];
       overview.classList.toggle("at-left", !right);
       overview.classList.toggle("at-top", !low);
-      overview.classList.toggle("shown", view.own || !least);
+      overview.classList.toggle("shown", view.own || !least && !isNarrow());
     } else overview.classList.remove("shown");
     if (!overview.lastChild) return;
     for (const [name, value] of Object.entries({ x: -view.x / view.scale, y: -view.y / view.scale, width, height })) {
@@ -135,6 +147,6 @@ function makeCamera(svg, world, overview, scene) {
   });
 
   return { view, boxes: scene.boxes, whole, zoom, reveal, resize, onScreen, drawOverview, wholeScale, room: () => room,
-    hold, overviewBox,
+    hold, overviewBox, isNarrow,
     stay: () => show(view.scale, view.x, view.y) };
 }

@@ -91,23 +91,14 @@ function makeEvent(data, graph) {
   // The tiles of all rows in the largest size that fits the room and covers nothing; otherwise in the size that covers
   // least. All gradients share one scale, which is written below them if they have different ranges.
   function layRows(rows, room, stage) {
-    const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
     const ground = groundOf(stage, room, HEAD * graph.camera.view.scale);
     let best = null;
     for (const size of EVENT_SIZES) {
-      const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
-        room[0] - 2 * BUBBLE.pad - 16));
-      const maps = laid.flat().filter(({ of, tile }) => of && tile.kind === "map");
-      const unlike = maps.some(({ tile }) => tile.largest !== shared);
-      if (unlike) laid.push([layScale(maps, shared)]);
-      const widths = laid.map((row) => row.reduce((sum, part) => sum + part.wide, 0));
-      const heights = laid.map((row) => Math.max(...row.map((part) => part.high)));
-      const width = Math.max(...widths) + 2 * BUBBLE.pad;
-      const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (laid.length - 1) + 2 * BUBBLE.pad;
+      const { laid, unlike, widths, heights, width, height } = layIn(size, step, rows);
       const fits = (times) => width * times < 0.62 * room[0] && (height - (unlike ? SCALE_HIGH : 0)) * times
         < 0.55 * room[1];
       const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
-      const wanted = Math.max(1, Math.min(1.5, room[0] / ROOM_OF_A_LAPTOP)) * (numbers ? 1.35 : 1);
+      const wanted = growthIn(room) * (numbers ? 1.35 : 1);
       for (const scale of new Set([wanted, 1])) {
         if (!fits(scale) && (scale > 1 || size !== EVENT_SIZES.at(-1))) continue;
         const place = findPlace([width * scale, height * scale], room, stage, ground);
@@ -119,6 +110,24 @@ function makeEvent(data, graph) {
     }
     return best;
   }
+
+  function layIn(size, of, rows = rowsOf(data, of)) {
+    const [room] = graph.camera.room();
+    const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
+    const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
+      room - 2 * BUBBLE.pad - 16));
+    const maps = laid.flat().filter(({ of, tile }) => of && tile.kind === "map");
+    const unlike = maps.some(({ tile }) => tile.largest !== shared);
+    if (unlike) laid.push([layScale(maps, shared, of.back)]);
+    const widths = laid.map((row) => row.reduce((sum, part) => sum + part.wide, 0));
+    const heights = laid.map((row) => Math.max(...row.map((part) => part.high)));
+    const width = Math.max(...widths) + 2 * BUBBLE.pad;
+    const height = heights.reduce((a, b) => a + b, 0) + BUBBLE.row * (laid.length - 1) + 2 * BUBBLE.pad;
+    return { laid, unlike, widths, heights, width, height };
+  }
+
+  // The height that a step needs for its event in a narrow room.
+  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(EVENT_SIZES.at(-1), next).height + AIR : 0);
 
   // A row that is too wide goes on below, from a sign on.
   function cutRow(row, wide) {
@@ -151,9 +160,9 @@ function makeEvent(data, graph) {
       high: tile.height + BUBBLE.caption * captions.length + 4 };
   }
 
-  function layScale(maps, largest) {
+  function layScale(maps, largest, back) {
     const { low, shades, high } = scaleEnds(largest, maps.some(({ tile }) => isComplex(tile.value)));
-    const texts = [`all ${step.back ? "gradients" : "tangents"}: ${low}`, high];
+    const texts = [`all ${back ? "gradients" : "tangents"}: ${low}`, high];
     const [left, right] = texts.map((text) => breadthOf(text, 1, 11) + 5);
     return { scale: { texts, left, shades }, wide: left + SHADE_WIDTH * shades.length + right,
       high: SCALE_HIGH - BUBBLE.row };
@@ -346,7 +355,7 @@ function makeEvent(data, graph) {
     return [...rule ? [`${rule}:`] : [], ...[...texts].map((text) => text.textContent)].join(" ");
   }
 
-  return { open, clear, place, at, words, flyers: () => flyers };
+  return { open, clear, place, at, heightOf, words, flyers: () => flyers };
 }
 
 // Shows a formula in the largest size at which all its lines fit.

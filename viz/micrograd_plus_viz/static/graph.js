@@ -272,8 +272,8 @@ function drawGraph(data, act, details) {
     const place = data.nodes[i].value;
     if (item.form.named) item.lines[1] = item.lines[2] = null;
     else if (tiles.value) {
-      item.lines[1] = valueCaption(data, place);
-      item.lines[2] = lastLine(data, i, tiles.gradient ? gradientCaption(data, holds) : null);
+      item.lines[1] = item.form.bare ? null : valueCaption(data, place);
+      item.lines[2] = lastLine(data, i, tiles.gradient && !item.form.bare ? gradientCaption(data, holds) : null);
       if (item.shownValue !== place) fillSlot(item, "value", tileOf(valueAt(data, place), tileSize), tiles.value);
       item.shownValue = place;
       if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {
@@ -516,9 +516,10 @@ function drawGraph(data, act, details) {
 
   // The view -----------------
 
-  function follow(step) {
+  // `below` is the height of the step's event.
+  function follow(step, below) {
     keepPlaces(step);
-    if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]));
+    if (step) camera.reveal(boxesOf([endOf(step, step.from), endOf(step, step.to)]), below);
     else if (!view.own) camera.whole();
     fillNear();
   }

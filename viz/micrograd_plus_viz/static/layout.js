@@ -4,8 +4,9 @@
 const ACROSS = 40;
 const ACROSS_GROUPS = 86;
 const BETWEEN_ROWS = 30;
-const MOST_ROWS = 5;
+const MOST_ROWS = 12;
 const NARROW = 600;
+const SMALL = 0.75;
 const MOST_COLUMNS = 6;
 const DOWN = 14;
 const INSET = 12;
@@ -72,11 +73,12 @@ function foldLayers(layers, height, sizeOf, high, down) {
 function inRows(layers, height, sizeOf, across, room, gap) {
   const one = placesInFrame(layers, height, sizeOf, across);
   if (!room) return one;
-  const scaleOf = ({ width, height: tall }) => Math.min(1, room[0] / width, room[1] / tall);
+  const most = growthIn(room);
+  const scaleOf = ({ width, height: tall }) => Math.min(most, room[0] / width, room[1] / tall);
   const widest = Math.max(...layers.flat().map((part) => sizeOf(part)[0])) + across;
   let best = one;
-  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < 1 && layers.length > (room[0] < NARROW ? rows : 2 * rows);
-    rows += 1) {
+  const least = room[0] < NARROW || scaleOf(one) < SMALL * most ? 1 : 2;
+  for (let rows = 2; rows <= MOST_ROWS && scaleOf(best) < most && layers.length > least * rows; rows += 1) {
     for (const [width, over] of [[one.width / rows, 0.5], [Math.max(widest, one.width / rows), 0.5], [widest, 0]]) {
       const laid = stackRows(cutInRows(layers, sizeOf, across, width, over)
         .map((row) => placesInFrame(row, height, sizeOf, across)), BETWEEN_ROWS * Math.max(0.6, gap));

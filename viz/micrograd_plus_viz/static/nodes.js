@@ -7,10 +7,12 @@ const HEAD = 18;
 const PAD = 8;
 const BETWEEN_TILES = 6;
 const LINES = ["name", "value", "gradient"];
-// How much a node shows: tiles above or beside each other, smaller tiles, lines of text, its name.
+// How much a node shows: tiles above or beside each other, smaller tiles, tiles without captions, lines of text, or
+// its name.
 const DETAILS = {
   stacked: { tiles: "node" }, beside: { tiles: "node", beside: true }, smaller: { tiles: "small" },
-  "smaller beside": { tiles: "small", beside: true }, lines: {}, named: {}, short: {},
+  "smaller beside": { tiles: "small", beside: true }, bare: { tiles: "tiny", beside: true, bare: true },
+  lines: {}, named: {}, short: {},
 };
 const SHORT = { gradient: "grad", tangent: "tangent" };
 
@@ -66,7 +68,7 @@ const lastLine = (data, i, held) => data.nodes[i].cut ?? held;
 
 // The size of a node, and the places of its tiles relative to its centre. Numbers are texts without a tile.
 function nodeForm(data, i, detail, head) {
-  const { tiles: size, beside } = DETAILS[detail];
+  const { tiles: size, beside, bare } = DETAILS[detail];
   const label = data.labels[i];
   const value = valueAt(data, data.nodes[i].value);
   const takes = label[2] !== null;
@@ -78,13 +80,13 @@ function nodeForm(data, i, detail, head) {
     return { width: (Math.max(6.6 * label[3], head) + 20) * slant, height: LINE * lines + 12, tiles: {} };
   }
   const tile = tileOf(value, size);
-  const caption = Math.max(breadthOf(valueCaption(data, data.nodes[i].value), 1, 11),
-    takes ? breadthOf(`grad \u00b10.00000${data.other ? " | \u00b10.00000" : ""}`, 2, 11) : 0,
+  const caption = Math.max(bare ? 0 : breadthOf(valueCaption(data, data.nodes[i].value), 1, 11),
+    takes && !bare ? breadthOf(`grad \u00b10.00000${data.other ? " | \u00b10.00000" : ""}`, 2, 11) : 0,
     cut ? breadthOf(data.nodes[i].cut, 2, 11) : 0);
   const each = Math.max(tile.width, caption);
   const [across, down] = beside && takes ? [2 * each + BETWEEN_TILES, 1] : [each, takes ? 2 : 1];
   const width = Math.max(head, across) + 2 * PAD;
-  const height = HEAD + down * (tile.height + CAPTION) + (down - 1) * 2 + 7 + (cut ? CAPTION : 0);
+  const height = HEAD + down * (tile.height + (bare ? 0 : CAPTION)) + (down - 1) * 2 + 7 + (cut ? CAPTION : 0);
   const top = -height / 2 + HEAD + 2;
   const places = { value: [beside && takes ? -(each + BETWEEN_TILES) / 2 : 0, top + tile.height / 2] };
   if (takes) {
@@ -92,7 +94,7 @@ function nodeForm(data, i, detail, head) {
       : [0, top + tile.height + CAPTION + 2 + tile.height / 2];
   }
   const room = beside && takes ? each : Math.max(head, across) + PAD;
-  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width, room,
+  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width, room, bare,
     last: cut ? [0, height / 2 - 7] : null };
 }
 

@@ -3,11 +3,14 @@
 const MOST_TRIED = 60;
 const FULL_TEXT = 0.92;
 const LEAST_FOR_TILES = 0.78;
+const LEAST_FOR_BARE = 0.6;
 const NAME_ROOM = 130;
+const SHORT_ROOM = 50;
 const MOST_NAME = 240;
 const AIR = 10;
+const WORTH_CLOSER = 1.2;
 const MOST_WIDENED = 200;
-const WAYS = ["stacked", "beside", "smaller", "smaller beside", "lines", "named", "short"].flatMap((detail) =>
+const WAYS = ["stacked", "beside", "smaller", "smaller beside", "bare", "lines", "named", "short"].flatMap((detail) =>
   [[1.5, 1], [0.8, 0.6], [0.5, 0.25]].map(([fold, gap]) => ({ detail, fold, gap })));
 
 const numberOf = (part) => Number(part.slice(1).split("@")[0]);
@@ -29,12 +32,12 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
   }
 
   // How much of a name is unreadable: nothing, its words, or all.
-  function untoldOf(part, [, , width, height], scale) {
+  function untoldOf(part, [, , width, height], scale, chosen) {
     const i = numberOf(part);
     if (height * scale + 1 < SMALLEST_TEXT + 2) return 1;
     const title = bestForm(titleOf(part, i), 0, breadthFor(width, shapeOf(part, i), scale),
       Math.max(12, SMALLEST_TEXT / scale), inOwnFrame(part));
-    return title === undefined ? 1 : hasWord(title) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
+    return title === undefined ? 1 : chosen === "bare" || hasWord(title) || !hasWord(titleOf(part, i)) ? 0 : 0.5;
   }
 
   // The size of a part: with tiles or lines, with its name only, or with the shortest form of its name that has a word.
@@ -43,17 +46,17 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
     const forms = formsOf(titleOf(part, i), 0, inOwnFrame(part));
     const widths = forms.filter((form, k) => k === 0 || hasWord(form)).map((form) => breadthOf(form, 0, 12));
     const name = Math.min(MOST_NAME, chosen === "short" ? Math.min(...widths)
-      : widths.find((width) => width < NAME_ROOM) ?? Math.min(...widths));
+      : widths.find((width) => width < (chosen === "bare" ? SHORT_ROOM : NAME_ROOM)) ?? Math.min(...widths));
     const bare = ["named", "short"].includes(detailOf(part, chosen));
     if (part[0] === "g") return bare ? [name + 20, 24] : [Math.max(90, name + 26), 40];
     if (bare) return [Math.max(34, name + 26) * (data.nodes[i].kind === "output" ? 1.6 : 1), 24];
-    const { width, height } = nodeForm(data, i, detailOf(part, chosen), name);
+    const { width, height } = nodeForm(data, i, detailOf(part, chosen), name + (chosen === "bare" ? 14 : 0));
     return [width, height];
   }
 
   // A leaf that is drawn again has smaller tiles, and only its name beside a closed group.
   const detailOf = (part, chosen) => (part[0] !== "s" || !DETAILS[chosen].tiles ? chosen
-    : part.includes("@g") ? "named" : "smaller");
+    : part.includes("@g") ? "named" : chosen === "bare" ? "bare" : "smaller");
 
   // Boxes grow into the free room beside them as far as their names need.
   function widen({ boxes, width: whole }, parents, scale) {
@@ -83,7 +86,7 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
     const ends = links.map(({ a, b }) => [a, b]);
     const parts = [...parents.keys()].filter((part) => part !== "g0");
     const formOf = memoized((way) => memoized((part) => sizeOfPart(part, way)));
-    const scaleOf = (laid) => Math.min(1, (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
+    const scaleOf = (laid) => Math.min(growthIn(room), (room[0] - 4) / laid.width, (room[1] - 4) / laid.height);
     const lay = ({ detail: chosen, ...way }) => {
       const laid = nestedLayout("g0", children, (part) => parents.get(part), ends, formOf(chosen), there, way);
       if (room[0] && !stepping && parts.length <= MOST_WIDENED) widen(laid, parents, scaleOf(laid));
@@ -93,14 +96,20 @@ function makePlacer(data, details = Object.keys(DETAILS)) {
     if (!room[0] || parts.length > MOST_TRIED) return lay(wayWith("smaller"));
     if (groups && stepping) return lay(wayWith("stacked"));
     let best = null;
+    const leastOf = ({ detail: chosen }) => (!DETAILS[chosen].tiles ? 0 : chosen === "bare" ? LEAST_FOR_BARE
+      : LEAST_FOR_TILES * (1 + growthIn(room)) / 2);
     for (const way of ways) {
+      if (best?.isGood && way.detail !== best.laid.detail) break;
       const laid = lay(way);
       const scale = scaleOf(laid);
-      const isSmall = DETAILS[way.detail].tiles && scale < LEAST_FOR_TILES;
-      const untold = scale >= FULL_TEXT ? 0 : parts.reduce((sum, part) => sum + (isSmall ? 1
-        : untoldOf(part, laid.boxes.get(part), scale)) * (part[0] === "g" ? parts.length : 1), 0);
-      if (!best || untold < best.untold) best = { laid, untold };
-      if (!untold) break;
+      const isSmall = scale < leastOf(way);
+      const untold = scale >= FULL_TEXT && !isSmall ? 0 : parts.reduce((sum, part) => sum + (isSmall ? 1
+        : untoldOf(part, laid.boxes.get(part), scale, way.detail)) * (part[0] === "g" ? parts.length : 1), 0);
+      const isGood = untold <= (way.detail === "bare" ? parts.length / 6 : 0);
+      if (!best || (best.isGood ? isGood && scale > WORTH_CLOSER * best.scale : isGood || untold < best.untold)) {
+        best = { laid, untold, isGood, scale };
+      }
+      if (isGood && scale >= growthIn(room)) break;
     }
     return { ...best.laid, untold: best.untold >= parts.length };
   }

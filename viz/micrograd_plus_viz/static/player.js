@@ -99,7 +99,7 @@ export function mount(host, data, opts = {}) {
     const step = data.steps[index - 1];
     const focused = root.activeElement;
     graph.show(litAt(index));
-    graph.follow(atHand());
+    graph.follow(atHand(), isAsked() ? 0 : event.heightOf(step));
     event.open(isAsked() ? null : step);
     clock.start(step && moving ? controlled.stepTime() : 0);
     tell(step);
@@ -335,7 +335,7 @@ export function mount(host, data, opts = {}) {
   function fit() {
     const focused = root.activeElement;
     if (!graph.fit()) return;
-    graph.follow(atHand());
+    graph.follow(atHand(), event.heightOf(data.steps[index - 1]));
     event.place();
     keepFocus(focused);
   }

@@ -62,10 +62,10 @@ function makeProgram(data, act, inFilm = false) {
   const siteOf = (node) => (node === undefined || node === null ? {} : data.nodes[node]);
   const known = (site) => (site ? rows.get(keyOf(site.file, site.line)) : undefined);
 
-  // Marks the line of a chosen node.
+  // Marks the line of a chosen node; of an input, the line that reads it first.
   function choose(node) {
     chosen?.row.classList.remove("chosen");
-    chosen = known(siteOf(node).site);
+    chosen = known(siteOf(node).site ?? siteOf(data.edges.find(([start]) => start === node)?.[1]).site);
     chosen?.row.classList.add("chosen");
   }
 
@@ -123,11 +123,8 @@ function makeProgram(data, act, inFilm = false) {
     shownUpTo = upTo;
     const latest = new Map();
     for (const [name, i] of named) if (i <= upTo) latest.set(name, i);
-    const shown = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => {
-      const value = valueAt(data, data.nodes[i].value);
-      return make("div", "", make("dt", "", name), make("dd", "", !value ? "?" : isScalar(value) ? number(value.data[0])
-        : shapeText(value.shape)));
-    });
+    const shown = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
+      make("dd", "", ownValueCaption(data, data.nodes[i].value) || "?")));
     variables.replaceChildren(...shown);
   }
 

@@ -7,8 +7,8 @@ const OUT = [2, 8, 18];
 const STUB = 18;
 const NEAR_END = 160;
 const CORNER = 9;
-// How much longer a way may be, for each pixel that is not behind a node or on another line.
-const WORTH = 8;
+// How much longer a way may be, for each pixel that is not behind a node, and for each that is not on another line.
+const [WORTH_BEHIND, WORTH_APART] = [8, 2];
 
 const edgesOfBox = ([x, y, width, height]) => [x - width / 2, y - height / 2, x + width / 2, y + height / 2];
 
@@ -56,7 +56,7 @@ function lengthBehind(boxes, axis, at, start, stop) {
 
 // A way out to the right, up or down to a level, along it, and back to the end: the best of the ways beside boxes.
 function wayAround([x, y], [foot, by], boxes, lanes, { width, height }) {
-  const all = [...boxes, ...lanes];
+  const hidden = (...line) => WORTH_BEHIND * lengthBehind(boxes, ...line) + WORTH_APART * lengthBehind(lanes, ...line);
   const [left, right] = [Math.min(x, foot) - 30, Math.max(x, foot) + 30];
   const beside = boxes.flatMap((box) => [box[0] - 4, box[2] + 4]);
   const outs = [...OUT.map((far) => Math.min(width - 2, x + far)), ...beside].filter((at) => at > x && at < x
@@ -67,13 +67,13 @@ function wayAround([x, y], [foot, by], boxes, lanes, { width, height }) {
     .flatMap(([, top, , bottom]) => LANES.flatMap((lane) => [top - lane, bottom + lane]))];
   const upDown = (level) => Math.abs(level - y) + Math.abs(level - by);
   const least = (places, start, from, level) => places.map((at) => [Math.max(Math.abs(at - start),
-    2 * STUB - Math.abs(at - start)) + WORTH * (lengthBehind(all, 0,
-    from, start, at) + lengthBehind(all, 1, at, from, level)), at]).reduce((a, b) => (b[0] < a[0] ? b : a));
+    2 * STUB - Math.abs(at - start)) + hidden(0, from, start, at) + hidden(1, at, from, level), at])
+    .reduce((a, b) => (b[0] < a[0] ? b : a));
   let best = [Infinity];
   for (const level of levels.filter((at) => at > 2 && at < height - 2).sort((a, b) => upDown(a) - upDown(b))) {
     if (upDown(level) > best[0]) break;
     const [[out, first], [back, last]] = [least(outs, x, y, level), least(ins, foot, by, level)];
-    const cost = upDown(level) + out + back + Math.abs(last - first) + WORTH * lengthBehind(all, 0, level, first, last);
+    const cost = upDown(level) + out + back + Math.abs(last - first) + hidden(0, level, first, last);
     if (cost < best[0]) best = [cost, first, level, last];
   }
   const [, first, level, last] = best;

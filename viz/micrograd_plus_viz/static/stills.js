@@ -23,7 +23,7 @@ function still(data, { width, height, details, natural = false }) {
     while (index > k) { index -= 1; steps.apply(index, false); }
     const step = natural ? null : data.steps[index - 1];
     graph.show(step);
-    graph.follow(step);
+    graph.follow(step, event.heightOf(step));
     event.open(step);
     event.at(t);
     const failed = index > data.steps.length ? data.error : null;

@@ -18,6 +18,7 @@ const TILE_SIZES = {
   compact: { room: [84, 56], side: 8, digits: 6, columns: 3 },
   node: { room: [76, 50], side: 9, digits: 6, columns: 3 },
   small: { room: [52, 34], side: 7, digits: 4, columns: 2 },
+  tiny: { room: [30, 24], side: 5, digits: 0, columns: 0 },
 };
 for (const size of ["node", "small"]) TILE_SIZES[`${size} cells`] = { ...TILE_SIZES[size], digits: 0 };
 const DIGIT_HEIGHT = 15;
