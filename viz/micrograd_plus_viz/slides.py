@@ -24,7 +24,7 @@ PLAYER = "data-mgp="
 """What the HTML of players and questions has, and no other."""
 CODE = '<pre class="code">'
 MOST_LINES = 5
-"""The lines of code that fit below a player or a question."""
+"""The lines of code that fit beside a player, a question or a picture."""
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>', re.DOTALL)
 
 
@@ -84,11 +84,16 @@ def is_below_player(part: str, slide: list[str]) -> bool:
 
 
 def render_cell(cell: Any) -> Iterator[str]:
-    """Yield the parts of a cell as HTML: its text, or its code and its outputs. The code of a question is left out."""
+    """Yield the parts of a cell as HTML: its text, or its code and its outputs.
+
+    The code of a question is left out, and long code that draws a picture or a table.
+    """
     if cell.cell_type == "markdown":
         yield render_markdown(cell.source).strip()
         return
-    if "ask" not in cell.metadata.get("tags", []):
+    draws = any({"text/html", "image/png"} & {*output.get("data", {})} for output in cell.outputs)
+    is_shown = not draws or len(cell.source.splitlines()) <= MOST_LINES
+    if is_shown and "ask" not in cell.metadata.get("tags", []):
         yield f"{CODE}{escape(cell.source)}</pre>"
     for output in cell.outputs:
         if output.output_type == "stream":
