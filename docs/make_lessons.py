@@ -15,7 +15,9 @@ JupyterLab hides the code of a cell that only asks.
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
+import math
 import re
 import sys
 from collections import Counter
@@ -24,6 +26,7 @@ from typing import Any
 
 import jupytext
 import nbformat
+import numpy as np
 
 from micrograd_plus import exercises
 from micrograd_plus.files import write_file
@@ -49,6 +52,8 @@ ASKING = ("ask", "quiz")
 """Functions that show a question: `viz.ask`, `viz.quiz` and those of `exercises`."""
 FOLDED = ("right", "wrong", "why", "candidates", "rule")
 """Their arguments that a reader must not see before answering."""
+CLOSED = ("dict", "float", "int", "len", "list", "range", "round", "set", "str", "sum", "tuple")
+"""Functions of Python that such an argument can use and still need nothing from the notebook."""
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -173,7 +178,7 @@ def place_in(source: str, line: int, column: int) -> int:
 
 
 def folded_call(call: ast.Call, source: str) -> str:
-    """Return a question with its literal answers folded into one text, and texts in other answers each in one."""
+    """Return a question with the answers that need nothing else folded into one text; texts in others each in one."""
     shown, literals = [code_of(each, source) for each in call.args], {}
     is_card = ast.unparse(call.func) == "viz.ask"
     if is_card and len(call.args) > 1 and (right := literal(call.args[1])) is not None:
@@ -196,11 +201,25 @@ def code_of(node: ast.expr, source: str) -> str:
 
 
 def literal(node: ast.expr) -> tuple[Any] | None:
-    """Return the value of a literal in a tuple, or None."""
+    """Return the value of an expression in a tuple, or None if it needs something from the notebook.
+
+    An answer such as `2**0.5` needs nothing, so whoever reads it can work it out: it is folded like a literal.
+    """
+    known = {name: getattr(builtins, name) for name in CLOSED} | {"math": math, "np": np}
     try:
-        return (ast.literal_eval(node),)
-    except ValueError:
+        value = eval(compile(ast.Expression(node), "<an answer>", "eval"), {"__builtins__": known})  # noqa: S307 - ours
+    except NameError:
         return None
+    return (round_floats(value),)
+
+
+def round_floats(value: Any) -> Any:
+    """Return literals with floats of 12 digits, so that each machine folds the same text."""
+    if isinstance(value, dict):
+        return {round_floats(key): round_floats(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return type(value)(map(round_floats, value))
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 class FoldTexts(ast.NodeTransformer):

@@ -53,6 +53,7 @@ class Sentence(NamedTuple):
     text: str
 
 
+@cache
 def markers_in(text: str) -> list[str]:
     """Return the names of the markers that a sentence has."""
     text = _PERSON_WHO.sub(r"\1 that", text)
@@ -90,8 +91,8 @@ def without_examples(text: str) -> str:
 def python_sentences(path: Path) -> Iterator[Sentence]:
     """Yield the sentences of a module: of docstrings, comments, and other strings (messages)."""
     source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(source)))
+    for node in nodes:
         body = getattr(node, "body", None)
         for statement in body if isinstance(body, list) else ():
             value = statement.value if isinstance(statement, ast.Expr) else None
@@ -101,14 +102,14 @@ def python_sentences(path: Path) -> Iterator[Sentence]:
     yield from _comments(path, source)
     skip = {
         id(part)
-        for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+        for node in nodes if isinstance(node, ast.JoinedStr)
         for part in ast.walk(node) if part is not node
     } | {
         id(statement.value)
-        for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list)
+        for node in nodes if isinstance(getattr(node, "body", None), list)
         for statement in node.body if isinstance(statement, ast.Expr)
     }  # fmt: skip
-    for node in ast.walk(tree):
+    for node in nodes:
         text = _string(node) if id(node) not in skip else None
         if text and " " in text:
             for line, sentence in split_sentences(text):
@@ -252,9 +253,15 @@ def functions_in(*places: Path) -> Iterator[tuple[Path, int, str]]:
     """Yield the functions and methods under some folders: file, line and name."""
     for path in files_in(places):
         if path.suffix == ".py":
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_exhibit(node):
-                    yield path, node.lineno, node.name
+            yield from ((path, line, name) for line, name in functions_of(path))
+
+
+@cache
+def functions_of(path: Path) -> list[tuple[int, str]]:
+    """Return the line and the name of each function of a file, which several tests read."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [(node.lineno, node.name) for node in functions if not _is_exhibit(node)]
 
 
 def _is_exhibit(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

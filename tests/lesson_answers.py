@@ -11,6 +11,8 @@ from typing import Any
 from lesson_pages import bin_of, three_digits
 
 TYPED = ("number", "whole", "numbers", "shape")
+GROUPED = re.compile(r"[1-9]\d{0,2}(?:[ ,]\d{3})+")
+"""A whole number with its digits in groups of three."""
 NONSENSE = ("word", "nan", "...", "(1, 2, 3, 4, 5, 6)", "")
 
 
@@ -84,6 +86,8 @@ def lookup_text(question: dict[str, Any], answer: str) -> str | None:
         if form == "cells":
             return ";".join(sorted(texts, key=lambda text: [int(each) for each in text.split(",")])) if texts else None
         return texts[0] if len(texts) == 1 else None
+    if form == "number" and GROUPED.fullmatch(answer):
+        answer = re.sub(r"\D", "", answer)
     try:
         numbers = [float(Fraction(each)) for each in re.split(r"[,\s]+", answer.strip("[]() "))]
     except (ValueError, ZeroDivisionError):

@@ -26,10 +26,14 @@ EXCUSED = {
 """Number of operations excused from each promise. Increase it to excuse another."""
 
 
+ELSEWHERE = "the program written out is the walk"
+"""A promise that `test_written_bits.py` keeps with every sample, where it counts how many are written out."""
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 def test_each_sample_keeps_each_promise(sample):
     for sentence, keep in promises.items():
-        if sentence not in sample.excused:
+        if sentence not in sample.excused and sentence != ELSEWHERE:
             try:
                 keep(sample)
             except Exception as error:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 
 import lesson_pages as pages
@@ -336,6 +338,15 @@ def leaks_of(lesson: Lesson, shown: list[list[str]]) -> Iterator[str]:
             leak = next((text for text in found if has_answer(question, text)), None)
             if leak is not None:
                 yield f"{question['say']!r}: its answer is in {leak[:300]!r}"
+
+
+def test_no_cell_says_how_to_work_an_answer_out(lesson):
+    for cell in [each for each in lesson.book.cells if each.cell_type == "code"]:
+        for call in filter(make_lessons["is_question"], ast.walk(ast.parse(cell.source))):
+            for shown in [each for each in call.keywords if each.arg in make_lessons["FOLDED"]]:
+                code = compile(ast.Expression(shown.value), "<an answer>", "eval")
+                with pytest.raises(NameError):         # it needs something from the notebook
+                    eval(code, {"np": np, "math": math})  # noqa: S307 - an answer of this course
 
 
 def test_no_page_holds_a_reason_or_a_hint_in_plain_text(lesson):

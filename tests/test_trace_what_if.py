@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import micrograd_plus as mg
+import micrograd_plus_viz as viz
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
 from micrograd_plus.tracing import load_trace, what_if
@@ -176,3 +177,25 @@ def test_what_if_cannot_repeat_values_of_a_handwritten_operation():
         (b * c).backward()
     with pytest.raises(ValueError, match="computed under no_grad"):
         what_if(trace, without="clear")
+
+
+def test_a_comparison_says_which_gradients_differ_after_equal_steps():
+    w, v = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 1.0], requires_grad=True)
+    w.register_hook(lambda gradient: gradient * 10)
+    with mg.record() as trace:
+        (w * v).sum().backward()
+    without = mg.tracing.what_if(trace, without="hook")
+    said = repr(viz.compare(trace, without))
+    assert said == "Both walks are the same, step by step: 3. Afterwards, the gradients of w differ."
+    assert repr(viz.compare(trace, trace)) == "Both walks are the same, step by step: 3."
+
+
+def test_a_difference_of_arrays_has_their_norms():
+    w = mg.tensor([3.0, 4.0], requires_grad=True)
+    with mg.record() as trace:
+        y = w * 2.0
+        y.register_hook(lambda gradient: gradient * 3)
+        y.sum().backward()
+    without = mg.tracing.what_if(trace, without="hook")
+    said = repr(mg.tracing.compare(trace, without))
+    assert said.endswith("differs in upstream: a (2,) array of norm 4.243 and a (2,) array of norm 1.414")

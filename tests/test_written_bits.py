@@ -303,7 +303,11 @@ def test_every_sample_is_written_out_in_both_orders(monkeypatch):
     monkeypatch.setattr(program, "run_on_others", run_on_others)
     with np.errstate(all="ignore"):
         for sample in (each for samples in promises.samples.values() for each in samples):
-            keep(sample)
+            try:
+                keep(sample)
+            except Exception as error:
+                error.add_note(f"the sample: {sample}")
+                raise
     assert len(written) > 1000
     assert len(refusals) <= 0.03 * len(written), refusals
 

@@ -25,6 +25,7 @@ from micrograd_plus.written import (
 )
 from micrograd_plus.written.ink import open_page
 from written_steps import (
+    all_same,
     same,
     schedules,
     set_column,
@@ -355,6 +356,50 @@ def test_the_mode_of_a_module_and_a_new_parameter_are_traced_again():
     net[0].weight = nn.Parameter(np.zeros((3, 3)))
     net[0].bias = nn.Parameter(np.ones(3))
     assert step(x).tolist() == [[1.0, 1.0, 1.0]]
+
+
+def test_a_step_that_sets_the_mode_of_its_network_leaves_that_mode():
+    found = []
+    for compiled in (False, True):
+        mg.random.seed(0)
+        net, x = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)), mg.tensor([[1.0, 2.0]])
+
+        def train(x, net=net):
+            net.train()
+            return net(x)
+
+        def evaluate(x, net=net):
+            net.eval()
+            return net(x)
+
+        steps = [mg.compile(f) if compiled else f for f in (train, evaluate)]
+        found.append([(step(x), net.training, net[1].training) for _ in range(5) for step in steps])
+    assert all_same(*found)
+    assert [step.counts for step in steps] == [{"traced": 3, "written": 2}, {"traced": 2, "written": 3}]
+
+
+def test_a_layer_that_is_frozen_between_calls_keeps_its_program():
+    found = []
+    for compiled in (False, True):
+        mg.random.seed(0)
+        net = nn.Linear(2, 1)
+        adam = optim.Adam(net.parameters(), lr=0.1)
+
+        def step(x, net=net, adam=adam):
+            adam.zero_grad()
+            loss = (net(x) ** 2).mean()
+            loss.backward()
+            adam.step()
+            return loss
+
+        run, losses = mg.compile(step) if compiled else step, []
+        for i in range(6):
+            losses += [run(mg.tensor([[1.0, i]])), [p.grad for p in net.parameters()]]
+            net.requires_grad_(False)
+            net.requires_grad_(True)
+        found.append([losses, net.state_dict()])
+    assert run.counts == {"traced": 3, "written": 3}  # Adam has no states at the first call
+    assert all_same(*found)
 
 
 def make_world():

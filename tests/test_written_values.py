@@ -333,6 +333,42 @@ def test_what_a_batch_cannot_do_is_an_error():
         number_program.NumberText.call(_BATCH_TEXT, "erf")
 
 
+def test_networks_of_a_users_classes_are_found():
+    class Neuron:
+        def __init__(self, *weights):
+            self.weights, self.bias = list(map(Value, weights)), Value(0.0)
+
+        def __call__(self, x):
+            return sum((w * part for w, part in zip(self.weights, x, strict=True)), self.bias).tanh()
+
+    class Network:
+        def __init__(self):
+            self.layers = [[Neuron(0.5, -0.25), Neuron(0.75, 1.0)], [Neuron(1.0, -1.0)]]
+
+        def __call__(self, x):
+            for layer in self.layers:
+                x = [neuron(x) for neuron in layer]
+            return x[0]
+
+    def step(a, b, network):
+        out = network([a, b])
+        out.backward()
+        network.layers[0][1].weights[0].data -= 0.5 * network.layers[0][1].weights[0].grad
+        return out
+
+    ours, theirs = Network(), Network()
+    by_name = mg.compile(lambda a, b: step(a, b, theirs))
+    for i in range(5):
+        if i == 4:
+            for each in (ours, theirs):
+                each.layers[1][0].weights[0] = Value(0.125)
+        assert step(0.5, i / 4, ours).data == by_name(0.5, i / 4).data
+    assert by_name.counts == {"traced": 3, "written": 2}
+    as_argument = mg.compile(step)
+    assert [as_argument(0.5, 1.0, theirs).data for _ in range(3)] == [step(0.5, 1.0, ours).data for _ in range(3)]
+    assert as_argument.counts == {"traced": 2, "written": 1}
+
+
 def test_a_batch_is_written_again_when_what_it_finds_has_changed():
     w, settings, seen = Value(2.0), {"scale": 1.0}, []
 

@@ -21,7 +21,7 @@ LOOK = (
      "Change one number of the call at a time. Which parts of your result change with it, and which should?"),
     (r"transpose|as matrices|wrong order|order of the factors|`\.T`",
      "Write the shape under each factor of your product, and the shape that is due. In which order do they fit?"),
-    (r"^(?!.*(divided|multiplied|number of)).*(\bax[ie]s\b|`keepdims`)",
+    (r"^(?!.*(divided|multiplied|number of|\bsign\b)).*(\bax[ie]s\b|`keepdims`)",
      "Take a call whose axes have different lengths. Along which axis does the forward pass go, and your rule?"),
 )  # fmt: skip
 """For words of a title, an experiment that shows such a mistake in any exercise. The first that fits counts."""

@@ -44,7 +44,7 @@ def find_flaws(
         return flags, wrongs
     tries = [Try(expected[i], cases[i], outcomes[i]) for i in range(len(cases))]
     flaw, explained = name_flaw([tries[i] for i in plain], tries, [wrongs[i] for i in plain])
-    if flaw is None:
+    if flaw is None or (flaw == NUMERICAL and not exercise.is_derivative):
         return flags, wrongs
     explained = [yes and wrong is not None for yes, wrong in zip(explained, wrongs, strict=True)]
     left = [None if yes else wrong for yes, wrong in zip(explained, wrongs, strict=True)]

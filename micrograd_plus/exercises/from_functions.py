@@ -118,6 +118,7 @@ def function_exercise(
         parts=parts or (WITH_EDGES if edges else WITHOUT_EDGES), functions=functions, reads=reads,
         mistakes=known_mistakes, variants=lambda: function_variants(id, right, reads),
     )  # fmt: skip
+    exercise.is_derivative = kind != "engine"
     exercise.starter = starter or write_starter(exercise, summary)
     if example:
         exercise.prompt = f"{prompt}\n\nFor example:\n\n```python\n{example}\n```"

@@ -115,6 +115,8 @@ class Exercise:
     """Whether a rule also multiplies by upstream and undoes broadcasting."""
     serves: tuple[str, ...] = ()
     """The inputs for which a rule's exercise asks; none in other exercises."""
+    is_derivative = True
+    """Whether an answer is a derivative, which must not be a numerical one; a piece of an engine is another program."""
     formula: Any = None
     """A function that runs in extended precision, if the right answer does not."""
     shows_right = True

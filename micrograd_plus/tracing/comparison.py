@@ -9,6 +9,7 @@ from typing import Any
 from ..backends.shapes import is_sequence
 from .json_in import load_trace
 from .parts import Step
+from .sentences import value_text
 from .trace import Trace
 from .values import Stored, host_array, mute_warnings, np, with_noun
 
@@ -127,7 +128,7 @@ class _Comparer:
         if pair is None:
             return None
         word, left, right = pair
-        what = f"what {a.nodes[one.target].name} holds {word} it" if word in ("before", "after") else word
+        what = f"what {a.nodes[one.target].title} holds {word} it" if word in ("before", "after") else word
         return Difference(
             step_a=index, step_b=index, word=word, a=left, b=right,
             text=f"step {index + 1} differs in {what}: {_difference_text(left)} and {_difference_text(right)}",
@@ -222,4 +223,4 @@ def _difference_text(value: Any) -> str:
     if is_sequence(value):
         return str(value)
     array = comparable(value)
-    return str(array.item()) if array.shape == () else f"an array of shape {tuple(getattr(value, 'shape', ()))}"
+    return str(array.item()) if array.shape == () else value_text(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from types import CellType, FunctionType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from ..core.fast import callers
 from ..core.modes import grad_enabled, recording, unfused
 from ..core.runtime.hooks import nodes_with_hooks
 from ..core.runtime.ownership import node_changes
+from ..core.variable import Leaf
 from ..nn.module import Module
 from .ink import open_pages
-from .page import Setting, is_array
+from .page import NoGradient, Setting, is_array
 from .places import MISSING, NUMBERS, Place, entries_of, is_equal, is_same_list
 from .program import Hole
 from .surroundings import Surroundings
@@ -45,10 +47,11 @@ class Guards:
             for read, x, what in page.conditions if isinstance(read, Setting)
         ]  # fmt: skip
         self.places = [*surroundings.places, *arrays, *settings]
-        self.modules = surroundings.places_of_modules()
+        self.modules = surroundings.modules_before
         self.module_changes = Module.changes[0]
         self.tensors = [(x, x.source[1].node) for x in page.inputs if x.source[0] == "tensor"]
         self.node_changes = node_changes[0]
+        self.page, self.spaces = page, list[dict[str, Any]]()
         self.numbers = [x for x in page.inputs if x.source[0] == "read" and not x.is_array]
         self.unpacked: dict[int, str] = {}
 
@@ -59,6 +62,8 @@ class Guards:
                 return place.name
         if self.module_changes != Module.changes[0] and not self.modules_hold():
             return "an attribute or a hook of a module"
+        if not self.nodes_hold():
+            return next((x.hint for x, node in self.tensors if x.source[1].node is not node), "") or "a tensor"
         try:
             if any(read() != value for read, value in self.conditions):
                 return "a setting or a gradient"
@@ -66,9 +71,8 @@ class Guards:
                 return "the kind of a number"
         except (KeyError, IndexError, AttributeError):
             return "a setting or a gradient"
-        for x, node in self.tensors:
-            tensor = x.source[1]
-            if tensor.node is not node or not has_form(tensor._data, (x.shape, x.dtype, x.strides)):
+        for x, _ in self.tensors:
+            if not has_form(x.source[1]._data, (x.shape, x.dtype, x.strides)):
                 return x.hint or "a tensor"
         return ""
 
@@ -77,11 +81,34 @@ class Guards:
         return not self.first_change()
 
     def nodes_hold(self) -> bool:
-        """Return True if all tensors have the nodes that they had."""
+        """Return True if all tensors have the nodes that they had, or new leaves in place of leaves."""
         now = node_changes[0]
-        if any(x.source[1].node is not node for x, node in self.tensors):
+        changes = {id(node): x.source[1].node for x, node in self.tensors if x.source[1].node is not node}
+        if changes and not self._take_leaves(changes):
             return False
         self.node_changes = now
+        return True
+
+    def _take_leaves(self, changes: dict[int, Any]) -> bool:
+        """Go on with other leaves of the same tensors, which `requires_grad = False` and `= True` leave. Return False
+        if some node is no leaf: a graph from before the step may lead to an old leaf."""
+        before = [node for _, node in self.tensors if node is not None]
+        if not all(type(node) is Leaf for node in (*changes.values(), *before)) or id(None) in changes:
+            return False
+
+        def new(leaf: Any) -> Any:
+            return changes.get(id(leaf), leaf)
+
+        for x in self.page.inputs:
+            if x.source[0] == "gradient":
+                x.source = "gradient", new(x.source[1])
+        self.page.updates[:] = [each._replace(target=new(each.target)) for each in self.page.updates]
+        for read, _ in self.conditions:
+            if isinstance(read, NoGradient):
+                read.leaf = ref(new(read.leaf()))
+        for space in self.spaces:
+            space.update({name: new(x) for name, x in space.items() if type(x) is Leaf})
+        self.tensors = [(x, new(node)) for x, node in self.tensors]
         return True
 
     def modules_hold(self) -> bool:
@@ -93,6 +120,7 @@ class Guards:
 
     def lines(self, space: dict[str, Any]) -> list[str]:
         """Return the lines of text that return `_MISS` if something has changed, with their names in `space`."""
+        self.spaces.append(space)
         space.update(_is_same_list=is_same_list, _is_equal=is_equal, _entries_of=entries_of, _MISSING=MISSING)
         lines = [f"    {line}" for i, place in enumerate(self.places) for line in self._lines_of(i, place, space)]
         if lines:

@@ -15,6 +15,7 @@ WORDS = {
     "+": "sum", "-": "difference", "*": "product", "/": "quotient", "@": "product", "**": "power",
     "np.add.reduce": "total", "np.maximum.reduce": "largest", "np.minimum.reduce": "smallest",
     "np.take_along_axis": "chosen", "np.take": "chosen", "reshape": "reshaped", "np.reshape": "reshaped",
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!=", "&", "|", "~"), "mask"),
 }  # fmt: skip
 """Names for results, by the sign or function that makes them."""
 
@@ -177,6 +178,8 @@ def say_steps(steps: list[int]) -> str:
 
 def word_of(statement: Statement) -> str:
     """Return a name for a result, after the statement that makes it."""
+    if statement.form == "unop" and statement.function == "-":
+        return "negative"
     if statement.form in ("binop", "unop"):
         return WORDS.get(statement.function, "v")
     first = statement.args[0] if statement.args else None

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..backends import floats
 from ..files import write_file
+from ..tracing.values import with_noun
 from .number_page import Number, Numbers, is_zero, real
 
 MOST_LETTERS, LINE = 4000, 120
@@ -318,12 +319,12 @@ class NumberProgram:
     def _source(self, name: str) -> str:
         page, text = self.page, self.text
         kinds = Counter(x.source[0] for x in page.inputs)
-        what = {"argument": "arguments", "data": "numbers of Values", "grad": "gradients before the step"}
-        read = ", ".join(f"{count} {what[kind]}" for kind, count in kinds.items())
+        what = {"argument": ("argument", ""), "data": ("number", " of Values"), "grad": ("gradient", " from before")}
+        read = ", ".join(with_noun(count, what[kind][0]) + what[kind][1] for kind, count in kinds.items())
         changed = Counter(kind for kind, _, _ in page.updates)
-        returned = ", ".join([f"{len(page.results)} results"] * bool(page.results) + [
-            f"{count} x {'new numbers' if kind == 'data' else 'gradients'}" for kind, count in changed.items()
-        ])  # fmt: skip
+        words = {"data": "new number", "grad": "gradient"}
+        counts = [(len(page.results), "result"), *((count, words[kind]) for kind, count in changed.items())]
+        returned = ", ".join(with_noun(count, word) for count, word in counts if count)
         return "\n".join([
             *self._head(name),
             f"    Reads {read or 'nothing'}.", f"    Returns {returned or 'nothing'}.", '    """',

@@ -8,18 +8,20 @@ import gc
 import inspect
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
 from ..core.variable import clock
 from ..engine import Value
 from ..nn import scalars
-from ..pytrees import leaves, map_leaves
+from ..pytrees import map_leaves
 from .guards import MISS, Guards, define
 from .number_page import Number, Numbers, real, write_numbers
 from .number_program import NumberProgram
+from .places import NUMBERS
 from .program import Hole, names_of_arguments
 from .seams import OpenPage, write_on
+from .surroundings import has_users_code
 
 VALUE, NUMBER = Hole("Value"), Hole("number")
 """Places of a Value and of a number in the structure of a result."""
@@ -32,18 +34,32 @@ EMPTY = CellType()
 """The cell of a variable that has no value yet, or none any more."""
 
 
-def find_values(x: Any, depth: int = 0) -> list[tuple[str, Value]]:
-    """Return the Values in a network, and in nested lists and dictionaries, with their names."""
+DEEPEST = 8
+"""How deep Values are looked for: a network of layers of neurons has them in the lists of its sixth level."""
+
+
+def parts_of(x: Any) -> Iterable[tuple[Any, Any]]:
+    """Return the parts of a list, a dictionary, or an object of a user's class, with their names."""
+    if isinstance(x, dict):
+        return x.items()
+    if isinstance(x, (list, tuple)):
+        return enumerate(x)
+    has_parts = hasattr(x, "__dict__") and not isinstance(x, (type, FunctionType)) and has_users_code(type(x))
+    return vars(x).items() if has_parts else ()
+
+
+def find_values(x: Any, depth: int = 0, seen: set[int] | None = None) -> list[tuple[str, Value]]:
+    """Return the Values in a network, in nested lists and dictionaries, and in objects of a user's classes, with their
+    names. What has been `seen` is passed over."""
     if isinstance(x, Value):
         return [("", x)]
     if isinstance(x, scalars.Module):
         return list(x.named_parameters())
-    parts: Iterable[tuple[Any, Any]] = ()
-    if depth < 3 and isinstance(x, dict):
-        parts = x.items()
-    elif depth < 3 and isinstance(x, (list, tuple)):
-        parts = enumerate(x)
-    return [(f"{key}_{name}", value) for key, part in parts for name, value in find_values(part, depth + 1)]
+    seen = set() if seen is None else seen
+    if isinstance(x, NUMBERS) or depth > DEEPEST or id(x) in seen:
+        return []
+    seen.add(id(x))
+    return [(f"{key}_{name}", value) for key, part in parts_of(x) for name, value in find_values(part, depth + 1, seen)]
 
 
 def find_holders(function: Any) -> list[tuple[str, Any]]:
@@ -62,7 +78,7 @@ def find_holders(function: Any) -> list[tuple[str, Any]]:
 
 def is_step_of_values(function: Any, args: Any, kwargs: Any) -> bool:
     """Return True for a function that takes or names Values, a network of them, or one of their classes."""
-    if any(isinstance(x, Value) for x in leaves((args, kwargs))):
+    if any(find_values(x) for x in (*args, *kwargs.values())):
         return True
     return any(
         (isinstance(x, type) and issubclass(x, (Value, scalars.Module))) or find_values(x)
@@ -120,14 +136,11 @@ def without_collections() -> Generator[None]:
             gc.enable()
 
 
-def _ids_of_values(x: Any, depth: int = 0) -> list[int]:
+def _ids_of_values(x: Any) -> list[int]:
     """Return what tells the Values of `find_values` apart, at every call."""
-    if isinstance(x, Value):
-        return [id(x)]
     if isinstance(x, scalars.Module):
         return list(map(id, x.parameters()))
-    parts = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else ()
-    return [each for part in parts for each in _ids_of_values(part, depth + 1)] if depth < 3 else []
+    return [id(value) for _, value in find_values(x)]
 
 
 def _find_result(page: Numbers, x: Any) -> Any:

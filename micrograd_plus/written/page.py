@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -162,8 +163,20 @@ class Setting(NamedTuple):
         return bool(self.holder[self.key]) if self.is_truth else self.holder[self.key]
 
 
+class NoGradient:
+    """Reader of whether a leaf has no gradient."""
+
+    def __init__(self, leaf: Any):
+        self.leaf = ref(leaf)
+
+    def __call__(self) -> bool:
+        """Return True if there is no gradient."""
+        return getattr(self.leaf(), "grad", None) is None
+
+
 class Update(NamedTuple):
-    """Something outside that the step gives a new value: `kind` is "tensor", "gradient", "state" or "host"."""
+    """Something outside that the step gives a new value: `kind` is "tensor", "gradient", "state", "mode" (of a
+    module) or "host"."""
 
     kind: str
     target: Any

@@ -52,6 +52,12 @@ class Place(NamedTuple):
             return is_same_list(now, self.value)
         return now == self.value if self.kind == "set" else is_equal(now, self.value)
 
+    def has_other_mode(self) -> bool:
+        """Return True for a module of which the mode alone has changed."""
+        if self.kind != "module":
+            return False
+        return self._replace(value={**self.value, "training": self.holder.training}).holds()
+
     def narrow(self) -> Place:
         """Return the entry or attribute that has changed; the place itself if it has no parts, or another number."""
         now, before, parts = self.read(), self.value, self.holder

@@ -33,7 +33,7 @@ from ..tensor.tensor import Tensor
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
 from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application
-from .page import Note, Page, Setting, Statement, Update, Value
+from .page import NoGradient, Note, Page, Setting, Statement, Update, Value
 from .shared_block import SharedBlock
 
 _lock = RLock()
@@ -112,8 +112,7 @@ class OpenPage(Page):
             return
         gradient, value = node.grad, None
         if is_read:
-            here = ref(node)
-            self.add_condition(lambda: getattr(here(), "grad", None) is None, gradient is None,
+            self.add_condition(NoGradient(node), gradient is None,
                 f"gradient {len(self.gradients)} is {'None' if gradient is None else 'there'}")  # fmt: skip
         if gradient is not None:
             data = gradient._data if isinstance(gradient, Variable) else gradient

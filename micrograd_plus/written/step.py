@@ -198,6 +198,8 @@ class Runner:
         if update.kind == "state":
             self.space[f"u{i}"], self.space[f"t{i}"] = update.target
             return f"u{i}.state[t{i}][{update.key!r}] = {what}"
+        if update.kind == "mode":
+            return f"if u{i}.training is not {what}: u{i}.training = {what}"
         return f"u{i}.step()"
 
 
@@ -398,7 +400,11 @@ class Compiled:
             program = Program(page, structure, name, len(args) if not kwargs else -1, self.exact)
         self._counts["traced"] += 1
         change = around.first_change(program.page)
-        around = Surroundings(self.function, flat) if change else around
+        if change:
+            around = Surroundings(self.function, flat)
+            around.watch()
+        elif isinstance(program, Program):
+            program.page.updates += [Update("mode", module, None, mode) for module, mode in around.changed_modes()]
         return result, Entry(program, Guards(around, program.page), change)
 
     def _look_again(self, entry: Entry, args: Any, kwargs: Any) -> Any:

@@ -272,7 +272,8 @@ class Surroundings:
 
     def watch(self) -> None:
         """Remember what places and random generators hold now."""
-        self._watched = [*self.places, *self.places_of_modules(), *self.places_of_arrays()]
+        self.modules_before = self.places_of_modules()
+        self._watched = [*self.places, *self.modules_before, *self.places_of_arrays()]
         self._settings = [self._numbers_of(each) for each, _ in self.optimisers]
         self._states = [state_of(rng) for rng, _ in self._all_generators()]
 
@@ -291,9 +292,16 @@ class Surroundings:
     def _numbers_of(optimiser: Any) -> list[Any]:
         return [{k: x for k, x in group.items() if k != "params"} for group in optimiser.param_groups]
 
+    def changed_modes(self) -> list[tuple[Any, bool]]:
+        """Return the modules whose mode a step has changed since `watch`, with the modes that it leaves."""
+        return [(x.holder, x.holder.training) for x in self.modules_before if x.holder.training != x.value["training"]]
+
     def first_change(self, page: Any) -> str:
-        """Return an error message if a step that was written on a page has changed a place since `watch`."""
-        place = next((each for each in self._watched if not each.holds()), None)
+        """Return an error message if a step that was written on a page has changed a place since `watch`. A program
+        of arrays repeats changes of modes."""
+        modes = hasattr(page, "hosts")
+        changed = (each for each in self._watched if not each.holds() and not (modes and each.has_other_mode()))
+        place = next(changed, None)
         if place is not None:
             place = place.narrow()
             return refuse_change(f"changes {place.describe_change()}", place.name, isinstance(place.value, Variable))

@@ -25,7 +25,7 @@ def sandbox(request):
 @pytest.fixture(scope="session")
 def small_limits():
     """Return limits that are reached quickly."""
-    return lambda exercise: Limits(cpu=2.0, wall=6.0, memory=256 << 20)
+    return lambda exercise: Limits(cpu=1.0, wall=6.0, memory=256 << 20)
 
 
 @pytest.fixture(autouse=True)

@@ -256,6 +256,10 @@ def test_the_right_choice_has_no_place_of_its_own():
         ({"say": "a", "right": (3, 0), "picture": PICTURE}, ValueError, r"is no entry of a picture of shape \(3, 4\)"),
         ({"say": "a", "right": (0, 0, 0), "picture": np.ones((1, 1, 1))}, ValueError, "needs one or two axes"),
         ({"say": "a", "right": 1, "tolerance": 0}, ValueError, "tolerance must be a relative error"),
+        ({"say": "a", "right": []}, TypeError, r"right must be a number, .*; got \[\]"),
+        ({"say": "a", "right": "b", "wrong": {2: "no"}}, TypeError, "wrong answers must be texts too; got 2"),
+        ({"say": "a", "right": (0, 0), "picture": [[1j]]}, TypeError, "needs real numbers, got complex ones"),
+        ({"say": "a", "right": 1, "why": 2}, TypeError, "why must be a text, got 2"),
     ],
 )
 def test_a_card_that_cannot_be_asked_raises_an_error(arguments, error, message):
@@ -287,8 +291,31 @@ def test_an_authors_question_names_its_step_by_what_it_reaches():
     ]:
         with pytest.raises(ValueError, match=message):
             viz.quiz(trace, *arguments, say="What?")
-    with pytest.raises(ValueError, match=r"entry \(2, 0\) is not in a gradient of shape \(2, 2\)"):
-        viz.quiz(trace, "w", "gradient", entry=(2, 0))
+    assert "entry [0, 1] of the gradient of w" in viz.quiz(trace, "w", entry=(0, 1)).data["quiz"]["question"]["say"]
+    for kind in ("gradient", None):
+        with pytest.raises(ValueError, match=r"entry \(2, 0\) is not in a gradient of shape \(2, 2\)"):
+            viz.quiz(trace, "w", kind, entry=(2, 0))
+    with pytest.raises(ValueError, match="entry needs kind 'gradient' or 'cell', got 'formula'"):
+        viz.quiz(trace, "w", "formula", entry=(0, 1))
+    with pytest.raises(TypeError, match="say must be a text, got 3"):
+        viz.quiz(trace, "w", say=3)
+
+
+def test_true_and_false_are_answers_too():
+    for right, wrong in [(True, False), (np.bool_(False), "yes")]:
+        asked = viz.ask("Is it so?", right, wrong={wrong: "Look again."})
+        assert asked.data["choices"] == ["yes", "no"]
+        assert len(asked.data["hints"]) == 1
+
+
+def test_a_picture_to_press_may_have_nan_and_infinity():
+    asked = viz.ask("Press the first nan.", right=(0, 1), picture=[[1.25, np.nan], [-np.inf, 2.0]])
+    assert asked.data["picture"]["data"] == [1.25, "nan", "-inf", 2]
+
+
+def test_a_program_that_fails_everywhere_raises_its_error():
+    with pytest.raises(AttributeError, match="backward"):
+        viz.explore(lambda a: 3.0, places=3, a=(0.0, 1.0))
 
 
 def test_a_picture_of_an_array_says_what_it_shows():

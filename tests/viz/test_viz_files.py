@@ -330,7 +330,7 @@ def test_the_package_works_without_the_engine():
 
 def test_python_exits_quietly_after_drawing():
     code = "import micrograd_plus_viz as viz; print(viz.picture([1.0, 2.0]).alt)"
-    assert run(code) == ("an array of shape (2,): 1, 2", "")
+    assert run(code) == ("a (2,) array: 1, 2", "")
 
 
 def test_the_program_on_the_page_of_the_player_runs_as_it_stands(tmp_path, monkeypatch):

@@ -357,6 +357,19 @@ def test_the_page_hashes_bins_and_reads_as_python_does(page):
     assert found[3] == ["3,4", "3,4", "5", "", "3,4", None, None, "0,3"]
 
 
+GROUPED = ["300 000", "300,000", "300000", "3e5", "300_000", "300,0", "2,5", "1,2,3", "30,00", "300,001"]
+
+
+def test_digits_in_groups_of_three_are_read_as_they_are_meant(page):
+    code = player_source(with_quiz=True).replace("export default", "const widget =").replace("export ", "")
+    page.set_content("<p>")
+    data = viz.ask("How long?", 300_000, wrong={300: "Multiply.", 2.5: "Too short."}).data
+    read = page.evaluate(f"""([data, typed]) => {{ {code}
+        return typed.map((text) => bestOf(numberTexts(text, data.width), data)); }}""", [data, GROUPED])  # fmt: skip
+    large, small, short, other = (sealed_answers.bin_of(each, 0.02) for each in (300_000, 300, 2.5, 30))
+    assert read == [large, large, large, large, large, small, short, None, other, large]
+
+
 TYPED = ["0.5", "-1e-3", "1/3", "0,5", "−2", ".5", "", "1/2/3", "two", "1,000,000", "0x10"]
 SHAPES = ["(3, 4)", "3x4", "(5,)", "()", "[3 4]", "", "(a, 2)", "0,3"]
 

@@ -17,7 +17,7 @@ WALK = """with mg.record() as trace:
     x = mg.tensor(3.0, requires_grad=True)
     y = x * x
     y.backward()
-trace"""
+viz.quiz(trace, 2, "gradient")"""
 CELLS = [
     ("slide", "# A first walk\n\nThe slope of $x^2$ is\n\n$$\\frac{dy}{dx} = 2x$$"),
     ("setup", "import micrograd_plus as mg\nimport micrograd_plus_viz as viz"),
@@ -25,7 +25,6 @@ CELLS = [
     ("", "print('not on a slide')"),
     ("slide", "## The walk"),
     ("slide", WALK),
-    ("slide", "print(y.item())"),
 ]  # fmt: skip
 
 
@@ -141,9 +140,13 @@ def test_slides_turn_by_key_and_arrows_step_the_player(page, lesson):
     page.keyboard.press("PageDown")
     expect(shown.locator(".player")).to_be_visible()
     shown.locator(".player").click(position={"x": 5, "y": 5})
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     expect(shown.get_by_text("1 / 2")).to_be_visible()
     expect(count).to_have_text("4 of 4")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.keyboard.press("q")
+    expect(shown.locator(".choice").first).to_be_visible()
+    assert shown.evaluate("slide => slide.scrollHeight - slide.clientHeight") == 0, "a question fits its slide"
     page.keyboard.press("PageUp")
     expect(count).to_have_text("3 of 4")
     page.evaluate(AXE.read_text("utf-8"))

@@ -53,7 +53,7 @@ def _draw(value: Trace, name: str, described: str, dark: bool) -> str:
 
 def alt(name: str, value: Trace) -> str:
     """Return a picture in words: its numbers row by row, or their count and the largest."""
-    about = f"{name or 'an array'} of shape {words.shape(value)}"
+    about = f"{name} of shape {words.shape(value)}" if name else f"a {words.shape(value)} array"
     if value["data"] is None or len(value["data"]) > MOST_TOLD:
         entries = value["data"] or value.get("cells", {"data": []})["data"]
         largest = max(filter(math.isfinite, map(cells.size, entries)), default=0.0)

@@ -9,6 +9,7 @@ from . import notebook, page
 from .pairs import join_walks
 from .timeline import load_film
 from .window import load_window
+from .words import join_words
 
 
 def _first_steps(steps: int) -> str:
@@ -35,8 +36,11 @@ class WalkComparison:
         self.walks = [] if self.joined else [load_window(each) for each in (one, other)]
         self.index = 0 if result.difference is None else result.steps + 1
         self.same = result.same
+        # Hooks at the end of a walk, clipping and clearing change gradients after all steps.
+        others = [each.name for each in result.gradients if not each.close]
+        afterwards = f" Afterwards, the gradients of {join_words(others)} differ." if result.same and others else ""
         self.summary = (
-            f"Both walks are the same, step by step: {result.steps}." if result.same
+            f"Both walks are the same, step by step: {result.steps}.{afterwards}" if result.same
             else f"{_first_steps(result.steps)} the same; then: {result.difference}"
         )  # fmt: skip
 

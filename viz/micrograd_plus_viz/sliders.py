@@ -81,6 +81,8 @@ def record_places(program: Callable[..., Any], places: int, inputs: dict[str, An
     low, high = map(float, inputs[name])
     positions = [float(f"{low + (high - low) * k / (places - 1):.6g}") for k in range(places)]
     traces = [record_program(program, {**fixed, name: at}, failing=True) for at in positions]
+    if not any(trace.steps for trace in traces):
+        record_program(program, {**fixed, name: positions[0]})  # it raises the program's error
     return RecordedWalks(name, positions, traces)
 
 

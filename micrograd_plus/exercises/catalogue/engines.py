@@ -418,6 +418,10 @@ CLIP = function_exercise(
             "engine_clip([np.array([3.0]), np.array([0.0, 4.0])], most=9.0)  # [3.0], [0.0, 4.0]",
     inputs={"gradients": lambda rng: [real(3)(rng), real(2, 2)(rng)], "most": 0.5},
     edges={"the gradients are short": {"most": 100.0},
+           "the norm is below `most`, and its square above":
+               {"gradients": [np.array([0.0, 1.2, 0.0]), np.array([[1.6, 0.0], [0.0, 0.0]])], "most": 3.0},
+           "the norm is above `most`, and its square below":
+               {"gradients": [np.array([0.3, 0.0, 0.0]), np.array([[0.0, 0.0], [0.4, 0.0]])], "most": 0.4},
            "all gradients are 0": {"gradients": lambda rng: [np.zeros(3), np.zeros((2, 2))]},
            "the gradients are huge": {"gradients": lambda rng: [1e8 * real(3)(rng), 1e8 * real(2, 2)(rng)]}},
 )  # fmt: skip

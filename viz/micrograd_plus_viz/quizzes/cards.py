@@ -81,11 +81,15 @@ def ask(
     show_me: bool = True,
 ) -> Card:
     """Return a question card; see `viz.ask`."""
-    if not isinstance(say, str) or not say.strip():
+    check_texts(say=say, why=why)
+    if not say.strip():
         raise TypeError(f"say must be the question as a text, got {say!r}")
     if not 0 < tolerance < 1:
         raise ValueError(f"tolerance must be a relative error between 0 and 1, got {tolerance!r}")
     hints = dict(wrong or {})
+    if choices is None and is_truth(right):
+        choices, right = ["yes", "no"], yes_or_no(right)
+        hints = {yes_or_no(answer): hint for answer, hint in hints.items()}
     for answer, hint in hints.items():
         if not isinstance(hint, str) or not hint.strip():
             raise TypeError(f"wrong must have a hint as a text for each answer, got {hint!r} for {answer!r}")
@@ -98,6 +102,13 @@ def ask(
         named.pop(answers.text_of_right(), None)
         card.as_poll = partial(ask, say, answers.text_of_right(), wrong=named, why=why, picture=picture)
     return card
+
+
+def check_texts(**texts: Any) -> None:
+    """Raise TypeError unless the author's words are texts."""
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"{name} must be a text, got {text!r}")
 
 
 # What counts as an answer ---------------------------------------------------------------------------------------------
@@ -327,8 +338,9 @@ class CellAnswers(Answers):
 def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any, tolerance: float) -> Any:
     """Return the form of answer that fits `right`, or raise an error that says what can be asked."""
     value = None if picture is None else picture_value(picture)
-    if choices is None and type(right) is bool:
-        right, choices = ("yes" if right else "no"), ["yes", "no"]
+    if choices is None and isinstance(right, str) and not all(isinstance(each, str) for each in hints):
+        other = next(each for each in hints if not isinstance(each, str))
+        raise TypeError(f"right is a text, so wrong answers must be texts too; got {other!r}")
     if choices is None and isinstance(right, str):
         choices = shuffle_choices([right, *[each for each in hints if isinstance(each, str)]])
     if choices is not None:
@@ -339,7 +351,7 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
         found = NumberAnswers(right, tolerance)
     elif is_shape(right) and type(right) is tuple:
         found = ShapeAnswers(right)
-    elif isinstance(right, list) or hasattr(right, "tolist"):
+    elif (isinstance(right, list) or hasattr(right, "tolist")) and flatten(right):
         found = NumbersAnswers(right)
     else:
         raise TypeError(
@@ -376,6 +388,16 @@ def shuffle_choices(choices: list[str]) -> list[str]:
     """Return choices in an order that depends only on their texts, so that the right one has no place of its own."""
     Random(hash_of(*sorted(choices))).shuffle(choices := sorted(choices))  # noqa: S311 - it hides nothing
     return choices
+
+
+def is_truth(value: Any) -> bool:
+    """Return whether a value is True or False, also NumPy's."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+
+def yes_or_no(value: Any) -> Any:
+    """Return True and False as answers; any other value unchanged."""
+    return ("no", "yes")[bool(value)] if is_truth(value) else value
 
 
 def is_number(value: Any) -> bool:
@@ -421,9 +443,11 @@ def picture_value(array: Any) -> Trace:
     count = len(flatten(data))
     if not 1 <= len(shape) <= 2 or not 0 < count <= MOST_CELLS:
         raise ValueError(f"a picture needs one or two axes and 1 to {MOST_CELLS} entries, got shape {tuple(shape)}")
+    if any(isinstance(each, complex) for each in flatten(data)):
+        raise TypeError("a picture for an answer needs real numbers, got complex ones; take abs() of them")
     entries = [each if isinstance(each, bool) else float(each) for each in flatten(data)]
-    return {"shape": shape, "data": [each if isinstance(each, bool) or abs(each) < float("inf") else str(each)
-                                     for each in cells.round_entries(entries)]}  # fmt: skip
+    odd = [each if isinstance(each, bool) or math.isfinite(each) else str(each) for each in entries]
+    return {"shape": shape, "data": cells.round_entries(odd)}
 
 
 def shape_of_lists(data: Any) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from ..payload import compress, payload
 from ..player import compressed_player, one_line, player_source
 from ..trace_input import Trace
 from ..window import MOST_STEPS, load_window
+from .cards import check_texts
 from .output import SealedOutput
 from .payload_parts import before, is_name_of_step, numbers_of_steps, split_payload, steps_at
 from .planted_mistakes import plant
@@ -91,7 +92,8 @@ def quiz(
         return _build_search(trace, rule, show_me, seed)
     if rule is not None:
         raise ValueError(f"rule needs find={WRONG_RULE!r}")
-    kinds = _kinds(kind)
+    kinds = _kinds(kind, ABOUT_ENTRIES if entry is not None else MIX)
+    check_texts(say=say, why=why)
     trace, numbers = numbers_of_steps(trace, [step] if is_name_of_step(step) else _as_list(step))
     if numbers and isinstance(numbers[0], int) and numbers[0] > start + MOST_STEPS:
         start = numbers[0] - 1
@@ -102,6 +104,10 @@ def quiz(
     if say or why or entry is not None:
         _word(chosen, numbers, say, why)
     return _build_quiz(trace, note, chosen, show_me)
+
+
+ABOUT_ENTRIES = ("gradient", "cell")
+"""The kinds of question that can ask for an entry."""
 
 
 def _choose(chooser: Chooser, numbers: list[int], questions: int, kinds: Sequence[str]) -> list[Question]:
@@ -126,12 +132,14 @@ def _word(chosen: list[Question], numbers: list[int], say: str, why: str) -> Non
         chosen[0].reveal = f"{chosen[0].reveal} {why}"
 
 
-def _kinds(kind: Any) -> Sequence[str]:
-    """Return kinds of question, or raise ValueError for an unknown one."""
-    kinds = _as_list(kind) or MIX
+def _kinds(kind: Any, usual: Sequence[str]) -> Sequence[str]:
+    """Return kinds of question, or raise ValueError for an unknown one, and for one that asks for no entry."""
+    kinds = _as_list(kind) or usual
     for each in kinds:
         if each not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {each!r}")
+        if usual is ABOUT_ENTRIES and each not in ABOUT_ENTRIES:
+            raise ValueError(f"entry needs kind {' or '.join(map(repr, ABOUT_ENTRIES))}, got {each!r}")
     return kinds
 
 

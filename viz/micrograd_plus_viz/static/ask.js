@@ -82,9 +82,10 @@ function typedForm(data, answer) {
     close: () => { box.disabled = true; button.hidden = true; } };
 }
 
-function readCard({ form, width, count }, text) {
+function readCard(data, text) {
+  const { form, width, count } = data;
   if (form === "shape") return readShape(text);
-  if (form === "number") { const x = readNumber(text); return x === null ? null : binOf(x, width); }
+  if (form === "number") return bestOf(numberTexts(text, width), data);
   const numbers = text.replace(/[[\](){}]/g, " ").trim().split(/[\s,;]+/).map(readNumber);
   return numbers.length === count && numbers.every((x) => x !== null) ? numbers.map(threeDigits).join(" ") : null;
 }

@@ -63,8 +63,9 @@ function ownValueCaption(data, place) {
   return `${shapeText(value.shape)} ${scaleText(value)}`;
 }
 
-// What a result says below its value: its gradient, or why none can leave it.
-const lastLine = (data, i, held) => data.nodes[i].cut ?? held;
+// What a result says below its value: its gradient, or why none can leave it. A `Value` that was computed under
+// `no_grad` receives one.
+const lastLine = (data, i, held) => held || (data.nodes[i].cut ?? held);
 
 // The size of a node, and the places of its tiles relative to its centre. Numbers are texts without a tile.
 function nodeForm(data, i, detail, head) {

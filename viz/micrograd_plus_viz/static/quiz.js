@@ -202,7 +202,7 @@ function answerForm(question, data, answer) {
   const { names } = data;
   const { form, choices, note, width } = question;
   const types = ["number", "whole", "shape"].includes(form);
-  const read = { number: (text) => { const x = readNumber(text); return x === null ? null : binOf(x, width); },
+  const read = { number: (text) => bestOf(numberTexts(text, width), question),
     whole: (text) => (/^\d+$/.test(text.trim()) ? String(Number(text)) : null), shape: readShape }[form];
   const buttons = choices.map((choice, k) => choiceButton(choice, k, () => press(k)));
   const text = (k) => (form === "node" ? String(choices[k].node) : String(k));

@@ -70,6 +70,23 @@ function readNumber(text) {
   return parts.length === 2 ? Number(parts[0]) / Number(parts[1]) : Number(parts[0]);
 }
 
+// Reads a number with its digits in groups of three: 2 048, 2,048, 300_000.
+function readGrouped(text) {
+  const groups = text.trim().replaceAll("\u2212", "-").match(/^([+-]?[1-9]\d{0,2})((?:[,\s_\u0027\u2019]\d{3})+)(\.\d+)?$/);
+  return groups ? Number(groups[1] + groups[2].replace(/\D/g, "") + (groups[3] ?? "")) : null;
+}
+
+// The answers that a typed number can mean: 2,048 is two thousand or, with a decimal comma, two.
+function numberTexts(text, width) {
+  return [readGrouped(text), readNumber(text)].filter((x) => x !== null).map((x) => binOf(x, width));
+}
+
+// The one of some answers that is right, or else has a hint, or else the first; null if there is none.
+function bestOf(given, { salt, right, hints }) {
+  const isIn = (named) => (text) => answerName(salt, text) in named;
+  return given.find(isIn(right)) ?? given.find(isIn(hints)) ?? given[0] ?? null;
+}
+
 function binOf(x, width) {
   if (Number.isNaN(x)) return "nan";
   if (x === 0) return "0";
