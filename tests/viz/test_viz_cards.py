@@ -51,6 +51,13 @@ def open_card(page, tmp_path):
     return open_card
 
 
+def test_a_card_with_many_right_entries_names_some_of_them():
+    right = [(0, 0), (0, 1), (0, 2), (1, 1)]
+    some = cards.answers_for(right, {}, None, PICTURE, 0.02).text_of_right()
+    assert some == "one of 4 entries, such as [0, 0], [0, 1] and [0, 2]"
+    assert cards.answers_for(set(right), {}, None, PICTURE, 0.02).text_of_right().endswith("[0, 2] and [1, 1]")
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("form", CARDS)
 def test_a_typed_card_gives_hints_and_accepts_every_spelling(open_card, form):

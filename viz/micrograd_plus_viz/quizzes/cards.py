@@ -25,6 +25,7 @@ TOLERANCE = 0.02
 GIVEN_UP = "show me"
 MOST_CELLS = 1024
 MOST_CHOICES = 8
+MOST_ENTRIES = 3
 DIGITS_OF_MANY = 3
 NOTES = {
     "number": "A number, or a fraction such as 1/3. Within {tolerance} % is right.",
@@ -321,6 +322,12 @@ class CellAnswers(Answers):
         if isinstance(answer, int) or is_shape(answer):
             raise TypeError(f"right is a set of entries, so wrong answers must be tuples of entries; got {answer!r}")
         return [";".join(self.place_text(each) for each in sorted(answer))]
+
+    def text_of_right(self) -> str:
+        """Return the right answer in words. If many entries are right by themselves, these are some of them."""
+        rest = self.right[MOST_ENTRIES:] if self.form == "cell" else []
+        some = self.word(self.right[: len(self.right) - len(rest)])
+        return f"one of {len(self.right)} entries, such as {some}" if rest else some
 
     def place_text(self, answer: Any) -> str:
         """Return an entry as text."""
