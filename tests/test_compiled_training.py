@@ -531,23 +531,6 @@ def a_draw_of_one_number_and_a_rate_beside_arrays(compiled):
 
 
 @equal
-def entries_of_a_result_written_at_places_from_an_argument(compiled):
-    w = parameter(6)
-
-    def step(places):
-        w.grad = None
-        table = mg.zeros(6)
-        table[1:3] = w[1:3] * 2.0
-        table[places] = table[places] + 1.0
-        loss = (table * table).sum()
-        loss.backward()
-        return loss
-
-    step = compiled(step)
-    return lambda i: step(mg.tensor([i % 6, (i + 2) % 6])), lambda: w.grad
-
-
-@equal
 def a_dictionary_that_keeps_its_type(compiled):
     step = compiled(lambda x: OrderedDict(mean=x.mean(), parts=defaultdict(list, {"sum": [x.sum()]})))
 

@@ -241,6 +241,8 @@ def formula_of_step(run: RuleRun, index: int, contribution: Contribution) -> For
         sent = simplify(run.contribution(index, with_lengths=True), matrices=flat, real=real)
         if contribution.summed_axes:
             sent = sum_over_axes(sent, contribution)
+        if is_complex(raw) and not is_complex(contribution.value):
+            sent = symbols.real(sent)
         if isinstance(run.rule, ForwardRule) and shape_of(raw) != shape_of(contribution.value):
             sent = symbols.broadcast(sent)
         return Formula(**notation.equation("contribution", sent)._asdict())
@@ -268,10 +270,16 @@ def evaluate_shapes(sent: Any, reads: dict[str, Any]) -> Any:
                     results[id(part)] = Lengths(cast("Any", known)) if type(known) is tuple else known
                 elif part.function == "rows":
                     results[id(part)] = _rows(args[0], evaluate(part.args[0], arrays, reads))
-                elif part.function == "sum_outer":
-                    a, b = (_rows(x, evaluate(y, arrays, reads)) for x, y in zip(args, part.args, strict=True))
+                elif part.function == "sum_outer" or _shares_one_matrix(part):
+                    pairs = zip(args[:2], part.args[:2], strict=True)
+                    a, b = (_rows(x, evaluate(y, arrays, reads)) for x, y in pairs)
                     results[id(part)] = symbols.mT(a) @ b
     return replace(sent, result_of)
+
+
+def _shares_one_matrix(part: Expression) -> bool:
+    """Return whether a product of rows is the gradient of one matrix, so that all rows are contracted at once."""
+    return part.function == "contract_rows" and len(part.args[2]) == 2
 
 
 def _rows(x: Any, value: Any) -> Any:

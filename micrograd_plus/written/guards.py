@@ -238,7 +238,7 @@ def first_difference(first: Any, second: Any) -> str:
         return _difference(block, f"{len(lines[0])} lines", f"{len(lines[1])} lines")
     for name, x in first.text.constants.items():
         y = second.text.constants.get(name)
-        if y is None or x.shape != y.shape or x.tobytes() != y.tobytes():
+        if y is None or not is_same_array(x, y):
             return _difference(block, f"{name} = {_short(x)}", f"{name} = {_short(y)}")
     if problem := _different_result(first.structure, second.structure):
         return problem
@@ -249,6 +249,11 @@ def first_difference(first: Any, second: Any) -> str:
                 f"the step that says which; make it an argument, or a variable that stays"
             )
     return ""
+
+
+def is_same_array(a: Any, b: Any) -> bool:
+    """Return True for two arrays that are equal in every bit."""
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def _different_result(a: Any, b: Any) -> str:
@@ -264,7 +269,7 @@ def _different_result(a: Any, b: Any) -> str:
             return next((found for x, y in zip(parts, others, strict=True) if (found := _different_result(x, y))), "")
     if is_equal(a, b) or (type(a) is type(b) and (type(a) in FIXED or isinstance(a, np.dtype)) and a == b):
         return ""
-    if is_array(a) and is_array(b) and a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes():
+    if is_array(a) and is_array(b) and is_same_array(a, b):
         return ""
     if isinstance(a, (*NUMBERS, list, tuple, dict, Hole)) or is_array(a) or type(a) is not type(b):
         return _difference("the result", repr(a), repr(b))

@@ -46,6 +46,8 @@ SENTENCE = (
     r", which held (?P<held>.+?) before this walk and now holds (?P<now2>NUMBER)STOP|, whose gradient had norm "
     r"(?P<norm>\S+?)(?P<earlier2> before this walk)? and now has norm (?P<norm2>\S+?)STOP)(?P<around>.*)"
 ).replace("NUMBER", NUMBER).replace("STOP", STOP)
+ROUNDING, LARGEST_ROUNDING = " ≈ 0", 1e-4
+"""What a caption says of rounding errors, and how large they are in single precision at most."""
 Finding = tuple[Any, ...]
 
 
@@ -500,6 +502,8 @@ def shows_caption(text: str, held: np.ndarray) -> bool:
         word = "nan" if nan else "inf"
         return text in (f"{nan + infinite} of {held.size} {'is' if nan + infinite == 1 else 'are'} {word}", word)
     most = abs(held).max(initial=0)
+    if text.endswith(ROUNDING):
+        return 0 < most < LARGEST_ROUNDING and shows_caption(text.removesuffix(ROUNDING), held)
     return text == "0" if most == 0 else text[:1] == "±" and (is_near(text, most, 3) or is_near_in_node(text, most))
 
 
@@ -525,6 +529,8 @@ def shows_gradient(node: Any, held: np.ndarray | None) -> bool:
         return False
     if line == "…":
         return held is not None
+    if line and line[0] == "±" and line.endswith(ROUNDING):
+        line = f"grad {line}"
     if not line or not re.match(r"grad |\|grad\| ", line):
         return held is None or (tile is not None and not line) or not node["lines"][1]
     return held is not None and says_number(line, held, is_near_in_node)

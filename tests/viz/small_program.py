@@ -158,16 +158,22 @@ def value(x: np.ndarray) -> dict:
         "data": [entry(e) for e in x.ravel()] if whole else None,
         "corner": None if whole else small(corner),
         "thumbnail": None if whole else thumbnail(x),
-        "statistics": {
-            "min": float(finite.min()),
-            "max": float(finite.max()),
-            "mean": float(finite.mean()),
-            "norm": float(np.sqrt((finite**2).sum())),
-        }
-        if finite.size
-        else None,
+        "statistics": statistics(finite) if finite.size else None,
         "nan": int(np.isnan(x).sum()),
         "inf": int(np.isinf(x).sum()),
+    }
+
+
+def statistics(finite: np.ndarray) -> dict:
+    """Return the statistics of finite numbers; those of one number need no sum."""
+    if finite.size == 1:
+        only = float(finite[0])
+        return {"min": only, "max": only, "mean": only, "norm": abs(only)}
+    return {
+        "min": float(finite.min()),
+        "max": float(finite.max()),
+        "mean": float(finite.mean()),
+        "norm": float(np.sqrt((finite**2).sum())),
     }
 
 
@@ -196,7 +202,8 @@ class Program:
         self.line += 1
         written = ", ".join(self.nodes[i]["label"] or f"v{i}" for i in inputs)
         for name, rule in operation.rules.items():
-            self.rules[f"{op}.{name}"] = rule_data(op, operation.kind, name, rule)
+            if f"{op}.{name}" not in self.rules:
+                self.rules[f"{op}.{name}"] = rule_data(op, operation.kind, name, rule)
         edges = [{"name": name, "node": i} for name, i in zip(operation.names.split(), inputs, strict=True)]
         text = text or f"    v{len(self.nodes)} = «{op}({written})»"
         self.sites.append(self._site(text))

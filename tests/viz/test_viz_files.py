@@ -134,7 +134,7 @@ def test_code_on_one_line_behaves_like_the_original():
         f"let h={text};k(a + +b,{template},{pattern}.test(l)||m / n);"
     )
     constants = "const MOST_ROWS = 2;\nconst LEAST = MOST_ROWS * ONE_MORE;"
-    assert player.one_line(constants) == "const $0=2;const LEAST=$0*$1;"
+    assert player.one_line(constants) == "const $1=2;const $0=$1*$2;"
     for room in (*player.MODULES, *player.QUIZ):
         for number, line in enumerate(player.text(room).splitlines(), start=1):
             assert len(line) <= 120, f"{room}:{number} is longer than lines here are"
@@ -150,7 +150,7 @@ def test_what_gets_a_short_name_is_a_constant_of_the_code():
     declared = {name for names in re.findall(r"^(?:export )?const (\w+|\[[\w, ]+\]) =", source, re.MULTILINE)
                 for name in re.findall(r"\w+", names)}  # fmt: skip
     code = re.sub(r"^\s*//.*", "", source, flags=re.MULTILINE)
-    assert {*re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", code)} <= declared
+    assert {*player._CONSTANT.findall(code)} <= declared
 
 
 def test_no_text_in_the_code_can_end_the_element_it_stands_in():

@@ -52,7 +52,7 @@ def test_every_node_is_drawn_once_and_every_edge_is_in_a_line(make):
     assert len([name for name in ids if name[0] == "e"]) == len(ends)
 
 
-@pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(250)])
+@pytest.mark.parametrize("make", [*sample_traces.EVERY, lambda: sample_traces.random_graph(120)])
 def test_no_node_lies_over_another_and_all_lie_in_the_picture(make):
     trace = normalize(make())
     svg, width, height = draw(trace)

@@ -11,7 +11,8 @@ import sample_traces
 
 import micrograd_plus as mg
 from micrograd_plus.tracing.values import number_text
-from micrograd_plus_viz import cells, digits, formula, javascript, static_files, walks, words
+from micrograd_plus_viz import cells, digits, formula, javascript, walks, words
+from micrograd_plus_viz.formula_functions import meaning_of
 from micrograd_plus_viz.trace_input import normalize, trace_data
 
 
@@ -508,10 +509,9 @@ def test_functions_in_formulas_are_numpys_or_have_a_tooltip():
     written = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()
                if line.startswith("contribution =")]  # fmt: skip
     named = {name.rstrip("ᵀ") for line in written for name in re.findall(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\(", line)}
-    tooltips = set(re.findall(r"^  (\w+): \"", static_files.text("functions.js"), re.MULTILINE))
     known = {"Re", "Im", "mod", *dir(np), *dir(np.linalg), *dir(np.fft)}
     assert len(written) > 300
-    assert not {name for name in named - tooltips - known if not re.fullmatch(r"[ijy][01vn]e?", name)}
+    assert not {name for name in named - known if not meaning_of(name)}
 
 
 def test_operations_without_a_rule_refer_to_their_inner_walk():

@@ -50,6 +50,7 @@ def number_of(part, step):
     name = {"added": "contribution"}.get(part["name"], part["name"])
     value = step.reads[name] if name in step.reads else getattr(step, name.partition("[")[0])
     array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+    array = array.reshape(-1, array.shape[-1]) if part.get("rows") else array
     return np.swapaxes(array, -1, -2) if part.get("transposed") else array
 
 
@@ -95,6 +96,7 @@ def test_a_sum_of_complex_numbers_says_that_a_real_input_gets_its_real_part():
     signs = [part.get("note") for row in rows_of_events(trace)[-1] for part in row
              if part.get("sign", " ")[0] == "∑"]  # fmt: skip
     assert signs == ["axis 0, real part"]
+    assert trace.steps[-1].formula.text.startswith("contribution = Re(Σ(upstream · ")
 
 
 def matrix_product(x):
@@ -131,6 +133,17 @@ def event_markup(trace, k=-1):
 
 def texts_of(markup):
     return re.findall(r"<text[^>]*>([^<]+)</text>", markup)
+
+
+@pytest.mark.parametrize(("shape", "pieces"), [((3, 1), 8), ((1, 4), 6), ((4,), 6), ((2, 1, 1), 12), ((1, 3, 4), 2)])
+def test_all_that_broadcasting_repeated_falls_together(shape, pieces):
+    x, small = mg.tensor(np.random.default_rng(0).normal(size=(2, 3, 4))), leaf(np.ones(shape))
+    with mg.record() as trace:
+        (small * x).sum().backward()
+    page = payload.payload(normalize(trace_data(trace)))
+    event = stage.Stage(page, (1000, 600)).show(len(page["steps"]), 0.6).event
+    assert event.count("tile falling") == pieces
+    assert len(re.findall(r"\S+ falling[^>]*translate", event)) == pieces
 
 
 def gradients_of_two_sizes():
@@ -254,3 +267,80 @@ def test_a_cell_of_several_entries_keeps_what_is_not_finite(entries):
     grid = {"data": entries, "rows": 4, "columns": 1, "slices": 1}
     coarse = javascript.call("((grid) => JSON.stringify(coarsenGrid(grid, 1, 1).data))", grid)
     assert coarse == [entry for entry in entries if isinstance(entry, str)]
+
+
+def event_at(program, name):
+    """Return the event of the last step to a leaf, as words and signs."""
+    leaves = {"a": leaf(np.ones((3, 2, 4))), "b": leaf(np.ones((4, 5))), "c": leaf(np.ones((2, 4)))}
+    with mg.record() as trace:
+        a, b, c = leaves.values()
+        out = program(a, b, c)
+        (out * mg.tensor(np.arange(out.size * 1.0).reshape(out.shape))).sum().backward()
+    ends = [trace.nodes[step.target].name for step in trace.steps]
+    return signs_of(rows_of_events(trace)[len(ends) - 1 - ends[::-1].index(name)][0])
+
+
+@pytest.mark.parametrize(("program", "name", "shown"), [
+    (lambda a, b, c: a @ b, "a", "upstream @ bᵀ = contribution"),
+    (lambda a, b, c: a @ b, "b", "reshape(a)ᵀ @ reshape(upstream) = contribution"),
+    (lambda a, b, c: nn.functional.linear(a, c), "c", "reshape(upstream)ᵀ @ reshape(a) = contribution"),
+    (lambda a, b, c: mg.einsum("bij,jk->bik", a, b), "a", "upstream @ bᵀ = contribution"),
+    (lambda a, b, c: mg.einsum("ij,jk->ki", c, b), "c", "upstreamᵀ @ bᵀ = contribution"),
+    (lambda a, b, c: mg.einsum("ij,ij->i", c, c), "c", "upstream , c → contribution"),
+    (lambda a, b, c: mg.where(c > 0.0, c * 2.0, 1.0) + c, "c", "upstream · local = contribution"),
+])  # fmt: skip
+def test_products_of_matrices_have_their_sign_whatever_their_axes(program, name, shown):
+    assert event_at(program, name) == shown
+
+
+def test_an_operand_is_called_as_the_program_writes_it():
+    x = leaf([1.0, 2.0, 3.0])
+    with mg.record() as trace:
+        mg.where(x > 1.5, x, 0.0).sum().backward()
+    assert signs_of(rows_of_events(trace)[-1][0]) == "upstream , (x > 1.5) → contribution"
+
+
+def center(x):
+    return x - x.mean(0)
+
+
+def saturate(x):
+    return mg.sigmoid(50.0 * x * x + 40.0)
+
+
+ONLY_ROUNDING = {
+    "a shift before its mean is taken away": lambda x, rows: mg.tanh(rows * center(rows + x)),
+    "the sum of weights that add up to one": lambda x, rows: mg.softmax(x),
+    "what is added and taken away": lambda x, rows: 0.3 * x - (0.1 * x + 0.2 * x),
+}
+TRUE_AND_SMALL = {
+    "a saturated curve": lambda x, rows: saturate(x),
+    "a mean in single precision": lambda x, rows: mg.broadcast_to(x.astype("float32"), (3000, 12)).mean(),
+    "a product of numbers": lambda x, rows: x * 1e-20,
+    "a product of matrices": lambda x, rows: x @ (mg.tensor(np.eye(12)) * 1e-18),
+}
+
+
+def values_beside(program):
+    """Return the gradient of `x` on the page of a program, and how many values of the page are rounding errors."""
+    x, rows = leaf(np.linspace(-1.0, 1.3, 12)), mg.tensor(np.random.default_rng(0).normal(size=(5, 12)))
+    with mg.record() as trace:
+        program(x, rows).sum().backward()
+    page = payload.payload(normalize(trace_data(trace)))
+    return page["values"][page["gradients"][0]["value"]], sum("beside" in value for value in page["values"])
+
+
+@pytest.mark.parametrize("name", ONLY_ROUNDING)
+def test_rounding_errors_are_pale_and_keep_their_number(name):
+    gradient, _ = values_beside(ONLY_ROUNDING[name])
+    largest = max(map(abs, gradient["data"]))
+    assert 0 < largest < 1e-14
+    shades, caption = javascript.call("""(value => JSON.stringify([
+        [...new Set(value.data.map((x) => heat(x, largestOf(value))))], scaleText(value)]))""", gradient)
+    assert {*shades} <= {"h0", "p1", "n1"}
+    assert caption == f"±{largest:.2e} ≈ 0".replace("e-", "e−").replace("e−0", "e−")
+
+
+@pytest.mark.parametrize("name", TRUE_AND_SMALL)
+def test_small_numbers_that_no_sum_made_keep_their_shades(name):
+    assert values_beside(TRUE_AND_SMALL[name])[1] == 0

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import random
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from quizzed import curve, holds, layer, leaf, readable, twice
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from micrograd_plus import exercises
+from micrograd_plus import exercises, nn
 from micrograd_plus.checks import museum
 from micrograd_plus.formulas import notation, symbols
 from micrograd_plus.formulas.symbols import Symbol
+from micrograd_plus_viz import javascript
 from micrograd_plus_viz.formula import sanitize
+from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.quizzes import formula_choices, payload_parts, sealed_answers
 from micrograd_plus_viz.quizzes.questions import KINDS
 from micrograd_plus_viz.quizzes.step_choice import MIX, Chooser
@@ -329,6 +332,25 @@ def test_a_formula_stands_among_others_that_say_something_else():
         assert right == step.formula.text.replace(" ", "").replace("²", "^2")
 
 
+def test_formulas_to_choose_from_call_operands_as_the_graph_does():
+    cell = nn.LSTMCell(2, 2, rng=np.random.default_rng(0))
+    state = (mg.tensor(np.zeros((1, 2))),) * 2
+    with mg.record() as trace:
+        for _ in range(3):
+            state = cell(mg.tensor(np.ones((1, 2))), state)
+        (state[0] * 3.0).sum().backward()
+    data = load_window(trace)[0]
+    names = javascript.call("(data => JSON.stringify(data.steps.map((step) => namesOf(data, step))))", payload(data))
+    numbered = 0
+    for step, called in zip(data["steps"], names, strict=True):
+        choices = formula_choices.formula_choices(data, step, random.Random(0))  # noqa: S311 - no secret
+        for symbol in [each for tree in choices.trees for each in tree.iter()] if choices else ():
+            if symbol.get("data-name") in called:
+                assert symbol.text == called[symbol.get("data-name")]
+                numbered += "#" in symbol.text
+    assert numbered > 20
+
+
 def test_formulas_that_mean_the_same_are_no_choices():
     x, b = leaf(0.7), leaf(0.4)
     with mg.record() as trace:
@@ -353,6 +375,33 @@ def test_formulas_that_mean_the_same_are_no_choices():
     ]:
         known = known_formulas(op)
         assert [known.add(tree(each)) for each in (one, same, other)] == [True, False, True], (op, same)
+
+
+def test_a_sum_over_one_row_has_no_choice_without_the_sum():
+    x, bias = mg.tensor([[1.0, 2.0]]), leaf([0.5, -0.25], "bias")
+    with mg.record() as trace:
+        ((mg.exp(x) + bias) * 2.0).sum().backward()
+    asked = question(trace, len(trace.steps), "formula")
+    assert asked is None or "contribution=upstream" not in [choice["text"] for choice in asked.choices]
+
+
+def test_no_question_is_about_rounding_errors():
+    x = leaf(np.linspace(-1.0, 2.0, 12), "x")
+    with mg.record() as trace:
+        mg.softmax(x).sum().backward()
+    assert 0 < abs(x.grad.numpy()).max() < 1e-15
+    assert [question(trace, 2, kind) for kind in ("sign", "cell", "picture")] == [None] * 3
+
+
+def test_nodes_to_choose_from_have_different_names():
+    x = leaf(3.0, "x")
+    with mg.record() as trace:
+        y = (x * 2.0 + 2.0) * 2.0 + x ** 2.0
+        y.backward()
+    for k in range(1, len(trace.steps)):
+        if asked := question(trace, k + 1, "order"):
+            texts = [choice["text"] for choice in asked.choices]
+            assert len(set(texts)) == len(texts)
 
 
 def test_pictures_differ_and_contain_only_shades():

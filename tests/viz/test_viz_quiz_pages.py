@@ -120,6 +120,28 @@ def test_choices_work_by_mouse_and_number_key(open_quiz, kind, hand):
     expect(page.locator(".counter")).to_have_text(f"{at} / {len(trace.steps)}")
 
 
+WHOLE = """choices => { const panel = choices[0].closest(".quiz-panel").getBoundingClientRect();
+    return choices.filter((each) => each.getBoundingClientRect().right <= panel.right + 1).length; }"""
+
+
+def test_all_pictures_to_choose_from_are_whole(open_quiz):
+    x = leaf(np.random.default_rng(0).normal(size=(4, 5)), "x")
+    with mg.record() as trace:
+        mean = x.mean(axis=1, keepdims=True)
+        mg.sqrt(((x - mean) ** 2).sum(axis=0)).sum().backward()
+    at = max(k for k in range(len(trace.steps)) if Chooser(load_window(trace)[0], 0.02, (), 0).question(k, "picture"))
+    page = open_quiz(viz.quiz(trace, at + 1, "picture"))
+    page.set_viewport_size({"width": 1280, "height": 720})
+    assert page.locator(".choice").evaluate_all(WHOLE) == 4
+
+
+def test_brackets_of_a_choice_do_not_stretch(open_quiz):
+    page = open_quiz(viz.quiz(curve(), 5, "formula"))
+    brackets = page.locator(".choice mo").filter(has_text="(")
+    assert brackets.count()
+    assert {each.get_attribute("stretchy") for each in brackets.all()} == {"false"}
+
+
 @pytest.mark.parametrize("hand", ["mouse", "key"])
 def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
     trace = curve()

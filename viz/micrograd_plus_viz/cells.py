@@ -45,6 +45,8 @@ def page_value(value: Trace, most: int = CELLS) -> Trace:
     """Return a value as the page holds it: its shape, and its entries or the largest entry of each block."""
     data, corner = value["data"], value.get("corner")
     reduced: Trace = {"shape": value["shape"], "dtype": value["dtype"], "data": None}
+    if "beside" in value:
+        reduced["beside"] = value["beside"]
     if data is not None:
         reduced["data"] = data if len(data) <= WRITTEN else round_entries(data)
         if len(data) == 1:

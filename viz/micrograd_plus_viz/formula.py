@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from .cells import WRITTEN, round_entries
 from .digits import MINUS, is_exact, number, scientific
+from .formula_functions import explain_functions
 from .formula_lines import NARROW, lines
 from .trace_input import Trace
 from .words import shape, single_line, truncate
@@ -32,7 +33,7 @@ ALONE = {"mfrac", "msqrt", "mtd"}
 def with_symbols(mathml: str | None) -> str | None:
     """Return a rule's sanitized MathML, or None if there is none or it is not well-formed."""
     tree = sanitize(mathml)
-    return None if tree is None else lines(tree)
+    return None if tree is None else lines(explain_functions(tree))
 
 
 def step_with_symbols(trace: Trace, step: Trace) -> str | None:
@@ -47,7 +48,7 @@ def step_with_symbols(trace: Trace, step: Trace) -> str | None:
     if tree is None:
         return None
     _call_result(tree, "raw")
-    return lines(tree) + _sum(step)
+    return lines(explain_functions(tree)) + _sum(step)
 
 
 def with_numbers(trace: Trace, step: Trace, exact_value: Callable[[Trace], bool] = is_exact) -> str | None:

@@ -45,7 +45,7 @@ def lines(tree: ET.Element) -> str:
     """
     words: list[str] = []
     layout = _layout(_outline(tree, words))
-    return "".join([part if isinstance(part, str) else _escape(words[part]) for part in layout])
+    return "".join([part if isinstance(part, str) else escape(words[part], quote=False) for part in layout])
 
 
 def _outline(part: ET.Element, words: list[str]) -> Outline:
@@ -218,10 +218,6 @@ def _width(part: ET.Element) -> float:
 
 def _text(tree: ET.Element) -> str:
     """Return an element as text, like `ET.tostring` but four times as fast, without namespaces."""
-    attributes = "".join([f' {name}="{_escape(value)}"' for name, value in tree.attrib.items()])
+    attributes = "".join([f' {name}="{escape(value)}"' for name, value in tree.attrib.items()])
     inner = "".join([_text(child) for child in tree])
-    return f"<{tree.tag}{attributes}>{_escape(tree.text or '')}{inner}</{tree.tag}>"
-
-
-def _escape(text: str) -> str:
-    return text if text.isalnum() else escape(text)
+    return f"<{tree.tag}{attributes}>{escape(tree.text or '', quote=False)}{inner}</{tree.tag}>"

@@ -10,7 +10,7 @@ from .packing import pack
 from .static_files import style, text
 
 MODULES = (
-    "functions.js", "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
+    "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
     "placing.js", "links.js", "graph.js", "clock.js", "free_room.js", "event.js", "program.js", "controls.js",
     "host.js", "walk_state.js", "steps.js", "around.js", "deltas.js", "timeline.js", "player.js", "bytes.js",
     "unpack.js", "entry.js",
@@ -29,8 +29,8 @@ _LITERAL = re.compile(
 _SIGN = re.compile(r" *([{}()\[\];,:?=<>*%&|!]|(?<= )[+-](?= [^+-])) *")
 """A sign that needs no spaces around it: also the plus of `a + b`, but neither of `a + +b`."""
 _SLOT = "\0"
-_CONSTANT = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
-"""A constant of two words or more. No text of the player, and no property, is written like that."""
+_CONSTANT = re.compile(r'(?<!")\b(?:[A-Z]+(?:_[A-Z]+)+|[A-Z]{5,})\b')
+"""A constant of the code. No property, and no text of several words, has a word like that."""
 
 
 @cache

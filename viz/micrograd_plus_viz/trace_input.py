@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .flow import mark_dead_nodes
+from .rounding import mark_rounding
 
 Trace = dict[str, Any]
 FORMAT = "micrograd_plus/trace"
@@ -150,6 +151,7 @@ def normalize(trace: Trace) -> Trace:
         "values": [_restore_entries(value) for value in trace["values"]],
     }
     mark_dead_nodes(shown)
+    mark_rounding(shown)
     return shown
 
 

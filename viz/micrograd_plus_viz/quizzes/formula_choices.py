@@ -6,9 +6,11 @@ one.
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from random import Random
@@ -20,7 +22,7 @@ from .. import words
 from ..formula import sanitize
 from ..formula_lines import lines
 from ..trace_input import Trace
-from ..words import program_terms
+from ..words import names_of_symbols, numbered_terms, written_symbol
 from . import formula_values
 
 MOVES = re.compile(r"unreduce|reshape|expand|squeeze|broadcast|cast|axes|put_|scatter|transpose|pad|shape|\[axis")
@@ -58,7 +60,8 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     known = KnownFormulas(trace, step, places)
     known.add(tree)
     wrong: list[tuple[ET.Element, str]] = []
-    names = _names(trace, step)
+    names = _names(trace, step, tree)
+    _call_symbols(tree, names)
     if {each.get("data-name") for each in tree.iter()} - {None, "contribution", "upstream", *names}:
         return None  # it reads an intermediate result of the forward pass, which students cannot know
     slips, others = list(_slips(tree, names)), list(_of_others(trace, step, names))
@@ -91,34 +94,40 @@ def text_of(tree: ET.Element) -> str:
 class KnownFormulas:
     """Formulas of one step that mean different things.
 
-    Two formulas mean the same if they have the same parts, or the same value for random inputs. Values that the program
+    Two formulas mean the same if they have the same parts, or the same value for random inputs: for matrices, or for
+    arrays of the step's own shapes, since a sum over an axis of length 1 changes nothing. Values that the program
     computes from each other, such as an input and its cosine, have numbers that fit together.
     """
 
     def __init__(self, trace: Trace, step: Trace, places: dict[str, str]):
-        self.places, self._texts, self._results = places, set[str](), list[Any]()
-        self._values = _random_values(trace, step)
+        self.places, self._texts = places, set[str]()
+        self._values = [_random_values(trace, step, whose) for whose in ("matrices", "own")]
+        self._results: list[list[Any]] = [[] for _ in self._values]
 
     def add(self, tree: ET.Element) -> bool:
         """Add a formula, and return True, if no known one means the same."""
-        text, result = _canonical(tree, self.places), self._result(tree)
-        if text in self._texts or (result is not None and any(_is_close(result, other) for other in self._results)):
+        text, results = _canonical(tree, self.places), [_result(tree, values) for values in self._values]
+        pairs = [*zip(results, self._results, strict=True)]
+        if text in self._texts or any(_is_close(result, other) for result, known in pairs for other in known):
             return False
         self._texts.add(text)
-        if result is not None:
-            self._results.append(result)
+        for result, known in pairs:
+            known += [] if result is None else [result]
         return True
 
-    def _result(self, tree: ET.Element) -> Any:
-        """Return the value of a formula; None if it cannot be computed."""
-        try:
-            return formula_values.value_of(tree, self._values)
-        except formula_values.UnknownFormulaError:
-            return None
+
+def _result(tree: ET.Element, values: dict[str, Any]) -> Any:
+    """Return the value of a formula; None if it cannot be computed."""
+    try:
+        return formula_values.value_of(tree, values)
+    except formula_values.UnknownFormulaError:
+        return None
 
 
 def _is_close(one: Any, other: Any) -> bool:
     """Return whether two results are equal up to rounding; a single number stands for all entries."""
+    if one is None:
+        return False
     try:
         one, other = np.broadcast_arrays(one, other)
     except ValueError:
@@ -126,14 +135,19 @@ def _is_close(one: Any, other: Any) -> bool:
     return bool(np.allclose(one, other, rtol=1e-9, atol=0, equal_nan=True))
 
 
+MOST_DRAWN = 1000
 DEPTH = 3
 """How many applications behind a step have random values that fit together."""
 
 
-def _random_values(trace: Trace, step: Trace) -> dict[str, Any]:
-    """Return random matrices by the rule's names; a constant number is itself."""
+def _random_values(trace: Trace, step: Trace, shapes: str) -> dict[str, Any]:
+    """Return random matrices by the rule's names, or arrays of their own shapes; a constant number is itself."""
     rng = np.random.default_rng(7)
     values: dict[int, Any] = {}
+
+    def draw(place: int | None) -> Any:
+        own = None if shapes == "matrices" or place is None else trace["values"][place]["shape"]
+        return rng.uniform(0.3, 0.9, (3, 3) if own is None or math.prod(own) > MOST_DRAWN else own)
 
     def value(at: int, depth: int) -> Any:
         if at not in values:
@@ -142,16 +156,17 @@ def _random_values(trace: Trace, step: Trace) -> dict[str, Any]:
             number = None if node["requires_grad"] else words.scalar(trace, node["value"])
             if node["kind"] == "leaf" and number is not None:
                 values[at] = float(trace["values"][node["value"]]["data"][0])
-            elif function is None or not depth:
-                values[at] = rng.uniform(0.3, 0.9, (3, 3))
             else:
-                values[at] = function(*(value(each["node"], depth - 1) for each in node["inputs"]))
+                values[at] = draw(node["value"])
+                if function is not None and depth:
+                    with suppress(ValueError):  # arrays that were too large to draw have other shapes
+                        values[at] = function(*(value(each["node"], depth - 1) for each in node["inputs"]))
         return values[at]
 
     with np.errstate(all="ignore"):
         out = value(step["node"], DEPTH)
         inputs = {each["name"]: value(each["node"], 0) for each in trace["nodes"][step["node"]]["inputs"]}
-    return inputs | {"out": out, "upstream": rng.uniform(0.3, 0.9, (3, 3))}
+    return inputs | {"out": out, "upstream": draw(step["upstream"])}
 
 
 def _canonical(tree: ET.Element, places: dict[str, str]) -> str:
@@ -166,12 +181,20 @@ def _canonical(tree: ET.Element, places: dict[str, str]) -> str:
     return "·".join(sorted(side.split("·"))) if not re.search(r"[()+−/]", side) else side
 
 
-def _names(trace: Trace, step: Trace) -> dict[str, str]:
-    """Return the program's names of the inputs and the result, or the rule's letters."""
-    node_names = program_terms(trace)
-    node = trace["nodes"][step["node"]]
-    result = {each["name"]: node_names[each["node"]] or each["name"] for each in node["inputs"]}
-    return result | {"out": node_names[step["node"]] or "out"}
+def _names(trace: Trace, step: Trace, tree: ET.Element) -> dict[str, str]:
+    """Return the names that the stage gives to the inputs and the result in the formula of a step."""
+    letters = [each["name"] for each in trace["nodes"][step["node"]]["inputs"]]
+    shown = dict.fromkeys(letters) | {each.get("data-name"): each.text for each in tree.iter()}
+    called = names_of_symbols(trace, step, "".join([f'<mi data-name="{each}">{each}</mi>' for each in letters]))
+    called["out"] = numbered_terms(trace)[step["node"]] or "out"
+    return {name: written_symbol(name, shown.get(name) or name, called) for name in called}
+
+
+def _call_symbols(tree: ET.Element, names: dict[str, str]) -> None:
+    """Replace the symbols of a formula with names."""
+    for each in tree.iter():
+        if len(each) == 0 and (name := each.get("data-name", "")) in names:
+            each.text = names[name]
 
 
 def _right_side(tree: ET.Element) -> ET.Element | None:

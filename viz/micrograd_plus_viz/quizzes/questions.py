@@ -218,7 +218,7 @@ def _can_be_pressed(value: Trace, sent: Trace) -> bool:
     """Return whether a value is a vector or a matrix of a few finite numbers, and what is sent has its shape."""
     entries_of_both = [*(value["data"] or ()), *(sent["data"] or ())]
     are_numbers = all(isinstance(x, (int, float)) and math.isfinite(x) for x in entries_of_both)
-    is_small = len(value["shape"]) in (1, 2) and 2 <= len(value["data"] or ()) <= MOST_PRESSED
+    is_small = "beside" not in sent and len(value["shape"]) in (1, 2) and 2 <= len(value["data"] or ()) <= MOST_PRESSED
     return is_small and are_numbers and value["shape"] == sent["shape"]
 
 
@@ -410,7 +410,7 @@ def sign_of(value: Trace | None) -> str | None:
 def sign(context: StepContext) -> Question | None:
     """Ask whether the contribution is positive or negative."""
     value = context.value("contribution")
-    found = sign_of(value)
+    found = sign_of(None if value and "beside" in value else value)
     if value is None or found is None or (entries(value) == 1 and found == "nan" and "nan" not in value["data"]):
         return None
     truths = TRUTHS if entries(value) == 1 else TRUTHS_OF_MANY
@@ -495,8 +495,10 @@ def order(context: StepContext) -> Question | None:
     reasons = _reasons(context)
     if not reasons:
         return None
-    close = [node for node in reasons if node != step["node"]]
-    shown = sorted([step["node"], *close[: MOST_CHOICES - 1]])
+    unlike: dict[str, int] = {}
+    for node in (step["node"], *reasons):
+        unlike.setdefault(context.node_names[node], node)
+    shown = sorted([*unlike.values()][:MOST_CHOICES])
     question = Question(
         at, "order", "Take one step. Whose rule is applied next? Choose the node in the graph, or here.", "node",
         [str(step["node"])],
@@ -566,7 +568,7 @@ def formula(context: StepContext) -> Question | None:
 def picture(context: StepContext) -> Question | None:
     """Ask which of four pictures shows the receiver's value."""
     after = context.value("after")
-    if after is None:
+    if after is None or "beside" in after:
         return None
     others = [("contribution", "That is what this step sends; it is added to the value before.")]
     others = others if context.step["accumulates"] else []

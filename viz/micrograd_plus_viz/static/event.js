@@ -8,6 +8,7 @@ const EVENT_SIZES = ["event", "node", "small"];
 // The cost of a place that covers nothing but is far away, and how much less a smaller event must cost.
 const NOTHING_COVERED = 80;
 const WORTH_SMALLER = 40;
+const MOST_PIECES = 100;
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
   leave: [0.7, 0.95] };
@@ -25,21 +26,30 @@ function factorsOf(data, step) {
       { name: "local", place: step.local, from: same,
         word: same && !/^\(?\u2212?\d/.test(names[same]) ? names[same] ?? same : "local" }];
   }
-  const isArray = ([, place]) => { const value = valueAt(data, place); return value && !isScalar(value); };
+  const written = data.formulas[step.formula];
+  const isArray = ([name, place]) => { const value = valueAt(data, place);
+    return value && !isScalar(value) && (!written || written.includes(`"${name}"`)); };
   const read = Object.entries(step.reads).filter(isArray).map(([name]) => name);
   const parts = step.product?.split(" ")
     ?? [...Object.keys(step.upstreams), ...read].flatMap((name, k) => (k ? [",", name] : [name]));
   return parts.map((part, k) => (k % 2 ? { sign: part } : factorOf(step, names, part)));
 }
 
-const TRANSPOSED = "\u22a4";
-
+// A factor, whose name may end with marks for the matrix of its rows and for its transpose.
 function factorOf(step, names, part) {
-  const name = part.replace(TRANSPOSED, "");
-  const transposed = part !== name;
-  const word = `${names[name] ?? name}${transposed ? "\u1d40" : ""}`;
-  return name in step.upstreams ? { name, place: step.upstreams[name], word, of: "upstream", transposed }
-    : { name, place: step.reads[name], word, from: name, transposed };
+  const [, name, rows, transposed] = /^(.*?)(\u25a4?)(\u22a4?)$/.exec(part);
+  const called = names[name] ?? name;
+  const shown = { name, rows, transposed,
+    word: `${rows ? `reshape(${called})` : called}${transposed ? "\u1d40" : ""}` };
+  return name in step.upstreams ? { ...shown, place: step.upstreams[name], of: "upstream" }
+    : { ...shown, place: step.reads[name], from: name };
+}
+
+// A value as the matrix of all its rows.
+function matrixOf(value) {
+  const { shape } = value;
+  value.rows ??= { ...value, tiles: null, shape: [shape.slice(0, -1).reduce((a, b) => a * b, 1), shape.at(-1)] };
+  return value.rows;
 }
 
 // The rows of an event: the rule's equation, and the sum with what the receiver had.
@@ -147,7 +157,8 @@ function makeEvent(data, graph) {
       const wide = breadthOf(part.note ?? part.sign, 1, part.note ? 11 : 15) + 10;
       return { ...part, wide: Math.max(SIGN_WIDTH, wide), high: 24 };
     }
-    const value = valueAt(data, part.place);
+    const whole = valueAt(data, part.place);
+    const value = part.rows && whole ? matrixOf(whole) : whole;
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
     const axes = part.transposed ? turnedAxes(value.shape) : value?.shape;
@@ -294,26 +305,28 @@ function makeEvent(data, graph) {
     return item?.form?.tiles.value ? item : null;
   }
 
-  // Rows that broadcasting repeated fall together: each row or column moves to where the sum is.
+  // What broadcasting repeated falls together: each row, column or slice moves to where the sum is, as one.
   function fallInto(raw, sent) {
     const { tile } = raw;
-    const [axis, ...more] = step.summed_axes.map((each) => each - (valueAt(data, raw.place)?.shape.length ?? 0));
-    if (!["map", "digits"].includes(tile.kind) || tile.slices > 1 || more.length || axis < -2) return;
-    const down = axis === -2;
-    const count = down ? tile.rows : tile.columns;
-    const pieces = Array.from({ length: count }, (_, k) => {
-      const piece = (j) => (down ? Math.floor(j / tile.columns) : j % tile.columns);
-      const entries = tile.data.map((__, j) => j).filter((j) => piece(j) === k);
+    const { shape } = valueAt(data, raw.place) ?? {};
+    const gone = step.summed_axes.map((axis) => axis - shape?.length);
+    if (!["map", "digits"].includes(tile.kind) || shape.length > 3 || tile.slices !== (shape.at(-3) ?? 1)) return;
+    const pieces = new Map();
+    tile.data.forEach((_, k) => {
+      const name = indexIn(tile, k).filter((__, axis) => gone.includes(axis - 3)).join();
+      pieces.set(name, pieces.get(name) ?? []).get(name).push(k);
+    });
+    if (pieces.size > MOST_PIECES) return;
+    const size = sent.tile.data ? (sent.tile.cell ?? sent.tile.side) / (tile.cell ?? tile.side) : 1;
+    raw.element.parentNode.append(...[...pieces.values()].map((entries) => {
       const element = svgElement("g", { class: "tile falling" });
       element.append(...tile.kind === "map" ? mapParts(tile, raw.largest, entries)
-        : entries.flatMap((j) => digitParts(tile, tile.data[j], j, raw.largest)));
+        : entries.flatMap((k) => digitParts(tile, tile.data[k], k, raw.largest)));
       const first = placeInTile(tile, entries[0]);
-      const size = down ? sent.tile.width / tile.width : sent.tile.height / tile.height;
-      const target = [sent.at[0] - first[0] * size, sent.at[1] - first[1] * size, size];
-      flyers.push({ element, from: [...raw.at, 1], to: target, times: TIMES.fall, only: true });
+      flyers.push({ element, from: [...raw.at, 1], times: TIMES.fall, only: true,
+        to: [sent.at[0] - first[0] * size, sent.at[1] - first[1] * size, size] });
       return element;
-    });
-    raw.element.parentNode.append(...pieces);
+    }));
   }
 
   // The contribution travels to the receiver, which then has it.

@@ -300,15 +300,16 @@ function drawGraph(data, act, details) {
 
   // The width of a line shows the size of its gradient.
   function paintLink(link) {
-    const places = link.edges.flatMap((edge) => now.sent[edge]);
-    const sent = places.map((place) => normOf(valueAt(data, place))).filter((norm) => norm !== null);
+    const values = link.edges.flatMap((edge) => now.sent[edge]).map((place) => valueAt(data, place));
+    const sent = values.map(normOf).filter((norm) => norm !== null);
     const norm = sent.reduce((a, b) => Math.max(a, b), 0);
-    link.element.classList.toggle("done", places.length > 0);
+    link.element.classList.toggle("done", values.length > 0);
     link.element.classList.toggle("odd", sent.some(Number.isNaN));
-    link.path.style.strokeWidth = places.length ? String(thickness.of(norm)) : "";
+    link.path.style.strokeWidth = values.length
+      ? String(thickness.of(values.map(trueNorm).reduce((a, b) => Math.max(a, b), 0))) : "";
     if (!link.hasNorm) return;
     const size = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(4)));
-    link.norm = places.length ? `|${SHORT[act.wordNow()]}| ${size}` : "";
+    link.norm = values.length ? `|${SHORT[act.wordNow()]}| ${size}` : "";
     normsChanged = true;
   }
 

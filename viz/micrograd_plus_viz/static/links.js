@@ -11,21 +11,17 @@ function normOf(value) {
 const edgesOf = (step) => [...step.passed, step.edge];
 const nodesOfStep = (data, step) => edgesOf(step).flatMap((edge) => data.edges[edge].slice(0, 2));
 
-// Gradients that only rounding made are zero for the width of lines, by the dtype of the walk.
-const ROUNDING = { float32: 1e-7, float16: 1e-3, complex64: 1e-7 };
-const FINE_ROUNDING = 1e-15;
+// The same without rounding errors.
+const trueNorm = (value) => (value?.beside ? 0 : normOf(value));
 
 // The width of a gradient's line, by the logarithm of its norm relative to the walk's smallest and largest.
 function thicknessOf(data) {
-  const norms = data.steps.map((step) => normOf(valueAt(data, step.contribution))).filter(Number.isFinite);
-  const most = norms.reduce((a, b) => Math.max(a, b), 0);
-  const fine = data.steps.reduce((eps, step) => Math.min(eps, ROUNDING[valueAt(data, step.contribution)?.dtype]
-    ?? FINE_ROUNDING), 1);
-  const logs = norms.filter((norm) => norm > fine * most).map(Math.log10);
+  const logs = data.steps.map((step) => trueNorm(valueAt(data, step.contribution)))
+    .filter((norm) => norm > 0 && norm < Infinity).map(Math.log10);
   const [low, high] = [logs.reduce((a, b) => Math.min(a, b), Infinity), logs.reduce((a, b) => Math.max(a, b),
     -Infinity)];
   const varies = high - low > 0.3;
-  const of = (norm) => (norm <= fine * most ? 0.8
+  const of = (norm) => (norm === 0 ? 0.8
     : varies ? 1.2 + 4.4 * Math.max(0, Math.log10(norm) - low) / (high - low) : 2);
   return { of, ends: varies ? [10 ** low, 10 ** high] : null };
 }

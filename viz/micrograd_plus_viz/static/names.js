@@ -32,7 +32,8 @@ function formsOf(line, k, inOwn = false) {
   const scale = scaleIn(line, k);
   if (scale) return [line, scale, scale.replace(/has |\d+ of \d+ (?:is|are) | of \d+/g, ""),
     /^\(.*?\)/.exec(line)?.[0] ?? scale];
-  if (k !== 0) return [line, shortenNumber(line, k), ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
+  const short = shortenNumber(line, k);
+  if (k !== 0) return [line, short, ...short.endsWith("\u2248 0") ? [short.replace(/^\w+ /, "")] : [], ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
     " \u2026")] : []];
   const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
   if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
@@ -47,7 +48,7 @@ function formsOf(line, k, inOwn = false) {
   return [line, ...given ? [given[2]] : [], ...ends.filter(Boolean), ...given && parts.length < 2 ? [given[1]] : []];
 }
 
-const isNumber = (line) => /^\u2212?\d[\d.e\u2212 +i]*$/.test(line);
+const isNumber = (line) => /^\u2212?\d[\d.e\u2212\u2248 +i]*$/.test(line);
 const hasWord = (text) => /[a-z]{4}/i.test(text);
 const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);

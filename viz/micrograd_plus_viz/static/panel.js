@@ -39,12 +39,13 @@ function namesOf(data, step) {
     : name.length > 2 && !data.called.includes(name) ? name : data.names[from]);
   const given = Object.fromEntries(inputs.map((input) => [input[2], called(input)]));
   for (const [, name, text] of own) {
-    const [plain, term] = [text.replaceAll("&amp;", "&"), name === "out" ? data.terms[step.node] : given[name]];
+    const [plain, term] = [text.replace(/&(amp|lt|gt);/g, (_, entity) => ENTITIES[entity]), name === "out" ? data.terms[step.node] : given[name]];
     given[name] = term?.startsWith(`${plain} #`) ? term : plain;
   }
   return given;
 }
 
+const ENTITIES = { amp: "&", lt: "<", gt: ">" };
 const inBrackets = (number) => (number[0] === MINUS ? `(${number})` : number);
 
 // The height of pictures relative to their usual height, as a panel grows denser.

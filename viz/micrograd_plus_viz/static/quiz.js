@@ -287,7 +287,7 @@ function choiceButton(choice, k, press) {
     return button;
   }
   const shown = make("span", choice.formula ? "formula" : "", choice.formula ? null : choice.text);
-  if (choice.formula) shown.innerHTML = choice.formula;
+  if (choice.formula) writeFormula(shown, choice.formula);
   const button = makeButton("choice", press, key, shown);
   button.setAttribute("aria-label", `${k + 1}: ${choice.text}`);
   return button;
@@ -300,7 +300,8 @@ const shadeName = (level) => (level === ODD_SHADE ? "odd" : level === 0 ? "h0"
 // A heat map of shades, without readable numbers.
 function shades({ rows, columns, levels }) {
   const side = Math.max(2, Math.min(16, Math.floor(104 / columns), Math.floor(120 / rows)));
-  const svg = svgElement("svg", { class: "picture", width: columns * side, height: rows * side,
+  const [width, height] = [columns * side, rows * side];
+  const svg = svgElement("svg", { class: "picture", width, height, viewBox: `0 0 ${width} ${height}`,
     "aria-hidden": "true" });
   const gap = side > 5 ? 1 : 0.5;
   let marks = "";

@@ -54,8 +54,10 @@ const entriesOf = (value) => value?.data ?? value?.cells?.data ?? [];
 // The sizes of a value's largest entries: the cells of a large array have fewer digits than its statistics.
 const extremesOf = (value) => (!value || isScalar(value) ? [] : value.cells && value.cells.keeps !== "mean"
   && value.statistics ? [value.statistics.min, value.statistics.max] : entriesOf(value));
-const largestOf = (...values) => values.flatMap(extremesOf).map((x) => Math.abs(magnitude(x)))
-  .filter(Number.isFinite).reduce((a, b) => Math.max(a, b), 0);
+const sizeOf = (value) => extremesOf(value).map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
+  .reduce((a, b) => Math.max(a, b), 0);
+// The end of the scale that some values share. Rounding errors are pale: their scale is that of the terms of their sum.
+const largestOf = (...values) => values.reduce((most, value) => Math.max(most, sizeOf(value), value?.beside ?? 0), 0);
 const notFinite = (value) => value?.odd ? (value.odd.nan ? "nan" : "inf") : null;
 
 // Up to twelve numbers, or four by four, are printed; more are drawn as a picture.
@@ -408,7 +410,7 @@ const hasSeveral = (value) => value !== null && !isScalar(value);
 // The shape of an array, and with it the size of its largest entry, if its picture has a scale of its own.
 const shapeOf = (value) => (hasSeveral(value) ? shapeText(value.shape) : null);
 const shapeAndRange = (value) => (!hasSeveral(value) || isWritten(value) || value.odd || !entriesOf(value).length
-  ? shapeOf(value) : `${shapeText(value.shape)} ${plusMinus(largestOf(value))}`);
+  ? shapeOf(value) : `${shapeText(value.shape)} ${plusMinus(value)}`);
 
 // A value below its name.
 function card(word, value, largest, room, about = shapeOf(value)) {
@@ -460,15 +462,19 @@ function gloss(word, text = WORDS[word]) {
 
 const wordFor = (word) => (typeof word === "string" ? gloss(word) : word);
 
-// A formula in a box; `names` maps the rule's symbols to the program's names.
-function formula(mathml, name, label, names = {}, stops = false) {
-  const holder = scroller(name, label);
+// The two brackets of a pair may be in pieces of different heights, so none stretches.
+function writeFormula(holder, mathml) {
   holder.innerHTML = mathml;
-  const seen = new Set();
-  // The two brackets of a pair may be in pieces of different heights.
   for (const sign of holder.querySelectorAll("mo")) {
     if ("()[]{}".includes(sign.textContent)) sign.setAttribute("stretchy", "false");
   }
+}
+
+// A formula in a box; `names` maps the rule's symbols to the program's names.
+function formula(mathml, name, label, names = {}, stops = false) {
+  const holder = scroller(name, label);
+  writeFormula(holder, mathml);
+  const seen = new Set();
   for (const symbol of holder.querySelectorAll("[data-name]")) {
     const { name: meant } = symbol.dataset;
     const called = names[meant];
@@ -478,7 +484,6 @@ function formula(mathml, name, label, names = {}, stops = false) {
     if (stops && !seen.has(meant)) symbol.setAttribute("tabindex", "0");
     seen.add(meant);
   }
-  if (stops) annotateFunctions(holder);
   return holder;
 }
 

@@ -46,7 +46,7 @@ function coarsenGrid({ data, rows, columns, slices }, mostRows, mostColumns) {
   const [high, wide] = [Math.min(rows, mostRows), Math.min(columns, mostColumns)];
   const kept = new Array(slices * high * wide).fill(0);
   data.forEach((x, k) => {
-    const [slice, row, column] = [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows, k % columns];
+    const [slice, row, column] = indexIn({ rows, columns }, k);
     const at = (slice * high + Math.floor(row * high / rows)) * wide + Math.floor(column * wide / columns);
     if (rank(x) > rank(kept[at])) kept[at] = x;
   });
@@ -103,18 +103,22 @@ function layTile(value, { room, side: largestSide, digits, columns: mostColumns 
 // The shape of an array whose last two axes are exchanged.
 const turnedAxes = (shape) => [...shape.slice(0, -2), ...shape.slice(-2).reverse()];
 
+const indexIn = ({ rows, columns }, k) => [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows,
+  k % columns];
+
 // The position of an entry in a tile.
-function placeInTile({ rows, columns, side, cell, label = 0 }, k) {
-  const [slice, row, column] = [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows, k % columns];
+function placeInTile(tile, k) {
+  const { columns, side, cell, label = 0 } = tile;
+  const [slice, row, column] = indexIn(tile, k);
   if (cell) return [column * cell, row * DIGIT_HEIGHT];
   return [slice * (columns * side + GAP_OF_SLICES) + column * side, label + row * side];
 }
 
 // The size of an array's largest entry, with three digits wherever it is written.
 const sizeText = (largest) => number(Number(largest.toPrecision(3)));
-const plusMinus = (largest) => (largest > 0 ? `\u00b1${sizeText(largest)}` : "0");
-const scaleText = (value) => (value.odd ? oddWords(value)
-  : entriesOf(value).length ? plusMinus(largestOf(value)) : "empty");
+const plusMinus = (value) => (sizeOf(value) > 0
+  ? `\u00b1${sizeText(sizeOf(value))}${value.beside ? " \u2248 0" : ""}` : "0");
+const scaleText = (value) => (value.odd ? oddWords(value) : entriesOf(value).length ? plusMinus(value) : "empty");
 
 // A tile as a group with its upper left corner at the origin. `largest` may be a scale that several tiles share.
 function drawTile(tile, name = "", largest = tile.largest) {
