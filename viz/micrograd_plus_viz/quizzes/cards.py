@@ -372,7 +372,7 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
 def slips_of(number: float, lead: str = "") -> Iterable[tuple[float, str]]:
     """Yield a number with the other sign, doubled, and halved, each with a hint.
 
-    `lead` says how to find the number: who only hears of a factor of 2 need not think.
+    `lead` says how to find the number. A factor of 2 alone would give it away.
     """
     yield -number, "The size is right. Look at the sign."
     for slip in (2 * number, number / 2):
