@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice
 from types import CodeType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from ..core.backward import Part
 from ..core.variable import Variable
@@ -82,10 +82,10 @@ def _members(value: Any) -> Iterable[tuple[str, Any]]:
     """Yield the members of a list, a tuple, a dictionary or an object of a class of the user's, each with what its
     program writes behind the whole: `[0]`, `["W1"]`, `.w`."""
     if isinstance(value, (list, tuple)):
-        return ((f"[{index}]", each) for index, each in enumerate(value))
+        return ((f"[{index}]", each) for index, each in enumerate(cast("list[Any]", value)))
     if isinstance(value, dict):
-        return ((f"[{_key_text(key)}]", each) for key, each in value.items())
-    attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(type(value)) else {}
+        return ((f"[{_key_text(key)}]", each) for key, each in cast("dict[Any, Any]", value).items())
+    attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(value.__class__) else {}
     return ((f".{name}", each) for name, each in attributes.items() if not name.startswith("_"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from .parts import JournalEntry, Step, TraceParts
 from .values import Stored, array_of, has_same_entries, number_text, value_to_dict
@@ -112,6 +112,6 @@ def _entry_text(entry: Any) -> str:
     """Return an entry of a stored value: a number, a truth value, a word such as nan, or the parts of a complex
     number."""
     if isinstance(entry, list):
-        real, imaginary = map(float, entry)
+        real, imaginary = map(float, cast("list[Any]", entry))
         return number_text(complex(real, imaginary))
     return str(entry) if isinstance(entry, (bool, str)) else number_text(entry)

@@ -85,7 +85,7 @@ class OnArrays(w1_scalar_mlp.Ours):
         self.example = mg.compile(self.example_on(self.model), batch=True)
 
     @staticmethod
-    def example_on(model: object) -> object:
+    def example_on(model: Any) -> Any:
         """Return the step for one example."""
 
         def example(point: list, side: float) -> object:

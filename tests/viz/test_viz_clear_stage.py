@@ -45,7 +45,7 @@ def start_of(program, width):
     return float(re.search(r"scale\(([\d.]+)\)", view.transform)[1]), nodes
 
 
-def test_a_large_screen_shows_larger_nodes():
+def test_a_drawing_is_as_large_as_its_screen():
     def chain():
         y = mg.tensor(0.7, requires_grad=True)
         with mg.record() as trace:
@@ -55,6 +55,7 @@ def test_a_large_screen_shows_larger_nodes():
         return trace
 
     assert start_of(chain, 1920)[0] > 1.4 * start_of(chain, 1280)[0]
+    assert start_of(chain, 420)[0] > 0.55, "forty numbers in rows fill a phone"
 
 
 def test_arrays_have_tiles_on_phones():

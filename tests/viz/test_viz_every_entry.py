@@ -154,3 +154,13 @@ def test_rounds_begin_with_the_loop_below_its_network():
     assert [[moment.word for moment in each.before] for each in rounds] == [[], ["zero_grad"], ["zero_grad"]]
     assert [[moment.word for moment in each.after] for each in rounds] == [["step"]] * 3
     assert re.search("zero_grad cleared", rounds[1].before[0].say)
+
+
+def test_a_value_made_under_no_grad_shows_the_gradient_that_it_keeps():
+    a, b = Value(2.0), Value(3.0)
+    with mg.record() as trace:
+        with mg.no_grad():
+            c = a * 2.0
+        (c * b).backward()
+        (b * b + c).backward()
+    assert not differences_of(trace)

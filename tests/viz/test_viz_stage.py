@@ -96,7 +96,7 @@ APART = """() => {
         return box.x >= stage.x - 1 && box.right <= stage.right + 1 && box.y >= stage.y - 1
             && box.bottom <= stage.bottom + 1; };
     let apart = 0;
-    const every = Math.ceil(slider.max / 60);
+    const every = Math.ceil(slider.max / 24);
     let count = 0;
     for (let k = 1; k <= Number(slider.max); k += every, count += 1) {
         slider.value = String(k);
@@ -361,3 +361,19 @@ def test_keys_step_after_a_click_on_a_node_in_a_notebook(page):
         step = int(page.locator(".counter").inner_text().split()[0])
         page.keyboard.press("ArrowRight")
         expect(page.locator(".counter")).to_have_text(f"{step + 1} / 6")
+
+
+RISE = """all => all.map((each) => {
+    const [base, script] = [...each.children].map((part) => part.getBoundingClientRect());
+    return (base.top - script.top) / parseFloat(getComputedStyle(each).fontSize); })"""
+
+
+def test_a_superscript_is_not_far_above_its_letter(open_player):
+    x, weight = (mg.tensor(np.ones((2, 2)), requires_grad=True) for _ in range(2))
+    with mg.record() as trace:
+        (x @ weight).sum().backward()
+    page = open_player(trace, details=False)
+    page.locator(".slider").fill("2")
+    expect(page.locator(".edge-formula msup")).to_have_text("weight⊤")
+    (rise,) = page.locator(".edge-formula msup").evaluate_all(RISE)
+    assert 0.1 < rise < 0.45, "an exponent of KaTeX begins 0.4 of its letter's size above it"

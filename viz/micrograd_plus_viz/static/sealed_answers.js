@@ -72,7 +72,8 @@ function readNumber(text) {
 
 // Reads a number with its digits in groups of three: 2 048, 2,048, 300_000.
 function readGrouped(text) {
-  const groups = text.trim().replaceAll("\u2212", "-").match(/^([+-]?[1-9]\d{0,2})((?:[,\s_\u0027\u2019]\d{3})+)(\.\d+)?$/);
+  const groups = text.trim().replaceAll("\u2212", "-")
+    .match(/^([+-]?[1-9]\d{0,2})((?:[,\s_\u0027\u2019]\d{3})+)(\.\d+)?$/);
   return groups ? Number(groups[1] + groups[2].replace(/\D/g, "") + (groups[3] ?? "")) : null;
 }
 
