@@ -28,7 +28,7 @@ SWITCHES = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
-PATIENCE = 30_000
+PATIENCE = 90_000
 """Milliseconds that a test waits for a page, enough for a busy machine."""
 
 
@@ -63,6 +63,7 @@ def page(chromium: Any) -> Iterator[Any]:
     """
     if not KEPT:
         context = chromium.new_context()
+        context.set_default_timeout(PATIENCE)
         opened = context.new_page()
         KEPT.append((context, opened, watch_page(opened)))
     context, opened, troubles = KEPT[0]

@@ -33,7 +33,7 @@ async (plans) => {
     } else {
       root.querySelectorAll(cell === undefined ? ".choice" : "[role=gridcell]")[press ?? cell].click();
     }
-    for (let turn = 0; turn < 4000; turn += 1) {
+    for (let turn = 0; turn < 12000; turn += 1) {
       if (!["waiting", ""].includes(feedback.textContent)) return feedback.textContent;
       await pause(turn < 50 ? 0 : 5);
     }

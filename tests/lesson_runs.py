@@ -84,7 +84,7 @@ class Lesson:
         """Return the solution of a cell that the reader completes."""
         return next(each.source for each in self.completed_book.cells if each.id == cell.id)
 
-    def run(self, book: Any, kernels: WarmProcess) -> tuple[list[Any], dict[str, Any]]:
+    def run(self, book: Any, kernels: WarmProcess | None) -> tuple[list[Any], dict[str, Any]]:
         """Run a notebook in an empty folder, and return its cells and what its kernel noted."""
         run = Path(tempfile.mkdtemp(dir=self.folder))
         (run / "empty").mkdir()

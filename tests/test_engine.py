@@ -320,7 +320,7 @@ def test_an_error_inside_a_mode_closes_it():
 
 def test_threads_do_not_see_each_others_no_grad():
     x = leaf([1.0, 2.0])
-    barrier = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2, timeout=120)
     wanted = {}
 
     def work(quiet):

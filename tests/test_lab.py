@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -134,14 +133,14 @@ def free_port() -> int:
 
 
 def wait_for(lab: Lab, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait up to two minutes for the server; if it does not answer, fail with its output."""
-    for _ in range(600):
+    """Wait up to five minutes for the server; if it does not answer, fail with its output."""
+    for _ in range(1500):
         if server.poll() is not None:
             break
         try:
             urllib.request.urlopen(lab.url("api/status"), timeout=5).close()  # noqa: S310 - of this machine
             return
-        except urllib.error.URLError:
+        except OSError:
             time.sleep(0.2)
     pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
 

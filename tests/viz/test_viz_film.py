@@ -60,12 +60,12 @@ def network(rounds, rows=4, width=3):
 
 @pytest.mark.browser
 def test_each_moment_of_each_round_shows_the_engines_numbers(page, tmp_path):
-    trace, seen = train(7)
+    trace, seen = train(4)
     film = timeline.load_film(trace)
     w = next(node["id"] for node in film["nodes"] if node["title"] == "w")
     page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
     page.set_viewport_size({"width": 1280, "height": 720})
-    for round_number in range(7):
+    for round_number in range(4):
         for place, word in enumerate(MOMENTS):
             page.get_by_label(f"Round {round_number + 1}: {word}", exact=True).click()
             if word == "backward":

@@ -96,7 +96,7 @@ APART = """() => {
         return box.x >= stage.x - 1 && box.right <= stage.right + 1 && box.y >= stage.y - 1
             && box.bottom <= stage.bottom + 1; };
     let apart = 0;
-    const every = Math.ceil(slider.max / 60);
+    const every = Math.ceil(slider.max / 24);
     let count = 0;
     for (let k = 1; k <= Number(slider.max); k += every, count += 1) {
         slider.value = String(k);
