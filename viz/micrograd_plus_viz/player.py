@@ -13,8 +13,10 @@ MODULES = (
     "show.js", "names.js", "tiles.js", "panel.js", "layout.js", "routes.js", "nodes.js", "camera.js",
     "placing.js", "links.js", "graph.js", "clock.js", "free_room.js", "event.js", "program.js", "controls.js",
     "host.js", "walk_state.js", "steps.js", "around.js", "deltas.js", "timeline.js", "player.js", "bytes.js",
-    "unpack.js", "entry.js",
+    "unpack.js", "together.js",
 )  # fmt: skip
+ALONE = ("on_page.js", "widget.js")
+"""Modules for pages and widgets. The output of a notebook does not need them."""
 QUIZ = ("sealed_answers.js", "cells.js", "quiz.js")
 CARDS = ("show.js", "host.js", "sealed_answers.js", "bytes.js", "unpack.js", "cells.js", "ask.js")
 """The modules of question cards, which have no graph."""
@@ -34,11 +36,14 @@ _CONSTANT = re.compile(r'(?<!")\b(?:[A-Z]+(?:_[A-Z]+)+|[A-Z]{5,})\b')
 
 
 @cache
-def player_source(with_quiz: bool = False) -> str:
-    """Return the player as one ES module: the style sheet as a string, then all modules in order."""
-    sheets, modules = ("stage.css", "player.css", "timeline.css"), MODULES
+def player_source(with_quiz: bool = False, in_output: bool = False) -> str:
+    """Return the player as one ES module: the style sheet as a string, then all modules in order.
+
+    `in_output` leaves out the modules for pages and widgets.
+    """
+    sheets, modules = ("stage.css", "player.css", "timeline.css"), MODULES if in_output else (*MODULES, *ALONE)
     if with_quiz:
-        sheets, modules = (*sheets, "quiz.css"), (*MODULES, *QUIZ)
+        sheets, modules = (*sheets, "quiz.css"), (*modules, *QUIZ)
     return "\n".join([_constant_of_styles(*sheets), *map(text, modules)])
 
 
@@ -71,7 +76,7 @@ def compressed_player(with_quiz: bool = False) -> str:
 
     A third of the size, which matters because each output of a notebook has its own copy.
     """
-    plain = player_source(with_quiz).replace("export default", "const widget =").replace("export ", "")
+    plain = player_source(with_quiz, in_output=True).replace("export ", "")
     code = one_line(plain) + f" return {{ mount, unpack, mountTogether{', mountQuiz' * with_quiz} }};"
     return pack(code)
 
@@ -79,7 +84,7 @@ def compressed_player(with_quiz: bool = False) -> str:
 @cache
 def compressed_slider() -> str:
     """Return the player with recorded sliders as `compressed_player` returns it."""
-    plain = "\n".join([player_source(), text("slider.js")]).replace("export default", "const widget =")
+    plain = "\n".join([player_source(in_output=True), text("slider.js")])
     code = one_line(plain.replace("export ", "")) + " return { mountSlider, unpack };"
     return pack(code)
 

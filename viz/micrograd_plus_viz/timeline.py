@@ -105,7 +105,7 @@ class _Graph:
         self.ranges = [*pairwise([*firsts, len(trace["steps"])])]
 
     def _shape(self, walk: int) -> Any:
-        """Return what the steps of equal walks have in common."""
+        """Return the parts that the steps of equal walks share."""
         start, stop = self.ranges[walk]
         each, nodes = self.trace["walks"][walk], self.trace["nodes"]
         steps = self.trace["steps"][start:stop]
@@ -150,7 +150,7 @@ class _Graph:
         return orders
 
     def _has_other_parameters(self, match: dict[int, int]) -> bool:
-        """Return whether a round uses a leaf of the first round in the place of another one, or a parameter with
+        """Return whether a round uses a leaf of the first round instead of another one, or a parameter with
         another name."""
         nodes, used = self.trace["nodes"], {*match.values()}
         return any(

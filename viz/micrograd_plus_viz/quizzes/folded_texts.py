@@ -1,4 +1,4 @@
-"""Texts of a lesson's questions, folded in its notebook, so that nobody reads an answer by accident.
+"""Texts of a lesson's questions, folded in its notebook, so that no answer is read by accident.
 
 The source of a lesson has answers and reasons in plain text. Its notebook has them in base64, until the card seals
 them. This is a curtain, not a lock.

@@ -33,8 +33,10 @@ function formsOf(line, k, inOwn = false) {
   if (scale) return [line, scale, scale.replace(/has |\d+ of \d+ (?:is|are) | of \d+/g, ""),
     /^\(.*?\)/.exec(line)?.[0] ?? scale];
   const short = shortenNumber(line, k);
-  if (k !== 0) return [line, short, ...short.endsWith("\u2248 0") ? [short.replace(/^\w+ /, "")] : [], ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/,
-    " \u2026")] : []];
+  if (k !== 0) {
+    return [line, short, ...short.endsWith("\u2248 0") ? [short.replace(/^\w+ /, "")] : [],
+      ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/, " \u2026")] : []];
+  }
   const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
   if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
   const [, count] = /^\w+ (#\d+)$/.exec(line) ?? [];
