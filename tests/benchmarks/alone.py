@@ -13,8 +13,8 @@ import numpy as np
 from .harness import in_fresh_process, sample
 from .peers import ByHand, with_program
 
-PAIRS, LONGEST = 7, 60_000
-"""How many pairs of processes, and the longest variable that is added to their environments."""
+PAIRS, MOST_VARIABLES, LONGEST = 7, 20, 1000
+"""How many pairs of processes, and how many variables of which length are added to their environments at most."""
 
 
 def measure_step(module_name: str, kind: str) -> float:
@@ -30,13 +30,15 @@ def measure_step(module_name: str, kind: str) -> float:
 def compare_processes(module_name: str) -> float:
     """Return the time of a program over NumPy by hand, each in fresh processes: the median of several ratios.
 
-    With an environment of some lengths, a small block of the process lies above the arrays by hand, and glibc cannot
-    give them back. Processes of one shell share its environment, so each pair here has one of another length.
+    With some environments, a small block of the process lies above the arrays by hand, and glibc cannot give them back.
+    Processes of one shell share its environment, so each pair here has variables of its own.
     """
-    ratios = []
-    for length in np.random.default_rng(0).integers(1, LONGEST, size=PAIRS).tolist():
+    ratios, rng = [], np.random.default_rng(0)
+    for _ in range(PAIRS):
+        lengths = rng.integers(1, LONGEST, size=rng.integers(MOST_VARIABLES)).tolist()
+        variables = {f"PADDING_{i}": "x" * length for i, length in enumerate(lengths)}
         times = [
-            in_fresh_process("-m", "benchmarks.alone", module_name, kind, PADDING="x" * length)
+            in_fresh_process("-m", "benchmarks.alone", module_name, kind, **variables)
             for kind in ("written", "by hand")
         ]
         ratios.append(times[0] / times[1])

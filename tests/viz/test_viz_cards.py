@@ -20,7 +20,7 @@ CARDS = {
     "number": (
         viz.ask("Slope of x² at 3?", 6, wrong={9: "That is x² itself."}, why=WHY),
         [("9", "That is x² itself."), ("six", "A number, or a fraction"), ("nan", "Try again"), ("-6", "the sign"),
-         ("12", "twice as much"), ("3", "half of what")],
+         ("12", "a factor of 2. Try again"), ("3", "a factor of 2. Try again")],
         ["6", "12/2", "6,05"],
     ),
     "numbers": (
@@ -49,6 +49,13 @@ def open_card(page, tmp_path):
         return page, page.locator(".card-feedback")
 
     return open_card
+
+
+def test_a_card_with_many_right_entries_names_some_of_them():
+    right = [(0, 0), (0, 1), (0, 2), (1, 1)]
+    some = cards.answers_for(right, {}, None, PICTURE, 0.02).text_of_right()
+    assert some == "one of 4 entries, such as [0, 0], [0, 1] and [0, 2]"
+    assert cards.answers_for(set(right), {}, None, PICTURE, 0.02).text_of_right().endswith("[0, 2] and [1, 1]")
 
 
 @pytest.mark.browser

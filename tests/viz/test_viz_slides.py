@@ -114,6 +114,9 @@ def test_long_code_below_a_question_begins_a_slide():
     assert [len(each) for each in above] == [2, 2]
     assert "x = 1" in below[1][1]
     assert len(slides.group_cells([heading, asked, short])) == 1
+    code.outputs = [nbformat.v4.new_output("display_data", {"text/html": "<table></table>"})]
+    assert slides.group_cells([heading, code])[0][1:] == ["<table></table>"], "a table says what its code draws"
+    assert len(slides.group_cells([heading, asked, code])) == 2
 
 
 def test_a_notebook_without_slides_gets_a_sentence(tmp_path):

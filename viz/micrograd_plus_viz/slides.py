@@ -24,7 +24,7 @@ PLAYER = "data-mgp="
 """What the HTML of players and questions has, and no other."""
 CODE = '<pre class="code">'
 MOST_LINES = 5
-"""The lines of code that fit below a player or a question."""
+"""The lines of code that fit beside a player, a question or a picture."""
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>', re.DOTALL)
 
 
@@ -61,8 +61,8 @@ def write_slides(notebook: str | os.PathLike[str], path: str | os.PathLike[str])
 def group_cells(cells: Iterable[Any]) -> list[list[str]]:
     """Return the slides, each as a list of HTML texts.
 
-    A heading begins a slide. So does a player or a question, unless there is only the heading above it, and long code
-    below one.
+    A heading begins a slide. So does a player or a question, unless there is only the heading above it. A slide has
+    room for one large part: a player, a question, a picture, a table or long code.
     """
     slides: list[list[str]] = []
     heading = ""
@@ -71,24 +71,35 @@ def group_cells(cells: Iterable[Any]) -> list[list[str]]:
         if found:
             heading = found[0]
             slides.append([part])
-        elif not slides or (PLAYER in part and slides[-1] != [heading]) or is_below_player(part, slides[-1]):
+        elif not slides or (PLAYER in part and slides[-1] != [heading]) or is_full(slides[-1], part):
             slides.append([heading, part])
         else:
             slides[-1].append(part)
     return slides
 
 
-def is_below_player(part: str, slide: list[str]) -> bool:
-    """Return whether a part is code of many lines, and the slide has a player or a question already."""
-    return part.startswith(CODE) and part.count("\n") > MOST_LINES and any(PLAYER in each for each in slide)
+def is_full(slide: list[str], part: str) -> bool:
+    """Return whether a slide has no room for one more part."""
+    return is_large(part) and any(map(is_large, slide))
+
+
+def is_large(part: str) -> bool:
+    """Return whether a part of a slide is a player, a question, a picture, a table, or code of many lines."""
+    is_long_code = part.startswith(CODE) and part.count("\n") > MOST_LINES
+    return PLAYER in part or part.lstrip().startswith(("<img", "<table", "<svg")) or is_long_code
 
 
 def render_cell(cell: Any) -> Iterator[str]:
-    """Yield the parts of a cell as HTML: its text, or its code and its outputs. The code of a question is left out."""
+    """Yield the parts of a cell as HTML: its text, or its code and its outputs.
+
+    The code of a question is left out, and long code that draws a picture or a table.
+    """
     if cell.cell_type == "markdown":
         yield render_markdown(cell.source).strip()
         return
-    if "ask" not in cell.metadata.get("tags", []):
+    draws = any({"text/html", "image/png"} & {*output.get("data", {})} for output in cell.outputs)
+    is_shown = not draws or len(cell.source.splitlines()) <= MOST_LINES
+    if is_shown and "ask" not in cell.metadata.get("tags", []):
         yield f"{CODE}{escape(cell.source)}</pre>"
     for output in cell.outputs:
         if output.output_type == "stream":

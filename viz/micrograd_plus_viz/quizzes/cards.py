@@ -25,6 +25,7 @@ TOLERANCE = 0.02
 GIVEN_UP = "show me"
 MOST_CELLS = 1024
 MOST_CHOICES = 8
+MOST_ENTRIES = 3
 DIGITS_OF_MANY = 3
 NOTES = {
     "number": "A number, or a fraction such as 1/3. Within {tolerance} % is right.",
@@ -189,7 +190,7 @@ class NumberAnswers(Answers):
 
     def slips(self) -> Iterable[tuple[Any, str]]:
         """Return the number with the other sign, doubled, and halved."""
-        return slips_of(self.right)
+        return slips_of(self.right, self.to_others)
 
     def parts(self) -> dict[str, Any]:
         """Return what else the page needs."""
@@ -322,6 +323,12 @@ class CellAnswers(Answers):
             raise TypeError(f"right is a set of entries, so wrong answers must be tuples of entries; got {answer!r}")
         return [";".join(self.place_text(each) for each in sorted(answer))]
 
+    def text_of_right(self) -> str:
+        """Return the right answer in words. If many entries are right by themselves, these are some of them."""
+        rest = self.right[MOST_ENTRIES:] if self.form == "cell" else []
+        some = self.word(self.right[: len(self.right) - len(rest)])
+        return f"one of {len(self.right)} entries, such as {some}" if rest else some
+
     def place_text(self, answer: Any) -> str:
         """Return an entry as text."""
         place, shape = (answer,) if isinstance(answer, int) else tuple(answer), self.picture["shape"]
@@ -362,11 +369,14 @@ def answers_for(right: Any, hints: Mapping[Any, str], choices: Any, picture: Any
     return found
 
 
-def slips_of(number: float) -> Iterable[tuple[float, str]]:
-    """Yield a number with the other sign, doubled, and halved, each with a hint."""
+def slips_of(number: float, lead: str = "") -> Iterable[tuple[float, str]]:
+    """Yield a number with the other sign, doubled, and halved, each with a hint.
+
+    `lead` says how to find the number. A factor of 2 alone would give it away.
+    """
     yield -number, "The size is right. Look at the sign."
-    yield 2 * number, "That is twice as much as it should be."
-    yield number / 2, "That is half of what it should be."
+    for slip in (2 * number, number / 2):
+        yield slip, f"That is off by a factor of 2. {lead}".rstrip()
 
 
 def check_choices(right: Any, choices: Any) -> tuple[Any, list[str]]:

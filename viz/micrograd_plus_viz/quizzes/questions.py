@@ -150,6 +150,7 @@ def gradient(context: StepContext) -> Question | None:
     part, about = _part(exact)
     right = part(exact)
     noise = NOISE * max((abs(part(x)) for x in _others(context, ("before", "contribution"), place)), default=0)
+    lead = _how_to_find_gradient(context, name)
     what = f"{about}{name}the {context.word} of {context.receiver}"
     question = Question(
         context.at,
@@ -158,13 +159,13 @@ def gradient(context: StepContext) -> Question | None:
         "number",
         accepted_bins(right, context.tolerance, noise),
         f"{what[0].upper()}{what[1:]} is {number(_word(right))}.",
-        _how_to_find_gradient(context, name),
+        lead,
         width=width(context.tolerance),
         note=f"A number, or a fraction such as 1/3. Within {number(100 * context.tolerance)} % is right.",
     )
     for answer, text in _add_candidates(context, after["shape"], place):
         question.hint(accepted_bins(part(answer), context.tolerance), text, number(_word(part(answer))))
-    for answer, text in _by_mistake(context, place, part, right):
+    for answer, text in _by_mistake(context, place, part, right, lead):
         question.hint(accepted_bins(answer, context.tolerance), text, number(_word(answer)))
     question.right_word = number(_word(right))
     return question
@@ -284,9 +285,9 @@ def _others(context: StepContext, names: Iterable[str], place: int) -> list[Any]
 
 
 def _by_mistake(
-    context: StepContext, place: int, part: Callable[[Any], float], right: float
+    context: StepContext, place: int, part: Callable[[Any], float], right: float, lead: str
 ) -> Iterable[tuple[float, str]]:
-    """Yield the results of common mistakes, with hints."""
+    """Yield the results of common mistakes, with hints; `lead` is the way to the right one."""
     had = [part(x) for x in _others(context, ["before"], place)]
     base = had[0] if had else 0.0
     if had:
@@ -306,7 +307,7 @@ def _by_mistake(
         after = context.value("after")
         copies = len(raw["data"]) / max(1, entries(after) or 1)
         yield base + (right - base) / copies, "Take the sum over the copies, not the average."
-    yield from slips_of(right)
+    yield from slips_of(right, lead)
 
 
 def _add_candidates(context: StepContext, dims: list[int], place: int) -> Iterable[tuple[Any, str]]:
