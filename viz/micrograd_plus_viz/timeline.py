@@ -278,15 +278,15 @@ class _Between:
         """
         made = [node for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
         first = self.trace["nodes"][min(made)]["lines"][::-1] if made else []
-        journal = self.trace["journal"]
-        values = (at for at in range(start, stop) if made and _computes(journal[at], min(made)))
+        entries = self.trace["journal"]
+        values = (at for at in range(start, stop) if made and _computes(entries[at], min(made)))
         for at in range(next(values, stop) - 1, start - 1, -1):
-            entry = journal[at]
-            if entry["of"] is None or not entry["lines"]:
+            entry = entries[at]
+            if not journal.is_change(entry) or not entry["lines"]:
                 continue
             places = [self.trace["sites"][line] for line in entry["lines"][::-1]]
             differ = [(a, b) for a, b in zip(places, first, strict=False) if _place(a) != _place(b)]
-            is_before = _place(differ[0][0]) < _place(differ[0][1]) if differ else entry["kind"] == "clear"
+            is_before = _place(differ[0][0]) < _place(differ[0][1]) if differ else entry["kind"] in ("clear", "draw")
             if not is_before:
                 return at + 1
         return start
@@ -337,7 +337,7 @@ class _Between:
                 continue
             if alike and (entry["kind"], entry["by"]) != (alike[0]["kind"], alike[0]["by"]):
                 finish()
-            if entry["of"] is not None:
+            if journal.is_change(entry):
                 self._carry_out(entry)
                 alike.append(entry)
         finish()
