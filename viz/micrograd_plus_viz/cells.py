@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from .trace_input import Trace
 
 WRITTEN = 16
@@ -21,6 +23,8 @@ MANY = 256
 CELLS = 1024
 BUDGET = 60_000
 """Maximum number of cells on a page. Above it, each cell covers a larger block."""
+POWERS = np.array([float(f"1e{k}") for k in range(23)])
+"""The powers of ten that floats have exactly."""
 COARSER = (400, 256, 144, 100, 64)
 
 
@@ -64,6 +68,8 @@ def count_not_finite(value: Trace) -> Trace | None:
     """Return the numbers of nan and infinite entries, or None if all are finite."""
     if counted := value.get("odd"):
         return counted
+    if value.get("nan") == value.get("inf") == 0:
+        return None
     data = value["data"] or (_cells(value) or {"data": []})["data"]
     entries = [part for entry in data for part in (entry if isinstance(entry, list) else [entry])]
     nans, infinities = entries.count("nan"), sum(x in ("inf", "-inf") for x in entries if isinstance(x, str))
@@ -101,7 +107,9 @@ def round_entries(data: Iterable[Any]) -> list[Any]:
     """Round entries to the digits that a picture needs."""
     entries = list(data)
     digits = DIGITS if len(entries) <= MANY else DIGITS_OF_MANY
-    return [_round_to(x, digits) for x in entries]
+    return _round_floats(entries, digits) if {*map(type, entries)} == {float} else [
+        _round_to(x, digits) for x in entries
+    ]  # fmt: skip
 
 
 def _cells(value: Trace) -> Trace | None:
@@ -120,6 +128,36 @@ def _cells_per_value(sizes: list[int], spelled: int, budget: int) -> int:
 
 def _part(i: int, parts: int, length: int) -> range:
     return range(i * length // parts, (i + 1) * length // parts)
+
+
+def mantissas(x: Any, digits: int) -> tuple[Any, Any, Any]:
+    """Return floats as integers of so many digits: the integers, their exponents, and where both are certain.
+
+    They are not certain of 0, of very large or small numbers, and where rounding decides between two integers.
+    """
+    with np.errstate(all="ignore"):
+        exponents = np.floor(np.log10(abs(x)))
+        places = digits - 1 - exponents
+        is_near = abs(places) < len(POWERS)
+        places = np.where(is_near, places, 0).astype(int)
+        exact = np.where(places < 0, x / POWERS[abs(places)], x * POWERS[abs(places)])
+        whole = np.rint(exact)
+        is_certain = is_near & (abs(abs(exact - whole) - 0.5) > 1e-6)
+    return whole, exponents, is_certain & (abs(whole) >= POWERS[digits - 1]) & (abs(whole) < POWERS[digits])
+
+
+def _round_floats(entries: list[float], digits: int) -> list[Any]:
+    """Round numbers as `_round_to` does, a hundred at once."""
+    x = np.array(entries)
+    whole, exponents, is_certain = mantissas(x, digits)
+    ends_with_five = np.any([abs(whole) % 10**k == 5 * 10 ** (k - 1) for k in range(1, digits + 1)], axis=0)
+    places = np.where(is_certain, digits - 1 - exponents, 0).astype(int)
+    near = np.where(places < 0, whole * POWERS[abs(places)], whole / POWERS[abs(places)])
+    is_slow = ~is_certain | (ends_with_five & (near != x))
+    rounded: list[Any] = [int(y) if y == int(y) and abs(y) < 1e6 else y for y in np.where(is_slow, 0.0, near).tolist()]
+    for place in np.flatnonzero(is_slow).tolist():
+        rounded[place] = _round_to(entries[place], digits)
+    return rounded
 
 
 def _round_to(x: Any, digits: int) -> Any:
