@@ -25,6 +25,8 @@ BUDGET = 60_000
 """Maximum number of cells on a page. Above it, each cell covers a larger block."""
 POWERS = np.array([float(f"1e{k}") for k in range(23)])
 """The powers of ten that floats have exactly."""
+MOST_CERTAIN = 12
+"""How many digits an integer has at most whose rounding is certain."""
 COARSER = (400, 256, 144, 100, 64)
 
 
@@ -59,7 +61,7 @@ def page_value(value: Trace, most: int = CELLS) -> Trace:
         reduced["cells"] = coarsen(cells, most)
         reduced["corner"] = corner and corner | {"data": round_entries(corner["data"])}
     if statistics := value.get("statistics"):
-        reduced["statistics"] = {name: _round_to(x, 6) for name, x in statistics.items()}
+        reduced["statistics"] = {name: round_to(x, 6) for name, x in statistics.items()}
     reduced["odd"] = count_not_finite(value)
     return {name: part for name, part in reduced.items() if part is not None or name == "data"}
 
@@ -107,8 +109,8 @@ def round_entries(data: Iterable[Any]) -> list[Any]:
     """Round entries to the digits that a picture needs."""
     entries = list(data)
     digits = DIGITS if len(entries) <= MANY else DIGITS_OF_MANY
-    return _round_floats(entries, digits) if {*map(type, entries)} == {float} else [
-        _round_to(x, digits) for x in entries
+    return round_floats(entries, digits) if {*map(type, entries)} == {float} else [
+        round_to(x, digits) for x in entries
     ]  # fmt: skip
 
 
@@ -146,28 +148,33 @@ def mantissas(x: Any, digits: int) -> tuple[Any, Any, Any]:
     return whole, exponents, is_certain & (abs(whole) >= POWERS[digits - 1]) & (abs(whole) < POWERS[digits])
 
 
-def _round_floats(entries: list[float], digits: int) -> list[Any]:
-    """Round numbers as `_round_to` does, a hundred at once."""
+def round_floats(entries: list[float], digits: int) -> list[Any]:
+    """Round numbers as `round_to` does, a hundred at once."""
     x = np.array(entries)
     whole, exponents, is_certain = mantissas(x, digits)
     ends_with_five = np.any([abs(whole) % 10**k == 5 * 10 ** (k - 1) for k in range(1, digits + 1)], axis=0)
     places = np.where(is_certain, digits - 1 - exponents, 0).astype(int)
     near = np.where(places < 0, whole * POWERS[abs(places)], whole / POWERS[abs(places)])
-    is_slow = ~is_certain | (ends_with_five & (near != x))
-    rounded: list[Any] = [int(y) if y == int(y) and abs(y) < 1e6 else y for y in np.where(is_slow, 0.0, near).tolist()]
-    for place in np.flatnonzero(is_slow).tolist():
-        rounded[place] = _round_to(entries[place], digits)
+    rounded: list[Any] = [int(y) if y == int(y) and abs(y) < 1e6 else y for y in near.tolist()]
+    for place in np.flatnonzero(~is_certain).tolist():
+        rounded[place] = round_to(entries[place], digits)
+    fives = np.flatnonzero(is_certain & ends_with_five & (near != x)).tolist()
+    more = max(digits + 1, MOST_PRINTED + 1)
+    again = [entries[place] for place in fives]
+    again = round_floats(again, more) if fives and more < MOST_CERTAIN else [round_to(y, more) for y in again]
+    for place, y in zip(fives, again, strict=True):
+        rounded[place] = y
     return rounded
 
 
-def _round_to(x: Any, digits: int) -> Any:
+def round_to(x: Any, digits: int) -> Any:
     if isinstance(x, list):
-        return [_round_to(part, digits) for part in x]
+        return [round_to(part, digits) for part in x]
     if isinstance(x, (bool, str, int)) or x is None:
         return x
     text = f"{x:.{digits}g}"
     near = float(text)
     # The page rounds again, to fewer digits: from 10.0350 it would make 10.04 of 10.03498. But it prints all of six.
     if near != x and text.partition("e")[0].rstrip("0").endswith("5"):
-        return _round_to(x, max(digits + 1, MOST_PRINTED + 1))
+        return round_to(x, max(digits + 1, MOST_PRINTED + 1))
     return int(near) if near == int(near) and abs(near) < 1e6 else near
