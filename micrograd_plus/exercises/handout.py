@@ -99,7 +99,8 @@ def comment(text: str) -> str:
 def share_paragraphs(exercises: Sequence[Exercise]) -> tuple[str, list[str]]:
     """Return what the prompts of a sheet say of `xp`, and the prompts without it.
 
-    Local derivatives get a shorter paragraph than whole rules. The longer one holds for both.
+    The paragraphs differ in how many functions they list. The longest holds for all: a prompt itself says which
+    functions its exercise does not offer.
     """
     parts = [each.prompt.split("\n\n") for each in exercises]
     about = [part for prompt in parts for part in prompt if part.startswith(ABOUT_XP)]

@@ -320,11 +320,12 @@ def describe_functions(functions: Sequence[str], is_local: bool) -> str:
 
     The first has the signatures of functions that NumPy does not have. A local derivative needs none for shapes.
     """
-    own = ", ".join(f"`{write_signature(each)}`{SAID.get(each.__name__, '')}" for each in OWN_FUNCTIONS
+    offered = [each for each in OWN_FUNCTIONS if each.__name__ in functions]
+    own = ", ".join(f"`{write_signature(each)}`{SAID.get(each.__name__, '')}" for each in offered
                     if not is_local or each.__name__ == "sigmoid")  # fmt: skip
     missing = [f"`{each}`" for each in sorted(FUNCTIONS.keys() - set(functions))]
-    return (f"{ABOUT_XP}, and {own}. For others, `import numpy as np`. `exercises.xp.sigmoid?` explains one of them, "
-            "and the Tab key completes `exercises.xp.`."
+    return (f"{ABOUT_XP}, and {own}. For others, `import numpy as np`. `exercises.xp.{offered[-1].__name__}?` explains "
+            "one of them, and the Tab key completes `exercises.xp.`."
             + (f"\n\nIn this exercise, `xp` does not have {join_names(missing)}." if missing else ""))  # fmt: skip
 
 
