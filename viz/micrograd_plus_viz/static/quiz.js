@@ -272,7 +272,8 @@ function knownColumn(data, { knows, lit }) {
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
   const shown = [...new Set(ends)].filter((i) => !data.nodes[i].asked);
   const values = shown.map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
-  const largest = largestOf(...[...arrived.map(([, place]) => place), knows.before].map((place) => valueAt(data, place)));
+  const gradients = [...arrived.map(([, place]) => place), knows.before].map((place) => valueAt(data, place));
+  const largest = largestOf(...gradients);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
   const secret = (word) => cardFrame(named(word), null, missing("its shape is asked for"));
