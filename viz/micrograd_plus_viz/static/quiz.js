@@ -280,9 +280,9 @@ function knownColumn(data, { knows, lit }) {
   const nothing = (word) => cardFrame(named(word), null, missing("nothing yet"));
   const held = (i, word, place) => (place === null ? nothing(word) : data.nodes[i].asked || !valueAt(data, place)
     ? secret(word) : card(named(word), valueAt(data, place), largest, room));
+  const cards = values.map(([name, value]) => card(named(name), value, largestOf(value), room));
   return make("div", "column scroller known", section("numbers", "Known values",
-    make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
-      largestOf(value), room))),
+    ...cards.length ? [make("p", "title small", "Values"), make("div", "cards", ...cards)] : [],
     make("p", "title small", `The ${lit.back ? "gradient" : "tangent"} that has arrived`), make("div", "cards",
       ...arrived.map(([name, place]) => held(lit.from, arrived.length > 1 ? name : data.names[lit.from], place)),
       held(lit.to, data.names[lit.to], knows.before))));
