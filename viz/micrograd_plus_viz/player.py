@@ -58,14 +58,15 @@ def one_line(source: str) -> str:
     """Return JavaScript without comments, line breaks and spaces that it does not need, with short names of constants.
 
     The source must end every statement with a semicolon, have no empty statement and no line break in a template, and
-    start comments at the beginning of a line; ValueError otherwise. Notebook output must be one line, because JupyterLite
-    joins lines with commas (jupyterlite#1105).
+    start comments at the beginning of a line, otherwise it raises ValueError. Notebook output must be one line, because
+    JupyterLite joins lines with commas (jupyterlite#1105).
     """
     lines = [line.strip() for line in source.splitlines()]
     pieces = _LITERAL.split(" ".join([line for line in lines if line and not line.startswith("//")]))
     code = _SLOT.join(pieces[::2])  # every second piece is a literal
     if "//" in code or "/*" in code:
-        raise ValueError(f"a comment behind code would hide the rest of the line: write it above, got {_around(code)!r}")
+        found = _around(code)
+        raise ValueError(f"a comment behind code would hide the rest of the line: write it above, got {found!r}")
     pieces[::2] = "".join(_SIGN.split(code)).replace(";}", "}").split(_SLOT)
     code = "".join(pieces)
     short = {name: f"${k:x}" for k, name in enumerate(sorted({*_CONSTANT.findall(code)}))}
