@@ -155,8 +155,8 @@ def slide_page(slides: list[list[str]], title: str) -> str:
     )
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; script-src \'unsafe-inline\' '
-        f"'unsafe-eval'; style-src 'unsafe-inline'; img-src data:\">\n"
+        f'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; script-src \'unsafe-inline\'; '
+        f"style-src 'unsafe-inline'; img-src data:\">\n"
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
         f"<style>{text('slides.css')}</style>\n</head>\n<body>\n<main>\n{sections}\n</main>\n"
         f'<script type="module">{text("slides.js")}</script>\n</body>\n</html>\n'
