@@ -168,6 +168,7 @@ def round_floats(entries: list[float], digits: int) -> list[Any]:
 
 
 def round_to(x: Any, digits: int) -> Any:
+    """Round an entry to so many digits, or to more where the page would round it to another number than this."""
     if isinstance(x, list):
         return [round_to(part, digits) for part in x]
     if isinstance(x, (bool, str, int)) or x is None:
