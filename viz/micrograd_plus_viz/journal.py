@@ -17,7 +17,7 @@ ACTIONS = {
 }  # fmt: skip
 ENDS_A_WALK = ("hook", "accumulate", "return")
 RUNS = ("compute", "arrive", "begin", "end")
-"""Kinds of entries that are no change, but a run of values or of steps, or the border of a walk."""
+"""Kinds of entries that change nothing: runs of values and of steps, and the borders of walks."""
 
 
 class WalkState(NamedTuple):

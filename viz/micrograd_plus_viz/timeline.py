@@ -298,7 +298,7 @@ class _Between:
         return start
 
     def state(self, number: int) -> LeavesAt:
-        """Return what leaves have where the journal of the next round begins."""
+        """Return the state of the leaves at the begin of the next round's journal."""
         return LeavesAt(self.cuts[number], dict(self.gradients), dict(self.values))
 
     def follow(self, number: int) -> _State:

@@ -101,7 +101,7 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
 
 
 class LeavesAt(NamedTuple):
-    """What leaves have at a place of the journal: their gradients, and the values that have been written."""
+    """State of the leaves at a place of the journal: their gradients, and the values that the program has written."""
 
     place: int
     gradients: dict[int, int | None]
