@@ -159,8 +159,8 @@ def setitem(np: Any, x: Any, values: Any, index: Any) -> Any:
     is_same = x.dtype is getattr(values, "dtype", None)
     out = x.astype(x.dtype if is_same else np.result_type(x, values), copy=True)
     if not _names_no_place_twice(index):
-        places = np.arange(x.size).reshape(x.shape)[index].ravel()
-        if len(np.unique(places)) < places.size:
+        places = np.sort(np.arange(x.size).reshape(x.shape)[index].ravel())
+        if (places[1:] == places[:-1]).any():
             raise ValueError("the index names a place twice, so which of the values stays there is not determined")
     out[index] = values
     return out

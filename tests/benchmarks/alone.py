@@ -13,7 +13,7 @@ import numpy as np
 from .harness import in_fresh_process, sample
 from .peers import ByHand, with_program
 
-PAIRS, MOST_VARIABLES, LONGEST = 7, 20, 1000
+PAIRS, MOST_VARIABLES, LONGEST = 11, 20, 1000
 """How many pairs of processes, and how many variables of which length are added to their environments at most."""
 
 
