@@ -160,7 +160,7 @@ def setitem(np: Any, x: Any, values: Any, index: Any) -> Any:
     out = x.astype(x.dtype if is_same else np.result_type(x, values), copy=True)
     if not _names_no_place_twice(index):
         places = np.sort(np.arange(x.size).reshape(x.shape)[index].ravel())
-        if (places[1:] == places[:-1]).any():
+        if (places[1:] == places[:-1]).any().item():
             raise ValueError("the index names a place twice, so which of the values stays there is not determined")
     out[index] = values
     return out

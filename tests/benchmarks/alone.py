@@ -7,6 +7,7 @@ import importlib
 import json
 import statistics
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ PAIRS, MOST_VARIABLES, LONGEST = 11, 20, 1000
 def measure_step(module_name: str, kind: str) -> float:
     """Return the CPU time in ms of one step in this process: the median of several rounds."""
     module = importlib.import_module(f"benchmarks.{module_name}")
-    kinds = [x for x in vars(module).values() if isinstance(x, type) and issubclass(x, ByHand) and x is not ByHand]
+    classes: list[Any] = [x for x in vars(module).values() if isinstance(x, type)]
+    kinds = [x for x in classes if issubclass(x, ByHand) and x is not ByHand]
     contender = kinds[0]() if kind == "by hand" else with_program(module.Ours)()
     for _ in range(5):
         contender.step()
