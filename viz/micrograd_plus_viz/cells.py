@@ -133,7 +133,7 @@ def _part(i: int, parts: int, length: int) -> range:
 
 
 def mantissas(x: Any, digits: int) -> tuple[Any, Any, Any]:
-    """Return floats as integers of so many digits: the integers, their exponents, and where both are certain.
+    """Return floats as integers of `digits` digits: the integers, their exponents, and where both are certain.
 
     They are not certain of 0, of very large or small numbers, and where rounding decides between two integers.
     """
@@ -168,7 +168,7 @@ def round_floats(entries: list[float], digits: int) -> list[Any]:
 
 
 def round_to(x: Any, digits: int) -> Any:
-    """Round an entry to so many digits, or to more where the page would round it to another number than this."""
+    """Round an entry to `digits` digits, or to more where the page would round it to another number than this."""
     if isinstance(x, list):
         return [round_to(part, digits) for part in x]
     if isinstance(x, (bool, str, int)) or x is None:
