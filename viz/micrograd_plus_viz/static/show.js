@@ -51,9 +51,12 @@ const isScalar = (value) => value.data !== null && value.data.length === 1;
 const asNumber = (x) => (typeof x === "string" ? Number(x.replace("inf", "Infinity")) : Number(x));
 const magnitude = (x) => (Array.isArray(x) ? Math.hypot(...x.map(asNumber)) : asNumber(x));
 const entriesOf = (value) => value?.data ?? value?.cells?.data ?? [];
+// Whether a film has left out the entries of an array, and has only its statistics.
+const isDropped = (value) => Boolean(value.dropped && value.statistics);
 // The sizes of a value's largest entries: the cells of a large array have fewer digits than its statistics.
-const extremesOf = (value) => (!value || isScalar(value) ? [] : value.cells && value.cells.keeps !== "mean"
-  && value.statistics ? [value.statistics.min, value.statistics.max] : entriesOf(value));
+const extremesOf = (value) => (!value || isScalar(value) ? [] : isDropped(value) || (value.cells
+  && value.cells.keeps !== "mean" && value.statistics) ? [value.statistics.min, value.statistics.max]
+  : entriesOf(value));
 const sizeOf = (value) => extremesOf(value).map((x) => Math.abs(magnitude(x))).filter(Number.isFinite)
   .reduce((a, b) => Math.max(a, b), 0);
 // The end of the scale that some values share. Rounding errors are pale: their scale is that of the terms of their sum.

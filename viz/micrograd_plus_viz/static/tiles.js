@@ -79,7 +79,9 @@ function layTile(value, { room, side: largestSide, digits, columns: mostColumns 
     return { kind: "number", text, value, width: Math.max(34, breadthOf(text, 1, 12) + 14), height: 20 };
   }
   const whole = transposed ? turned(gridOf(value)) : gridOf(value);
-  if (!whole.data.length) return { kind: "none", text: "empty", value, width: 44, height: 20 };
+  if (!whole.data.length) {
+    return { kind: "none", text: isDropped(value) ? "\u2026" : "empty", value, width: 44, height: 20 };
+  }
   const largest = largestOf(value);
   if (whole.slices === 1 && value.data && value.data.length <= digits && whole.columns <= mostColumns) {
     const cell = Math.max(...whole.data.map((x) => breadthOf(number(x), 1, 11))) + 9;
@@ -129,7 +131,8 @@ function placeInTile(tile, k) {
 const sizeText = (largest) => number(Number(largest.toPrecision(3)));
 const plusMinus = (value) => (sizeOf(value) > 0 ? (isComplex(value) ? "up to " : "\u00b1") + sizeText(sizeOf(value))
   + (value.beside ? " \u2248 0" : "") : "0");
-const scaleText = (value) => (value.odd ? oddWords(value) : entriesOf(value).length ? plusMinus(value) : "empty");
+const scaleText = (value) => (value.odd ? oddWords(value) : entriesOf(value).length || isDropped(value)
+  ? plusMinus(value) : "empty");
 
 // A tile as a group with its upper left corner at the origin. `largest` may be a scale that several tiles share.
 function drawTile(tile, name = "", largest = tile.largest) {
