@@ -169,6 +169,21 @@ def test_two_hundred_rounds_fit_a_megabyte_and_the_page_says_what_is_missing(tmp
 
 
 @pytest.mark.browser
+def test_an_array_without_its_entries_has_a_range_and_is_not_called_empty(page, tmp_path, monkeypatch):
+    monkeypatch.setattr(timeline, "FULL_ENTRIES", 0)
+    monkeypatch.setattr(timeline, "FULL_CELLS", 1)
+    trace = network(5)
+    page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
+    page.get_by_label("Round 3: backward", exact=True).click()
+    weight = next(node.id for node in trace.nodes if node.title == "net.0.weight")
+    written = [entry.before for entry in trace.journal if entry.kind == "update" and entry.node == weight][2]
+    place = next(node["id"] for node in timeline.load_film(trace)["nodes"] if node["title"] == "net.0.weight")
+    shown = page.locator(f"#n{place}")
+    expect(shown).to_contain_text(f"±{number(float(f'{abs(written).max():.3g}'))}")
+    expect(page.locator(".drawing")).not_to_contain_text("empty")
+
+
+@pytest.mark.browser
 def test_the_page_decodes_differences_to_the_same_numbers(page):
     random = np.random.default_rng(0)
     first = [*map(float, random.normal(size=300) * 10.0 ** random.integers(-9, 9, 300)), 0.0, -0.0, 1.0]
