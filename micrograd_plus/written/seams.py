@@ -63,7 +63,6 @@ class OpenPage(Page):
         self.paper = paper_for(device)
         self.start = clock()
         self.tensors: dict[int, tuple[Any, Any, Value, bool]] = {}
-        self.nodes: dict[int, tuple[Any, Any]] = {}
         self.views: dict[int, Any] = {}
         self.variables: list[ref[Any]] = []
         self.gradients: dict[int, tuple[Any, Any, Any]] = {}
