@@ -151,6 +151,20 @@ def test_dragging_over_the_curves_goes_to_a_round(page, tmp_path):
     expect(page.locator(".curve")).to_have_count(2)
 
 
+@pytest.mark.browser
+def test_rounds_curves_and_parameter_are_on_one_screen_with_the_stage(page, tmp_path):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(viz.save(network(9), tmp_path / "film.html").as_uri())
+    other = page.locator(".curve-choice option").nth(1).inner_text()
+    page.locator(".curve-choice").select_option(other)
+    expect(page.locator(".key.parameter")).to_contain_text(other)
+    stage = page.locator(".stage").bounding_box()
+    for part in (".curves", ".curve-choice", ".program-line.current", ".moment[aria-current]", ".round-on"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] + box["width"] <= stage["x"] or box["y"] + box["height"] <= stage["y"], part
+        assert box["y"] + box["height"] <= 720
+
+
 def test_two_hundred_rounds_fit_a_megabyte_and_the_page_says_what_is_missing(tmp_path):
     film = timeline.load_film(network(200, rows=32, width=16))
     rounds = film["film"]

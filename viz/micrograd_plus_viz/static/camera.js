@@ -13,6 +13,8 @@ const OVERVIEW = [158, 64];
 // `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
 function makeCamera(svg, world, overview, scene) {
   const view = { x: 0, y: 0, scale: 1, own: false };
+  // The drawing in which a node keeps its place, at its scale.
+  let heldIn = null;
   let room = [0, 0];
   // In a narrow room, the event opens below the nodes of its step; it needs this height.
   let below = 0;
@@ -35,6 +37,7 @@ function makeCamera(svg, world, overview, scene) {
 
   function whole() {
     view.own = false;
+    heldIn = null;
     below = 0;
     show(wholeScale(), 0, MARGIN);
   }
@@ -51,7 +54,7 @@ function makeCamera(svg, world, overview, scene) {
     if (!boxes.length || !room[0]) return;
     below = Math.min(height, MOST_BELOW * room[1]);
     const fits = wholeScale();
-    const isWhole = !view.own && fits >= READABLE * growthIn(room);
+    const isWhole = !view.own && heldIn !== scene.size() && fits >= READABLE * growthIn(room);
     if (isWhole && !isNarrow()) { show(fits, 0, 0); return; }
     const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
@@ -69,8 +72,11 @@ function makeCamera(svg, world, overview, scene) {
     }
   }
 
-  // Moves the drawing so that a box is at a place of the screen.
-  const hold = (box, [x, y]) => show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
+  // Moves the drawing so that a box is at a place of the screen. Its scale stays until there is another drawing.
+  function hold(box, [x, y]) {
+    if (view.scale > wholeScale()) heldIn = scene.size();
+    show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
+  }
 
   // The overview takes the corner where it covers least. Where it would cover nodes, and in a narrow room, it is shown
   // only to those who move the drawing by hand.
