@@ -1,7 +1,7 @@
 // A training loop as one film: the player shows one moment of one round. Its bar leads to the other moments, and curves
 // below the program to the other rounds.
 
-const CELL_WIDTH = 290;
+const MOST_NEAR = 6;
 const MOST_CHANGED = 6;
 
 function mountFilm(host, data, opts = {}) {
@@ -184,7 +184,7 @@ function changePanel(data, changes) {
 
 const withoutMissing = (places) => Object.fromEntries(Object.entries(places).filter(([, place]) => place !== null));
 
-// The time line: curves over all rounds with a cursor, and the rounds around the cursor with their moments.
+// The time line: curves over all rounds with a cursor, and the moments of this round between the numbers of the others.
 function timeline(film, { go }) {
   const count = film.rounds.length;
   const svg = svgElement("svg", { class: "curves", role: "slider", tabindex: 0, "aria-label": "Round",
@@ -271,23 +271,31 @@ function timeline(film, { go }) {
   const wordsWidth = () => moments.reduce((sum, { word }) => sum + breadthOf(word, 1, 12.5) + 10, 30);
 
   function drawCells() {
-    const fits = Math.max(1, Math.min(count, Math.floor(cells.clientWidth / Math.max(CELL_WIDTH, wordsWidth()))));
-    const first = Math.min(count - fits, Math.max(0, round - Math.floor(fits / 2)));
+    const wide = breadthOf(String(film.rounds.at(-1) + 1), 1, 12.5) + 14;
+    const others = Math.max(0, Math.min(MOST_NEAR, count - 1, Math.floor((cells.clientWidth - wordsWidth()) / wide)));
+    const first = Math.min(count - 1 - others, Math.max(0, round - Math.floor(others / 2)));
     const hadFocus = cells.contains(cells.getRootNode().activeElement);
-    cells.replaceChildren(...Array.from({ length: fits }, (_, k) => cellOf(first + k)));
+    cells.replaceChildren(...Array.from({ length: others + 1 }, (_, k) => (first + k === round ? cellOf(round)
+      : numberOfRound(first + k))));
     if (hadFocus) cells.querySelector("[aria-current]")?.focus({ preventScroll: true });
+  }
+
+  // Leads to the same moment of another round.
+  function numberOfRound(k) {
+    const button = makeButton("tool other-round", () => jump(k - round), String(film.rounds[k] + 1));
+    button.setAttribute("aria-label", `Round ${film.rounds[k] + 1}`);
+    return button;
   }
 
   function cellOf(k) {
     const { before, forward, after } = film.moments[k];
     const words = [...before.slice(0, forward).map(({ word }) => word), "forward",
       ...before.slice(forward).map(({ word }) => word), "backward", ...after.map(({ word }) => word)];
-    const cell = make("div", `round${k === round ? " here" : ""}`, make("span", "round-number",
-      String(film.rounds[k] + 1)), ...words.map((word, i) => {
+    const cell = make("div", "round", make("span", "round-number", String(film.rounds[k] + 1)), ...words.map((word, i) => {
       const button = makeButton(`moment ${["forward", "backward"].includes(word) ? word : "change"}`,
         () => go(k, i), word);
       button.setAttribute("aria-label", `Round ${film.rounds[k] + 1}: ${word}`);
-      if (k === round && i === moment) button.setAttribute("aria-current", "step");
+      if (i === moment) button.setAttribute("aria-current", "step");
       return button;
     }));
     return cell;
