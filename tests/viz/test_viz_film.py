@@ -163,6 +163,7 @@ def test_dragging_over_the_curves_goes_to_a_round(page, tmp_path):
 def test_rounds_curves_and_parameter_are_on_one_screen_with_the_stage(page, tmp_path):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(viz.save(network(9), tmp_path / "film.html").as_uri())
+    page.locator(".player").press("ArrowRight")
     other = page.locator(".curve-choice option").nth(1).inner_text()
     page.locator(".curve-choice").select_option(other)
     expect(page.locator(".key.parameter")).to_contain_text(other)
