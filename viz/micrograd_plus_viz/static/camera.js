@@ -3,6 +3,9 @@
 const LARGEST = 1.5;
 const ROOM_OF_A_LAPTOP = 1050;
 const READABLE = 0.62;
+// What would be nearly in its own size has it, since smaller digits are left out. Its border is empty.
+const NEARLY_FULL = 0.985;
+const BORDER = 2 * LEAST_INSET;
 // How much larger a drawing is on a large screen.
 const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
@@ -24,7 +27,7 @@ function makeCamera(svg, world, overview, scene) {
     const changed = scale !== view.scale;
     const size = scene.size();
     const [free, freeBelow] = [0, 1].map((axis) => room[axis] - size[axis] * scale);
-    const centred = (at, left) => (left >= 0 ? left / 2 : Math.min(8, Math.max(left - 8, at)));
+    const centred = (at, left) => (left >= -BORDER ? left / 2 : Math.min(8, Math.max(left - 8, at)));
     Object.assign(view, { scale, x: centred(x, free), y: !isNarrow() ? centred(y, freeBelow)
       : Math.min(MARGIN, Math.max(0, freeBelow / 2), Math.max(freeBelow - below, y)) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
@@ -33,7 +36,10 @@ function makeCamera(svg, world, overview, scene) {
     scene.moved();
   }
 
-  const wholeScale = () => Math.min(LARGEST * growthIn(room), ...scene.size().map((side, k) => (room[k] - 4) / side));
+  function wholeScale() {
+    const scale = Math.min(LARGEST * growthIn(room), ...scene.size().map((side, k) => (room[k] - 4) / side));
+    return scale < 1 && scene.size().every((side, k) => side <= room[k] + BORDER) ? 1 : scale;
+  }
 
   function whole() {
     view.own = false;
@@ -60,7 +66,8 @@ function makeCamera(svg, world, overview, scene) {
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
     const high = room[1] - (isNarrow() ? below : 0);
-    const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
+    const close = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
+    const most = close > NEARLY_FULL && close < 1 ? 1 : close;
     const wanted = view.own ? view.scale : Math.max(fits, growthIn(room));
     const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(wanted, most);
     const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;

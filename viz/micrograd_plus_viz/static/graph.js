@@ -505,7 +505,7 @@ function drawGraph(data, act, details) {
   }
 
   function writeAll() {
-    svg.classList.toggle("small", view.scale < 0.99);
+    svg.classList.toggle("small", view.scale < 0.999);
     for (const item of items.values()) {
       if (item.kind) item.due = true;
       else writeHeading(item);
