@@ -8,6 +8,7 @@ from test_viz_files import inside_html
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from benchmarks import lecture_programs
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
 from micrograd_plus_viz import timeline, trace_input
@@ -157,6 +158,25 @@ def test_dragging_over_the_curves_goes_to_a_round(page, tmp_path):
     page.mouse.up()
     expect(page.locator(".readout")).to_contain_text("Round 7 of 9")
     expect(page.locator(".curve")).to_have_count(2)
+
+
+OUTSIDE = """() => {
+    const root = document.querySelector("#walk").shadowRoot;
+    return [...root.querySelectorAll(".drawing > .world .tile")].filter((tile) => {
+      const [box, node] = [tile, tile.closest(".node").querySelector(".body")].map((e) => e.getBoundingClientRect());
+      return box.x < node.x - 1 || box.right > node.right + 1 || box.y < node.y - 1 || box.bottom > node.bottom + 1;
+    }).map((tile) => tile.closest(".node").getAttribute("aria-label"));
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [420, 1280])
+def test_the_tiles_of_every_round_are_inside_their_nodes(page, tmp_path, width):
+    page.set_viewport_size({"width": width, "height": 860})
+    page.goto(viz.save(lecture_programs.regression(), tmp_path / "film.html").as_uri())
+    for k in range(10):
+        page.locator(".slider").fill(str(5 * k + 3))
+        assert page.evaluate(OUTSIDE) == [], f"round {k + 1}"
 
 
 @pytest.mark.browser
