@@ -25,7 +25,7 @@ STYLE = (
     ".col-md-3 { display: none; } } .walk { display: block; min-height: 690px; margin: 1rem 0 2.5rem; }</style>"
 )
 BOOT = one_line(unpacker()) + """
-const { mount, unpack } = new Function(await unzipped(document.getElementById("player-code").textContent))();
+const { mount, unpack } = await runPacked(document.getElementById("player-code").textContent);
 const near = new IntersectionObserver(async (seen) => {
   for (const { target, isIntersecting } of seen) if (isIntersecting) {
     near.unobserve(target);

@@ -7,7 +7,7 @@ async (plans) => {
   const replies = [];
 
   async function entryPoints(text) {
-    if (!codes.has(text)) codes.set(text, new Function(await unzipped(text))());
+    if (!codes.has(text)) codes.set(text, await runPacked(text));
     return codes.get(text);
   }
 

@@ -17,6 +17,9 @@ from typing import TypeGuard
 import pytest
 
 from micrograd_plus.core.define import operations
+from micrograd_plus_viz import notebook, page, player
+from micrograd_plus_viz.packing import unpack
+from micrograd_plus_viz.quizzes import output
 from staged import staged_notebooks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -445,6 +448,44 @@ def test_a_permitted_import_is_accepted(package, source):
 def test_the_viz_folder_has_no_stray_modules():
     strays = [path for path in python_files(ROOT / "viz") if not path.is_relative_to(VIZ)]
     assert not strays
+
+
+def packed_sources() -> dict[str, str]:
+    """Return the code of each output and page as a function body, by name."""
+    whole = "\n".join([player.player_source(), player.text("parts.js")])
+    return {
+        "a player in a notebook": unpack(player.compressed_player()),
+        "a quiz in a notebook": unpack(player.compressed_player(with_quiz=True)),
+        "a recorded slider": unpack(player.compressed_slider()),
+        "a question card": unpack(player.compressed_cards()),
+        "what starts a player": notebook.BOOT,
+        "what starts two players": notebook.BOOT_PAIR,
+        "a page with a player": player.one_line(f"{whole}\n{page.BOOT}"),
+        "a page with two players": player.one_line(player.player_source() + page.BOOT_PAIR),
+        "a page with a quiz": player.one_line(player.player_source(with_quiz=True)) + output.BOOT,
+        "a page with a question card": player.one_line_of_cards() + output.BOOT,
+        "a widget": player.player_source(),
+        "a page of slides": player.text("slides.js"),
+    }
+
+
+@pytest.mark.needs("py_mini_racer")
+def test_v8_parses_the_packed_code_of_every_output():
+    from py_mini_racer import MiniRacer
+
+    context, found = MiniRacer(), {}
+    for name, source in packed_sources().items():
+        body = source.replace("export default", "void").replace("export ", "")
+        parse = f"try {{ new (async () => {{}}).constructor({json.dumps(body)}); '' }} catch (error) {{ `${{error}}` }}"
+        if error := context.eval(parse):
+            found[name] = error
+    assert not found
+
+
+@pytest.mark.parametrize("line", ["let a = 'x'; // an x", "f(a, /* an x */ b);", "}  // of `f`"])
+def test_the_packer_refuses_a_comment_behind_code(line):
+    with pytest.raises(ValueError, match="a comment behind code would hide the rest of the line: write it above, got"):
+        player.one_line(f"// its own line\nconst url = 'https://a.b/*';\n{line}\nf();")
 
 
 @pytest.mark.needs("hatchling")

@@ -39,7 +39,8 @@ class WarmProcess:
     def process(self) -> subprocess.Popen[str]:
         """Start the process. It does not see the folder of tests, and ends with this process."""
         command = [sys.executable, "-P", __file__]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        own_seed = os.environ | {"PYTHONHASHSEED": "random"}
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=own_seed)
         atexit.register(process.stdin.close)
         return process
 

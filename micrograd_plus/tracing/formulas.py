@@ -316,7 +316,8 @@ def _kind_in_rule(value: Any, rule: Rule | None = None, name: str = "") -> Any:
 
 def kind_of_contribution(contribution: Contribution) -> Any:
     """Return the properties of a contribution that its formula shows."""
-    return _kind_in_step(contribution.raw), shape_of(contribution.value), contribution.summed_axes
+    raw, value = contribution.raw, contribution.value
+    return _kind_in_step(raw), shape_of(value), is_complex(value), contribution.summed_axes
 
 
 def is_symbolic(rule: Rule, name: str) -> bool:

@@ -13,7 +13,7 @@ from micrograd_plus_viz.quizzes.questions import KINDS, NOISE
 from micrograd_plus_viz.quizzes.sealed_answers import accepted_bins, bin_of, shape_text
 from micrograd_plus_viz.quizzes.step_choice import Chooser
 from micrograd_plus_viz.window import load_window
-from viz.quizzed import numbers_in, readable
+from viz.quizzed import numbers_in, readable, shown_shapes
 
 from .harness import SAID, SAME, dice
 
@@ -116,14 +116,12 @@ def check_gradient(trace, data, question) -> str:
 
 
 def check_shape(trace, data, question) -> str:
-    """Check the shape, and that no shown node has it but inputs of the program."""
+    """Check the shape, and that nothing on the page or in its picture shows it."""
     step = trace.steps[question.at]
     shape = np.shape(step.raw if step.summed_axes else step.after)
     if question.right != [shape_text(shape)]:
         return f"the shape {shape} is not taken"
-    shown = [node for node in trace.nodes if node.id not in question.hides and node.kind != "leaf"]
-    visible = [node.name for node in shown if np.shape(node.value) == shape]
-    return f"{visible} show the shape {shape}" if visible else ""
+    return f"the page shows {shape}" if str(shape) in shown_shapes(viz.quiz(trace, question.at + 1, "shape")) else ""
 
 
 def check_formula(trace, data, question) -> str:

@@ -3,13 +3,17 @@
 import html
 import json
 import re
+from functools import cache
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 
 import micrograd_plus as mg
+from micrograd_plus_viz import javascript
 from micrograd_plus_viz.packing import unpack
+from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.static_files import text
 
 SEALED = ("right", "hints", "texts", "sealed", "shows", "salt")
 """Hashes and encrypted bytes in a payload."""
@@ -67,6 +71,33 @@ def readable(quiz: Any) -> str:
     outputs = [bundle["text/plain"], repr(quiz), page, re.sub(r'src="[^"]*"', "", cell), frame, *pictures,
             json.dumps(without_seals(quiz.data), ensure_ascii=False)]  # fmt: skip
     return html.unescape("\n".join(outputs)).replace("−", "-")
+
+
+SHOWN = """(data) => {
+  const shown = withoutAnswer(data, data.quiz.question);
+  const changes = [...shown.walks, ...shown.early ?? []].flatMap(({ values }) => Object.values(values));
+  return JSON.stringify([...shown.values.flatMap((value) => (value ? [shapeText(value.shape)] : [])),
+    ...shown.labels.map(([, text]) => text ?? ""), ...changes.map(([, text]) => text ?? "")]);
+}"""
+LETTERS = """class TextEncoder {
+  encode(text) { return Uint8Array.from(text, (letter) => letter.charCodeAt(0)); }
+}"""
+
+
+@cache
+def page_of_quiz() -> Any:
+    """Return a V8 with the code of a quiz page; V8 alone has no TextEncoder."""
+    context = javascript._open()
+    context.eval("\n".join([LETTERS, *map(text, ["sealed_answers.js", "cells.js", "quiz.js"])]).replace("export ", ""))
+    return context
+
+
+def shown_shapes(quiz: Any) -> set[str]:
+    """Return the shapes of all values and labels that a quiz shows while it asks its first question, on its page and in
+    its picture."""
+    texts = json.loads(page_of_quiz().eval(f"({SHOWN})({json.dumps(quiz.data)})"))
+    texts += [line or "" for _, line, *_ in payload(quiz._seen)["labels"]]
+    return {shape for line in texts for shape in re.findall(r"\([\d, ]*\)", line)}
 
 
 def without_seals(data: Any) -> Any:

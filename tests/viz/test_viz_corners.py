@@ -28,7 +28,7 @@ def leaf(values):
     [
         (lambda: None, "Program without a walk: 0 nodes. No walk was recorded: call backward() inside"),
         (lambda: leaf(2.0) * 3, "Program without a walk: 3 nodes. No walk was recorded"),
-        (lambda: leaf(2.0).backward(), "Backward walk: 1 node, 0 steps, 2 = 2. No rule is applied."),
+        (lambda: leaf(2.0).backward(), "Backward walk: 1 node, 0 steps, leaf = 2. No rule is applied."),
     ],
 )
 def test_a_trace_without_steps_explains_why_it_cannot_play(open_player, program, sentence):

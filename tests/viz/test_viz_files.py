@@ -139,9 +139,6 @@ def test_code_on_one_line_behaves_like_the_original():
         for number, line in enumerate(player.text(room).splitlines(), start=1):
             assert len(line) <= 120, f"{room}:{number} is longer than lines here are"
             assert line.count("`") % 2 == 0, f"{room}:{number} ends inside a template"
-            assert line.lstrip().startswith("//") or not re.search(r"\s//", line), (
-                f"{room}:{number} ends in a remark"
-            )
 
 
 def test_what_gets_a_short_name_is_a_constant_of_the_code():

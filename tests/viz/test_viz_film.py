@@ -11,7 +11,7 @@ import micrograd_plus_viz as viz
 from benchmarks import lecture_programs
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
-from micrograd_plus_viz import timeline, trace_input
+from micrograd_plus_viz import cells, timeline, trace_input
 from micrograd_plus_viz.digits import number
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import text
@@ -363,3 +363,14 @@ def test_a_value_made_under_no_grad_keeps_its_gradient():
     page = payload(trace_input.normalize(trace_input.trace_data(trace)))
     node = next(node.id for node in trace.nodes if node.cut)
     assert [page["values"][walk["starts"][node]]["data"] for walk in page["walks"][1:]] == [[3.0], [3.0]]
+
+
+def test_arrays_are_rounded_and_coded_as_single_numbers_are():
+    random = np.random.default_rng(0)
+    x = random.normal(size=500) * 10.0 ** random.integers(-30, 30, size=500)
+    ties = np.round(random.normal(size=500) * 100, 2)
+    for entries in (x.tolist(), ties.tolist(), [0.0, 0.125, 1e300, 5e-324, 999.99999999, 1000.0]):
+        for digits in (cells.DIGITS, cells.DIGITS_OF_MANY):
+            rounded = [cells.round_to(y, digits) for y in entries]
+            assert [*map(repr, cells.round_floats(entries, digits))] == [*map(repr, rounded)]
+            assert timeline.number_codes(rounded, digits) == [timeline.number_code(y, digits) for y in rounded]

@@ -320,10 +320,25 @@ def test_a_frame_is_as_tall_as_the_walk_in_it_at_each_step(page):
     assert heights[0] == heights[1], "the height stays where one steps"
 
 
-@pytest.mark.parametrize("host", ["a policy without new Function", "scripts taken out"])
+POLICY = '<meta http-equiv="Content-Security-Policy" content="script-src {scripts}; img-src data:">'
+
+
+@pytest.mark.parametrize("scripts", ["'unsafe-inline'", "'nonce-abc'"])
+def test_players_and_cards_need_inline_scripts_but_no_eval(page, tmp_path, scripts):
+    outputs = [viz.show(sample_traces.diamond()), viz.quiz(sample_traces.diamond()), viz.ask("Two?", right=2)]
+    cells = "".join(each._repr_mimebundle_()["text/html"] for each in outputs)
+    if "nonce" in scripts:
+        cells = cells.replace("<script", '<script nonce="abc"')
+    text = f"<!DOCTYPE html><meta charset=utf-8>{POLICY.format(scripts=scripts)}{cells}"
+    (tmp_path / "host.html").write_text(text, encoding="utf-8")
+    page.goto((tmp_path / "host.html").as_uri())
+    expect(page.locator(".player")).to_have_count(3)
+
+
+@pytest.mark.parametrize("host", ["a policy without scripts", "scripts taken out"])
 def test_hosts_without_scripts_show_picture_and_sentence(chromium, tmp_path, host):
     shown = viz.show(sample_traces.diamond())._repr_mimebundle_()["text/html"]
-    policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"script-src 'unsafe-inline'; img-src data:\">"
+    policy = POLICY.format(scripts="'none'")
     if host == "scripts taken out":
         policy, shown = "", re.sub(r"<script.*?</script>", "", shown)
     (tmp_path / "host.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{policy}{shown}", encoding="utf-8")

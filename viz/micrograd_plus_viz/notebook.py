@@ -23,18 +23,17 @@ from .trace_input import Trace
 
 TEXTS = ("lines", "named", "short")
 """The levels of detail of the still picture: without tiles, whose cells would outweigh the player's data."""
+CURE = "Trust this notebook, or allow inline scripts on this page,"
+"""What permits scripts in a notebook, and on a web page made of one."""
 NOTE = (
-    "<p><small>A still picture, because scripts are disabled here. Trust this notebook to step through the walk, "
+    f"<p><small>A still picture, because scripts are disabled here. {CURE} to step through the walk, "
     "or save the walk as a page.</small></p>"
 )
-ALONE = (
-    "<p><small>{summary}. Trust this notebook to step through the walk, "
-    "or save the walk as a page.</small></p>"
-)
+ALONE = f"<p><small>{{summary}}. {CURE} to step through the walk, or save the walk as a page.</small></p>"
 BOOT = (
     one_line(unpacker()) + "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
     'host.setAttribute("data-on", ""); const [code, data] = host.querySelectorAll("script");'
-    "const { mount, unpack } = new Function(await unzipped(code.textContent))();"
+    "const { mount, unpack } = await runPacked(code.textContent);"
     "mount(host, await unpack(data.textContent));}"
 )
 
@@ -42,7 +41,7 @@ BOOT_PAIR = (
     one_line(unpacker())
     + "for (const host of document.querySelectorAll(\"[data-mgp='ID']:not([data-on])\")) {"
     'host.setAttribute("data-on", ""); const [code, ...data] = host.querySelectorAll("script");'
-    "const { mount, unpack, mountTogether } = new Function(await unzipped(code.textContent))();"
+    "const { mount, unpack, mountTogether } = await runPacked(code.textContent);"
     'const beside = document.createElement("div");'
     "mountTogether(beside, await Promise.all(data.map((each) => unpack(each.textContent))), INDEX);"
     'host.querySelector("small").replaceWith(beside);}'

@@ -27,8 +27,6 @@ def unpack(packed: str) -> str:
 
 
 def unpacker() -> str:
-    """Return JavaScript that defines `unzipped`, a function from packed text to a promise of the text."""
-    return (
-        text("bytes.js").replace("export ", "") + "const unzipped = (text) => new Response(new Blob([bytesOf(text)])"
-        '.stream().pipeThrough(new DecompressionStream("gzip"))).text();'
-    )
+    """Return JavaScript that defines `unzipped`, a function from packed text to a promise of the text, and `runPacked`,
+    a function from packed code to a promise of what the code returns."""
+    return "\n".join([text("bytes.js"), text("run_packed.js")]).replace("export ", "")

@@ -24,7 +24,7 @@ CARDS = ("show.js", "host.js", "sealed_answers.js", "bytes.js", "unpack.js", "ce
 _LITERAL = re.compile(
     r"""( "[^"\\]*(?:\\.[^"\\]*)*" | '[^'\\]*(?:\\.[^'\\]*)*'
       | `(?:\\.|\$\{(?:[^`{}]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*`  # a template, with templates in its expressions
-      | /(?:(?<=[(!]/)|(?<=[=?:,|&][ ]/))(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[])+/ )  # a regular expression""",
+      | /(?:(?<=[(!]/)|(?<=[=?:,|&][ ]/))(?!\*)(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[])+/ )  # a regular expression""",
     re.VERBOSE,
 )
 """What keeps its spaces. Each alternative begins with one letter, so that the search skips all others."""
@@ -58,16 +58,25 @@ def one_line(source: str) -> str:
     """Return JavaScript without comments, line breaks and spaces that it does not need, with short names of constants.
 
     The source must end every statement with a semicolon, have no empty statement and no line break in a template, and
-    start comments at the beginning of a line. Notebook output must be one line, because JupyterLite joins lines with
-    commas (jupyterlite#1105).
+    start comments at the beginning of a line, otherwise it raises ValueError. Notebook output must be one line, because
+    JupyterLite joins lines with commas (jupyterlite#1105).
     """
     lines = [line.strip() for line in source.splitlines()]
     pieces = _LITERAL.split(" ".join([line for line in lines if line and not line.startswith("//")]))
     code = _SLOT.join(pieces[::2])  # every second piece is a literal
+    if "//" in code or "/*" in code:
+        found = _around(code)
+        raise ValueError(f"a comment behind code would hide the rest of the line: write it above, got {found!r}")
     pieces[::2] = "".join(_SIGN.split(code)).replace(";}", "}").split(_SLOT)
     code = "".join(pieces)
     short = {name: f"${k:x}" for k, name in enumerate(sorted({*_CONSTANT.findall(code)}))}
     return _CONSTANT.sub(lambda name: short[name[0]], code)
+
+
+def _around(code: str) -> str:
+    """Return the first comment in a line of code, with what is before and after it."""
+    at = min(code.index(sign) for sign in ("//", "/*") if sign in code)
+    return code[max(0, at - 40) : at + 40].replace(_SLOT, "…")
 
 
 @cache

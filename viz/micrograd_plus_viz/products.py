@@ -211,7 +211,7 @@ def _product_of_einsum(arguments: list[ET.Element]) -> list[str] | None:
         inner = {*one[-2:]} & {*other[-2:]}
         axes = [{*one[-2:]}, {*other[-2:]}] == [{row, *inner}, {column, *inner}]
         if {one[:-2], other[:-2]} <= {"", stack} and len(inner) == 1 and axes:
-            turned = one.endswith(row), other.endswith(*inner)
+            turned = one.endswith(row), other[-1] in inner
             return [left + TRANSPOSED * turned[0], MATMUL, right + TRANSPOSED * turned[1]]
     return None
 

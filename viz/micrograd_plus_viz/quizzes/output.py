@@ -18,7 +18,7 @@ BOOT = (
     f"{page.FITS_ITS_FRAME}"
     "if (window === top) shown.focus();"
 )
-TRUST = "<p><small>{summary} Trust this notebook to answer.</small></p>"
+TRUST = "<p><small>{summary} Scripts are disabled here. " + notebook.CURE + " to answer.</small></p>"
 
 
 class SealedOutput:

@@ -14,6 +14,7 @@ from .. import words
 from ..dot import final_labels_and_widths
 from ..payload import payload
 from ..trace_input import Trace, normalize, trace_data
+from .sealed_answers import shape_text
 
 WIDEST = -8.888e-88
 """A number as wide as any gradient, which reserves room in the nodes."""
@@ -74,9 +75,18 @@ def blank_values(trace: Trace) -> Trace:
     return trace | {"values": [*trace["values"], same], "steps": steps, "journal": journal, "gradients": []}
 
 
-def before(trace: Trace, stop: int) -> Trace:
-    """Return the trace up to its first `stop` steps, for a picture."""
-    return trace | {"steps": trace["steps"][:stop], "gradients": [], "error": None}
+def before(trace: Trace, stop: int, hides: str | None = None) -> Trace:
+    """Return the trace up to its first `stop` steps, for a picture.
+
+    If the next step's question `hides` a shape, nodes of that shape and the receiver have no value.
+    """
+    seen = trace | {"steps": trace["steps"][:stop], "gradients": [], "error": None}
+    if hides is None:
+        return seen
+    asked = {place for place, value in enumerate(trace["values"]) if shape_text(value["shape"]) == hides}
+    receiver = words.step_edges(trace)[stop][2]
+    return seen | {"nodes": [node | {"value": None} if node["value"] in asked or node["id"] == receiver else node
+                             for node in trace["nodes"]]}  # fmt: skip
 
 
 def _static(full: dict[str, Any], values: _Places) -> dict[str, Any]:

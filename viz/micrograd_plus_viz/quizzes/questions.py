@@ -51,8 +51,8 @@ class Question:
     lit: bool = True
     width: float | None = None
     note: str | None = None
-    hides: list[int] = field(default_factory=list)
-    """The nodes whose shape would give the answer away."""
+    hides: str | None = None
+    """The shape, as text, that nothing on the page may show, because it is the answer."""
     is_authors: bool = False
     """Whether an author worded it, so that it stands alone."""
     named: list[tuple[str, str]] = field(default_factory=list)
@@ -361,7 +361,7 @@ def shape(context: StepContext) -> Question | None:
         context.at, "shape", sent, "shape", [shape_text(value["shape"])], f"Its shape is {words.shape(value)}.",
         f"A {context.word} has the same shape as its node."
         + (" Before the sum, it has the shape of the result." if summed else ""),
-        note="A shape such as (3, 4); () for a single number.", hides=_nodes_of_shape(context, value["shape"]),
+        note="A shape such as (3, 4); () for a single number.", hides=shape_text(value["shape"]),
     )
     for each in context.candidates:
         hint_shape(question, _shape(each["answer"]), str(each["hint"]))
@@ -374,16 +374,6 @@ def shape(context: StepContext) -> Question | None:
     question.hint([str(entries(value)), ""], "That is the number of entries. How are they arranged?")
     question.right_word = str(tuple(value["shape"]))
     return question
-
-
-def _nodes_of_shape(context: StepContext, dims: list[int]) -> list[int]:
-    """Return the receiver and the results of a shape. Other inputs of the program keep theirs, to work it out."""
-    values, (_, _, receiver) = context.trace["values"], context.step_edges[context.at]
-    return [
-        node["id"] for node in context.trace["nodes"]
-        if node["id"] == receiver
-        or (node["kind"] != "leaf" and node["value"] is not None and values[node["value"]]["shape"] == dims)
-    ]  # fmt: skip
 
 
 def hint_shape(question: Question, shape: Iterable[int], text: str) -> None:

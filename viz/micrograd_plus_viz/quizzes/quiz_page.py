@@ -178,7 +178,8 @@ def _build_quiz(trace: Trace, note: str | None, chosen: list[Question], show_me:
     sealed_parts = [seal(key, each) for key, each in zip(keys, opened, strict=True)]
     data = parts[0] | {"quiz": {"count": len(chosen), "question": questions[0], "sealed": sealed_parts}}
     title = f"Quiz: {words.pluralize(len(chosen), 'question')} about {_walk(trace)}"
-    made = Quiz(data, before(trace, chosen[0].at), title, f"{title}. {_step_title(trace, chosen[0])}: {chosen[0].say}")
+    seen = before(trace, chosen[0].at, chosen[0].hides)
+    made = Quiz(data, seen, title, f"{title}. {_step_title(trace, chosen[0])}: {chosen[0].say}")
     if any(question.named for question in chosen):
         polls = [question.as_poll(CHOICES_OF_A_POLL) if question.named else question for question in chosen]
         made.as_poll = partial(_build_quiz, trace, note, polls, show_me)
@@ -207,7 +208,8 @@ def _question_data(trace: Trace, question: Question, secret: str, k: int, key: b
         "kind": question.kind, "form": question.form,
         "say": question.say if question.is_authors else f"{_step_title(trace, question)}. {question.say}",
         "choices": [_choice(each) for each in question.choices], "note": question.note, "plain": question.plain,
-        "hides": question.hides, "width": question.width, "lit": lit if question.lit else None, "salt": salt,
+        "hides": None if question.hides is None else name_of(salt, question.hides),
+        "width": question.width, "lit": lit if question.lit else None, "salt": salt,
         "right": {name_of(salt, answer): wrap_key(salt, answer, key) for answer in question.right},
         "shows": wrap_key(salt, GIVEN_UP, key) if show_me else None,
         **_hints(salt, secret, k, question.hints),

@@ -21,7 +21,7 @@ function markNames(sentence, data, step) {
 }
 
 // Whether a walk has no arrays: then numbers need little room, and the graph gets more.
-const hasOnlyScalars = (data) => data.values.every((value) => value.shape.length === 0 || isScalar(value));
+const hasOnlyScalars = (data) => data.values.every((value) => value && (value.shape.length === 0 || isScalar(value)));
 
 // The nodes of a symbol or a card, by its name.
 function nodesNamed(data, step, name) {

@@ -16,9 +16,15 @@ const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], 
 const ease = (u) => (u < 0.5 ? 2 * u * u : 1 - 2 * (1 - u) * (1 - u));
 const within = ([start, stop], t) => ease(Math.min(1, Math.max(0, (t - start) / (stop - start))));
 
+// Whether a value that a rule read is worth its room in the event: an array that the rule's formula names.
+function isInEvent(data, step, [name, value]) {
+  const written = data.formulas[step.formula];
+  return value && !isScalar(value) && (!written || written.includes(`"${name}"`));
+}
+
 // The factors of a rule with the signs between them, if it is a plain product of them; a factor may be transposed. Any
 // other rule reads its values in some other way, and commas say no more than that.
-function factorsOf(data, step) {
+function factorsOf(data, step, isShown) {
   const names = namesOf(data, step);
   if (step.local !== null) {
     const [same] = Object.entries(step.reads).find(([, place]) => place === step.local) ?? [];
@@ -26,10 +32,7 @@ function factorsOf(data, step) {
       { name: "local", place: step.local, from: same,
         word: same && !/^\(?\u2212?\d/.test(names[same]) ? names[same] ?? same : "local" }];
   }
-  const written = data.formulas[step.formula];
-  const isArray = ([name, place]) => { const value = valueAt(data, place);
-    return value && !isScalar(value) && (!written || written.includes(`"${name}"`)); };
-  const read = Object.entries(step.reads).filter(isArray).map(([name]) => name);
+  const read = readOf(data, step).filter((each) => isShown(data, step, each)).map(([name]) => name);
   const parts = step.product?.split(" ")
     ?? [...Object.keys(step.upstreams), ...read].flatMap((name, k) => (k ? [",", name] : [name]));
   return parts.map((part, k) => (k % 2 ? { sign: part } : factorOf(step, names, part)));
@@ -39,7 +42,7 @@ function factorsOf(data, step) {
 function factorOf(step, names, part) {
   const [, name, rows, transposed] = /^(.*?)(\u25a4?)(\u22a4?)$/.exec(part);
   const called = names[name] ?? name;
-  const shown = { name, rows, transposed,
+  const shown = { name, called, rows, transposed,
     word: `${rows ? `reshape(${called})` : called}${transposed ? "\u1d40" : ""}` };
   return name in step.upstreams ? { ...shown, place: step.upstreams[name], of: "upstream" }
     : { ...shown, place: step.reads[name], from: name };
@@ -52,9 +55,17 @@ function matrixOf(value) {
   return value.rows;
 }
 
-// The rows of an event: the rule's equation, and the sum with what the receiver had.
-function rowsOf(data, step) {
-  const factors = factorsOf(data, step);
+// What a factor shows: a value, the matrix of its rows, or its transpose.
+function shownBy(data, { place, rows, transposed }) {
+  const whole = valueAt(data, place);
+  const value = rows && whole ? matrixOf(whole) : whole;
+  return transposed && value ? turnedValue(value) : value;
+}
+
+// The rows of a step: the rule's equation, and the sum with what the receiver had. `isShown` chooses among the values
+// of a rule that is no plain product.
+function rowsOf(data, step, isShown = isInEvent) {
+  const factors = factorsOf(data, step, isShown);
   const sent = { name: "contribution", place: step.contribution, word: "contribution", of: "contribution" };
   const [raw, before, after] = ["raw", "before", "after"].map((word) => ({ name: word, place: step[word], of: word,
     word: word === "raw" ? "raw, before the sum" : word }));
@@ -157,8 +168,7 @@ function makeEvent(data, graph) {
       const wide = breadthOf(part.note ?? part.sign, 1, part.note ? 11 : 15) + 10;
       return { ...part, wide: Math.max(SIGN_WIDTH, wide), high: 24 };
     }
-    const whole = valueAt(data, part.place);
-    const value = part.rows && whole ? matrixOf(whole) : whole;
+    const value = shownBy(data, { ...part, transposed: "" });
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
     const axes = part.transposed ? turnedAxes(value.shape) : value?.shape;
@@ -232,7 +242,7 @@ function makeEvent(data, graph) {
       note.textContent = part.note;
       group.append(note);
     }
-    const isResult = ["=", "\u2248", "\u2192"].includes(part.sign);
+    const isResult = EQUALS.includes(part.sign);
     const appears = part.sign[0] === "\u2211" ? TIMES.fall : part.row ? TIMES.leave
       : isResult ? TIMES.product : TIMES.others;
     flyers.push({ element: group, times: [appears[0], appears[0] + 0.06], fades: true });

@@ -27,7 +27,7 @@ const shortenNumber = (line, k) => (k === 1 && line[0] === "(" ? line.replace(/ 
     + Number(Number(digits).toPrecision(2))));
 
 // The scale of a picture behind a shape: "\u00b10.5", "has nan" or "1 of 3 is nan".
-const scaleIn = (line, k) => (k === 1 ? /(?:\u00b1|has |\d+ (?:of|nan) ?).*/.exec(line)?.[0] : undefined);
+const scaleIn = (line, k) => (k === 1 ? /(?:\u00b1|up to |has |\d+ (?:of|nan) ?).*/.exec(line)?.[0] : undefined);
 
 // Forms of a name, the most informative first: its name in the program, the last parts of its path with a word, loop
 // round numbers.

@@ -31,8 +31,8 @@ function besideOther({ place, word, other }, textOf) {
 }
 
 function ownHeldText(data, { place, word }) {
-  if (place === null || place === undefined) return "";
-  const value = data.values[place];
+  const value = valueAt(data, place);
+  if (!value) return "";
   if (isScalar(value)) return `${SHORT[word]} ${number(value.data[0])}`;
   const size = notFinite(value) ?? (value.statistics && number(Number(value.statistics.norm.toPrecision(4))));
   return size === null || size === undefined ? `${SHORT[word]} empty` : `|${SHORT[word]}| ${size}`;

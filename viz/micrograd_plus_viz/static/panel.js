@@ -24,6 +24,8 @@ function holdsAsPrinted(does, ...values) {
   });
 }
 
+const EQUALS = ["=", "\u2248", "\u2192"];
+
 // The sign before a number that a student wrote: it need not be the sum or the product of the others.
 const signBefore = (sign, mark, word) => (mark?.word === word && mark.wrong.length && sign !== "=" ? "\u2192" : sign);
 const productSign = (...values) => (holdsAsPrinted((a, b) => a * b, ...values) ? "=" : signOf(...values));
@@ -102,40 +104,37 @@ function numbersSection(data, step, left) {
     return found && mark?.word === word ? { ...found, outlined: new Set(mark.wrong) } : found;
   };
   const [before, sent, after, local, raw] = ["before", "contribution", "after", "local", "raw"].map(value);
+  const [row] = rowsOf(data, step, weighs);
   const arrived = Object.entries(step.upstreams).map(([name, place]) => [name, valueAt(data, place)]);
   const largest = largestOf(...arrived.map(([, each]) => each), before, sent, after, raw, mark?.right ?? null);
   const many = arrived.length + Object.keys(step.reads).length > 3;
   const sums = step.summed_axes.length;
   const room = many ? [120, 56 * left] : [176, (step.accumulates || sums ? 56 : 104) * left];
-  const cards = arrived.map(([name, each], k) => (k ? then(",", card(name, each, largest, room)) : card(name, each,
-    largest, room)));
-  const upstream = valueAt(data, step.upstreams.upstream);
-  const first = sums ? raw : sent;
-  if (local) cards.push(then(signOfLocal(data, step), card("local", local, largestOf(local), room,
-    shapeAndRange(local))));
-  const besides = local ? [] : arrayCards(data, step, room);
-  for (const each of besides) cards.push(then(",", each));
-  if (!sumsUpstream(step)) {
-    const equals = local && isProduct(step) ? signBefore(productSign(upstream, local, first), mark, "contribution")
-      : "\u2192";
-    cards.push(then(equals, card(sums ? "raw" : "contribution", first, largest, room)));
-  }
-  if (sums) {
-    cards.push(then(`\u2211 ${axesText(data, step)} ${sumSign(sumsUpstream(step) ? upstream : raw, sent)}`,
-      card("contribution", sent, largest, room)));
-  }
+  const gradients = { raw, contribution: sent };
+  const cardOf = (part) => {
+    if (part.name === "local") return card("local", local, largestOf(local), room, shapeAndRange(local));
+    if (!part.of) return factorCard(data, part, room);
+    const shown = card(part.transposed ? gloss(part.word, WORDS[part.name]) : part.name,
+      gradients[part.name] ?? shownBy(data, part), largest, room);
+    shown.dataset.of = part.name;
+    return shown;
+  };
+  const signText = ({ sign, note }) => (note ? sign.replace(" ", ` ${note} `)
+    : EQUALS.includes(sign) ? signBefore(sign, mark, "contribution") : sign);
+  const cards = [cardOf(row[0])];
+  for (let k = 1; k < row.length; k += 2) cards.push(then(signText(row[k]), cardOf(row[k + 1])));
   const beside = mark?.right ? then("\u2260", card("right", mark.right, largest, room)) : null;
   if (beside && mark.word === "contribution") cards.push(beside);
   const holds = step.accumulates || !sent || isScalar(sent) ? accumulation(step, before, sent, after, largest, room)
     : make("p", "holds", gloss("before"), ": nothing yet. ", gloss("after"), ": the contribution.");
-  const gradients = [...arrived.map(([, each]) => each), before, sent, after, raw];
-  const several = gradients.some((each) => each && hasSeveral(each));
+  const all = [...arrived.map(([, each]) => each), before, sent, after, raw];
+  const several = all.some((each) => each && hasSeveral(each));
   const share = (title, ...children) => make("div", "share", make("p", "title", title), ...children);
   if (beside && mark.word === "after") holds.append(beside);
   return make("section", "numbers", mark ? make("p", `mark${mark.wrong.length ? " bad" : ""}`, mark.say) : null,
     share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
-    readsSection(data, step), share(`What ${data.names[step.to]} holds`, holds),
-    several ? scaleOf(largest, ...gradients) : null);
+    readsSection(data, step, row), share(`What ${data.names[step.to]} holds`, holds),
+    several ? scaleOf(largest, ...all) : null);
 }
 
 // before + contribution = after.
@@ -156,18 +155,15 @@ function weighs(data, step, [name, value]) {
   return !value || hasSeveral(value) || inputs.includes(name) || name === "out";
 }
 
-function arrayCards(data, step, room, wanted = () => true) {
-  const names = namesOf(data, step);
-  const title = (name) => {
-    const called = names[name];
-    if (called && `.${called}`.endsWith(`.${name}`)) return called;
-    return called ? `${called} (${name} in the rule)` : name === "out" ? "out, the result" : name;
-  };
-  return readOf(data, step).filter((each) => weighs(data, step, each) && wanted(each)).map(([name, value]) => {
-    const shown = cardFrame(make("b", "", title(name)), shapeAndRange(value), ...brief(value, largestOf(value), room));
-    shown.dataset.of = name;
-    return shown;
-  });
+// A factor with its own range. If the program has another name for it than the rule's code, both are its name.
+function factorCard(data, part, room) {
+  const { name, called, word } = part;
+  const value = shownBy(data, part);
+  const title = word === "out" ? "out, the result" : `.${called}`.endsWith(`.${name}`) ? word
+    : `${word} (${name} in the rule)`;
+  const shown = cardFrame(make("b", "", title), shapeAndRange(value), ...brief(value, largestOf(value), room));
+  shown.dataset.of = name;
+  return shown;
 }
 
 // The axes that a step sums. A real input gets the real part of a complex sum.
@@ -189,13 +185,14 @@ function signOfLocal(data, step) {
   return both ? "\u00b7 conj" : "\u00b7";
 }
 
-// Cards of the arrays that the local derivative was computed from.
-function readsSection(data, step) {
-  if (step.local === null) return null;
-  const arrays = arrayCards(data, step, [120, 56], ([name, value]) => (!value || hasSeveral(value))
-    && step.reads[name] !== step.local);
-  return arrays.length ? make("div", "share reads", make("p", "title", data.besides ?? "Used by local"),
-    make("div", "cards", ...arrays)) : null;
+// Cards of the other arrays that the rule read, as for its local derivative.
+function readsSection(data, step, row) {
+  const names = namesOf(data, step);
+  const isShown = (name) => row.some((part) => part.name === name) || (step.local ?? -1) === step.reads[name];
+  const arrays = readOf(data, step).filter(([name, value]) => (!value || hasSeveral(value)) && !isShown(name))
+    .map(([name]) => factorCard(data, factorOf(step, names, name), [120, 56]));
+  const title = data.besides ?? (step.local === null ? "Also read" : "Used by local");
+  return arrays.length ? make("div", "share reads", make("p", "title", title), make("div", "cards", ...arrays)) : null;
 }
 
 // Other values that the rule read, as text: the source of local, single numbers, parameters.
@@ -349,12 +346,12 @@ function nodePanel(data, i, holds, word, enter, leave) {
   const shown = section("node-details", data.names[i]);
   const about = node.kind === "leaf" ? "an input or a parameter" : node.summary ?? node.op ?? node.kind;
   shown.firstChild.append(make("span", "", about), makeButton("close", leave, "Back to the step"));
-  const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");
-  if (given) shown.append(make("p", "reason", `with ${given}`));
   if (node.asked) {
     shown.append(make("p", "reason", "Its shape is asked for."));
     return shown;
   }
+  const given = Object.entries(node.params).map(([name, text]) => `${name}=${text}`).join(", ");
+  if (given) shown.append(make("p", "reason", `with ${given}`));
   const outputs = outputsOf(data, i);
   if (outputs.length) {
     shown.append(make("p", "reason", `It has several outputs. Its values and ${word}s are shown at `

@@ -133,7 +133,7 @@ export function mount(host, data, opts = {}) {
     const placed = failed?.site ? failed : program.siteOf(at);
     program.light(placed);
     program.lightStep(index);
-    program.showVariables(index < 0 ? computed ?? -1 : program.reachAt(index), index >= 0);
+    program.showVariables(index, { computed, isChange: Boolean(moment.say) });
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[lineOf(data, placed),
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));

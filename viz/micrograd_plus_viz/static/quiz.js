@@ -50,11 +50,12 @@ export function mountQuiz(host, given, opts = {}) {
     if (player && data.groups) data.groups.open = data.groups.names.map((_, g) => g).filter(player.isOpen);
     player?.destroy();
     player = null;
+    const shown = withoutAnswer(data, question);
     form = asks() ? answerForm(question, data, answer) : null;
-    const known = form && knownColumn(data, question);
+    const known = form && knownColumn(shown, question);
     const ask = form && { say: question.say, lit: question.lit, panel: [form.panel, known].filter(Boolean),
       onNode: form.onNode };
-    player = mount(host, withoutAnswer(data, question), { index, strip: strip.element, ask, keys, onIndex,
+    player = mount(host, shown, { index, strip: strip.element, ask, keys, onIndex,
       frame: host });
     kept?.(host);
     onIndex();
@@ -139,12 +140,21 @@ function scoreText({ at_once, later, shown, of }) {
   return of > 1 || counts.length ? `${counts.join(", ") || "none answered"}, of ${of}` : "";
 }
 
-// While a shape is asked for, no node that has it shows it.
+// While a shape is asked for, nothing that has it shows it, neither a value nor a gradient; nor does the receiver. The
+// page knows the shape only by its hash.
 function withoutAnswer(data, question) {
-  if (!question?.hides?.length) return data;
-  const except = (list, change) => list.map((each, i) => (question.hides.includes(i) ? change(each) : each));
-  return { ...data, nodes: except(data.nodes, (node) => ({ ...node, value: null, asked: true })),
-    labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]) };
+  if (!question?.hides) return data;
+  const isRight = memoized((shape) => answerName(question.salt, shape) === question.hides);
+  const asked = data.values.map((value) => isRight(value.shape.join()));
+  const hidden = data.nodes.map(({ value }, i) => i === question.lit.to || asked[value]);
+  const except = (list, change) => list.map((each, i) => (hidden[i] ? change(each) : each));
+  const unlabelled = (values) => Object.fromEntries(Object.entries(values).map(([node, [place, text]]) => [node,
+    hidden[node] || asked[place] ? [null, "shape?"] : [place, text]]));
+  const changes = (list) => list?.map((each) => ({ ...each, values: unlabelled(each.values) }));
+  return { ...data, values: data.values.map((value, place) => (asked[place] ? null : value)),
+    nodes: except(data.nodes, (node) => ({ ...node, value: null, asked: true })),
+    labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]),
+    walks: changes(data.walks), early: changes(data.early) };
 }
 
 // The player's size and view options, which the next player takes over.
@@ -256,27 +266,26 @@ function answerForm(question, data, answer) {
 }
 
 // The known values: the sender's gradient, its inputs, and the receiver's value.
-function knownColumn(data, { knows, lit, hides }) {
+function knownColumn(data, { knows, lit }) {
   if (!knows) return null;
-  const isAsked = (i) => hides.includes(i);
-  const arrived = Object.entries(knows.arrived).map(([name, place]) => [name, valueAt(data, place)]);
-  const before = valueAt(data, knows.before);
+  const arrived = Object.entries(knows.arrived);
   const ends = [...data.edges.filter(([, to]) => to === lit.node).map(([from]) => from), lit.node];
-  const shown = [...new Set(ends)].filter((i) => !isAsked(i));
+  const shown = [...new Set(ends)].filter((i) => !data.nodes[i].asked);
   const values = shown.map((i) => [data.names[i], valueAt(data, data.nodes[i].value)]);
-  const largest = largestOf(...arrived.map(([, value]) => value), before);
+  const gradients = [...arrived.map(([, place]) => place), knows.before].map((place) => valueAt(data, place));
+  const largest = largestOf(...gradients);
   const named = (text) => make("b", "", text);
   const room = [176, 100];
   const secret = (word) => cardFrame(named(word), null, missing("its shape is asked for"));
   const nothing = (word) => cardFrame(named(word), null, missing("nothing yet"));
-  const held = (i, word, value) => (!value ? nothing(word) : isAsked(i) ? secret(word)
-    : card(named(word), value, largest, room));
+  const held = (i, word, place) => (place === null ? nothing(word) : data.nodes[i].asked || !valueAt(data, place)
+    ? secret(word) : card(named(word), valueAt(data, place), largest, room));
+  const cards = values.map(([name, value]) => card(named(name), value, largestOf(value), room));
   return make("div", "column scroller known", section("numbers", "Known values",
-    make("p", "title small", "Values"), make("div", "cards", ...values.map(([name, value]) => card(named(name), value,
-      largestOf(value), room))),
+    ...cards.length ? [make("p", "title small", "Values"), make("div", "cards", ...cards)] : [],
     make("p", "title small", `The ${lit.back ? "gradient" : "tangent"} that has arrived`), make("div", "cards",
-      ...arrived.map(([name, value]) => held(lit.from, arrived.length > 1 ? name : data.names[lit.from], value)),
-      held(lit.to, data.names[lit.to], before))));
+      ...arrived.map(([name, place]) => held(lit.from, arrived.length > 1 ? name : data.names[lit.from], place)),
+      held(lit.to, data.names[lit.to], knows.before))));
 }
 
 function choiceButton(choice, k, press) {

@@ -103,6 +103,17 @@ function layTile(value, { room, side: largestSide, digits, columns: mostColumns 
 // The shape of an array whose last two axes are exchanged.
 const turnedAxes = (shape) => [...shape.slice(0, -2), ...shape.slice(-2).reverse()];
 
+// The array itself. The cells of a large one with more axes are rows of its last axis, which have no such order.
+function turnedValue(value) {
+  if (value.shape.length < 2) return value;
+  const turn = (data, [rows, columns]) => turned({ data, rows, columns, slices: data.length / (rows * columns) }).data;
+  const { data, cells, shape } = value;
+  const turnedCells = cells && shape.length === 2 && { ...cells, shape: turnedAxes(cells.shape),
+    data: turn(cells.data, cells.shape) };
+  return { ...value, tiles: null, shape: turnedAxes(shape), data: data && turn(data, shape.slice(-2)),
+    cells: turnedCells || undefined };
+}
+
 const indexIn = ({ rows, columns }, k) => [Math.floor(k / (rows * columns)), Math.floor(k / columns) % rows,
   k % columns];
 
@@ -114,10 +125,10 @@ function placeInTile(tile, k) {
   return [slice * (columns * side + GAP_OF_SLICES) + column * side, label + row * side];
 }
 
-// The size of an array's largest entry, with three digits wherever it is written.
+// The size of an array's largest entry, with three digits wherever it is written. Complex numbers have no sign.
 const sizeText = (largest) => number(Number(largest.toPrecision(3)));
-const plusMinus = (value) => (sizeOf(value) > 0
-  ? `\u00b1${sizeText(sizeOf(value))}${value.beside ? " \u2248 0" : ""}` : "0");
+const plusMinus = (value) => (sizeOf(value) > 0 ? (isComplex(value) ? "up to " : "\u00b1") + sizeText(sizeOf(value))
+  + (value.beside ? " \u2248 0" : "") : "0");
 const scaleText = (value) => (value.odd ? oddWords(value) : entriesOf(value).length ? plusMinus(value) : "empty");
 
 // A tile as a group with its upper left corner at the origin. `largest` may be a scale that several tiles share.

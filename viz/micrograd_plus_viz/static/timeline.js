@@ -49,11 +49,12 @@ function mountFilm(host, data, opts = {}) {
     const nodes = whole.nodes.map((node, i) => (change.values[i] ? { ...node, value: change.values[i][0] } : node));
     const labels = whole.labels.map((label, i) => (change.values[i]
       ? [label[0], change.values[i][1], ...label.slice(2)] : label));
-    const first = whole.first + (film.moments[round].before.includes(change) ? 0 : length);
+    const isOver = film.moments[round].after.includes(change);
+    const first = whole.first + (isOver ? length : 0);
     const other = whole.other && { ...whole.other, steps: [], walks: [{ starts: withoutMissing(change.others
       ?? heldAfterWalk(round, true).gradients), ends: {} }] };
     return { ...whole, other, nodes, labels, walks: [walk], steps: [], first, gradients: [],
-      insides: {}, error: null, unborn: Boolean(early) };
+      insides: {}, error: null, unborn: Boolean(early), isOver };
   }
 
   // The leaves that a change has changed: each with what it is, and its value or gradient before and after.
@@ -94,7 +95,7 @@ function mountFilm(host, data, opts = {}) {
   }
 
   function show(round, found, isWalk, playing) {
-    mounted = isWalk ? { ...dataOf(round), unborn: false } : dataAt(round, found);
+    mounted = isWalk ? { ...dataOf(round), unborn: false, isOver: false } : dataAt(round, found);
     const moment = isWalk ? {} : { say: found.change.say, panel: () => changePanel(data, changesAt(round,
       found.change)) };
     if (player) player.become(mounted, moment);
