@@ -11,6 +11,7 @@ import pytest
 from commands import run
 from micrograd_plus import exercises
 from micrograd_plus.exercises import notebook
+from micrograd_plus.exercises.prompts import ABOUT_XP
 from micrograd_plus.exercises.registry import get_exercise
 from micrograd_plus.grading import course
 from week_answers import ANSWERS
@@ -67,6 +68,17 @@ def test_what_students_get_has_neither_answers_nor_the_secret(week):
         assert f"## {name}\n" in sheet
         assert formulas
         assert not [each for each in formulas if each in handout]
+
+
+def test_a_handout_says_once_what_xp_has(week):
+    plan, folder = week
+    prompts = [get_exercise(each).prompt for each in plan.exercises]
+    paragraphs = [part for prompt in prompts for part in prompt.split("\n\n") if part.startswith(ABOUT_XP)]
+    assert len(paragraphs) == len(prompts)
+    for path in folder.glob(f"handout/**/{plan.name}.*"):
+        text = path.read_text("utf-8")
+        assert text.count(ABOUT_XP) == 1, path
+        assert max(paragraphs, key=len) in text, path
 
 
 def test_the_notes_are_those_of_the_lessons(week):

@@ -34,6 +34,15 @@ MISTAKES = {
     "M42": ("xp.swapaxes(a, -1, -2) @ arrived", "xp.swapaxes(arrived, -1, -2) @ a"),
     "M43": ("xp.swapaxes(a, -1, -2) @ arrived", "a.T @ arrived"),
     "M44": ("xp.swapaxes(a, -1, -2) @ arrived", "(xp.swapaxes(a, -1, -2) @ arrived)[0]"),
+    "a higher limit": ("found, todo = {self}, [self]", """found, todo = {self}, []
+        sys.setrecursionlimit(10**5)
+        def visit(node):
+            todo.append(node)
+            for parent in node.parents:
+                if parent not in found:
+                    found.add(parent)
+                    visit(parent)
+        visit(self)"""),
     "a library by name": ("getattr(library_of(first), name)", "getattr(np, name)"),
 }
 """The mistakes of the catalogue that fit, as edits of the right cells."""

@@ -302,6 +302,9 @@ def test_the_clinic_lets_its_reader_cure_all_eight_patients():
     shown = [output_text(cells) for cells in (clinic.cells, clinic.solution_run[0])]
     found = [re.findall(r"(\d), your cure .*; (.+)", text) for text in shown]
     assert found == [[(str(number), state) for number in range(1, 9)] for state in ("not well yet", "well")]
+    clues = [re.findall(r"clue: (.+)", text) for text in shown]
+    assert [len(each) for each in clues] == [8, 0], "a wrong cure gets a clue"
+    assert len(set(clues[0])) == 6, "patients 3, 4 and 5 share one: some of their weights receive 0"
 
 
 # What a lesson keeps to itself ---------------------------------------------------------------------------------------

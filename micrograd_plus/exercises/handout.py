@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..files import write_file
+from .prompts import ABOUT_XP
 from .registry import get_exercise, list_exercises
 from .spec import GROUPS, Exercise
 from .student_key import YOUR_ID, derive_key
@@ -47,6 +48,13 @@ def find_lesson(name: str) -> list[Exercise]:
 # Notebooks ------------------
 
 
+HOW_TO = ("Run a cell to check your answer at once, on newly drawn inputs. `exercises.hint()` gives you three hints, "
+          "one after the other. `exercises.walk()` shows your answer at work, step by step (write "
+          "`import micrograd_plus_viz` first, to play it), `exercises.inputs()` returns the inputs of the call that "
+          "failed.")  # fmt: skip
+"""What the first cell of a notebook of exercises says."""
+
+
 def starter_notebook(
     exercises: Sequence[Exercise], title: str, *, points: Mapping[str, float] | None = None, scored: bool = False,
     identify: str | None = None,
@@ -55,18 +63,16 @@ def starter_notebook(
 
     With `scored`, each exercise has a scoring cell. `identify` is the line with which students enter their id.
     """
+    about, prompts = share_paragraphs(exercises)
     cells = [
-        markdown_cell("title", f"# {title}\n\nRun a cell to check your answer at once, on newly drawn inputs. "
-                               f"`exercises.hint()` gives you three hints, one after the other. `exercises.walk()` "
-                               f"shows your answer at work, step by step (write `import micrograd_plus_viz` first, to "
-                               f"play it), `exercises.inputs()` returns the inputs of the call that failed."),
+        markdown_cell("title", "\n\n".join(filter(None, [f"# {title}", HOW_TO, about]))),
         code_cell("setup", "from micrograd_plus import exercises", locked=True),
         *([code_cell("identify", identify)] if identify else []),
     ]  # fmt: skip
-    for each in exercises:
+    for each, prompt in zip(exercises, prompts, strict=True):
         name, worth = each.function_name, (points or {}).get(each.id, each.points)
         cells.append(markdown_cell(f"{name}_prompt", f"## {headline(each)} ({worth:g} points)\n\n{each.about}\n\n"
-                                               f"{each.prompt}"))  # fmt: skip
+                                               f"{prompt}"))  # fmt: skip
         cells.append(code_cell(name, each.starter.rstrip("\n"), solution=True))
         if scored:
             call = f'exercises.score("{each.id}", globals().get("{name}"), of={float(worth)!r})'
@@ -77,11 +83,29 @@ def starter_notebook(
 
 def starter_script(exercises: Sequence[Exercise], title: str, identify: str | None = None) -> str:
     """Return the starters as one Python file."""
+    about, prompts = share_paragraphs(exercises)
     parts = [f'"""{title}."""\n\nfrom micrograd_plus import exercises\n', f"\n{identify}\n" if identify else ""]
-    for each in exercises:
-        comment = "\n".join(f"# {line}".rstrip() for line in f"{headline(each)}\n\n{each.prompt}".splitlines())
-        parts.append(f"\n\n{comment}\n\n{each.starter}")
+    parts += [f"\n{comment(about)}\n"] if about else []
+    for each, prompt in zip(exercises, prompts, strict=True):
+        parts += ["\n\n", comment(f"{headline(each)}\n\n{prompt}"), "\n\n", each.starter]
     return "".join(parts)
+
+
+def comment(text: str) -> str:
+    """Return a text as a comment."""
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
+
+
+def share_paragraphs(exercises: Sequence[Exercise]) -> tuple[str, list[str]]:
+    """Return what the prompts of a sheet say of `xp`, and the prompts without it.
+
+    The paragraphs differ in how many functions they list. The longest holds for all: a prompt itself says which
+    functions its exercise does not offer.
+    """
+    parts = [each.prompt.split("\n\n") for each in exercises]
+    about = [part for prompt in parts for part in prompt if part.startswith(ABOUT_XP)]
+    prompts = ["\n\n".join(part for part in prompt if part not in about) for prompt in parts]
+    return max(about, key=len, default=""), prompts
 
 
 def headline(exercise: Exercise) -> str:

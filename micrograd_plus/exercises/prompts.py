@@ -262,7 +262,7 @@ def list_readable_values(op: Op, reads: Sequence[str], sample: Sample) -> str:
     described = {part.strip(): text for names, text in documentation(op).arguments for part in names.split(",")}
     lines = [f"- `{name}`{write_shape(name, values, out)}: {describe_value(op, name, described)}" for name in reads]
     text = "Your function can have any of these parameters, by name. In the example they have these shapes:\n\n"
-    text += "\n".join(["- `xp`: NumPy's functions, see below", *lines])
+    text += "\n".join(["- `xp`: NumPy's functions, and a few more", *lines])
     if computed := [f"`{name}`" for name in reads if name in op.residuals]:
         text += f"\n\nThe forward pass computes {join_names(computed)}:\n\n```python\n{forward_source(op)}\n```"
         text += explain_words(forward_source(op))
@@ -311,19 +311,22 @@ def forward_source(op: Op) -> str:
     return re.sub(r'\n\s*""".*?"""', "", source, count=1, flags=re.DOTALL).rstrip()
 
 
-def describe_functions(functions: Sequence[str], is_local: bool) -> str:
-    """Return the functions that `xp` has, with the signatures of those that NumPy does not have.
+ABOUT_XP = "`xp` has the functions of NumPy that rules need"
+"""How the paragraph on `xp` begins, which a sheet of exercises shows once."""
 
-    A local derivative needs no functions for shapes.
+
+def describe_functions(functions: Sequence[str], is_local: bool) -> str:
+    """Return a paragraph on the functions of `xp`, and a second one on those that this exercise does not offer.
+
+    The first has the signatures of functions that NumPy does not have. A local derivative needs none for shapes.
     """
     offered = [each for each in OWN_FUNCTIONS if each.__name__ in functions]
     own = ", ".join(f"`{write_signature(each)}`{SAID.get(each.__name__, '')}" for each in offered
                     if not is_local or each.__name__ == "sigmoid")  # fmt: skip
-    missing = ", ".join(sorted(FUNCTIONS.keys() - set(functions)))
-    one = offered[-1].__name__
-    return (f"`xp` has the functions of NumPy that rules need{f' (except {missing})' if missing else ''}, and {own}. "
-            "For others, `import numpy as np`. "
-            f"`exercises.xp.{one}?` explains one of them, and the Tab key completes `exercises.xp.`.")  # fmt: skip
+    missing = [f"`{each}`" for each in sorted(FUNCTIONS.keys() - set(functions))]
+    return (f"{ABOUT_XP}, and {own}. For others, `import numpy as np`. `exercises.xp.{offered[-1].__name__}?` explains "
+            "one of them, and the Tab key completes `exercises.xp.`."
+            + (f"\n\nIn this exercise, `xp` does not have {join_names(missing)}." if missing else ""))  # fmt: skip
 
 
 SAID = {
@@ -354,4 +357,4 @@ def show_call(inputs: dict[str, Any], result: dict[str, Any]) -> str:
     return "```python\n" + "\n".join([*lines, f"# the result: {', '.join(shown)}"]) + "\n```"
 
 
-__all__ = ["show_call", "write_prompt", "xp"]
+__all__ = ["ABOUT_XP", "show_call", "write_prompt", "xp"]

@@ -80,10 +80,11 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     assert {line, ""} <= shown <= {line, "", *forms}
 
 
-def test_a_number_behind_an_operation_is_never_cut():
+def test_a_number_behind_an_operation_is_never_cut_nor_alone():
     fit = "((...x) => JSON.stringify(fitText(...x)))"
     shown = {javascript.call(fit, "multiply #239", 0, room, 12) for room in range(5, 160, 3)}
-    assert shown == {"multiply #239", "#239", ""}
+    words = {"multiply", *("multiply"[:k] + "\u2026" for k in range(4, 8))}
+    assert {"multiply #239", "mult\u2026 #239", ""} <= shown <= {"multiply #239", "mult\u2026 #239", "", *words}
 
 
 LINES = """((height) => {

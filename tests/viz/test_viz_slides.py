@@ -104,19 +104,36 @@ def test_slides_have_formulas_and_no_code_of_questions(lesson):
     assert 'class="slide" aria-label="Slide 1 of 4"' in page
 
 
-def test_long_code_below_a_question_begins_a_slide():
+def test_a_question_has_a_slide_to_itself():
     heading, code = nbformat.v4.new_markdown_cell("## Halves"), nbformat.v4.new_code_cell("x = 1\n" * 8)
     short = nbformat.v4.new_code_cell("x = 1")
     shown = nbformat.v4.new_output("display_data", {"text/html": '<div data-mgp="1"></div>'})
     asked = nbformat.v4.new_code_cell("viz.ask()", metadata={"tags": ["ask"]}, outputs=[shown])
-    below, above = slides.group_cells([heading, asked, code]), slides.group_cells([heading, code, asked])
-    assert [len(each) for each in below] == [2, 2]
-    assert [len(each) for each in above] == [2, 2]
-    assert "x = 1" in below[1][1]
-    assert len(slides.group_cells([heading, asked, short])) == 1
-    code.outputs = [nbformat.v4.new_output("display_data", {"text/html": "<table></table>"})]
-    assert slides.group_cells([heading, code])[0][1:] == ["<table></table>"], "a table says what its code draws"
-    assert len(slides.group_cells([heading, asked, code])) == 2
+    for each in (code, short):
+        assert [len(parts) for parts in slides.group_cells([heading, asked, each])] == [2, 2], "it may hold the answer"
+        assert [len(parts) for parts in slides.group_cells([heading, each, asked])] == [2, 2]
+    assert len(slides.group_cells([heading, short, code])) == 1
+    assert len(slides.group_cells([heading, code, code])) == 2
+
+
+def test_code_that_says_no_more_than_its_picture_is_left_out():
+    heading, table = nbformat.v4.new_markdown_cell("## Halves"), {"text/html": "<table></table>"}
+    shown = [nbformat.v4.new_output("display_data", table)]
+    for source, count in (("x = 1\n" * 8, 2), ("x", 2), ("viz.draw(x)", 2), ("%time x", 3), ("x = 1\nx", 3)):
+        (slide,) = slides.group_cells([heading, nbformat.v4.new_code_cell(source, outputs=shown)])
+        assert (len(slide), slide[-1]) == (count, "<table></table>"), source
+
+
+def test_a_last_line_that_ends_in_a_colon_is_the_heading_of_what_follows():
+    text = nbformat.v4.new_markdown_cell("## You can now\n\n- halve\n\nTwo last questions:")
+    shown = nbformat.v4.new_output("display_data", {"text/html": '<div data-mgp="1"></div>'})
+    asked = nbformat.v4.new_code_cell("viz.ask()", metadata={"tags": ["ask"]}, outputs=[shown])
+    first, *others = slides.group_cells([text, asked, asked])
+    assert "halve" in first[0]
+    assert "Two last questions" not in first[0]
+    assert [each[0] for each in others] == ["<h2>Two last questions</h2>"] * 2
+    (alone,) = slides.group_cells([text, nbformat.v4.new_code_cell("x = 1")])
+    assert "Two last questions:" in alone[0], "what follows is on the same slide"
 
 
 def test_a_notebook_without_slides_gets_a_sentence(tmp_path):

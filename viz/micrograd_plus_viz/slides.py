@@ -5,6 +5,7 @@ Questions are polls: their choices are the right answer and what named mistakes 
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -20,11 +21,13 @@ TAG = "slide"
 PREPARE = "from micrograd_plus_viz.slides import show_polls\nshow_polls(get_ipython())"
 MATH = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+?)\$", re.DOTALL)
 HEADING = re.compile(r"<h[1-3].*?</h[1-3]>", re.DOTALL)
+LEAD_IN = re.compile(r"</(?:p|ul|ol)>\s*(<p>([^<>]{1,60}):</p>)\s*\Z")
+"""A short last line of a text that announces what follows."""
 PLAYER = "data-mgp="
 """What the HTML of players and questions has, and no other."""
 CODE = '<pre class="code">'
 MOST_LINES = 5
-"""The lines of code that fit beside a player, a question or a picture."""
+"""The lines of code that fit beside a picture."""
 ANCHOR = re.compile(r'<a class="anchor-link".*?</a>', re.DOTALL)
 
 
@@ -61,8 +64,9 @@ def write_slides(notebook: str | os.PathLike[str], path: str | os.PathLike[str])
 def group_cells(cells: Iterable[Any]) -> list[list[str]]:
     """Return the slides, each as a list of HTML texts.
 
-    A heading begins a slide. So does a player or a question, unless there is only the heading above it. A slide has
-    room for one large part: a player, a question, a picture, a table or long code.
+    A heading begins a slide. A player or a question has one to itself, with a heading: what follows a question can
+    answer it. Other slides have room for one large part: a picture, a table or long code. A text's last line that ends
+    in a colon belongs to what follows: if that begins a slide, the line is its heading, and that of the slides after.
     """
     slides: list[list[str]] = []
     heading = ""
@@ -71,7 +75,10 @@ def group_cells(cells: Iterable[Any]) -> list[list[str]]:
         if found:
             heading = found[0]
             slides.append([part])
-        elif not slides or (PLAYER in part and slides[-1] != [heading]) or is_full(slides[-1], part):
+        elif not slides or (slides[-1] != [heading] and is_full(slides[-1], part)):
+            if slides and (lead := LEAD_IN.search(slides[-1][-1])):
+                slides[-1][-1] = slides[-1][-1][: lead.start(1)]
+                heading = f"<h2>{lead[2]}</h2>"
             slides.append([heading, part])
         else:
             slides[-1].append(part)
@@ -80,25 +87,27 @@ def group_cells(cells: Iterable[Any]) -> list[list[str]]:
 
 def is_full(slide: list[str], part: str) -> bool:
     """Return whether a slide has no room for one more part."""
-    return is_large(part) and any(map(is_large, slide))
+    is_alone = any(PLAYER in each for each in [slide[-1], part])
+    return is_alone or (is_large(part) and any(map(is_large, slide)))
 
 
 def is_large(part: str) -> bool:
-    """Return whether a part of a slide is a player, a question, a picture, a table, or code of many lines."""
+    """Return whether a part of a slide is a picture, a table, or code of many lines."""
     is_long_code = part.startswith(CODE) and part.count("\n") > MOST_LINES
-    return PLAYER in part or part.lstrip().startswith(("<img", "<table", "<svg")) or is_long_code
+    return part.lstrip().startswith(("<img", "<table", "<svg")) or is_long_code
 
 
 def render_cell(cell: Any) -> Iterator[str]:
     """Yield the parts of a cell as HTML: its text, or its code and its outputs.
 
-    The code of a question is left out, and long code that draws a picture or a table.
+    Left out is the code of a question, and of a picture or a table if it is long, or if it is one expression, which
+    says no more than what it draws.
     """
     if cell.cell_type == "markdown":
         yield render_markdown(cell.source).strip()
         return
     draws = any({"text/html", "image/png"} & {*output.get("data", {})} for output in cell.outputs)
-    is_shown = not draws or len(cell.source.splitlines()) <= MOST_LINES
+    is_shown = not draws or (len(cell.source.splitlines()) <= MOST_LINES and not is_expression(cell.source))
     if is_shown and "ask" not in cell.metadata.get("tags", []):
         yield f"{CODE}{escape(cell.source)}</pre>"
     for output in cell.outputs:
@@ -111,6 +120,15 @@ def render_cell(cell: Any) -> Iterator[str]:
             yield f'<img alt="" src="data:image/png;base64,{output.data["image/png"].strip()}">'
         elif "text/plain" in output.get("data", {}):
             yield f"<pre>{escape(output.data['text/plain'])}</pre>"
+
+
+def is_expression(source: str) -> bool:
+    """Return whether code is one expression, such as the name of a record. IPython's own commands are none."""
+    try:
+        lines = ast.parse(source).body
+    except SyntaxError:
+        return False
+    return [type(line) for line in lines] == [ast.Expr]
 
 
 def render_markdown(source: str) -> str:
