@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import os
 import platform
@@ -16,7 +17,10 @@ import pytest
 
 import micrograd_plus as mg
 from micrograd_plus import nn, optim
+from micrograd_plus.core.runtime import ownership
+from micrograd_plus.core.variable import Variable
 from micrograd_plus.nn import functional
+from micrograd_plus.pytrees import map_leaves
 from micrograd_plus.written import (
     memory,
     passes,
@@ -26,6 +30,7 @@ from micrograd_plus.written import (
 from micrograd_plus.written.ink import open_page
 from written_steps import (
     all_same,
+    random_program,
     same,
     schedules,
     set_column,
@@ -413,6 +418,8 @@ def make_world():
             self.first = mg.tensor([2.0], requires_grad=True)
             self.parameters = [self.first, mg.tensor([[1.0, 3.0], [2.0, 4.0]], requires_grad=True)]
             self.table = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+            self.spare = mg.tensor([1.0], requires_grad=True)
+            self.spare.grad = mg.tensor([0.5])
             self.net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
             self.net[0].weight.assign([[1.0, 2.0], [3.0, 5.0]])
             self.net[0].bias.assign([1.0, 2.0])
@@ -432,7 +439,7 @@ def make_world():
                 loss = (net(self.scale(weight @ self.table)) * scale * factor).sum()
                 loss.backward()
                 self.sgd.step()
-                return loss
+                return loss if self.spare.grad is None else loss * self.spare.grad
 
             def put(x):
                 nonlocal factor
@@ -451,6 +458,7 @@ CHANGES = {
     "strides": lambda world: setattr(world.table, "data", np.asfortranarray(world.table.numpy())),
     "a gradient wanted": lambda world: world.table.requires_grad_(),
     "no gradient wanted": lambda world: world.net[0].bias.requires_grad_(False),
+    "no gradient wanted, of a leaf whose gradient alone is read": lambda world: world.spare.requires_grad_(False),
     "a tensor that becomes a result": lambda world: world.table.__iadd__(world.first),
     "the mode of a module": lambda world: world.net.eval(),
     "a hook of a module": lambda world: world.net[0].register_forward_hook(lambda module, args, out: out * 2.0),
@@ -495,6 +503,249 @@ def test_no_program_runs_after_a_change_of(change):
             found.append([*losses, *world.parameters, *world.net.parameters()])
             del handle
         assert all(map(same, *found))
+
+
+def leaf(*numbers):
+    return mg.tensor(numbers, requires_grad=True)
+
+
+def ask_about_a_tensor(question, change):
+    """Return a step that asks something about a tensor whose values it does not use, and a change of the answer."""
+
+    def make():
+        w = leaf(1.0, 2.0)
+        w.label = "before"
+        return (lambda x: x * float(question(w))), lambda: change(w)
+
+    return make
+
+
+def thaw_a_parameter(use):
+    """Return a step that uses an optimiser of which one parameter is frozen, and a change that thaws it."""
+
+    def make():
+        w, frozen = leaf(1.0, 2.0), leaf(3.0, 4.0).requires_grad_(False)
+        sgd = optim.SGD([w], lr=0.1)
+        sgd.param_groups[0]["params"].append(frozen)
+
+        def step(x):
+            (w * x).sum().backward()
+            use(sgd)
+            return x
+
+        def thaw():
+            frozen.requires_grad_(True)
+            frozen.grad = mg.ones(2)
+
+        return step, thaw, lambda: (w, frozen, frozen.grad)
+
+    return make
+
+
+def move_a_state():
+    w, other = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    sgd = optim.SGD([w, other], lr=0.1, momentum=0.5)
+
+    def step(x):
+        sgd.zero_grad()
+        (w * x).sum().backward()
+        sgd.step()
+        return w * 1.0
+
+    return step, lambda: sgd.state.update({other: sgd.state.pop(w)})
+
+
+def write_through(write):
+    """Return a step that writes through a view from before the call, and a change of the tensor behind the view."""
+
+    def make():
+        table = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+        row = table[0]
+
+        def step(x):
+            write(row, x)
+            return table * 1.0
+
+        return step, lambda: table.assign(7.0)
+
+    return make
+
+
+def walk_behind_the_step(change):
+    """Return a step that walks back through a graph from before the call, and a change of that graph."""
+
+    def make():
+        w = leaf(1.0, 2.0)
+        y = w * 2.0
+        z = y * 3.0
+        keep = []
+
+        def step(x):
+            (z * x).sum().backward()
+            return x
+
+        def look():
+            found, w.grad = w.grad, None
+            return found
+
+        return step, lambda: keep.append(change(w, y, z)), look
+
+    return make
+
+
+UNREAD = {
+    "whether a gradient is wanted": ask_about_a_tensor(lambda w: w.requires_grad, lambda w: w.requires_grad_(False)),
+    "its node": ask_about_a_tensor(lambda w: w.node is None, lambda w: w.requires_grad_(False)),
+    "how often it was written": ask_about_a_tensor(lambda w: w.version, lambda w: w.assign(0.0)),
+    "its label": ask_about_a_tensor(lambda w: w.label == "before", lambda w: setattr(w, "label", "after")),
+    "whether it is a leaf": ask_about_a_tensor(
+        lambda w: w.is_leaf, lambda w: w.requires_grad_(False).__iadd__(leaf(1.0, 1.0))
+    ),
+    "a frozen parameter that is updated": thaw_a_parameter(lambda sgd: sgd.step()),
+    "a frozen parameter whose gradient is set to None": thaw_a_parameter(lambda sgd: sgd.zero_grad()),
+    "a state of another parameter": move_a_state,
+    "a view that is written": write_through(lambda row, x: row.__setitem__(1, x[0])),
+    "a view that is assigned": write_through(lambda row, x: row.assign(x)),
+    "a hook of a hidden result": walk_behind_the_step(lambda w, y, z: y.register_hook(lambda g: g * 10.0)),
+    "a hook of a hidden leaf": walk_behind_the_step(lambda w, y, z: w.register_hook(lambda g: g * 10.0)),
+    "a freed graph": walk_behind_the_step(lambda w, y, z: z.sum().backward(retain_graph=False)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", UNREAD)
+def test_a_program_depends_on_tensors_whose_values_it_does_not_read(what):
+    found = []
+    for compiled in (False, True):
+        step, change, *look = UNREAD[what]()
+        run, results = mg.compile(step) if compiled else step, []
+        for i in range(7):
+            if i == 4:
+                assert not compiled or run.counts["written"]
+                change()
+            try:
+                results.append(map_leaves(run(mg.tensor([1.0, i])), lambda x: getattr(x, "tolist", lambda: None)()))
+            except (RuntimeError, ValueError) as error:
+                results.append(str(error))
+            results += [str(each()) for each in look]
+        found.append(results)
+    assert found[0] == found[1]
+
+
+def test_a_gradient_that_has_a_graph_is_an_error():
+    w, v = leaf(1.0, 2.0), leaf(1.0, 1.0)
+
+    @mg.compile
+    def step(x):
+        v.grad = None
+        (w.grad * w.grad * v * x).sum().backward()
+        return v.grad
+
+    (w**3).sum().backward()
+    for _ in range(3):
+        step(mg.ones(2))
+    w.grad = None
+    (w**3).sum().backward(create_graph=True)
+    with pytest.raises(TypeError, match=r"\.py:\d+ reads a gradient that has a graph .* `w.grad = w.grad.detach\(\)`"):
+        step(mg.ones(2))
+    w.grad = w.grad.detach()
+    assert step(mg.ones(2)).tolist() == [9.0, 144.0]
+
+
+def test_a_tensor_that_a_step_makes_a_result_has_its_graph_after_each_call():
+    w, total = leaf(1.0, 2.0), mg.zeros(2)
+
+    def step(x):
+        sums = total
+        sums += w * x
+
+    compiled = mg.compile(step)
+    for i in range(1, 5):
+        compiled(mg.ones(2))
+        w.grad = None
+        total.sum().backward()
+        assert w.grad.tolist() == [i, i]
+
+
+def test_only_set_node_gives_a_tensor_another_node(monkeypatch):
+    """A program compares the nodes that it knows only when the count of changes has grown."""
+    slot, found, allowed = Variable.node, set(), ownership.set_node.__code__
+
+    class WatchedSlot:
+        def __get__(self, variable, owner=None):
+            return self if variable is None else slot.__get__(variable)
+
+        def __set__(self, variable, node):
+            caller = sys._getframe(1).f_code
+            if getattr(variable, "node", None) not in (None, node) and caller is not allowed:
+                found.add(caller.co_qualname)
+            slot.__set__(variable, node)
+
+    monkeypatch.setattr(Variable, "node", WatchedSlot())
+    w = leaf(1.0, 2.0, 3.0, 4.0)
+    table = w * 2.0
+    row = table[1:]
+    table[0] = 3.0
+    with pytest.raises(ValueError, match="setitem"):
+        row[0] = mg.ones(7)  # `row` is read again first, since `table` has changed
+    row *= w[1:]
+    for seed in range(4):
+        random_program(seed)(mg.ones((3, 4)), mg.ones((3, 4)))
+    mg.hessian(lambda x: (mg.checkpoint(mg.tanh, x) ** 2).sum())(w)
+    mg.compile(lambda x: x * w)(w.detach())
+    w.requires_grad_(False).requires_grad_(True)
+    assert not found
+
+
+def test_nodes_are_set_where_tensors_are_made_and_in_set_node():
+    package, found = Path(mg.__file__).parent, set()
+
+    def visit(part, place):
+        for child in ast.iter_child_nodes(part):
+            here = (place[0], child.name) if isinstance(child, ast.FunctionDef) else place
+            is_node = isinstance(child, ast.Attribute) and child.attr == "node"
+            if is_node and not isinstance(child.ctx, ast.Load):
+                found.add(here)
+            visit(child, here)
+
+    for path in package.rglob("*.py"):
+        name, text = path.relative_to(package).as_posix(), path.read_text(encoding="utf-8")
+        if ".node" in text and not name.startswith(("tracing/", "exercises/")):  # their records have nodes too
+            visit(ast.parse(text), (name, ""))
+    assert found == {
+        ("core/runtime/ownership.py", "set_node"), ("tensor/tensor.py", "of"), ("transforms/forward.py", "frozen_copy"),
+        ("transforms/reverse.py", "as_variable"),
+    }  # fmt: skip
+
+
+def test_an_index_among_the_arguments_is_an_input_where_a_graph_is_written():
+    w = leaf(1.0, 2.0, 3.0)
+
+    def step(places):
+        w.grad = None
+        y = w * w
+        y[places] = 0.0
+        y.sum().backward()
+        return w.grad
+
+    for form in (np.array, mg.tensor, lambda places: np.int64(places[0])):
+        compiled = mg.compile(step)
+        for places in ([0, 2], [2, 1], [1, 0], [2, 0], [0, 1]):
+            assert same(compiled(form(places)), step(form(places)))
+        assert compiled.counts["written"] >= 2  # w has no gradient before the first call of all
+    with pytest.raises(ValueError, match="names a place twice"):
+        mg.compile(step)(np.array([1, 1]))
+
+
+def test_a_branch_of_cond_that_changes_is_named_with_its_cures():
+    compiled = mg.compile(lambda x: mg.cond(x.sum() > 0.0, mg.sin, mg.cos, x))
+    for number in (1.0, 2.0, -1.0, 3.0):
+        x = mg.tensor([number])
+        assert same(compiled(x), mg.sin(x) if number > 0.0 else mg.cos(x))
+    assert compiled.counts == {"traced": 2, "engine": 1, "engine: a check of the program failed": 1, "written": 1}
+    changing = mg.compile(lambda x, rate: mg.cond(rate, mg.sin, mg.cos, x))
+    changing(mg.ones(1), 0.5)
+    with pytest.raises(TypeError, match=r"of `if` or mg\.cond, must become mg\.where, or depend on a bool among the"):
+        changing(mg.ones(1), 0.0)
 
 
 def test_a_variable_that_is_deleted_is_an_error_as_without_a_program():

@@ -19,7 +19,7 @@ def same(a, b):
 def all_same(a, b):
     """Return whether two structures are equal in every bit."""
     pairs = list(zip(leaves(a), leaves(b), strict=True))
-    return all(x == y if isinstance(x, (str, type(None))) else same(x, y) for x, y in pairs)
+    return all(x is y if x is None or y is None else x == y if isinstance(x, str) else same(x, y) for x, y in pairs)
 
 
 def by_block(params):

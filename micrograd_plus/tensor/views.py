@@ -20,7 +20,7 @@ from weakref import ref
 from .. import ops
 from ..backends import devices
 from ..core.modes import Block, grad_enabled
-from ..core.runtime.ownership import is_real_on_cpu, lend_to_user, user_may_write
+from ..core.runtime.ownership import is_real_on_cpu, lend_to_user, set_node, user_may_write
 from ..core.variable import Leaf
 from .result_array import ResultArray
 
@@ -84,7 +84,8 @@ def write_into_view(
             with Block(grad_enabled, False):
                 whole._put(place, view)
     except BaseException:
-        view._data, view.node, view.is_lent = entries_of(whole._data, origin), node, is_lent
+        view._data, view.is_lent = entries_of(whole._data, origin), is_lent
+        set_node(view, node)
         view.is_fast = is_real_on_cpu(view._data) and not is_lent
         raise
 

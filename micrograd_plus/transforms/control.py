@@ -209,7 +209,8 @@ def while_loop(cond: Callable[[Any], Any], f: Callable[[Any], Any], x: Any, max_
 
 def _as_bool(name: str, pred: Any) -> bool:
     """Return a condition as a bool."""
-    shape = getattr(pred, "shape", () if isinstance(pred, (bool, int, float)) else None)
+    is_number = hasattr(pred, "__bool__") and hasattr(pred, "__float__")  # also one that mg.compile follows
+    shape = getattr(pred, "shape", () if is_number else None)
     if shape is None:
         raise TypeError(f"{name}: a condition must be a single boolean, got {type(pred).__name__}")
     if prod(shape) != 1:

@@ -49,7 +49,7 @@ class Guards:
         self.places = [*surroundings.places, *arrays, *settings]
         self.modules = surroundings.modules_before
         self.module_changes = Module.changes[0]
-        self.tensors = [(x, x.source[1].node) for x in page.inputs if x.source[0] == "tensor"]
+        self.nodes = list(getattr(page, "nodes", {}).values())
         self.node_changes = node_changes[0]
         self.page, self.spaces = page, list[dict[str, Any]]()
         self.numbers = [x for x in page.inputs if x.source[0] == "read" and not x.is_array]
@@ -63,7 +63,7 @@ class Guards:
         if self.module_changes != Module.changes[0] and not self.modules_hold():
             return "an attribute or a hook of a module"
         if not self.nodes_hold():
-            return next((x.hint for x, node in self.tensors if x.source[1].node is not node), "") or "a tensor"
+            return next(self.page.name_of(tensor) for tensor, node in self.nodes if tensor.node is not node)
         try:
             if any(read() != value for read, value in self.conditions):
                 return "a setting or a gradient"
@@ -71,9 +71,9 @@ class Guards:
                 return "the kind of a number"
         except (KeyError, IndexError, AttributeError):
             return "a setting or a gradient"
-        for x, _ in self.tensors:
-            if not has_form(x.source[1]._data, (x.shape, x.dtype, x.strides)):
-                return x.hint or "a tensor"
+        for x in self.page.inputs:
+            if x.source[0] == "tensor" and not has_form(x.source[1]._data, (x.shape, x.dtype, x.strides)):
+                return x.hint
         return ""
 
     def hold(self) -> bool:
@@ -83,7 +83,7 @@ class Guards:
     def nodes_hold(self) -> bool:
         """Return True if all tensors have the nodes that they had, or new leaves in place of leaves."""
         now = node_changes[0]
-        changes = {id(node): x.source[1].node for x, node in self.tensors if x.source[1].node is not node}
+        changes = {id(node): tensor.node for tensor, node in self.nodes if tensor.node is not node}
         if changes and not self._take_leaves(changes):
             return False
         self.node_changes = now
@@ -92,7 +92,7 @@ class Guards:
     def _take_leaves(self, changes: dict[int, Any]) -> bool:
         """Go on with other leaves of the same tensors, which `requires_grad = False` and `= True` leave. Return False
         if some node is no leaf: a graph from before the step may lead to an old leaf."""
-        before = [node for _, node in self.tensors if node is not None]
+        before = [node for _, node in self.nodes if node is not None]
         if not all(type(node) is Leaf for node in (*changes.values(), *before)) or id(None) in changes:
             return False
 
@@ -108,7 +108,7 @@ class Guards:
                 read.leaf = ref(new(read.leaf()))
         for space in self.spaces:
             space.update({name: new(x) for name, x in space.items() if type(x) is Leaf})
-        self.tensors = [(x, new(node)) for x, node in self.tensors]
+        self.nodes = [(tensor, new(node)) for tensor, node in self.nodes]
         return True
 
     def modules_hold(self) -> bool:
@@ -130,7 +130,7 @@ class Guards:
             space["_guards"], space["_changes"] = self, Module.changes
             have_changed = "_guards.module_changes != _changes[0] and not _guards.modules_hold()"
             lines.append(f"if {have_changed}: return _MISS")
-        if self.tensors:
+        if self.nodes:
             space["_guards"], space["_node_changes"] = self, node_changes
             have_changed = "_guards.node_changes != _node_changes[0] and not _guards.nodes_hold()"
             lines.append(f"if {have_changed}: return _MISS")
@@ -291,5 +291,6 @@ def _difference(block: str, first: str, second: str) -> str:
     return (
         f"mg.compile: two calls of the step wrote different programs, at {block}: first `{first}`, then `{second}`. A "
         f"number that changes from call to call must be an argument (floats and arrays are inputs) or a setting of an "
-        f"optimiser; a branch that changes must become mg.where"
+        f"optimiser; a branch that changes, of `if` or mg.cond, must become mg.where, or depend on a bool among the "
+        f"arguments, each of which has a program of its own"
     )

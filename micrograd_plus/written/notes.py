@@ -80,6 +80,8 @@ def note_here(page: Any) -> Note:
         (site, line), value = page.made[node]
         if hasattr(upstream, "value"):
             page.upstreams.setdefault(id(upstream.value), (upstream.value, value))
+    else:
+        page.watch_graph(node)
     step = step_number(page, order, node, rule)
     if rule is not None and rule.op is node.op:
         name = f"back through {rule.name}"

@@ -27,13 +27,14 @@ from ..core.runtime import ownership
 from ..core.variable import Leaf, Variable, clock
 from ..nn.functional import shapes
 from ..optim import adam, optimizer, schedule
-from ..tensor import values
+from ..tensor import values, views
 from ..tensor.gradients import accumulate as add_to_leaves, set_gradients as set_all
 from ..tensor.tensor import Tensor
 from . import ink
 from .ink import DEVICE, Ink, call_method, fix_number, open_page, paper_for, record, set_page
 from .notes import _step_code, prepare_notes, refusal, refusals, site_of_application
 from .page import NoGradient, Note, Page, Setting, Statement, Update, Value
+from .places import MISSING
 from .shared_block import SharedBlock
 
 _lock = RLock()
@@ -62,6 +63,8 @@ class OpenPage(Page):
         self.paper = paper_for(device)
         self.start = clock()
         self.tensors: dict[int, tuple[Any, Any, Value, bool]] = {}
+        self.nodes: dict[int, tuple[Any, Any]] = {}
+        self.views: dict[int, Any] = {}
         self.variables: list[ref[Any]] = []
         self.gradients: dict[int, list[Any]] = {}
         self.states: dict[int, tuple[Any, Any, dict[str, Any]]] = {}
@@ -81,11 +84,35 @@ class OpenPage(Page):
             if data.page is not self:
                 tensor._data = Ink(data.array, self.constant(data.array), self)
             return
-        name = self.named.get(id(tensor)) or getattr(tensor, "label", "") or "t"
-        value = self.add_input(data, ("tensor", tensor), name)
+        self.watch_node(tensor)
+        value = self.add_input(data, ("tensor", tensor), self.name_of(tensor))
         self.tensors[id(tensor)] = tensor, data, value, ownership.user_may_write(tensor)
         self.variables.append(ref(tensor))
         tensor._data, tensor.is_fast, tensor.is_lent = Ink(data, value, self), False, False
+
+    def name_of(self, tensor: Any) -> str:
+        """Return what the user calls a tensor."""
+        return self.named.get(id(tensor)) or getattr(tensor, "label", "") or "t"
+
+    def watch_node(self, tensor: Any) -> None:
+        """Note that the step depends on which node a tensor has that was there before it, even if it never reads the
+        tensor's values: whether a gradient is wanted, and the leaf whose gradient is read or set."""
+        if self.is_outside(tensor) and id(tensor) not in self.arguments:
+            self.nodes.setdefault(id(tensor), (tensor, tensor.node))
+
+    def watch_view(self, view: Any) -> None:
+        """Note that the step writes through a view that was there before it: the engine refuses that once the tensor
+        behind the view has other entries."""
+        if self.is_outside(view) and id(view) not in self.views:
+            self.views[id(view)] = view
+            with ink.leave_page():
+                is_current = can_write_through(view)
+            self.add_condition(partial(can_write_through, view), is_current, f"view {len(self.views)} is current")
+
+    def watch_graph(self, node: Any) -> None:
+        """Note that a walk passes a node from before the step, whose saved values may be freed by another walk."""
+        if node.created < self.start:
+            self.add_condition(lambda: node.saved is None, False, f"node {node.created} is freed")
 
     def check_device(self, data: Any) -> None:
         """Raise TypeError for an array on another device than the page's."""
@@ -111,6 +138,9 @@ class OpenPage(Page):
         if type(node) is not Leaf or node.created > self.start or id(node) in self.gradients:
             return
         gradient, value = node.grad, None
+        if is_read and getattr(gradient, "node", None) is not None:
+            cure = "Take its values before the call, `w.grad = w.grad.detach()`"
+            raise TypeError(refusal("reads a gradient that has a graph", cure))
         if is_read:
             self.add_condition(NoGradient(node), gradient is None,
                 f"gradient {len(self.gradients)} is {'None' if gradient is None else 'there'}")  # fmt: skip
@@ -131,8 +161,7 @@ class OpenPage(Page):
         for name, x in state.items():
             x = x._data if isinstance(x, Variable) else x
             read = _reader(owner, tensor, name)
-            owner_name = self.named.get(id(tensor)) or getattr(tensor, "label", "") or "t"
-            inked[name] = Ink(x, self.add_input(x, ("read", read, "state"), f"{owner_name}_{name}"), self)
+            inked[name] = Ink(x, self.add_input(x, ("read", read, "state"), f"{self.name_of(tensor)}_{name}"), self)
         state.update(inked)
         self.states[id(state)] = owner, tensor, inked
         return state
@@ -212,6 +241,12 @@ class OpenPage(Page):
         return True
 
 
+def can_write_through(view: Any) -> bool:
+    """Return True if a view has the entries of the tensor behind it."""
+    whole = None if view.origin is None else views.tensor_behind(view.origin)
+    return whole is not None and views.has_values_of(view, whole)
+
+
 def count_states(optimiser: Any) -> int:
     """Return how many arrays and numbers an optimiser keeps for all its parameters."""
     return sum(map(len, optimiser.state.values()))
@@ -227,7 +262,7 @@ def heal(variable: Any) -> None:
 
 
 def _reader(owner: Any, tensor: Any, name: str) -> Callable[[], Any]:
-    return lambda: owner.state[tensor][name]
+    return lambda: (owner.state.get(tensor) or {}).get(name, MISSING)
 
 
 def _setting_reader(holder: Any, key: Any) -> Callable[[], Any]:
@@ -315,6 +350,21 @@ def set_requires_grad(original: Any, self: Any, value: bool) -> None:
     if page is not None and page.is_outside(self) and bool(value) != self.requires_grad:
         raise TypeError(refusal("changes requires_grad", "Change it before the call"))
     original(self, value)
+
+
+def _watch_first(function: Any) -> None:
+    """Have a function note that the step depends on the node of its first argument."""
+
+    @on_paper(function)
+    def watch_first(original: Any, tensor: Any) -> Any:
+        page: Any = open_page()
+        if page is not None:
+            page.watch_node(tensor)
+        return original(tensor)
+
+
+for _function in (Tensor.requires_grad.fget, Tensor.is_leaf.fget):
+    _watch_first(_function)
 
 
 @on_paper(ownership.set_array)
@@ -436,11 +486,34 @@ def put_entries(original: Any, self: Any, index: Any, given: Any) -> Any:
     return original(self, index, given)
 
 
+@on_paper(Tensor.version.fget)
+def version(original: Any, self: Any) -> int:
+    """Return how often a leaf was written. It is a condition."""
+    page: Any = open_page()
+    number = original(self)
+    if page is not None and page.is_outside(self):
+        page.watch_node(self)
+        page.add_condition(lambda: self.version, number, f"version of tensor {id(self)}")
+    return number
+
+
+for _function in (views.write_into_view, views.has_values_of, views.lend_view):
+
+    @on_paper(_function)
+    def use_view(original: Any, view: Any, *args: Any, **kwargs: Any) -> Any:
+        """Note that a view must still have the entries of its tensor."""
+        page: Any = open_page()
+        if page is not None:
+            page.watch_view(view)
+        return original(view, *args, **kwargs)
+
+
 @on_paper(Tensor.grad.fget)
 def get_grad(original: Any, self: Any) -> Any:
     """Return a gradient; one that is there before the step is an input."""
     page: Any = open_page()
-    if page is not None and self.node is not None:
+    if page is not None:
+        page.watch_node(self)
         page.touch_gradient(self.node, is_read=True)
     return original(self)
 
@@ -449,7 +522,8 @@ def get_grad(original: Any, self: Any) -> Any:
 def set_grad(original: Any, self: Any, value: Any) -> None:
     """Set a gradient, and note that the step has set it."""
     page: Any = open_page()
-    if page is not None and self.node is not None:
+    if page is not None:
+        page.watch_node(self)
         page.touch_gradient(self.node, is_read=False)
     original(self, value)
 
@@ -485,11 +559,9 @@ def step(original: Any, self: Any, closure: Any = None) -> Any:
         settings = Settings(page, group)
         page.groups.append(group)
         for tensor in group["params"]:
-            node = tensor.node
-            if node is None:
-                continue
-            page.touch_gradient(node, is_read=True)
-            gradient = node.grad
+            page.watch_node(tensor)
+            page.touch_gradient(tensor.node, is_read=True)
+            gradient = tensor.node and tensor.node.grad
             if gradient is None:
                 continue
             page.note_tensor(tensor)

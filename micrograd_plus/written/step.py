@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Lock
 from types import CellType
 from typing import Any, Literal, overload
@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ..core.backward import topological_order
 from ..core.operation import Definition
 from ..core.runtime.hooks import hooks_of, nodes_with_hooks
 from ..core.runtime.ownership import replace_array
@@ -161,7 +162,9 @@ class Runner:
         if kind == "tensor":
             return [f"a{i} = {unpacked.get(id(what), f's{i}')}._data", *check]
         if kind == "gradient":
-            return [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable): a{i} = a{i}._data", *check]
+            has_graph = f"    if a{i}.node is not None: return _MISS"
+            head = [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable):", has_graph, f"    a{i} = a{i}._data"]
+            return [*head, *check]
         if kind == "read":
             self.space[f"k{i}"] = value.kind_of_number
             said = f"s{i}()"
@@ -294,18 +297,18 @@ class Compiled:
 
     def _why_by_engine(self, args: Any, kwargs: Any) -> str:
         """Return why a call must run by the engine; nothing if it need not."""
-        has_any = nodes_with_hooks and any(map(has_hooks, self._leaves(args, kwargs)))
+        has_any = nodes_with_hooks and any(map(has_hooks, self._nodes(args, kwargs)))
         return why_by_engine() or "hooks" * bool(has_any)
 
-    def _leaves(self, args: Any, kwargs: Any) -> Iterator[Any]:
-        """Yield the nodes of the tensors that the step can reach: in arguments, variables and programs."""
-        around = Surroundings(self.function, leaves((args, kwargs)))
-        for tensor in around.tensors:
-            yield tensor.node
+    def _nodes(self, args: Any, kwargs: Any) -> set[Any]:
+        """Return the nodes that a walk of the step can reach: those of tensors in arguments, variables and programs,
+        and the graphs behind them."""
+        tensors = [*Surroundings(self.function, leaves((args, kwargs))).tensors]
         for program in self.programs:
-            for source in (each.source for each in program.page.inputs):
-                if source[0] in ("tensor", "gradient"):
-                    yield getattr(source[1], "node", source[1])
+            tensors += [tensor for tensor, _ in getattr(program.page, "nodes", {}).values()]
+        found = {tensor.node for tensor in tensors} - {None}
+        order = topological_order(found)
+        return found.union(order, *(node.parents for node in order)) - {None}
 
     def _find(self, args: Any, kwargs: Any) -> Any:
         """Run the program for these arguments, or trace the call."""

@@ -36,6 +36,8 @@ MOST_KEYS, MOST_ENTRIES = 16, 4096
 """Longer dictionaries are compared by a loop. A step that finds far longer ones, or lists, is refused."""
 READS_ANY = frozenset(("getattr", "vars", "globals", "__dict__", "attrgetter", "asdict", "astuple"))
 """Code with one of these names may read any attribute of an object, and any variable that one of its texts names."""
+READ_OF_TENSORS = frozenset(("node", "label"))
+"""Attributes of a tensor that are no methods: reading one is not seen while a step is traced."""
 CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__"))
 OF_NO_CALL = frozenset(("__repr__", "__str__", "__del__", "__init_subclass__", "__reduce__", "__getstate__"))
 """Special methods that do not run in a step, unless it names them."""
@@ -61,7 +63,8 @@ class Surroundings:
             self._found = set[str]()
             self._visit(function, "")
             for i, x in enumerate(arguments):
-                self._visit(x, f"argument {i + 1}")
+                visit = self._name_tensor if isinstance(x, Tensor) else self._visit  # each call has other tensors
+                visit(x, f"argument {i + 1}")
             for optimiser, name in list(self.optimisers):
                 for i, group in enumerate(optimiser.param_groups):
                     self._add("key", group, "params", group["params"], f"{name}.param_groups[{i}]['params']")
@@ -113,9 +116,15 @@ class Surroundings:
         for x, name in parts:
             self._visit(x, name)
 
-    def _visit_tensor(self, x: Any, name: str) -> None:
+    def _name_tensor(self, x: Any, name: str) -> None:
         self.named.setdefault(id(x), name.removeprefix("self."))
         self.tensors.append(x)
+
+    def _visit_tensor(self, x: Any, name: str) -> None:
+        self._name_tensor(x, name)
+        for key in sorted(self.names & READ_OF_TENSORS):
+            if hasattr(x, key):
+                self._note(Place("attribute", x, key, getattr(x, key), f"{name}.{key}"))
 
     def _visit_builtin_method(self, x: Any, name: str) -> None:
         owner = x.__self__
@@ -167,8 +176,7 @@ class Surroundings:
     def _visit_module(self, module: Any, name: str) -> None:
         self.modules[id(module)] = module, name
         for key, x in [*module.named_parameters(), *module.named_buffers()]:
-            self.named.setdefault(id(x), f"{name}.{key}".removeprefix("self.") if key[:1].isdigit() else key)
-            self.tensors.append(x)
+            self._visit_tensor(x, f"{name}.{key}" if key[:1].isdigit() else key)
         for key, part in attributes_of(module).items():
             self._visit(part, f"{name}.{key}")
         self._visit([*module._before.values(), *module._after.values()], f"the hooks of {name}")

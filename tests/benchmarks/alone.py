@@ -7,20 +7,22 @@ import importlib
 import json
 import statistics
 import sys
+from typing import Any
 
 import numpy as np
 
 from .harness import in_fresh_process, sample
 from .peers import ByHand, with_program
 
-PAIRS, MOST_VARIABLES, LONGEST = 7, 20, 1000
+PAIRS, MOST_VARIABLES, LONGEST = 11, 20, 1000
 """How many pairs of processes, and how many variables of which length are added to their environments at most."""
 
 
 def measure_step(module_name: str, kind: str) -> float:
     """Return the CPU time in ms of one step in this process: the median of several rounds."""
     module = importlib.import_module(f"benchmarks.{module_name}")
-    kinds = [x for x in vars(module).values() if isinstance(x, type) and issubclass(x, ByHand) and x is not ByHand]
+    classes: list[Any] = [x for x in vars(module).values() if isinstance(x, type)]
+    kinds = [x for x in classes if issubclass(x, ByHand) and x is not ByHand]
     contender = kinds[0]() if kind == "by hand" else with_program(module.Ours)()
     for _ in range(5):
         contender.step()
