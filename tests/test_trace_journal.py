@@ -140,6 +140,17 @@ def test_gradients_of_values_before_a_record_are_its_starts():
     assert trace.gradients == {0: 8.0, 1: 2.0, 2: None}
 
 
+def test_gradients_of_values_are_the_starts_of_a_program_without_a_walk():
+    a, b, unused = Value(2.0), Value(3.0), Value(4.0)
+    a.grad = unused.grad = 5.0
+    with mg.record() as trace:
+        b.grad = 1.0
+        c = a * b
+        c.grad = 7.0
+    assert trace.starts == {0: 5.0}
+    assert trace.gradients == {0: 5.0, 1: 1.0, 2: 7.0}
+
+
 def test_a_value_that_sends_its_gradient_by_hand_is_followed():
     a, b = Value(2.0), Value(3.0)
     with mg.record() as trace:

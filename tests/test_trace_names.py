@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import runpy
 from types import SimpleNamespace
 
 import numpy as np
@@ -463,6 +464,20 @@ def test_parameters_in_containers_and_objects_are_named_by_their_places():
         "pairs[0][0]", "pairs[0][1]", "pairs[1][0]", "pairs[1][1]",
     }  # fmt: skip
     assert "multiply (self.h)" in [node.title for node in trace.nodes]
+
+
+def test_keys_have_the_quotes_of_the_program(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import micrograd_plus as mg\n"
+        "P = {name: mg.tensor(2.0, requires_grad=True) for name in ('k', 'm')}\n"
+        "Q = {'n': mg.tensor(3.0, requires_grad=True), 'o': mg.tensor(4.0, requires_grad=True)}\n"
+        "with mg.record() as trace:\n"
+        "    (mg.sin(P['k'] * P[\"m\"]) + P['k'] * P[\"m\"] * sum(Q.values())).backward()\n"
+    )
+    trace = runpy.run_path(str(program))["trace"]
+    assert names_of_parameters(trace) == ["P['k']", 'P["m"]', "Q['n']", "Q['o']"]
+    assert trace.nodes[-1].title == "mg.sin(…) + P['k'] * P[\"m\"] * …"
 
 
 def test_a_variable_that_was_there_first_names_a_member():

@@ -17,7 +17,7 @@ from ..core.messages import prefixes_errors
 from ..core.runtime import recorders
 from ..core.runtime.ownership import has_other_owners, user_may_write
 from ..core.variable import Leaf, Variable
-from .events import Call
+from .events import Call, is_leaf
 from .sites import ENGINE, engine_code, kind_of, user_code
 from .values import array_of, has_same_entries
 
@@ -167,10 +167,12 @@ class ChangeNotes(recorders.Recorder):
         kept = self.kept_gradients
         for note in self._notes:
             _, inputs, node = note[:3]
-            for leaf in [getattr(value, "node", None) for value in inputs] if node is None else node.parents:
-                if leaf is not None and leaf.vjp is None and leaf.grad is not None and leaf not in kept:
-                    gradient = leaf.grad
-                    kept[leaf] = array_to_keep(gradient) if type(gradient) is self._tensor else gradient
+            for key in [getattr(value, "node", value) for value in inputs] if node is None else node.parents:
+                if is_leaf(key) and key not in kept and (gradient := key.grad) is not None:
+                    if type(gradient) is self._tensor:
+                        kept[key] = array_to_keep(gradient)
+                    elif type(key) is Leaf or gradient:  # of a `Value`, 0 is none
+                        kept[key] = gradient
 
     def _note_change(
         self, kind: str, subject: Any, of: str | None, before: Any, after: Any, by: Any, place: Place

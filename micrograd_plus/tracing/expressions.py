@@ -122,7 +122,7 @@ def _expression(text: str) -> Expression | None:
     if not isinstance(tree, VALUES):
         return None
     text = text.replace(OBJECT, "…", 1)
-    short = text if len(text) <= LONGEST_EXPRESSION else _shorten(tree)
+    short = text if len(text) <= LONGEST_EXPRESSION else _shorten(tree, _written_constants(tree, text))
     return None if short is None else Expression(short, isinstance(tree, OPERATIONS))
 
 
@@ -134,7 +134,14 @@ def _parse(text: str) -> ast.expr | None:
         return None
 
 
-def _shorten(tree: ast.expr) -> str | None:
+def _written_constants(tree: ast.expr, text: str) -> dict[str, str]:
+    """Return the texts in an expression as the program writes them, by how Python prints them: `'k'` is `"k"`."""
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    segments = [(ast.unparse(node), ast.get_source_segment(f"({text})", node)) for node in constants]
+    return {printed: own for printed, own in segments if own}
+
+
+def _shorten(tree: ast.expr, written: dict[str, str]) -> str | None:
     """Return the text of an expression with `…` for its innermost parts, as many as it takes to be short.
 
     The arguments of calls are left out before whole calls: `x.sum(…) / y.sum(…)`.
@@ -143,6 +150,8 @@ def _shorten(tree: ast.expr) -> str | None:
         for keeps_names in (True, False):
             abbreviator = _Abbreviator(depth, keeps_names=keeps_names)
             text = ast.unparse(abbreviator.visit(ast.parse(ast.unparse(tree), mode="eval"))).replace(OBJECT, "…")
+            for printed, own in written.items():
+                text = text.replace(printed, own)
             if len(text) <= LONGEST_EXPRESSION:
                 return None if text == "…" else text
     return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dis
 import json
+import linecache
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
@@ -24,6 +26,8 @@ OF_NOTEBOOKS = ("In", "Out", "exit", "get_ipython", "quit")
 """Variables of every notebook."""
 MOST_VISITED, DEEPEST = 512, 3
 """How many members of one variable are looked at, and how deeply these are nested."""
+KEY = re.compile(r"""(\[?)('[^'"\\\n]*'|"[^'"\\\n]*")\s*[\]:]""")
+"""A text in brackets, or in front of a colon: the key of a dictionary."""
 STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
 
 
@@ -78,13 +82,13 @@ def _is_value(value: object) -> bool:
     return isinstance(value, Variable) or hasattr(type(value), "made_by")
 
 
-def _members(value: Any) -> Iterable[tuple[str, Any]]:
+def _members(value: Any, keys: dict[str, str]) -> Iterable[tuple[str, Any]]:
     """Yield the members of a list, a tuple, a dictionary or an object of a class of the user's, each with what its
-    program writes behind the whole: `[0]`, `["W1"]`, `.w`."""
+    program, which writes `keys` in its own quotes, writes behind the whole: `[0]`, `["W1"]`, `.w`."""
     if isinstance(value, (list, tuple)):
         return ((f"[{index}]", each) for index, each in enumerate(cast("list[Any]", value)))
     if isinstance(value, dict):
-        return ((f"[{_key_text(key)}]", each) for key, each in cast("dict[Any, Any]", value).items())
+        return ((f"[{_key_text(key, keys)}]", each) for key, each in cast("dict[Any, Any]", value).items())
     attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(value.__class__) else {}
     return ((f".{name}", each) for name, each in attributes.items() if not name.startswith("_"))
 
@@ -97,8 +101,17 @@ def _is_users_class(kind: type) -> bool:
     return kind.__module__ != "builtins" and not path.startswith(LIBRARIES) and not any(p in path for p in INSTALLED)
 
 
-def _key_text(key: object) -> str:
-    return json.dumps(key, ensure_ascii=False) if isinstance(key, str) else repr(key)
+def _key_text(key: object, keys: dict[str, str]) -> str:
+    if not isinstance(key, str):
+        return repr(key)
+    return keys.get(key) or json.dumps(key, ensure_ascii=False)
+
+
+def written_keys(source: str) -> dict[str, str]:
+    """Return each text that a program has as a key, in the program's own quotes. Those of `d['k']` come before those
+    of `{"k": 1}`."""
+    found = sorted(KEY.findall(source), key=lambda match: match[0])
+    return {text[1:-1]: text for _, text in found}
 
 
 class Namespace:
@@ -110,7 +123,8 @@ class Namespace:
     What is left over from a loop can hold any parameter, so those names are apart, and come last.
     """
 
-    def __init__(self, variables: dict[str, Any], of_loops: frozenset[str] = frozenset()):
+    def __init__(self, variables: dict[str, Any], of_loops: frozenset[str], keys: dict[str, str]):
+        self.keys = keys
         self.paths: dict[int, str] = {}
         self.variables: dict[int, str] = {}
         self.left_over: dict[int, str] = {}
@@ -135,7 +149,7 @@ class Namespace:
             if id(whole) in visited or len(todo) > MOST_VISITED:
                 continue
             visited.add(id(whole))
-            for end, each in islice(_members(whole), MOST_MEMBERS):
+            for end, each in islice(_members(whole, self.keys), MOST_MEMBERS):
                 if _is_module(each):
                     self._add_module(path + end, each)
                 elif _is_value(each) and count < MOST_MEMBERS:
@@ -176,17 +190,25 @@ class ProgramNames:
         self._chains: dict[int, list[Namespace]] = {}
         self._submodules: dict[int, dict[int, str]] = {}
 
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        """The keys in the files that the program's calls are in, in their quotes."""
+        frames = {call.code.co_filename: call.frame for call in self.calls.values() if call.kind == USER}
+        return written_keys("".join(
+            line for path, frame in frames.items() for line in linecache.getlines(path, frame.f_globals)
+        ))  # fmt: skip
+
     def _namespaces(self, number: int) -> list[Namespace]:
         """Return the namespaces of a call: its variables, and its module's global names."""
         if number not in self._of_calls:
             frame = self.calls[number].frame
             if id(frame.f_globals) not in self._globals:
-                self._globals[id(frame.f_globals)] = Namespace(frame.f_globals)
+                self._globals[id(frame.f_globals)] = Namespace(frame.f_globals, frozenset(), self._keys)
             # At a module's top level, variables are as they were when the recording ended.
             variables, is_function = frame.f_locals, frame.f_code.co_name != "<module>"
             if is_function:
                 variables = dict(sorted(variables.items(), key=lambda item: not hasattr(item[1], "_data")))
-            namespaces = [Namespace(variables, names_in_loops(frame.f_code))]
+            namespaces = [Namespace(variables, names_in_loops(frame.f_code), self._keys)]
             if is_function:
                 namespaces.append(self._globals[id(frame.f_globals)])
             self._of_calls[number] = namespaces

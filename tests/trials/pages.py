@@ -35,7 +35,7 @@ VERBS = {
     "keep": "did not change the gradient of",
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
-    "statistics": "moved",
+    "statistics": "moved", "draw": "drew random numbers",
 }  # fmt: skip
 NUMBER = r"(?:\S+?|a \([\d, ]*\) array.*?)"
 STOP = r"(?:, a change smaller than these digits show)?\.(?= |$)"
@@ -307,6 +307,9 @@ class Truth:
 
     def after_clause(self, text: str, group: list[Any]) -> str | None:
         """Return what follows a clause about some changes; None if the clause is another one."""
+        if group[0].kind == "draw":
+            told = clause(group)
+            return text[len(told) :] if text.lower().startswith(told.lower()) else None
         place = self.place_of()
         names = [self.names[place[entry.node]] if entry.node in place else None if entry.node is not None
                  else entry.name or "a value" for entry in group]  # fmt: skip
@@ -371,7 +374,7 @@ class FilmTruth(Truth):
         first: list[Finding] = []
         for place in range(self.reached + 1, len(self.states)):
             entry = self.trace.journal[place - 1]
-            if entry.of is None or entry.kind not in VERBS:
+            if entry.kind not in VERBS:
                 continue
             group = self.run_up_to(place)
             if not group or not self.is_said(state["said"], group):
@@ -396,7 +399,7 @@ class FilmTruth(Truth):
         for entry in self.trace.journal[self.reached : place][::-1]:
             if entry.kind == "compute":
                 continue
-            if (entry.kind, entry.by, entry.of is None) != (last.kind, last.by, False):
+            if (entry.kind, entry.by) != (last.kind, last.by):
                 break
             group.insert(0, entry)
         return [entry for entry in group if not (entry.kind == "clear" and entry.before is None)]
@@ -411,7 +414,7 @@ class FilmTruth(Truth):
 
 def group_by_clause(entries: Any) -> Iterator[list[Any]]:
     """Yield the changes that one clause tells."""
-    changes = [entry for entry in entries if entry.of is not None and entry.kind in VERBS
+    changes = [entry for entry in entries if entry.kind in VERBS
                and not (entry.kind == "clear" and entry.before is None)]  # fmt: skip
     for _, group in groupby(changes, key=lambda entry: (kind_in_words(entry), entry.by)):
         yield [*group]

@@ -13,6 +13,7 @@ from micrograd_plus import nn
 from micrograd_plus.engine import Value
 from micrograd_plus_viz import timeline
 from micrograd_plus_viz.journal import walk_states
+from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.trace_input import normalize, trace_data
 from trials import harness, pages
 
@@ -154,6 +155,29 @@ def test_rounds_begin_with_the_loop_below_its_network():
     assert [[moment.word for moment in each.before] for each in rounds] == [[], ["zero_grad"], ["zero_grad"]]
     assert [[moment.word for moment in each.after] for each in rounds] == [["step"]] * 3
     assert re.search("zero_grad cleared", rounds[1].before[0].say)
+
+
+def test_random_numbers_and_batch_statistics_are_events():
+    mg.random.seed(0)
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout(0.5))
+    x = mg.tensor([[1.0, 2.0], [3.0, 5.0]])
+    traces = []
+    for rounds in (1, 3):
+        with mg.record() as trace:
+            for _ in range(rounds):
+                noise = mg.random.normal(size=(2, 2))
+                loss = (net(x + noise) ** 2).sum()
+                loss.backward()
+                mg.random.permutation(2)
+        traces.append(trace)
+    (step, *_), film = payload(normalize(trace_data(traces[0])))["steps"], traces[1]
+    moved = "BatchNorm1d moved net.1.num_batches_tracked, net.1.running_mean, net.1.running_var"
+    assert f"Before this walk, normal drew random numbers; {moved}; Dropout drew random numbers." in step["say"]
+    rounds = timeline.load_film(film)["film"]
+    for each in rounds:
+        assert [moment.word for moment in each.before] == ["normal", "BatchNorm1d", "Dropout"]
+        assert [moment.say for moment in each.before[each.forward :]] == [f"{moved}.", "Dropout drew random numbers."]
+        assert [moment.say for moment in each.after] == ["permutation drew random numbers."]
 
 
 def test_a_value_made_under_no_grad_shows_the_gradient_that_it_keeps():

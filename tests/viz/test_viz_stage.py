@@ -76,7 +76,9 @@ SHARE_OF_NODES = """() => {
 }"""
 
 
-@pytest.mark.parametrize("program", [programs.neuron, broadcast_sum, makemore, programs.attention, programs.gpt])
+@pytest.mark.parametrize("program", [
+    programs.neuron, broadcast_sum, makemore, programs.attention, programs.gpt, lecture_programs.regression,
+])  # fmt: skip
 def test_the_drawing_fills_the_screen_and_begins_whole(page, tmp_path, program):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())
@@ -236,13 +238,22 @@ def test_a_failed_walk_lights_the_line_that_failed(open_player):
 
 def test_variables_show_their_values_of_the_round(open_player):
     page = open_player(training_loop(), details=False)
-    seen = []
+    variables, seen = page.locator(".variables"), []
     for step in (1, 3, 5):
         page.evaluate(f"location.hash = '#step={step}'")
         expect(page.locator(".counter")).to_have_text(f"{step} / 6")
-        seen.append(page.locator(".variables div").filter(has_text="loss").locator("dd").text_content())
+        seen.append(variables.locator("div").filter(has_text="loss").locator("dd").text_content())
     assert seen == ["4", "2.56", "1.6384"]
-    expect(page.locator(".variables")).to_have_attribute("data-when", "before the walk:")
+    moments = [("backward", "before the walk:", {"w": "1.6", "loss": "2.56"}), ("-=", "now:", {"w": "1.28", "loss":
+               "2.56"}), ("w.grad = None", "now:", {"w": "1.6"})]  # fmt: skip
+    for word, when, values in moments:
+        page.get_by_label(f"Round 2: {word}", exact=True).click()
+        expect(variables).to_have_attribute("data-when", when)
+        parts = (variables.locator(part).all_text_contents() for part in ("dt", "dd"))
+        assert dict(zip(*parts, strict=True)) == values
+    page.get_by_label("Round 2: backward", exact=True).click()
+    page.keyboard.press("ArrowRight")
+    expect(variables).to_have_attribute("data-when", "in this walk:")
 
 
 def test_a_name_with_several_values_shows_the_latest(open_player):

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from .trace_input import Trace
 
 WRITTEN = 16
@@ -21,6 +23,10 @@ MANY = 256
 CELLS = 1024
 BUDGET = 60_000
 """Maximum number of cells on a page. Above it, each cell covers a larger block."""
+POWERS = np.array([float(f"1e{k}") for k in range(23)])
+"""The powers of ten that floats have exactly."""
+MOST_CERTAIN = 12
+"""How many digits an integer has at most whose rounding is certain."""
 COARSER = (400, 256, 144, 100, 64)
 
 
@@ -55,7 +61,7 @@ def page_value(value: Trace, most: int = CELLS) -> Trace:
         reduced["cells"] = coarsen(cells, most)
         reduced["corner"] = corner and corner | {"data": round_entries(corner["data"])}
     if statistics := value.get("statistics"):
-        reduced["statistics"] = {name: _round_to(x, 6) for name, x in statistics.items()}
+        reduced["statistics"] = {name: round_to(x, 6) for name, x in statistics.items()}
     reduced["odd"] = count_not_finite(value)
     return {name: part for name, part in reduced.items() if part is not None or name == "data"}
 
@@ -64,6 +70,8 @@ def count_not_finite(value: Trace) -> Trace | None:
     """Return the numbers of nan and infinite entries, or None if all are finite."""
     if counted := value.get("odd"):
         return counted
+    if value.get("nan") == value.get("inf") == 0:
+        return None
     data = value["data"] or (_cells(value) or {"data": []})["data"]
     entries = [part for entry in data for part in (entry if isinstance(entry, list) else [entry])]
     nans, infinities = entries.count("nan"), sum(x in ("inf", "-inf") for x in entries if isinstance(x, str))
@@ -101,7 +109,9 @@ def round_entries(data: Iterable[Any]) -> list[Any]:
     """Round entries to the digits that a picture needs."""
     entries = list(data)
     digits = DIGITS if len(entries) <= MANY else DIGITS_OF_MANY
-    return [_round_to(x, digits) for x in entries]
+    return round_floats(entries, digits) if {*map(type, entries)} == {float} else [
+        round_to(x, digits) for x in entries
+    ]  # fmt: skip
 
 
 def _cells(value: Trace) -> Trace | None:
@@ -122,14 +132,50 @@ def _part(i: int, parts: int, length: int) -> range:
     return range(i * length // parts, (i + 1) * length // parts)
 
 
-def _round_to(x: Any, digits: int) -> Any:
+def mantissas(x: Any, digits: int) -> tuple[Any, Any, Any]:
+    """Return floats as integers of `digits` digits: the integers, their exponents, and where both are certain.
+
+    They are not certain of 0, of very large or small numbers, and where rounding decides between two integers.
+    """
+    with np.errstate(all="ignore"):
+        exponents = np.floor(np.log10(abs(x)))
+        places = digits - 1 - exponents
+        is_near = abs(places) < len(POWERS)
+        places = np.where(is_near, places, 0).astype(int)
+        exact = np.where(places < 0, x / POWERS[abs(places)], x * POWERS[abs(places)])
+        whole = np.rint(exact)
+        is_certain = is_near & (abs(abs(exact - whole) - 0.5) > 1e-6)
+    return whole, exponents, is_certain & (abs(whole) >= POWERS[digits - 1]) & (abs(whole) < POWERS[digits])
+
+
+def round_floats(entries: list[float], digits: int) -> list[Any]:
+    """Round numbers as `round_to` does, a hundred at once."""
+    x = np.array(entries)
+    whole, exponents, is_certain = mantissas(x, digits)
+    ends_with_five = np.any([abs(whole) % 10**k == 5 * 10 ** (k - 1) for k in range(1, digits + 1)], axis=0)
+    places = np.where(is_certain, digits - 1 - exponents, 0).astype(int)
+    near = np.where(places < 0, whole * POWERS[abs(places)], whole / POWERS[abs(places)])
+    rounded: list[Any] = [int(y) if y == int(y) and abs(y) < 1e6 else y for y in near.tolist()]
+    for place in np.flatnonzero(~is_certain).tolist():
+        rounded[place] = round_to(entries[place], digits)
+    fives = np.flatnonzero(is_certain & ends_with_five & (near != x)).tolist()
+    more = max(digits + 1, MOST_PRINTED + 1)
+    again = [entries[place] for place in fives]
+    again = round_floats(again, more) if fives and more < MOST_CERTAIN else [round_to(y, more) for y in again]
+    for place, y in zip(fives, again, strict=True):
+        rounded[place] = y
+    return rounded
+
+
+def round_to(x: Any, digits: int) -> Any:
+    """Round an entry to `digits` digits, or to more where the page would round it to another number than this."""
     if isinstance(x, list):
-        return [_round_to(part, digits) for part in x]
+        return [round_to(part, digits) for part in x]
     if isinstance(x, (bool, str, int)) or x is None:
         return x
     text = f"{x:.{digits}g}"
     near = float(text)
     # The page rounds again, to fewer digits: from 10.0350 it would make 10.04 of 10.03498. But it prints all of six.
     if near != x and text.partition("e")[0].rstrip("0").endswith("5"):
-        return _round_to(x, max(digits + 1, MOST_PRINTED + 1))
+        return round_to(x, max(digits + 1, MOST_PRINTED + 1))
     return int(near) if near == int(near) and abs(near) < 1e6 else near

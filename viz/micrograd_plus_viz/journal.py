@@ -13,9 +13,11 @@ MOST_NAMES = 3
 ACTIONS = {
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "keep": "did not change the gradient of", "update": "updated",
-    "write": "wrote into", "hook": "changed the gradient of", "statistics": "moved",
+    "write": "wrote into", "hook": "changed the gradient of", "statistics": "moved", "draw": "drew random numbers",
 }  # fmt: skip
 ENDS_A_WALK = ("hook", "accumulate", "return")
+RUNS = ("compute", "arrive", "begin", "end")
+"""Kinds of entries that change nothing: runs of values and of steps, and the borders of walks."""
 
 
 class WalkState(NamedTuple):
@@ -53,7 +55,7 @@ def walk_states(trace: Trace) -> dict[int, WalkState]:
         if entry["kind"] in ("begin", "end"):
             is_over = entry["kind"] == "end"
             state = begin(entry["walk"]) if not is_over else state
-        elif entry["of"] is not None:
+        elif is_change(entry):
             waiting += [entry] if is_over or state is None or entry["kind"] not in ENDS_A_WALK else []
             _carry_out(entry, gradients, values, None if is_over else state, trace)
     return states if trace["walks"] else {0: WalkState(gradients, values, {}, waiting, [])}
@@ -75,6 +77,11 @@ def _carry_out(
         state.ends[node] = entry["after"]
     if entry["kind"] != "return":
         (values if entry["of"] == "value" else gradients)[node] = entry["after"]
+
+
+def is_change(entry: Trace) -> bool:
+    """Return whether an entry is a change of a value or a gradient, or a draw of random numbers."""
+    return entry["kind"] not in RUNS
 
 
 class EarlyChange(NamedTuple):
@@ -110,7 +117,7 @@ def last_changes(trace: Trace) -> list[Trace]:
     """Return what happened after the last walk with steps."""
     ends = [place for place, entry in enumerate(trace["journal"])
             if entry["kind"] == "end" and trace["walks"][entry["walk"]]["steps"]]  # fmt: skip
-    return [entry for entry in trace["journal"][ends[-1] :] if entry["of"] is not None] if ends else []
+    return [entry for entry in trace["journal"][ends[-1] :] if is_change(entry)] if ends else []
 
 
 def sentences(
@@ -132,6 +139,9 @@ def sentences(
     for (kind, by), alike in groupby(changes, key=lambda entry: (kind_of(entry), entry["by"])):
         group = [*alike]
         subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
+        if kind == "draw":
+            yield f"{subject} {ACTIONS[kind]}"
+            continue
         who = list(dict.fromkeys(_name(entry, names) for entry in group))
         more = f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else ""
         how = f" by {by}" if subject == "the program" and kind in ("scale", "write") and by else ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import cells, flow, formula, pairs, products, timeline, trace_input, walks, words
 from .digits import remember_exact
-from .dot import final_labels_and_widths, value_line
+from .dot import Label, final_labels_and_widths, value_line
 from .groups import build_groups
 from .journal import changes_before_values, walk_states
 from .packing import pack
@@ -48,11 +48,15 @@ def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -
 
 
 def _payload(
-    trace: Trace, places: list[int], note: str | None, *, with_numbers: bool = True, with_insides: bool = True
-) -> dict[str, Any]:
-    """Return the payload of a trace without its values, whose new indices are `places`."""
+    trace: Trace, places: list[int], note: str | None, *, with_numbers: bool = True, with_insides: bool = True,
+    final: tuple[list[Label], list[float]] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the payload of a trace without its values, whose new indices are `places`.
+
+    `final` may pass the trace's `final_labels_and_widths` if they are known.
+    """
     formulas = _Table()
-    written, broadest = final_labels_and_widths(trace)
+    written, broadest = final or final_labels_and_widths(trace)
     left, behind = walks.final_values(trace)
 
     def page_place(place: int | None) -> int | None:

@@ -13,11 +13,13 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from . import cells, journal, pairs, words
-from .dot import final_labels_and_widths, gradient_line, value_line
+from .dot import Label, final_labels_and_widths, gradient_line, value_line
 from .trace_input import Trace, normalize, trace_data
 from .walks import NodeValue
-from .window import part_in_order
+from .window import LeavesAt, part_in_order
 
 MOST_WALKS = 4
 """How many walks one round may have."""
@@ -64,6 +66,8 @@ class Round(NamedTuple):
     """The leaves as the round begins."""
     entries: int
     """How many entries the journal has up to the end of the round; each computed value and each step counts."""
+    final: tuple[list[Label], list[float]]
+    """The text of each node at the end, and the width of its widest line."""
 
 
 def load_film(trace: Any) -> Trace | None:
@@ -86,7 +90,7 @@ def _film(trace: Trace) -> Trace | None:
     if orders is None or len(orders) > MOST_ROUNDS:
         return None
     rounds = [*_rounds(trace, ranges, orders, _shown_rounds(len(ranges)))]
-    widths = [final_labels_and_widths(each.part)[1] for each in rounds]
+    widths = [widths_of_round for *_, (_, widths_of_round) in rounds]
     first = rounds[0].part
     widest = [max(of_node) for of_node in zip(*widths, strict=True)]
     return first | {"film": rounds, "film_rounds": len(ranges), "widest": widest}
@@ -216,12 +220,14 @@ def _rounds(
     names = _names_in_round(trace, orders[0])
     between = _Between(trace, ranges, orders)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
+        since = between.state(number)
         now = between.follow(number)
         if number not in shown:
             continue
-        part = part_in_order(trace, start, stop, order, names)
+        part = part_in_order(trace, start, stop, order, names, since)
         part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
-        yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries)
+        yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries,
+                    final_labels_and_widths(part))  # fmt: skip
 
 
 def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
@@ -278,18 +284,22 @@ class _Between:
         """
         made = [node for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
         first = self.trace["nodes"][min(made)]["lines"][::-1] if made else []
-        journal = self.trace["journal"]
-        values = (at for at in range(start, stop) if made and _computes(journal[at], min(made)))
+        entries = self.trace["journal"]
+        values = (at for at in range(start, stop) if made and _computes(entries[at], min(made)))
         for at in range(next(values, stop) - 1, start - 1, -1):
-            entry = journal[at]
-            if entry["of"] is None or not entry["lines"]:
+            entry = entries[at]
+            if not journal.is_change(entry) or not entry["lines"]:
                 continue
             places = [self.trace["sites"][line] for line in entry["lines"][::-1]]
             differ = [(a, b) for a, b in zip(places, first, strict=False) if _place(a) != _place(b)]
-            is_before = _place(differ[0][0]) < _place(differ[0][1]) if differ else entry["kind"] == "clear"
+            is_before = _place(differ[0][0]) < _place(differ[0][1]) if differ else entry["kind"] in ("clear", "draw")
             if not is_before:
                 return at + 1
         return start
+
+    def state(self, number: int) -> LeavesAt:
+        """Return the state of the leaves at the begin of the next round's journal."""
+        return LeavesAt(self.cuts[number], dict(self.gradients), dict(self.values))
 
     def follow(self, number: int) -> _State:
         """Return what happened in the next round."""
@@ -337,7 +347,7 @@ class _Between:
                 continue
             if alike and (entry["kind"], entry["by"]) != (alike[0]["kind"], alike[0]["by"]):
                 finish()
-            if entry["of"] is not None:
+            if journal.is_change(entry):
                 self._carry_out(entry)
                 alike.append(entry)
         finish()
@@ -378,15 +388,20 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
     rounds: list[Round] = trace["film"]
     full, other = rounds_with_numbers(rounds), trace.get("other")
     count = len(trace["values"])
-    values, places = cells.deduplicate([*trace["values"], *(other["values"] if other else ())], cells.BUDGET * 1000)
+    # Rounding takes long, so values that lose their entries lose them first.
+    shortened = [value for each in (trace, other) if each for value in _values_with_shells(each, full)]
+    values, places = cells.deduplicate(shortened, cells.BUDGET * 1000)
     others = places[count:]
     payloads = [
-        payload_of(each.part, places, with_numbers=number in full, with_insides=number == 0)
+        payload_of(each.part, places, with_numbers=number in full, with_insides=number == 0, final=each.final)
         for number, each in enumerate(rounds)
     ]
     moments = [_moment_data(trace, each, places) for each in rounds]
     if other:
-        pages = [payload_of(each.part, others, with_numbers=False, with_insides=False) for each in other["film"]]
+        pages = [
+            payload_of(each.part, others, with_numbers=False, with_insides=False, final=each.final)
+            for each in other["film"]
+        ]
         payloads = [*map(pairs.with_other, payloads, pages)]
         moments = [
             pairs.join_moments(mine, _moment_data(other, each, others))
@@ -574,6 +589,35 @@ def _places_in(payloads: list[Payload], moments: list[Payload], full: set[int]) 
     return {place for place in used if place is not None}
 
 
+def _values_with_shells(trace: Trace, full: set[int]) -> list[Trace]:
+    """Return the values of a film; arrays that only rounds without all numbers have are without entries."""
+    keep = _values_of_rounds(trace["film"], full)
+    return [value if at in keep else _shell(value) for at, value in enumerate(trace["values"])]
+
+
+def _values_of_rounds(rounds: list[Round], full: set[int]) -> set[int | None]:
+    """Return all values of the trace that the rounds with all numbers have."""
+    used: set[int | None] = set()
+    for number in full:
+        each = rounds[number]
+        part = each.part
+        used |= {node["value"] for node in part["nodes"]} | {walk["seed"] for walk in part["walks"]}
+        used |= {entry[word] for entry in part["journal"] for word in ("before", "after")}
+        used |= {state["value"] for word in ("starts", "gradients") for state in part[word]}
+        for step in part["steps"]:
+            used |= {step[word] for word in (*PLACES, "upstream")} | {*step["reads"].values()}
+        states = [each.begins, each.early, *(moment[2:] for moment in (*each.before, *each.after))]
+        used |= {place for state in states for leaves in state for place in leaves.values()}
+    return used
+
+
+def _shell(value: Trace) -> Trace:
+    """Return an array without its entries; a number as it is."""
+    if value["data"] is not None and len(value["data"]) == 1:
+        return value
+    return value | {"data": None, "thumbnail": None, "corner": None, "odd": cells.count_not_finite(value)}
+
+
 def _without_entries(value: Payload) -> Payload:
     """Return an array without its entries; a number as it is."""
     if value["data"] is not None and len(value["data"]) == 1:
@@ -594,6 +638,7 @@ def delta_code(values: list[Payload], chains: list[list[int | None]]) -> list[Pa
     """
     coded = [*values]
     known = {0}
+    codes_of = _remember_codes()
     for chain in chains:
         last: int | None = None
         for place in chain:
@@ -601,7 +646,7 @@ def delta_code(values: list[Payload], chains: list[list[int | None]]) -> list[Pa
                 last = place if place is not None else last
                 continue
             known.add(place)
-            change = None if last is None else _difference(values[last], values[place])
+            change = None if last is None else _difference(values[last], values[place], codes_of)
             if change is not None:
                 rest = {name: part for name, part in values[place].items() if name not in ("data", "cells")}
                 coded[place] = rest | {"from": last, "delta": change}
@@ -615,7 +660,24 @@ def _entries(value: Payload) -> list[Any] | None:
     return found if found and len(found) > cells.WRITTEN else None
 
 
-def _difference(one: Payload, other: Payload) -> list[int] | None:
+Codes = Callable[[Payload], list[int | None]]
+
+
+def _remember_codes() -> Codes:
+    """Return a function with a memory that returns the codes of an array's entries. The arrays must stay alive."""
+    known: dict[int, list[int | None]] = {}
+
+    def codes_of(value: Payload) -> list[int | None]:
+        if id(value) not in known:
+            entries = _entries(value) or []
+            digits = cells.DIGITS if len(entries) <= cells.MANY else cells.DIGITS_OF_MANY
+            known[id(value)] = number_codes(entries, digits)
+        return known[id(value)]
+
+    return codes_of
+
+
+def _difference(one: Payload, other: Payload, codes_of: Codes) -> list[int] | None:
     """Return the differences of the codes of two arrays; None if they have none."""
     a, b = _entries(one), _entries(other)
     if a is None or b is None or len(a) != len(b) or one["shape"] != other["shape"]:
@@ -624,11 +686,26 @@ def _difference(one: Payload, other: Payload) -> list[int] | None:
         return None
     if "cells" in one and one["cells"].keys() != other["cells"].keys():
         return None
-    digits = cells.DIGITS if len(b) <= cells.MANY else cells.DIGITS_OF_MANY
-    codes = [[number_code(x, digits) for x in each] for each in (a, b)]
-    if any(code is None for each in codes for code in each):
-        return None
-    return [y - x for x, y in zip(*codes, strict=True)]
+    changes: list[int] = []
+    for x, y in zip(codes_of(one), codes_of(other), strict=True):
+        if x is None or y is None:
+            return None
+        changes.append(y - x)
+    return changes
+
+
+def number_codes(entries: list[Any], digits: int) -> list[int | None]:
+    """Return the codes of the entries of an array."""
+    if not {*map(type, entries)} <= {int, float}:
+        return [number_code(x, digits) for x in entries]
+    x = np.array(entries, float)
+    whole, exponents, is_certain = cells.mantissas(x, digits)
+    low = 10 ** (digits - 1)
+    codes = np.where(is_certain, (exponents + EXPONENTS) * 9 * low + abs(whole) - low + 1, 0)
+    found: list[int | None] = (codes * np.sign(x)).astype(int).tolist()
+    for place in np.flatnonzero(codes <= 0).tolist():
+        found[place] = number_code(entries[place], digits)
+    return found
 
 
 def number_code(x: Any, digits: int) -> int | None:

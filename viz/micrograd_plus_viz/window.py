@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .trace_input import Trace, normalize, trace_data
 from .words import names, walk_error
@@ -100,10 +100,23 @@ def _part(trace: Trace, start: int, stop: int) -> Trace:
     return _renumber(trace, start, stop, order, [node_names[node] for node in order], _Places(trace["values"]), applied)
 
 
-def part_in_order(trace: Trace, start: int, stop: int, order: list[int], node_names: list[str]) -> Trace:
-    """Return the trace of some steps with its nodes in a given order and under other names. It shares its values."""
+class LeavesAt(NamedTuple):
+    """State of the leaves at a place of the journal: their gradients, and the values that the program has written."""
+
+    place: int
+    gradients: dict[int, int | None]
+    written: dict[int, int | None]
+
+
+def part_in_order(
+    trace: Trace, start: int, stop: int, order: list[int], node_names: list[str], since: LeavesAt
+) -> Trace:
+    """Return the trace of some steps with its nodes in a given order and under other names. It shares its values.
+
+    `since` is a place in the journal before these steps.
+    """
     applied = {step["node"] for step in trace["steps"][start:stop]}
-    return _renumber(trace, start, stop, order, node_names, _SamePlaces(trace["values"]), applied)
+    return _renumber(trace, start, stop, order, node_names, _SamePlaces(trace["values"]), applied, since)
 
 
 def _walk_of_part(trace: Trace, start: int, steps: list[Trace]) -> Trace:
@@ -115,13 +128,14 @@ def _walk_of_part(trace: Trace, start: int, steps: list[Trace]) -> Trace:
 
 
 def _renumber(
-    trace: Trace, start: int, stop: int, order: list[int], node_names: list[str], values: _Places, applied: set[int]
-) -> Trace:
+    trace: Trace, start: int, stop: int, order: list[int], node_names: list[str], values: _Places, applied: set[int],
+    since: LeavesAt | None = None,
+) -> Trace:  # fmt: skip
     """Return the trace of some steps with the nodes in `order`."""
     steps = trace["steps"][start:stop]
     begin, walk = trace["first"] + start, _walk_of_part(trace, start, steps)
     numbers = {old: new for new, old in enumerate(order)}
-    journal, held = _journal_of_part(trace, begin, stop - start, numbers, values)
+    journal, held = _journal_of_part(trace, begin, stop - start, numbers, values, since)
     nodes = []
     for (old, new), name in zip(numbers.items(), node_names, strict=True):
         node = trace["nodes"][old]
@@ -155,12 +169,11 @@ def _renumber(
 
 
 def _journal_of_part(
-    trace: Trace, begin: int, count: int, numbers: dict[int, int], values: _Places
+    trace: Trace, begin: int, count: int, numbers: dict[int, int], values: _Places, since: LeavesAt | None
 ) -> tuple[Trace, dict[int, int | None]]:
     """Return the journal of some steps, with the gradients of leaves where it begins; and their values there."""
-    gradients = {each["node"]: each["value"] for each in trace["starts"]}
-    written: dict[int, int | None] = {}
-    rest: list[Trace] = list(trace["journal"])
+    place, gradients, written = since or LeavesAt(0, {each["node"]: each["value"] for each in trace["starts"]}, {})
+    rest: list[Trace] = trace["journal"][place:]
     for at, entry in enumerate(rest):
         if entry["kind"] == "arrive" and entry["first"] + entry["count"] > begin:
             rest = rest[at:] if begin > entry["first"] else rest[max(0, at - 1) :]

@@ -104,7 +104,10 @@ def shape(value: dict[str, Any]) -> str:
 
 
 def not_finite(value: Trace) -> str | None:
-    """Return "nan" or "inf" if the recorded part of a value has such an entry, else None."""
+    """Return "nan" or "inf" if a value has such an entry, else None. Only the recorded entries of a value that does not
+    count them are known."""
+    if "nan" in value:
+        return "nan" if value["nan"] else "inf" if value["inf"] else None
     data = value["data"] or (value["thumbnail"] or {"data": []})["data"]
     entries = [part for entry in data for part in (entry if isinstance(entry, list) else [entry])]
     names = {entry for entry in entries if isinstance(entry, str)}

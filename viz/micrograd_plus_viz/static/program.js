@@ -115,14 +115,18 @@ function makeProgram(data, act, inFilm = false) {
   // What the program's names have at the moment: the last value of each name among the first nodes.
   const named = data.called.flatMap((name, i) => (name && /^[^.[]+$/.test(name) ? [[name, i]] : []));
   const several = inFilm || named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
-  let shownUpTo = null;
+  let shownAt = null;
 
-  function showVariables(upTo, inWalk) {
-    variables.dataset.when = inWalk ? "before the walk:" : "so far:";
-    if (!several || upTo === shownUpTo) return;
-    shownUpTo = upTo;
+  // After step `index` of a walk, after a change between walks, or while values are computed, up to node `computed`.
+  function showVariables(index, { computed = -1, isChange = false } = {}) {
+    variables.dataset.when = isChange ? "now:" : index < 0 ? "so far:" : index ? "in this walk:" : "before the walk:";
+    const walk = index < 0 ? -1 : data.walks.findLastIndex(({ at }) => at < Math.max(1, index));
+    const upTo = index < 0 ? computed : reach[data.isOver ? reach.length - 1 : Math.max(0, walk)];
+    if (!several || shownAt === `${walk} ${upTo}`) return;
+    shownAt = `${walk} ${upTo}`;
+    const isKnown = (i) => (data.unborn ? data.nodes[i].kind === "leaf" : i <= upTo);
     const latest = new Map();
-    for (const [name, i] of named) if (i <= upTo) latest.set(name, i);
+    for (const [name, i] of named) if (isKnown(i)) latest.set(name, i);
     const shown = [...latest].slice(-MOST_VARIABLES).map(([name, i]) => make("div", "", make("dt", "", name),
       make("dd", "", ownValueCaption(data, data.nodes[i].value) || "?")));
     variables.replaceChildren(...shown);
@@ -131,9 +135,8 @@ function makeProgram(data, act, inFilm = false) {
   // The last node that a walk uses: the program has come as far as this.
   const reach = data.walks.map(({ at }, k) => data.steps.slice(at, data.walks[k + 1]?.at)
     .reduce((most, { node }) => Math.max(most, node), -1));
-  const reachAt = (index) => reach[Math.max(0, data.walks.findLastIndex(({ at }) => at < Math.max(1, index)))];
 
-  const renew = () => { shownUpTo = null; };
+  const renew = () => { shownAt = null; };
 
-  return { element, light, siteOf, lightStep, choose, showVariables, reachAt, renew };
+  return { element, light, siteOf, lightStep, choose, showVariables, renew };
 }

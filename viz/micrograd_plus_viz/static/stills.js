@@ -29,7 +29,7 @@ function still(data, { width, height, details, natural = false }) {
     const failed = index > data.steps.length ? data.error : null;
     program.light(failed?.site ? failed : program.siteOf((failed ?? data.steps[index - 1])?.node));
     program.lightStep(index);
-    program.showVariables(program.reachAt(index), true);
+    program.showVariables(index);
   }
 
   // The drawing in parts, in the order in which they are painted.
