@@ -216,8 +216,11 @@ def in_view(pages: Pages) -> float:
 
 
 def stage_share(pages: Pages) -> float:
-    """Return the smallest share of a screen of 1280 by 720 that a program's stage fills, in percent."""
-    return min(min(pages.at_steps(name, STAGE_SHARE, 1)) for name in programs.PROGRAMS)
+    """Print the share of a screen of 1280 by 720 that each program's stage fills; return the smallest, in percent."""
+    names = (*programs.PROGRAMS, *lecture_programs.PROGRAMS)
+    shares = {name: min(pages.at_steps(name, STAGE_SHARE, 1)) for name in names}
+    print("  ".join(f"{name} {share:.0f}" for name, share in shares.items()))
+    return min(shares.values())
 
 
 def share_of_two_places(pages: Pages) -> float:

@@ -8,6 +8,7 @@ from test_viz_files import inside_html
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
+from benchmarks import lecture_programs
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
 from micrograd_plus_viz import cells, timeline, trace_input
@@ -58,6 +59,13 @@ def network(rounds, rows=4, width=3):
     return trace
 
 
+def go_to(page, number, word):
+    """Press a moment in the bar, after the number of its round if that is another."""
+    if (other := page.get_by_label(f"Round {number}", exact=True)).count():
+        other.click()
+    page.get_by_label(f"Round {number}: {word}", exact=True).click()
+
+
 @pytest.mark.browser
 def test_each_moment_of_each_round_shows_the_engines_numbers(page, tmp_path):
     trace, seen = train(4)
@@ -67,7 +75,7 @@ def test_each_moment_of_each_round_shows_the_engines_numbers(page, tmp_path):
     page.set_viewport_size({"width": 1280, "height": 720})
     for round_number in range(4):
         for place, word in enumerate(MOMENTS):
-            page.get_by_label(f"Round {round_number + 1}: {word}", exact=True).click()
+            go_to(page, round_number + 1, word)
             if word == "backward":
                 page.keyboard.press("ArrowLeft")  # the page itself has the focus
                 page.get_by_label(f"Round {round_number + 1}: {word}", exact=True).click()
@@ -89,9 +97,9 @@ def test_arrows_lead_through_a_round_and_into_the_next(page, tmp_path):
     trace, _ = train(3)
     page.goto(viz.save(trace, tmp_path / "film.html").as_uri())
     sentence, readout = page.locator(".sentence"), page.locator(".readout")
-    page.get_by_label("Round 2: backward", exact=True).click()
+    go_to(page, 2, "backward")
     expect(sentence).to_contain_text("This walk has not begun.")
-    page.get_by_label("Round 1: step", exact=True).click()
+    go_to(page, 1, "step")
     expect(sentence).to_have_text("SGD(lr=0.01) updated w, from 2 to 1.7.")
     page.locator(".player").focus()
     page.keyboard.press("ArrowRight")
@@ -126,6 +134,7 @@ def test_the_camera_the_panel_and_the_focus_stay_from_moment_to_moment(page, tmp
     world = page.locator(".drawing > g").first
     scale = world.get_attribute("transform").partition(" scale")[2]
     assert scale != "(1)"
+    page.get_by_label("Round 2", exact=True).click()
     for word in ("zero_grad", "forward", "backward", "step"):
         button = page.get_by_label(f"Round 2: {word}", exact=True)
         button.focus()
@@ -149,6 +158,40 @@ def test_dragging_over_the_curves_goes_to_a_round(page, tmp_path):
     page.mouse.up()
     expect(page.locator(".readout")).to_contain_text("Round 7 of 9")
     expect(page.locator(".curve")).to_have_count(2)
+
+
+OUTSIDE = """() => {
+    const root = document.querySelector("#walk").shadowRoot;
+    return [...root.querySelectorAll(".drawing > .world .tile")].filter((tile) => {
+      const [box, node] = [tile, tile.closest(".node").querySelector(".body")].map((e) => e.getBoundingClientRect());
+      return box.x < node.x - 1 || box.right > node.right + 1 || box.y < node.y - 1 || box.bottom > node.bottom + 1;
+    }).map((tile) => tile.closest(".node").getAttribute("aria-label"));
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [420, 1280])
+def test_the_tiles_of_every_round_are_inside_their_nodes(page, tmp_path, width):
+    page.set_viewport_size({"width": width, "height": 860})
+    page.goto(viz.save(lecture_programs.regression(), tmp_path / "film.html").as_uri())
+    for k in range(10):
+        page.locator(".slider").fill(str(5 * k + 3))
+        assert page.evaluate(OUTSIDE) == [], f"round {k + 1}"
+
+
+@pytest.mark.browser
+def test_rounds_curves_and_parameter_are_on_one_screen_with_the_stage(page, tmp_path):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(viz.save(network(9), tmp_path / "film.html").as_uri())
+    page.locator(".player").press("ArrowRight")
+    other = page.locator(".curve-choice option").nth(1).inner_text()
+    page.locator(".curve-choice").select_option(other)
+    expect(page.locator(".key.parameter")).to_contain_text(other)
+    stage = page.locator(".stage").bounding_box()
+    for part in (".curves", ".curve-choice", ".program-line.current", ".moment[aria-current]", ".round-on"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] + box["width"] <= stage["x"] or box["y"] + box["height"] <= stage["y"], part
+        assert box["y"] + box["height"] <= 720
 
 
 def test_two_hundred_rounds_fit_a_megabyte_and_the_page_says_what_is_missing(tmp_path):
@@ -260,7 +303,7 @@ def test_a_widget_of_a_loop_is_the_same_film(page):
     expect(page.locator(".readout")).to_contain_text("Round 3 of 3")
     page.evaluate(f"window.move({2 * length})")
     expect(page.locator(".readout")).to_contain_text("Round 2 of 3")
-    page.get_by_label("Round 2: backward", exact=True).click()
+    go_to(page, 2, "backward")
     assert page.evaluate("window.saved") == length
 
 
@@ -275,7 +318,7 @@ def test_axe_finds_nothing_to_mend_in_a_film(chromium, tmp_path):
             page.locator(".player").focus()
             for word, scheme in (("step", "light"), ("zero_grad", "dark"), ("backward", "light")):
                 page.emulate_media(color_scheme=scheme)
-                page.get_by_label(f"Round 2: {word}", exact=True).click()
+                go_to(page, 2, word)
                 page.keyboard.press("d")
                 page.wait_for_timeout(250)
                 found = Axe().run(page)

@@ -76,7 +76,9 @@ SHARE_OF_NODES = """() => {
 }"""
 
 
-@pytest.mark.parametrize("program", [programs.neuron, broadcast_sum, makemore, programs.attention, programs.gpt])
+@pytest.mark.parametrize("program", [
+    programs.neuron, broadcast_sum, makemore, programs.attention, programs.gpt, lecture_programs.regression,
+])  # fmt: skip
 def test_the_drawing_fills_the_screen_and_begins_whole(page, tmp_path, program):
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(viz.save(program(), tmp_path / "walk.html").as_uri())

@@ -3,6 +3,9 @@
 const LARGEST = 1.5;
 const ROOM_OF_A_LAPTOP = 1050;
 const READABLE = 0.62;
+// What would be nearly in its own size has it, since smaller digits are left out. Its border is empty.
+const NEARLY_FULL = 0.985;
+const BORDER = 2 * LEAST_INSET;
 // How much larger a drawing is on a large screen.
 const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
@@ -13,6 +16,8 @@ const OVERVIEW = [158, 64];
 // `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
 function makeCamera(svg, world, overview, scene) {
   const view = { x: 0, y: 0, scale: 1, own: false };
+  // The drawing in which a node keeps its place, at its scale.
+  let heldIn = null;
   let room = [0, 0];
   // In a narrow room, the event opens below the nodes of its step; it needs this height.
   let below = 0;
@@ -22,7 +27,7 @@ function makeCamera(svg, world, overview, scene) {
     const changed = scale !== view.scale;
     const size = scene.size();
     const [free, freeBelow] = [0, 1].map((axis) => room[axis] - size[axis] * scale);
-    const centred = (at, left) => (left >= 0 ? left / 2 : Math.min(8, Math.max(left - 8, at)));
+    const centred = (at, left) => (left >= -BORDER ? left / 2 : Math.min(8, Math.max(left - 8, at)));
     Object.assign(view, { scale, x: centred(x, free), y: !isNarrow() ? centred(y, freeBelow)
       : Math.min(MARGIN, Math.max(0, freeBelow / 2), Math.max(freeBelow - below, y)) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
@@ -31,10 +36,14 @@ function makeCamera(svg, world, overview, scene) {
     scene.moved();
   }
 
-  const wholeScale = () => Math.min(LARGEST * growthIn(room), ...scene.size().map((side, k) => (room[k] - 4) / side));
+  function wholeScale() {
+    const scale = Math.min(LARGEST * growthIn(room), ...scene.size().map((side, k) => (room[k] - 4) / side));
+    return scale < 1 && scene.size().every((side, k) => side <= room[k] + BORDER) ? 1 : scale;
+  }
 
   function whole() {
     view.own = false;
+    heldIn = null;
     below = 0;
     show(wholeScale(), 0, MARGIN);
   }
@@ -51,13 +60,14 @@ function makeCamera(svg, world, overview, scene) {
     if (!boxes.length || !room[0]) return;
     below = Math.min(height, MOST_BELOW * room[1]);
     const fits = wholeScale();
-    const isWhole = !view.own && fits >= READABLE * growthIn(room);
+    const isWhole = !view.own && heldIn !== scene.size() && fits >= READABLE * growthIn(room);
     if (isWhole && !isNarrow()) { show(fits, 0, 0); return; }
     const ends = (k) => [Math.min(...boxes.map((box) => box[k] - box[k + 2] / 2)),
       Math.max(...boxes.map((box) => box[k] + box[k + 2] / 2))];
     const [[left, right], [top, bottom]] = [ends(0), ends(1)];
     const high = room[1] - (isNarrow() ? below : 0);
-    const most = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
+    const close = Math.min((room[0] - MARGIN) / (right - left), (high - MARGIN) / (bottom - top));
+    const most = close > NEARLY_FULL && close < 1 ? 1 : close;
     const wanted = view.own ? view.scale : Math.max(fits, growthIn(room));
     const scale = isWhole ? Math.min(fits, Math.max(READABLE, most)) : Math.min(wanted, most);
     const isAcross = scale === view.scale && left * scale + view.x >= 4 && right * scale + view.x <= room[0] - 4;
@@ -69,8 +79,11 @@ function makeCamera(svg, world, overview, scene) {
     }
   }
 
-  // Moves the drawing so that a box is at a place of the screen.
-  const hold = (box, [x, y]) => show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
+  // Moves the drawing so that a box is at a place of the screen. Its scale stays until there is another drawing.
+  function hold(box, [x, y]) {
+    if (view.scale > wholeScale()) heldIn = scene.size();
+    show(view.scale, x - box[0] * view.scale, y - box[1] * view.scale);
+  }
 
   // The overview takes the corner where it covers least. Where it would cover nodes, and in a narrow room, it is shown
   // only to those who move the drawing by hand.

@@ -274,7 +274,10 @@ function drawGraph(data, act, details) {
     else if (tiles.value) {
       item.lines[1] = item.form.bare ? null : valueCaption(data, place);
       item.lines[2] = lastLine(data, i, tiles.gradient && !item.form.bare ? gradientCaption(data, holds) : null);
-      if (item.shownValue !== place) fillSlot(item, "value", tileOf(valueAt(data, place), tileSize), tiles.value);
+      if (item.shownValue !== place) {
+        const value = valueAt(data, place);
+        fillSlot(item, "value", value && tileWithin(value, tileSize, item.form.room), tiles.value);
+      }
       item.shownValue = place;
       if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {
         const gradient = valueAt(data, holds.place);
@@ -505,7 +508,7 @@ function drawGraph(data, act, details) {
   }
 
   function writeAll() {
-    svg.classList.toggle("small", view.scale < 0.99);
+    svg.classList.toggle("small", view.scale < 0.999);
     for (const item of items.values()) {
       if (item.kind) item.due = true;
       else writeHeading(item);

@@ -1,6 +1,9 @@
 // Names and numbers in as much room as a node has.
 
 const SMALLEST_TEXT = 11.02;
+const FEWEST_LETTERS = 4;
+// An operation with its number, which is never cut.
+const COUNTED = /^(\w+) (#\d+)$/;
 
 // The width of a text: names are bold.
 const ruler = document.createElement("canvas").getContext("2d");
@@ -39,8 +42,8 @@ function formsOf(line, k, inOwn = false) {
   }
   const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
   if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
-  const [, count] = /^\w+ (#\d+)$/.exec(line) ?? [];
-  if (count) return [line, count];
+  const [, word, count] = COUNTED.exec(line) ?? [];
+  if (word) return [line, ...word.length > 6 ? [`${word.slice(0, FEWEST_LETTERS)}\u2026 ${count}`] : []];
   const given = /^([\w.]+) \(([^()]+)\)( #\d+)?$/.exec(line);
   // An expression of the program, without the module of its first call.
   if (!given && /[()]| [^#]/.test(line)) return [...new Set([line, line.replace(/^\w+\.(?=\w+\()/, "")])];
@@ -56,8 +59,6 @@ const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);
 
 // If no form fits, as much of a line as is still useful.
-const FEWEST_LETTERS = 4;
-
 function fitText(line, k, breadth, font, inOwn) {
   const form = bestForm(line, k, breadth, font, inOwn);
   if (form !== undefined) return form;
@@ -65,6 +66,8 @@ function fitText(line, k, breadth, font, inOwn) {
   if (isNumber(line.replace(/^\|?(grad|tangent)\|? \u00b1?/, ""))) {
     return breadthOf("\u2026", k, font) <= breadth ? "\u2026" : "";
   }
+  const [, word] = (k === 0 && COUNTED.exec(line)) || [];
+  if (word) return fitText(word, k, breadth, font, inOwn);
   if (k === 2 || scaleIn(line, k) || (k === 1 && line[0] === "(")) return "";
   // The last part of a path says most.
   const isPath = k === 0 && /^[\w.]+\.\w+$/.test(line);

@@ -61,12 +61,12 @@ export function mount(host, data, opts = {}) {
   let tools = viewTools(data, graph, act);
   const note = data.note ? make("p", "note", data.note) : null;
   const menu = moreMenu([controlled.tools, tools, legend, note].filter(Boolean));
-  controlled.bar.append(...opts.parts ? [opts.parts] : [], menu.button);
-  const scene = make("div", "scene", make("div", "stage", graph.frame), program.element);
+  controlled.bar.append(...[opts.parts, menu.button].filter(Boolean));
+  if (opts.moments) controlled.slider.after(opts.moments);
+  const aside = make("div", "aside", program.element, opts.timeline);
+  const scene = make("div", "scene", make("div", "stage", graph.frame), aside);
   const player = make("div", "player", trail(opts), controlled.bar, menu.element, opts.strip,
-    scene,
-    opts.timeline, make("div", "caption", said, rule),
-    line, panel, tip);
+    scene, make("div", "caption", said, rule), line, panel, tip);
   player.tabIndex = 0;
   player.setAttribute("role", "group");
   player.setAttribute("aria-label", `Walk ${nextNumber()}. ${data.summary}`);
@@ -384,7 +384,7 @@ export function mount(host, data, opts = {}) {
     [born, selected] = [bornIn(data), null];
     program.element?.remove();
     program = makeProgram(data, act);
-    scene.append(...[program.element].filter(Boolean));
+    aside.prepend(...[program.element].filter(Boolean));
     graph.replace();
     const before = tools;
     tools = viewTools(data, graph, act);

@@ -1,8 +1,7 @@
-// A training loop as one film: the player shows one moment of one round, and a time line below the graph leads to
-// every other.
+// A training loop as one film: the player shows one moment of one round. Its bar leads to the other moments, and curves
+// below the program to the other rounds.
 
-const CURVES_HEIGHT = 46;
-const CELL_WIDTH = 290;
+const MOST_NEAR = 6;
 const MOST_CHANGED = 6;
 
 function mountFilm(host, data, opts = {}) {
@@ -102,7 +101,7 @@ function mountFilm(host, data, opts = {}) {
     if (player) player.become(mounted, moment);
     else {
       player = mount(host, { ...mounted }, { ...opts, inFilm: true, beyond, toStep, slide: seekStep, onIndex,
-        moment, timeline: line.element, index: 0, more: true,
+        moment, timeline: line.element, moments: line.nearby, index: 0, more: true,
         keys: { ...opts.keys, "[": () => line.jump(-1), "]": () => line.jump(1) } });
       line.fit();
     }
@@ -186,7 +185,7 @@ function changePanel(data, changes) {
 
 const withoutMissing = (places) => Object.fromEntries(Object.entries(places).filter(([, place]) => place !== null));
 
-// The time line: curves over all rounds with a cursor, and below them the rounds around the cursor with their moments.
+// The time line: curves over all rounds with a cursor, and the moments of this round between the numbers of the others.
 function timeline(film, { go }) {
   const count = film.rounds.length;
   const svg = svgElement("svg", { class: "curves", role: "slider", tabindex: 0, "aria-label": "Round",
@@ -201,10 +200,13 @@ function timeline(film, { go }) {
   back.title = "The same moment of the round before ([)";
   on.title = "The same moment of the next round (])";
   const cells = make("div", "rounds");
-  const element = make("div", "timeline", make("div", "timeline-head", back, on, readout,
-    film.curves.length ? choice : null), svg, cells, film.note ? make("p", "film-note", film.note) : null);
-  element.setAttribute("role", "group");
-  element.setAttribute("aria-label", "Time line");
+  const element = make("div", "timeline", make("div", "timeline-head", readout, film.curves.length ? choice : null),
+    svg, film.note ? make("p", "film-note", film.note) : null);
+  const nearby = make("div", "moments", back, cells, on);
+  for (const [part, label] of [[element, "Time line"], [nearby, "Moments"]]) {
+    part.setAttribute("role", "group");
+    part.setAttribute("aria-label", label);
+  }
   let round = 0;
   let moment = 0;
   let moments = [];
@@ -224,20 +226,19 @@ function timeline(film, { go }) {
 
   const losses = [["loss", film.loss], ...film.otherLoss ? [["loss of the other", film.otherLoss]] : []];
   const drawn = () => [...losses, ...film.curves.length ? [film.curves[Number(choice.value)]] : []];
-  const widthOf = () => Math.max(200, element.clientWidth);
-  const xOf = (k) => 4 + (widthOf() - 8) * (count === 1 ? 0.5 : k / (count - 1));
 
   function draw() {
+    const [wide, high] = [svg.clientWidth, svg.clientHeight].map((side) => Math.max(20, side));
+    const xOf = (k) => 4 + (wide - 8) * (count === 1 ? 0.5 : k / (count - 1));
     svg.replaceChildren();
-    svg.setAttribute("viewBox", `0 0 ${widthOf()} ${CURVES_HEIGHT}`);
-    svg.setAttribute("height", CURVES_HEIGHT);
+    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     const kinds = film.otherLoss ? ["loss", "loss other", "parameter"] : ["loss", "parameter"];
     drawn().forEach(([, sizes], k) => {
       // Both losses share a scale.
       const all = film.otherLoss && k < 2 ? [...film.loss, ...film.otherLoss] : sizes;
       const known = all.filter((x) => x !== null);
-      const [low, high] = [Math.min(...known), Math.max(...known)];
-      const y = (x) => CURVES_HEIGHT - 5 - (CURVES_HEIGHT - 10) * (high > low ? (x - low) / (high - low) : 0.5);
+      const [least, most] = [Math.min(...known), Math.max(...known)];
+      const y = (x) => high - 5 - (high - 10) * (most > least ? (x - least) / (most - least) : 0.5);
       let pen = "M";
       const d = sizes.map((x, i) => {
         if (x === null) { pen = "M"; return ""; }
@@ -250,7 +251,7 @@ function timeline(film, { go }) {
         svg.append(svgElement("circle", { cx: xOf(round), cy: y(sizes[round]), r: 3.5, class: `dot ${kinds[k]}` }));
       }
     });
-    svg.append(svgElement("path", { d: `M${xOf(round)},0v${CURVES_HEIGHT}`, class: "cursor-line" }));
+    svg.append(svgElement("path", { d: `M${xOf(round)},0v${high}`, class: "cursor-line" }));
   }
 
   function tellNumbers() {
@@ -271,23 +272,31 @@ function timeline(film, { go }) {
   const wordsWidth = () => moments.reduce((sum, { word }) => sum + breadthOf(word, 1, 12.5) + 10, 30);
 
   function drawCells() {
-    const fits = Math.max(1, Math.min(count, Math.floor(widthOf() / Math.max(CELL_WIDTH, wordsWidth()))));
-    const first = Math.min(count - fits, Math.max(0, round - Math.floor(fits / 2)));
-    const hadFocus = cells.contains(element.getRootNode().activeElement);
-    cells.replaceChildren(...Array.from({ length: fits }, (_, k) => cellOf(first + k)));
+    const wide = breadthOf(String(film.rounds.at(-1) + 1), 1, 12.5) + 14;
+    const others = Math.max(0, Math.min(MOST_NEAR, count - 1, Math.floor((cells.clientWidth - wordsWidth()) / wide)));
+    const first = Math.min(count - 1 - others, Math.max(0, round - Math.floor(others / 2)));
+    const hadFocus = cells.contains(cells.getRootNode().activeElement);
+    cells.replaceChildren(...Array.from({ length: others + 1 }, (_, k) => (first + k === round ? cellOf(round)
+      : numberOfRound(first + k))));
     if (hadFocus) cells.querySelector("[aria-current]")?.focus({ preventScroll: true });
+  }
+
+  // Leads to the same moment of another round.
+  function numberOfRound(k) {
+    const button = makeButton("tool other-round", () => jump(k - round), String(film.rounds[k] + 1));
+    button.setAttribute("aria-label", `Round ${film.rounds[k] + 1}`);
+    return button;
   }
 
   function cellOf(k) {
     const { before, forward, after } = film.moments[k];
     const words = [...before.slice(0, forward).map(({ word }) => word), "forward",
       ...before.slice(forward).map(({ word }) => word), "backward", ...after.map(({ word }) => word)];
-    const cell = make("div", `round${k === round ? " here" : ""}`, make("span", "round-number",
-      String(film.rounds[k] + 1)), ...words.map((word, i) => {
+    const cell = make("div", "round", make("span", "round-number", String(film.rounds[k] + 1)), ...words.map((word, i) => {
       const button = makeButton(`moment ${["forward", "backward"].includes(word) ? word : "change"}`,
         () => go(k, i), word);
       button.setAttribute("aria-label", `Round ${film.rounds[k] + 1}: ${word}`);
-      if (k === round && i === moment) button.setAttribute("aria-current", "step");
+      if (i === moment) button.setAttribute("aria-current", "step");
       return button;
     }));
     return cell;
@@ -330,6 +339,7 @@ function timeline(film, { go }) {
   });
   choice.addEventListener("change", () => { tellNumbers(); draw(); });
   choice.addEventListener("keydown", (event) => event.stopPropagation());
-  new ResizeObserver(() => { draw(); drawCells(); }).observe(element);
-  return { element, show, jump, fit: () => { draw(); drawCells(); } };
+  const sizes = new ResizeObserver(() => { draw(); drawCells(); });
+  for (const part of [svg, cells]) sizes.observe(part);
+  return { element, nearby, show, jump, fit: () => { draw(); drawCells(); } };
 }
