@@ -651,6 +651,33 @@ def test_a_gradient_that_has_a_graph_is_an_error():
     assert step(mg.ones(2)).tolist() == [9.0, 144.0]
 
 
+def test_a_gradient_that_the_step_finds_as_a_variable_too_is_an_error():
+    w = leaf(1.0, 2.0)
+    w.grad = kept = mg.ones(2)
+
+    def step(x):
+        w.grad *= 0.5
+        return kept * x
+
+    with pytest.raises(TypeError, match=r"finds kept, which is the gradient of a leaf as well.*\.grad\.clone\(\)"):
+        mg.compile(step)(mg.ones(2))
+    w.grad = mg.ones(2)
+    compiled = mg.compile(step)
+    for _ in range(3):
+        compiled(mg.ones(2))
+    w.grad = kept
+    with pytest.raises(TypeError, match="finds kept, which is the gradient of a leaf as well"):
+        compiled(mg.ones(2))
+
+
+def test_a_traced_call_that_reads_a_gradient_leaves_the_tensor_there():
+    w = leaf(1.0, 2.0)
+    w.grad = kept = mg.ones(2)
+    mg.compile(lambda x: w.grad * x)(mg.ones(2))
+    kept *= 3.0
+    assert w.grad.tolist() == [3.0, 3.0]
+
+
 def test_a_tensor_that_a_step_makes_a_result_has_its_graph_after_each_call():
     w, total = leaf(1.0, 2.0), mg.zeros(2)
 

@@ -198,6 +198,7 @@ class Page:
         self.results: list[Value] = []
         self.updates: list[Update] = []
         self.conditions: list[tuple[Callable[[], Any], Any, str]] = []
+        self.nodes: dict[int, tuple[Any, Any]] = {}
         self.named = named or {}
         self.paper: Any = None
         self.arrays: dict[int, tuple[Value, Any]] = {}

@@ -179,6 +179,7 @@ def trace(
         args, kwargs = map_leaves((args, kwargs), as_ink)
         result = function(*args, **kwargs)
         _refuse_writes(page, args, kwargs)
+        _refuse_shared_gradients(page)
         found: list[Any] = []
         structure = map_leaves(result, lambda x: _result(page, x, found))
         page.results = [page._own(value) for value in found]
@@ -225,6 +226,18 @@ def _refuse_writes(page: OpenPage, args: Any, kwargs: Any) -> None:
                     f"mg.compile: the step writes into its argument {value.hint}; write into a copy, "
                     f"{value.hint}.clone(), or let the step find the tensor as a variable"
                 )
+
+
+def _refuse_shared_gradients(page: OpenPage) -> None:
+    """Raise TypeError if the step has found one tensor as a gradient and as a variable: a write into one of the two is
+    seen in the other, and a program has two inputs for them."""
+    for _, _, gradient in page.gradients.values():
+        if id(gradient) in page.nodes:
+            name = page.name_of(gradient)
+            raise TypeError(
+                f"mg.compile: the step finds {name}, which is the gradient of a leaf as well, and its program would "
+                f"take them for two tensors; read the leaf's .grad in the step, or let {name} be a copy, .grad.clone()"
+            )
 
 
 class Hole:

@@ -63,10 +63,9 @@ class OpenPage(Page):
         self.paper = paper_for(device)
         self.start = clock()
         self.tensors: dict[int, tuple[Any, Any, Value, bool]] = {}
-        self.nodes: dict[int, tuple[Any, Any]] = {}
         self.views: dict[int, Any] = {}
         self.variables: list[ref[Any]] = []
-        self.gradients: dict[int, list[Any]] = {}
+        self.gradients: dict[int, tuple[Any, Any, Any]] = {}
         self.states: dict[int, tuple[Any, Any, dict[str, Any]]] = {}
         self.generators: dict[int, Ink] = {}
         self.settings: dict[tuple[int, str], Any] = {}
@@ -148,7 +147,7 @@ class OpenPage(Page):
             data = gradient._data if isinstance(gradient, Variable) else gradient
             value = self.add_input(data, ("gradient", node), "gradient")
             node.grad = Ink(data, value, self)
-        self.gradients[id(node)] = [node, value, gradient]
+        self.gradients[id(node)] = node, value, gradient if is_read else None
 
     def touch_state(self, owner: Any, tensor: Any) -> Any:
         """Return the state of a parameter, with ink in place of its arrays and numbers."""
@@ -204,13 +203,14 @@ class OpenPage(Page):
                 tensor._data, tensor.is_lent = now.array, True
 
     def _close_gradients(self) -> None:
-        for node, value, _ in self.gradients.values():
+        for node, value, before in self.gradients.values():
             data = node.grad._data if isinstance(node.grad, Variable) else node.grad
             if data is None:
                 self.updates.append(Update("gradient", node, None, None))
             elif type(data) is not Ink or data.value is not value:
                 self.updates.append(Update("gradient", node, None, self._own(ink.value_of(self, data))))
-            node.grad = ink.real(data)
+            is_unread = before is None or type(data) is not Ink or data.value is not value
+            node.grad = ink.real(data) if is_unread else before
 
     def _close_states(self) -> None:
         for owner, tensor, inked in self.states.values():

@@ -85,7 +85,7 @@ class Runner:
         self.inputs = page.inputs
         self.space: dict[str, Any] = {
             "_has_form": has_form, "_MISS": MISS, "_Variable": Variable, "_Tensor": Tensor,
-            "_program": program.function, "_replace": replace_array, "_of": Tensor.of,
+            "_program": program.function, "_replace": replace_array, "_of": Tensor.of, "_nodes": page.nodes,
             **{f"seen{i}": CellType(None) for i, value in enumerate(page.inputs) if can_be_seen(value)},
         }  # fmt: skip
         lines = guards.lines(self.space) if guards is not None else []
@@ -162,8 +162,8 @@ class Runner:
         if kind == "tensor":
             return [f"a{i} = {unpacked.get(id(what), f's{i}')}._data", *check]
         if kind == "gradient":
-            has_graph = f"    if a{i}.node is not None: return _MISS"
-            head = [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable):", has_graph, f"    a{i} = a{i}._data"]
+            is_other = f"    if a{i}.node is not None or id(a{i}) in _nodes: return _MISS"
+            head = [f"a{i} = s{i}.grad", f"if isinstance(a{i}, _Variable):", is_other, f"    a{i} = a{i}._data"]
             return [*head, *check]
         if kind == "read":
             self.space[f"k{i}"] = value.kind_of_number

@@ -540,3 +540,34 @@ def test_arrays_rounded_to_five_digits_use_the_approximate_sign():
         signs[name] = re.findall("[=≈]", re.sub("<[^>]*>", "", formula.with_numbers(data, step)))
     assert set(signs["drawn"]) == {"≈"}
     assert set(signs["whole"]) == {"="}
+
+
+CARDS_AND_EVENT = """() => {
+  const { shadowRoot } = document.querySelector("#walk");
+  const texts = (name) => [...shadowRoot.querySelectorAll(name)].map(({ textContent }) => textContent);
+  return [texts(".numbers .share:first-child .sign"), texts(".numbers .share:first-child figcaption"),
+    texts(".event .sign"), texts(".event .about")];
+}"""
+
+
+def test_the_cards_have_the_signs_and_shapes_of_the_event(open_player):
+    rng = np.random.default_rng(0)
+    x, w = (mg.tensor(rng.normal(size=size), requires_grad=True) for size in [(4, 3), (3, 2)])
+    z = mg.tensor(rng.normal(size=20) * (1 + 1j), requires_grad=True)
+    with mg.record() as trace:
+        (mg.softmax((x @ w).mT, axis=1).sum() + mg.abs(z * (2 + 1j * mg.ones(20))).sum()).backward()
+    page = open_player(trace)
+    seen = {}
+    for step in trace.steps:
+        page.keyboard.press("ArrowRight")
+        signs, cards, in_event, about = page.evaluate(CARDS_AND_EVENT)
+        assert [sign.split()[0] for sign in signs] == [sign.split()[0] for sign in in_event[: len(signs)]], step.rule
+        shapes = [re.search(r"\([\d, ]+\)", text) for text in (*about, *cards)]
+        assert len({found[0] for found in shapes[: len(about)] if found}
+                   ^ {found[0] for found in shapes[len(about) :] if found}) == 0, step.rule  # fmt: skip
+        seen[step.rule] = [signs[0], *cards]
+    assert seen["matmul.a"][0] == "@"
+    assert seen["matmul.a"][2].startswith("wᵀ (b in the rule)(2, 3)")
+    assert seen["mT.x"][1].startswith("upstreamᵀ")
+    assert seen["softmax.x"][0] == ","
+    assert "(20,) up to " in seen["multiply.a"][2], "complex numbers have a size and no sign"

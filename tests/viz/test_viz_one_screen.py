@@ -132,7 +132,7 @@ IN_A_NOTEBOOK = """<!DOCTYPE html><body style="margin: 0"><div style="height: 12
 CONTROLS = "button:visible:not(.program-line, .choice, .gloss), input:visible, select:visible"
 
 
-@pytest.mark.parametrize("kind", ["gradient", "formula", "order", "shape", "picture"])
+@pytest.mark.parametrize("kind", ["gradient", "formula", "order", "shape", "picture", "sign"])
 def test_a_question_in_jupyterlab_is_on_one_screen(page, tmp_path, kind):
     rng = np.random.default_rng(0)
     x, w = mg.tensor(rng.normal(size=(4, 3))), mg.tensor(rng.normal(size=3), requires_grad=True)
@@ -149,6 +149,7 @@ def test_a_question_in_jupyterlab_is_on_one_screen(page, tmp_path, kind):
     assert boxes[".stage"]["height"] >= 150
     assert boxes[".panel"]["y"] + boxes[".panel"]["height"] <= 120 + 590
     assert page.locator(CONTROLS).count() <= 6
+    assert page.locator(".quiz-panel").evaluate("panel => panel.scrollHeight <= panel.clientHeight + 1")
 
 
 def test_in_a_narrow_column_the_sentence_is_above_the_fold(page, tmp_path):

@@ -177,6 +177,12 @@ def test_students_type_shapes_and_counts(open_quiz):
     page.locator(f"#n{trace.steps[at - 1].node}").click()
     expect(page.locator(".panel")).to_contain_text("Its shape is asked for.")
     page.keyboard.press("Escape")
+    page.locator(".player").focus()
+    for key in ["ArrowLeft", "d", *["ArrowLeft"] * (at - 2)]:
+        page.keyboard.press(key)
+        texts = page.locator(".player > :not(.program)").all_inner_texts()
+        assert "(6, 4)" not in " ".join(texts), "an earlier step shows the shape"
+    page.keyboard.press("q")
     page.locator(".answer").fill("(4,)")
     page.keyboard.press("Enter")
     expect(page.locator(".quiz-feedback")).to_contain_text("That is the shape after the sum.")

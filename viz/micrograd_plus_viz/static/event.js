@@ -171,7 +171,7 @@ function makeEvent(data, graph) {
     const value = shownBy(data, { ...part, transposed: "" });
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
-    const axes = part.transposed ? turnedAxes(value.shape) : value?.shape;
+    const axes = value && part.transposed ? turnedAxes(value.shape) : value?.shape;
     const shape = value && !isScalar(value) ? shapeText(axes) : "";
     const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);

@@ -5,6 +5,7 @@ const GIVEN_UP = "show me";
 const OVER = "The quiz is over.";
 const LETTERS = "ABCDEF";
 const MOST_TOLD_CELLS = 64;
+const ARRIVING = ["contribution", "before", "after", "raw", "local"];
 
 export function mountQuiz(host, given, opts = {}) {
   const { quiz } = given;
@@ -140,21 +141,30 @@ function scoreText({ at_once, later, shown, of }) {
   return of > 1 || counts.length ? `${counts.join(", ") || "none answered"}, of ${of}` : "";
 }
 
-// While a shape is asked for, nothing that has it shows it, neither a value nor a gradient; nor does the receiver. The
-// page knows the shape only by its hash.
+// While a shape is asked for, nothing shows it: no value or gradient, no factor of an earlier step, no sentence. Nor
+// does the receiver show its own. The page knows the shape only by its hash.
 function withoutAnswer(data, question) {
   if (!question?.hides) return data;
   const isRight = memoized((shape) => answerName(question.salt, shape) === question.hides);
-  const asked = data.values.map((value) => isRight(value.shape.join()));
+  const unlike = data.steps.flatMap((step) => rowsOf(data, step, weighs)[0]).filter((part) => part.rows
+    || part.transposed);
+  const drawn = unlike.filter((part) => isRight(shownBy(data, part)?.shape.join())).map(({ place }) => place);
+  const asked = data.values.map((value, place) => isRight(value.shape.join()) || drawn.includes(place));
   const hidden = data.nodes.map(({ value }, i) => i === question.lit.to || asked[value]);
   const except = (list, change) => list.map((each, i) => (hidden[i] ? change(each) : each));
   const unlabelled = (values) => Object.fromEntries(Object.entries(values).map(([node, [place, text]]) => [node,
     hidden[node] || asked[place] ? [null, "shape?"] : [place, text]]));
   const changes = (list) => list?.map((each) => ({ ...each, values: unlabelled(each.values) }));
+  const shape = data.values.map((value) => value.shape).find((each) => isRight(each.join())) ?? [];
+  const without = (text) => (shape.length ? text?.replaceAll(shapeText(shape), "(?)") : text);
+  const places = (step) => [...ARRIVING.map((word) => step[word]), ...Object.values(step.upstreams),
+    ...Object.values(step.reads)];
+  const steps = data.steps.map((step) => ({ ...step, say: without(step.say), summed: without(step.summed),
+    numbers: places(step).some((place) => asked[place]) ? null : step.numbers }));
   return { ...data, values: data.values.map((value, place) => (asked[place] ? null : value)),
     nodes: except(data.nodes, (node) => ({ ...node, value: null, asked: true })),
     labels: except(data.labels, ([name, , ...rest]) => [name, "shape?", ...rest]),
-    walks: changes(data.walks), early: changes(data.early) };
+    steps, walks: changes(data.walks), early: changes(data.early) };
 }
 
 // The player's size and view options, which the next player takes over.
