@@ -388,3 +388,15 @@ def test_a_superscript_is_not_far_above_its_letter(open_player):
     expect(page.locator(".edge-formula msup")).to_have_text("weight⊤")
     (rise,) = page.locator(".edge-formula msup").evaluate_all(RISE)
     assert 0.1 < rise < 0.45, "an exponent of KaTeX begins 0.4 of its letter's size above it"
+
+
+def test_a_formula_with_a_long_name_is_whole_on_a_phone(open_player, page):
+    page.set_viewport_size({"width": 360, "height": 740})
+    x, weights_of_the_hidden_layer_of_all = (mg.tensor(np.ones((2, 2)), requires_grad=True) for _ in range(2))
+    with mg.record() as trace:
+        (x @ weights_of_the_hidden_layer_of_all).sum().backward()
+    open_player(trace, details=False)
+    page.locator(".slider").fill("2")
+    formula = page.locator(".edge-formula .formula")
+    expect(formula).to_contain_text("weights_of_the_hidden")
+    assert formula.evaluate("(each) => each.scrollWidth - each.clientWidth") <= 1

@@ -381,12 +381,12 @@ function makeEvent(data, graph) {
   return { open, clear, place, at, heightOf, words, flyers: () => flyers };
 }
 
-// Shows a formula in the largest size at which all its lines fit.
+// Shows a formula in the largest size at which all its lines fit, and none is too long.
 function fitFormula(place) {
   const shown = place.firstChild;
   for (const size of ["large", "medium", "small"]) {
     place.dataset.size = size;
-    if (!shown || shown.scrollHeight <= shown.clientHeight + 1) return;
+    if (!shown || (shown.scrollHeight <= shown.clientHeight + 1 && shown.scrollWidth <= shown.clientWidth + 1)) return;
   }
 }
 

@@ -8,7 +8,8 @@ function still(data, { width, height, details, natural = false }) {
     toStep() {} };
   const graph = drawGraph(data, act, details);
   event = makeEvent(data, graph);
-  const program = makeProgram(data, act);
+  // A picture of the whole graph has no program beside it.
+  const program = makeProgram(natural ? { ...data, program: [] } : data, act);
   const steps = stepsOn(graph, data, walkOf(data));
   Object.assign(graph.frame, { clientWidth: width, clientHeight: height });
   steps.begin();
