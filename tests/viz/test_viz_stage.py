@@ -246,6 +246,7 @@ def test_variables_show_their_values_of_the_round(open_player):
     assert seen == ["4", "2.56", "1.6384"]
     moments = [("backward", "before the walk:", {"w": "1.6", "loss": "2.56"}), ("-=", "now:", {"w": "1.28", "loss":
                "2.56"}), ("w.grad = None", "now:", {"w": "1.6"})]  # fmt: skip
+    page.evaluate("location.hash = '#step=3'")  # round 2, whose moments then have buttons
     for word, when, values in moments:
         page.get_by_label(f"Round 2: {word}", exact=True).click()
         expect(variables).to_have_attribute("data-when", when)
