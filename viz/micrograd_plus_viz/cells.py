@@ -141,7 +141,7 @@ def mantissas(x: Any, digits: int) -> tuple[Any, Any, Any]:
         exponents = np.floor(np.log10(abs(x)))
         places = digits - 1 - exponents
         is_near = abs(places) < len(POWERS)
-        places = np.where(is_near, places, 0).astype(int)
+        places: Any = np.where(is_near, places, 0).astype(int)
         exact = np.where(places < 0, x / POWERS[abs(places)], x * POWERS[abs(places)])
         whole = np.rint(exact)
         is_certain = is_near & (abs(abs(exact - whole) - 0.5) > 1e-6)
@@ -153,7 +153,7 @@ def round_floats(entries: list[float], digits: int) -> list[Any]:
     x = np.array(entries)
     whole, exponents, is_certain = mantissas(x, digits)
     ends_with_five = np.any([abs(whole) % 10**k == 5 * 10 ** (k - 1) for k in range(1, digits + 1)], axis=0)
-    places = np.where(is_certain, digits - 1 - exponents, 0).astype(int)
+    places: Any = np.where(is_certain, digits - 1 - exponents, 0).astype(int)
     near = np.where(places < 0, whole * POWERS[abs(places)], whole / POWERS[abs(places)])
     rounded: list[Any] = [int(y) if y == int(y) and abs(y) < 1e6 else y for y in near.tolist()]
     for place in np.flatnonzero(~is_certain).tolist():
