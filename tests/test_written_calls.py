@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
+import linecache
 import os
 import platform
 import shutil
@@ -887,3 +889,18 @@ def test_a_step_without_statements_is_a_program():
     step = mg.compile(lambda: 3)
     assert [step() for _ in range(4)] == [3] * 4
     assert step.counts["written"] == 2
+
+
+def test_a_program_that_is_gone_leaves_no_text_behind():
+    w = mg.tensor(np.ones(3), requires_grad=True)
+
+    def run_step():
+        step = mg.compile(lambda: (w * w).sum().backward())
+        for _ in range(3):
+            step()
+        return {name for name in linecache.cache if name.startswith("<written out")} - before
+
+    before = set(linecache.cache)
+    assert run_step()
+    gc.collect()
+    assert not {name for name in linecache.cache if name.startswith("<written out")} - before

@@ -7,8 +7,9 @@ import itertools
 import linecache
 import sys
 from threading import local
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
+from weakref import finalize
 
 from ..core import backward
 from ..core.define import operations
@@ -133,6 +134,12 @@ def place_of(frame: FrameType | None) -> tuple[str, str]:
     if place not in _places:
         _places[place] = f"{file_name(name)}:{line}", linecache.getline(name, line, frame.f_globals).strip()
     return _places[place]
+
+
+def show_source(function: FunctionType, filename: str, source: str) -> None:
+    """Have tracebacks and debuggers show the text of a program's function for as long as it is there."""
+    linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
+    finalize(function, linecache.cache.pop, filename, None)
 
 
 def users_frame() -> FrameType | None:

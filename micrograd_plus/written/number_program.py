@@ -6,7 +6,6 @@ from __future__ import annotations
 import inspect
 import itertools
 import keyword
-import linecache
 import math
 import re
 from collections import Counter
@@ -18,6 +17,7 @@ import numpy as np
 from ..backends import floats
 from ..files import write_file
 from ..tracing.values import with_noun
+from .notes import show_source
 from .number_page import Number, Numbers, is_zero, real
 
 MOST_LETTERS, LINE = 4000, 120
@@ -295,10 +295,10 @@ class NumberProgram:
     def function(self) -> Callable[..., Any]:
         """The function that runs. It is compiled when it is needed."""
         if self._function is None:
-            linecache.cache[self.filename] = (len(self.source), None, self.source.splitlines(True), self.filename)
             space: dict[str, Any] = {}
             exec(compile(self.source, self.filename, "exec"), space)
             self._function = space[self._name]
+            show_source(self._function, self.filename, self.source)
         return self._function
 
     def _write_text(self) -> NumberText:

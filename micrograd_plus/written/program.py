@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import linecache
 import math
 import textwrap
 from collections import Counter
@@ -23,6 +22,7 @@ from ..pytrees import leaves, map_leaves
 from ..tensor.tensor import Tensor
 from .ink import Ink, value_of
 from .loop_text import wrap
+from .notes import show_source
 from .number_page import watch_values
 from .page import Page, Value, is_array
 from .passes import PASSES, ROUNDING_PASSES
@@ -56,12 +56,12 @@ class Program:
             "\n".join([*self._header(name), *(f"    {line}" if line else "" for line in self.text.lines)]) + "\n"
         )
         self.filename = f"<written out: {name} {next(_numbers)}>"
-        linecache.cache[self.filename] = (len(self.source), None, self.source.splitlines(keepends=True), self.filename)
         space = self.namespace()
         imports = len(self._imports())  # already in the space: the device's library need not be a module
         text = "\n" * imports + "\n".join(self.source.splitlines()[imports:])
         exec(compile(text, self.filename, "exec", optimize=0), space)
         self.function: Callable[..., Any] = space[name]
+        show_source(self.function, self.filename, self.source)
         self.has_checks = any(statement.form == "check" for statement in page.each_statement())
 
     @functools.cached_property

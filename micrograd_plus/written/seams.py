@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, MutableMapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from threading import RLock
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 from weakref import ref
 
@@ -637,12 +637,17 @@ def _exchange(function: FunctionType, replacement: Callable[..., Any]) -> None:
     original = FunctionType(code, function.__globals__, function.__name__, defaults)
     original.__kwdefaults__ = keyword_defaults
     function.__globals__[name] = lambda *args, **kwargs: replacement(original, *args, **kwargs)
-    text = f"def {function.__name__}(*args, **kwargs): return {name}(*args, **kwargs)"
-    made: dict[str, Any] = {}
-    exec(compile(text, ink._SEAMS, "exec"), {}, made)
     _exchanged.append((function, code, defaults, keyword_defaults, name))
     function.__defaults__ = function.__kwdefaults__ = None
-    function.__code__ = made[function.__name__].__code__
+    function.__code__ = _code_of_call(function.__name__, name)
+
+
+@cache
+def _code_of_call(function: str, called: str) -> CodeType:
+    """Return the code of a function that calls a global of its module."""
+    made: dict[str, Any] = {}
+    exec(compile(f"def {function}(*args, **kwargs): return {called}(*args, **kwargs)", ink._SEAMS, "exec"), {}, made)
+    return made[function].__code__
 
 
 _exchanged: list[tuple[Any, ...]] = []
