@@ -473,11 +473,11 @@ def test_keys_have_the_quotes_of_the_program(tmp_path):
         "P = {name: mg.tensor(2.0, requires_grad=True) for name in ('k', 'm')}\n"
         "Q = {'n': mg.tensor(3.0, requires_grad=True), 'o': mg.tensor(4.0, requires_grad=True)}\n"
         "with mg.record() as trace:\n"
-        "    (mg.sin(P['k'] * P[\"m\"]) + P['k'] * P[\"m\"] * sum(Q.values())).backward()\n"
+        "    (P['k'] * mg.sin(mg.cos(P[\"m\"]) + sum(Q.values()))).backward()\n"
     )
     trace = runpy.run_path(str(program))["trace"]
     assert names_of_parameters(trace) == ["P['k']", 'P["m"]', "Q['n']", "Q['o']"]
-    assert trace.nodes[-1].title == "mg.sin(…) + P['k'] * P[\"m\"] * …"
+    assert trace.nodes[-1].title == "P['k'] * mg.sin(… + …)"
 
 
 def test_a_variable_that_was_there_first_names_a_member():

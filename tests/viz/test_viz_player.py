@@ -90,15 +90,21 @@ def test_the_panel_shows_the_numbers_of_the_trace(open_player, make):
         shown |= {"local": step["local"]} if step["local"] is not None else {}
         shown |= {word: step[word] for word in ("before", "after") if step["accumulates"]}
         for word, place in shown.items():
-            card = [each for each in found["cards"] if word in each["words"]][-1]
-            check_card(card, trace, place)
+            card = [each for each in found["cards"] if {word, f"{word}ᵀ"} & {*each["words"]}][-1]
+            value = None if place is None else trace["values"][place]
+            check_card(card, transpose(value) if f"{word}ᵀ" in card["words"] else value)
         if not step["accumulates"]:
             assert "nothing yet" in found["panel"]
 
 
-def check_card(card, trace, place):
+def transpose(value):
+    """Return a recorded matrix as its transpose, which a product of matrices shows."""
+    data = np.array(value["data"], object).reshape(value["shape"]).T
+    return value | {"shape": [*data.shape], "data": data.ravel().tolist()}
+
+
+def check_card(card, value):
     """Check a value's card: its number, its entries, or a picture with a cell for every entry."""
-    value = None if place is None else trace["values"][place]
     if value is None:
         assert card["missing"] == "not recorded"
         return

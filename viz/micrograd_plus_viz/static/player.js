@@ -207,7 +207,8 @@ export function mount(host, data, opts = {}) {
   // What is drawn again loses the focus, and a notebook would then get the keys.
   function keepFocus(focused) {
     if (!focused || (root.activeElement === focused && !focused.disabled)) return;
-    (focused.isConnected && !focused.disabled ? focused : player).focus({ preventScroll: true });
+    const again = focused.isConnected ? focused : focused.id && root.getElementById(focused.id);
+    (again && !again.disabled ? again : player).focus({ preventScroll: true });
   }
 
   function letGo() {

@@ -292,7 +292,8 @@ function timeline(film, { go }) {
     const { before, forward, after } = film.moments[k];
     const words = [...before.slice(0, forward).map(({ word }) => word), "forward",
       ...before.slice(forward).map(({ word }) => word), "backward", ...after.map(({ word }) => word)];
-    const cell = make("div", "round", make("span", "round-number", String(film.rounds[k] + 1)), ...words.map((word, i) => {
+    const title = make("span", "round-number", String(film.rounds[k] + 1));
+    const cell = make("div", "round", title, ...words.map((word, i) => {
       const button = makeButton(`moment ${["forward", "backward"].includes(word) ? word : "change"}`,
         () => go(k, i), word);
       button.setAttribute("aria-label", `Round ${film.rounds[k] + 1}: ${word}`);
