@@ -107,6 +107,13 @@ function makeCamera(svg, world, overview, scene) {
     }
   }
 
+  // The overview gives way to an event that opens over it.
+  function giveWay(event) {
+    const box = event && overviewBox();
+    const isCovered = box && edgesOfBox(box).every((edge, k) => (k < 2 ? edge < event[k + 2] : edge > event[k - 2]));
+    overview.classList.toggle("covered", Boolean(isCovered));
+  }
+
   // The overview on the screen, as a box; null if it is not shown.
   function overviewBox() {
     if (!overview.classList.contains("shown")) return null;
@@ -160,6 +167,6 @@ function makeCamera(svg, world, overview, scene) {
   });
 
   return { view, boxes: scene.boxes, whole, zoom, reveal, resize, onScreen, drawOverview, wholeScale, room: () => room,
-    hold, overviewBox, isNarrow,
+    hold, overviewBox, giveWay, isNarrow,
     stay: () => show(view.scale, view.x, view.y) };
 }
