@@ -229,7 +229,7 @@ function makeEvent(data, graph) {
     });
     const tethers = svgElement("g", { class: "tethers" });
     tethers.append(...leadersOf(place, stage.ends).flatMap((line, k) => (line ? [svgElement("path", {
-      class: `tether ${k ? "to" : "from"}`, d: `M${line.join("L")}` })] : [])));
+      class: `tether ${k ? "to" : "from"}`, d: pathBehind(line, place.around[k]) })] : [])));
     layer.replaceChildren(tethers, bubble);
     move(placed, ends, inside, scale);
   }

@@ -24,6 +24,7 @@ function drawGraph(data, act, details) {
   let links = [];
   let linkOf = [];
   let size = [1, 1];
+  let border = 0;
   let lit = null;
   let norms = null;
   let marks = null;
@@ -40,7 +41,7 @@ function drawGraph(data, act, details) {
   const now = nothing();
   const [changedNodes, changedLinks] = [new Set(), new Set()];
 
-  const camera = makeCamera(svg, world, overview, { size: () => size, write: writeAll,
+  const camera = makeCamera(svg, world, overview, { size: () => size, border: () => border, write: writeAll,
     moved: () => { fillNear(); openGroups().forEach(placeHeading); act.onView?.(); },
     boxes: () => [...items.values()].filter((item) => !item.opened).map(({ box }) => box) });
   const { view } = camera;
@@ -134,7 +135,7 @@ function drawGraph(data, act, details) {
     const key = [...open].sort((a, b) => a - b).join();
     if (!laidOut.has(key)) laidOut.set(key, placer.place(children, parents, links, camera.room(), now.step));
     const laid = laidOut.get(key);
-    ({ detail } = laid);
+    ({ detail, border } = laid);
     untoldGroups = laid.untold ?? false;
     for (const [part, box] of laid.boxes) {
       if (!items.has(part)) items.set(part, { part, opened: true });
@@ -488,16 +489,17 @@ function drawGraph(data, act, details) {
   }
 
   // The name of an open group stays in view as long as its heading does.
-  function placeHeading({ box: [x, , width], element, nameWidth }) {
+  function placeHeading(item) {
+    const { box: [x, , width], element, nameWidth } = item;
     const [left, last] = [x - width / 2 + 8, x + width / 2 - 8 - nameWidth];
-    const at = Math.max(left, Math.min(last, 8 / view.scale - view.x / view.scale));
-    element.querySelector("text").setAttribute("x", at.toFixed(1));
+    item.nameAt = Math.max(left, Math.min(last, (8 - view.x) / view.scale));
+    element.querySelector("text").setAttribute("x", item.nameAt.toFixed(1));
   }
 
   const openGroups = () => [...items.values()].filter((item) => item.nameWidth !== undefined);
   // The names of open groups, as boxes.
-  const headings = () => openGroups().map(({ element, box: [, y, , height], nameWidth }) =>
-    [Number(element.querySelector("text").getAttribute("x")) + nameWidth / 2, y - height / 2 + 10, nameWidth, 20]);
+  const headings = () => openGroups().map(({ nameAt, nameWidth, box: [, y, , height] }) =>
+    [nameAt + nameWidth / 2, y - height / 2 + 10, nameWidth, 20]);
 
   // Norms are placed at the middle of their lines, or beside it to avoid overlaps. If there is no room, they are
   // omitted.

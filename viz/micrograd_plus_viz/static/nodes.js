@@ -168,6 +168,12 @@ function writeOutside({ isLit, box: [x, y, width, height], texts: [name], lines,
   putText(name, shown, font, Math.max(first, Math.min(last, x)), y - height / 2 - 5 / scale);
 }
 
+// After its value, a gradient is known without its word.
+function fitCaption(line, k, breadth, font, inOwn) {
+  const shown = fitText(line, k, breadth, font, inOwn);
+  return shown === "\u2026" && k === 2 ? fitText(line.replace(/^(grad|tangent) /, ""), k, breadth, font) : shown;
+}
+
 function writeLines(item, scale, breadth) {
   const [x, y, , height] = item.box;
   const line = height * scale >= 3 * (SMALLEST_TEXT + 2) + 2 ? SMALLEST_TEXT + 2 : CLOSE_LINE;
@@ -185,11 +191,8 @@ function writeLines(item, scale, breadth) {
   let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
   item.texts.forEach((text, k) => {
     const line = kept.includes(k) || beside ? item.lines[k] : "";
-    const fitting = fitText(line, k, breadth, fonts[k], item.inOwn);
-    // Below its value, a gradient is known without its word.
-    const shown = fitting === "\u2026" && k === 2 && kept.includes(1)
-      ? fitText(line.replace(/^(grad|tangent) /, ""), k, breadth, fonts[k]) : fitting;
-    putText(text, shown, fonts[k], x + shifts[k], top);
+    const fit = kept.includes(1) ? fitCaption : fitText;
+    putText(text, fit(line, k, breadth, fonts[k], item.inOwn), fonts[k], x + shifts[k], top);
     if (kept.includes(k) && !(beside && k)) top += leading;
   });
 }
@@ -204,7 +207,7 @@ function writeTiled(item, scale, tiles, tall, breadth) {
   item.texts.forEach((text, k) => {
     const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
     const across = k && tiles.gradient && tiles.value[0] !== tiles.gradient[0] ? breadth / 2 - 4 / scale : breadth;
-    const shown = places[k] && roomFor[k] ? fitText(item.lines[k] ?? "", k, across, font, item.inOwn) : "";
+    const shown = places[k] && roomFor[k] ? fitCaption(item.lines[k] ?? "", k, across, font, item.inOwn) : "";
     putText(text, shown, font, x + (places[k]?.[0] ?? 0), y + (places[k]?.[1] ?? 0));
   });
 }

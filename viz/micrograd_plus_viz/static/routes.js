@@ -123,16 +123,13 @@ function alongCurve(curve) {
   return { length, at: point };
 }
 
-// Room for lines that lead back, and for the border of a drawing, which stays empty.
-const SIDES = [29 + LEAST_INSET, 22 + LEAST_INSET];
-
-// Adds room at both sides for lines that lead back.
+// Adds room at both sides for lines that lead back. Then the drawing has no empty border.
 function addSides(laid, links) {
   let [left, right] = [0, laid.width];
   for (const [[ax, , aw], [bx, , bw]] of links.map((ends) => ends.map((part) => laid.boxes.get(part)))) {
     const [x, tip] = [ax + aw / 2, bx - bw / 2];
-    if (leadsBack(x, tip)) [left, right] = [Math.min(left, tip - SIDES[0]), Math.max(right, x + SIDES[1])];
+    if (leadsBack(x, tip)) [left, right] = [Math.min(left, tip - 29), Math.max(right, x + 22)];
   }
   const boxes = new Map([...laid.boxes].map(([part, [x, ...rest]]) => [part, [x - left, ...rest]]));
-  return { ...laid, boxes, width: right - left };
+  return { ...laid, boxes, width: right - left, border: left < 0 || right > laid.width ? 0 : 2 * LEAST_INSET };
 }
