@@ -1,7 +1,7 @@
 """A page that is open: which tensors, gradients, optimisers' states and settings a step has touched, and how they end.
 
-What was there before the step gets the ink of an input at its first touch, so that each change is written down; closing
-the page notes what the step has changed, and gives everything its real arrays back.
+Objects from before the step get the ink of an input when they are first touched, so that each change is written down.
+Closing the page notes the changes, and gives all objects their real arrays back.
 """
 # pyright: reportPrivateUsage=false
 
