@@ -72,7 +72,7 @@ def test_leaves_have_their_gradients_of_the_moment_while_values_are_computed(rou
     assert not differences_of(cleared_late(rounds), back=True, early=True)
 
 
-def test_an_update_between_two_walks_of_a_round_is_undone_on_the_way_back():
+def test_an_update_between_two_walks_of_a_round_shows_both_ways():
     one, two = (mg.tensor(x, requires_grad=True) for x in (2.0, 3.0))
     first, second = (mg.optim.SGD([w], lr=0.1) for w in (one, two))
     with mg.record() as trace:

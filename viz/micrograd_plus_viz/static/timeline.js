@@ -36,7 +36,7 @@ function mountFilm(host, data, opts = {}) {
       }
       copy.values = values;
       copy.insides = round === 0 ? copy.insides : {};
-      copy.early = [{ from: 0, ...film.moments[round].early }];
+      copy.early = film.moments[round].early;
       rounds.set(round, copy);
     }
     return rounds.get(round);
