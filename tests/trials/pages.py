@@ -359,9 +359,10 @@ class FilmTruth(Truth):
                  *(each["word"] for each in moments["before"][moments["forward"] :]), "backward",
                  *(each["word"] for each in moments["after"])]  # fmt: skip
         if at == moments["forward"]:
-            made = min(node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf")
-            self.reached = max(self.reached, self.place_computing(made))
-            yield from self.check_early(shown, made)
+            made = [node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf"]
+            self.reached = max(self.reached, self.place_computing(min(made)))
+            early = int(re.match(r"value (\d+) of", state["counter"])[1])
+            yield from self.check_early(shown, made[max(0, early - 1)])
         elif at == 1 + len(moments["before"]):
             done = int(state["counter"].split(" / ")[0])
             walk = self.trace.steps[start if done == start else done - 1].walk
