@@ -56,7 +56,7 @@ def awkward():
     return trace
 
 
-def crowded():
+def full_panels():
     """Return a walk whose panels are full: columns that are added, many slices, and a long formula with numbers."""
     rng = np.random.default_rng(2)
     state, weight, images, hidden_state_of_the_decoder = (
@@ -75,7 +75,7 @@ def crowded():
 
 @pytest.mark.parametrize(
     ("program", "all_steps"),
-    [(layer_norm, True), (awkward, True), (crowded, True), (programs.attention, True), (programs.neuron, True),
+    [(layer_norm, True), (awkward, True), (full_panels, True), (programs.attention, True), (programs.neuron, True),
      (programs.transformer_layer, False), (lambda: programs.rnn(20), False), (programs.mlp, False)],
     ids=["layer norm", "awkward arrays", "full panels", "attention", "neuron", "transformer layer", "recurrent network",
          "MLP"],
