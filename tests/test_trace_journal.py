@@ -29,7 +29,7 @@ def run_program(seed):
     return trace, witness, nodes
 
 
-def repeat_unrecorded(seed, trace):
+def find_second_run_differences(seed, trace):
     """Return where the program computes other values again without a record than its journal says."""
     mg.random.seed(seed)
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -42,7 +42,7 @@ def test_the_journal_equals_the_engine_in_random_programs(first):
     for seed in range(first, first + 20):
         trace, witness, nodes = run_program(seed)
         assert not differences(trace, witness, nodes), seed
-        assert not repeat_unrecorded(seed, trace), seed
+        assert not find_second_run_differences(seed, trace), seed
         loaded = mg.load_trace(trace.to_json())
         assert [entry.kind for entry in loaded.journal] == [entry.kind for entry in trace.journal]
 

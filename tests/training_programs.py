@@ -123,7 +123,7 @@ class Program:
             witness.look(len(witness.main.changes))
         return trace, witness
 
-    def run_unrecorded(self):
+    def run_without_record(self):
         """Run the program without a record."""
         with record_to(self.walks):
             self.rounds()
@@ -473,7 +473,7 @@ def second_run_differences(trace, twin):
         walk += entry.kind == "begin"
         said[walk] += entry.kind == "recompute"
     try:
-        twin.run_unrecorded()
+        twin.run_without_record()
     except RuntimeError as error:
         if "was changed between" in str(error):  # a checkpoint that is not recorded allows no write
             return []

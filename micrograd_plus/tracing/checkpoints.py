@@ -1,7 +1,7 @@
 """Checkpoints of a record: which nodes the function under each computed, and where a walk would compute them again.
 
-While a program is recorded, such a function runs once and its graph is kept. Without the record the graph is dropped,
-and a walk that arrives at a result computes it again, before it takes a step from any of the nodes.
+While a program is recorded, such a function runs once, and the record has its graph. Without the record the engine
+drops the graph, and a walk that arrives at a result runs the function again, before the first step from its nodes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 class Checkpoints:
-    """The spans of the checkpoints of a record, and what each walk would compute again."""
+    """The spans of the checkpoints of a record, and the spans that each walk would compute again."""
 
     def __init__(self, outline: Outline, changes: list[Change]):
         self._positions = outline.positions
@@ -35,8 +35,8 @@ class Checkpoints:
         """The span of each checkpoint that ended, by the id of its change."""
         self._around: dict[int, list[Span]] = defaultdict(list)
         self._derived: dict[int, list[Span]] = defaultdict(list)
-        """The spans whose rules computed an application in a walk. Its graph leads to the nodes of the second run,
-        which are kept, so a walk that arrives through it computes nothing again."""
+        """The spans whose rules computed an application in a walk. Without the record its graph leads to the nodes of
+        the second run, so a walk that arrives through it computes nothing again."""
         begins: dict[int, int] = {}
         for change in changes:
             if change.kind == "checkpoint" and id(change.subject) in begins:
@@ -51,25 +51,25 @@ class Checkpoints:
                 self._around[position].append(span)
 
     def second_runs(self, walk: RecordedWalk) -> Iterator[tuple[int, Span]]:
-        """Yield the spans that a walk would compute again, each with the number of the step before which it would.
-        Walks are asked for in order."""
+        """Yield the spans that a walk would compute again, each with the number of the next step. The caller asks about
+        the walks in order."""
         root = self._positions.get(id(maker_of(walk.key)), -1)
-        reached = {(id(span), root) for span in self._ended(root, walk)}
+        reached = {(id(span), root) for span in self._spans_around(root, walk)}
         done: set[int] = set()
         for number, step in enumerate(walk.steps if self.spans else ()):
             sender, target = self._ends_of(step)
-            inside, derived = self._ended(sender, walk), self._derived.get(sender, [])
+            inside, derived = self._spans_around(sender, walk), self._derived.get(sender, [])
             for span in reversed(inside):  # the outermost first
                 if (id(span), sender) in reached and id(span) not in done:
                     done.add(id(span))
                     yield number, span
-            for span in self._ended(target, walk):
+            for span in self._spans_around(target, walk):
                 is_arrival = (id(span), sender) in reached if span in inside else span not in derived
                 reached |= {(id(span), target)} if is_arrival else set()
-            for position in _made_by_step(walk, number) if inside or derived else ():
+            for position in _results_of_step(walk, number) if inside or derived else ():
                 self._derived[position] += [*inside, *derived]
 
-    def _ended(self, position: int, walk: RecordedWalk) -> list[Span]:
+    def _spans_around(self, position: int, walk: RecordedWalk) -> list[Span]:
         """Return the spans around an application that had ended when a walk began."""
         return [span for span in self._around.get(position, []) if span.positions.stop <= walk.position]
 
@@ -79,7 +79,7 @@ class Checkpoints:
         return self._positions.get(id(sender), -1), self._positions.get(id(maker_of(step.receiver)), -1)
 
 
-def _made_by_step(walk: RecordedWalk, number: int) -> range:
+def _results_of_step(walk: RecordedWalk, number: int) -> range:
     """Return the positions of the applications that the rule of a step made, in a walk that made a graph."""
     if not walk.positions:
         return range(0)

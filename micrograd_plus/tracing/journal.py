@@ -65,7 +65,7 @@ class Journal:
         self._changes = history.recorder.changes
         self._checkpoints = Checkpoints(outline, self._changes)
         self._second_runs: deque[tuple[int, Span | int]] = deque()
-        """What checkpoints compute again in a walk: the number of the next step, and the span. If only the walk is
+        """Second runs of checkpoints in a walk: the number of the next step, and the span. If only the walk is
         recorded, the node of the checkpoint instead."""
         self._unannounced = self._find_unannounced_writes()
         self._note_first_states()
@@ -181,7 +181,7 @@ class Journal:
             self._add(kind, None, node, None, None, by, lines)
 
     def _find_second_runs(self, walk: RecordedWalk, start: int) -> Iterator[tuple[int, Span | int]]:
-        """Yield what checkpoints compute again in a walk whose first step has number `start`."""
+        """Yield the second runs of checkpoints in a walk whose first step has number `start`."""
         for number, span in self._checkpoints.second_runs(walk):
             yield start + number, span
         done: set[int] = set()

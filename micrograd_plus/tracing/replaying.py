@@ -146,8 +146,8 @@ class _Replay:
                 yield entry
 
     def _repeat_arrivals(self, first: int, second_runs: list[list[JournalEntry]]) -> Iterator[JournalEntry]:
-        """Yield the steps from number `first` on, and what a checkpoint would compute again before the first of them
-        that its nodes take."""
+        """Yield the steps from number `first` on, each second run of a checkpoint before the first step from its
+        nodes."""
         begins = first
         for number in range(first, len(self.steps)):
             for run in [run for run in second_runs if any(entry.node == self.steps[number].node for entry in run)]:
@@ -400,7 +400,7 @@ def returned_walks(trace: Trace) -> set[int]:
 
 
 def _second_runs(journal: Sequence[JournalEntry], begin: int) -> list[list[JournalEntry]]:
-    """Return what each checkpoint would compute again in the walk that begins at an entry."""
+    """Return the second runs of checkpoints in the walk that begins at an entry."""
     end = next(at for at in range(begin, len(journal)) if journal[at].kind == "end")
     alike = groupby(journal[begin:end], key=lambda entry: entry.kind)
     return [[*entries] for kind, entries in alike if kind == "recompute"]
