@@ -87,6 +87,15 @@ def test_a_number_behind_an_operation_is_never_cut_nor_alone():
     assert {"multiply #239", "mult\u2026 #239", ""} <= shown <= {"multiply #239", "mult\u2026 #239", "", *words}
 
 
+def test_a_call_without_room_loses_its_arguments():
+    fit = "((...x) => JSON.stringify(fitText(...x)))"
+    forms = {"(loss_a + loss_b).mean(axis=0)": "mean(…)", "F.logsigmoid(D(G(z)))": "logsigmoid(…)",
+             "reshape(swapaxes (net.blocks.0))ᵀ": "reshape(…)ᵀ", "mg.sqrt(x[0] * x) #12": "sqrt(…)",
+             "reshape(swapaxes (net.blo…)": "reshape(…)",
+             "-D(G(z).detach())": "-D(G(z).deta…", "one_half * mg.sin(x * y)": "one_half * m…"}  # fmt: skip
+    assert {line: javascript.call(fit, line, 0, 85, 12) for line in forms} == forms
+
+
 LINES = """((height) => {
   const texts = [0, 1, 2].map(() => svgElement("text", {}));
   writeLines({ box: [0, 0, 110, height], lines: ["loss", "4.327", "grad 1"], texts }, 0.9, 104);

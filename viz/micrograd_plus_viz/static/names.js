@@ -58,6 +58,16 @@ const hasWord = (text) => /[a-z]{4}/i.test(text);
 const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);
 
+// An expression that is a call, without its arguments: `mean(\u2026)` for `(a + b).mean(axis=0)`. A long argument may be cut
+// already, with its brackets.
+function callIn(line) {
+  const [, text, transposed] = /^(.*?)(\u1d40?)(?: #\d+)?$/.exec(line);
+  let [called, before] = [text, null];
+  while (called !== before) [before, called] = [called, called.replace(/\([^()]*\)|\[[^[\]]*\]/g, "")];
+  called = called.replace(/\([^)]*$/, "");
+  return text.endsWith(")") && /^[\w.]*\w$/.test(called) ? `${/\w+$/.exec(called)}(\u2026)${transposed}` : null;
+}
+
 // If no form fits, as much of a line as is still useful.
 function fitText(line, k, breadth, font, inOwn) {
   const form = bestForm(line, k, breadth, font, inOwn);
@@ -69,12 +79,13 @@ function fitText(line, k, breadth, font, inOwn) {
   const [, word] = (k === 0 && COUNTED.exec(line)) || [];
   if (word) return fitText(word, k, breadth, font, inOwn);
   if (k === 2 || scaleIn(line, k) || (k === 1 && line[0] === "(")) return "";
+  const call = k === 0 && callIn(line);
+  if (call && breadthOf(call, k, font) <= breadth) return call;
   // The last part of a path says most.
   const isPath = k === 0 && /^[\w.]+\.\w+$/.test(line);
   const cut = (kept) => (isPath ? `\u2026${line.slice(-kept)}` : `${line.slice(0, kept)}\u2026`);
   for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
     if (breadthOf(cut(kept), k, font) <= breadth) return cut(kept);
   }
-  const [, called] = (k === 0 && /(\w+)\([^()]*\)(?: #\d+)?$/.exec(line)) || [];
-  return called && breadthOf(`${called}(\u2026)`, k, font) <= breadth ? `${called}(\u2026)` : "";
+  return "";
 }
