@@ -312,6 +312,27 @@ def test_the_address_follows_and_keys_work_wherever_the_focus_is(page, tmp_path)
     expect(page).to_have_url(re.compile("#step=2$"))
     page.keyboard.press("v")
     expect(page).to_have_url(re.compile("#value=0$"))
+    page.evaluate("location.hash = '#step=99'")
+    expect(page.locator(".counter")).to_have_text("10 / 10")
+    expect(page).to_have_url(re.compile("#step=10$"))
+
+
+def test_long_names_leave_room_for_their_numbers(open_player):
+    weights_of_the_first_layer_before_the_nonlinearity_is_applied = mg.tensor(2.0, requires_grad=True)
+    optimizer = mg.optim.SGD([weights_of_the_first_layer_before_the_nonlinearity_is_applied], lr=0.1)
+    with mg.record() as trace:
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = weights_of_the_first_layer_before_the_nonlinearity_is_applied**2
+            loss.backward()
+            optimizer.step()
+    page = open_player(trace, details=False)
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 720})
+        for box in (".variables", ".readout"):
+            assert page.locator(box).evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0, (width, box)
+        for row in page.locator(".variables div, .key:visible").all():
+            assert row.bounding_box()["height"] < 25, "one line"
 
 
 def test_an_index_set_right_after_display_is_kept(page):
