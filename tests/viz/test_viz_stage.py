@@ -317,6 +317,21 @@ def test_the_address_follows_and_keys_work_wherever_the_focus_is(page, tmp_path)
     expect(page).to_have_url(re.compile("#step=10$"))
 
 
+def test_no_line_of_the_program_is_cut(open_player):
+    with mg.record() as trace:
+        for x in (1.0, 2.0):
+            first_weight, second_weight = (mg.tensor(x, requires_grad=True) for _ in range(2))
+            (mg.tanh(first_weight*second_weight+first_weight*second_weight) + second_weight).backward()
+    page = open_player(trace, details=False)
+    page.set_viewport_size({"width": 1000, "height": 720})
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "End"):
+        page.keyboard.press(key)
+        cut = page.locator(".program-line code").evaluate_all(
+            "(lines) => lines.filter((line) => line.scrollWidth > line.clientWidth).map((line) => line.textContent)"
+        )
+        assert not cut
+
+
 def test_long_names_leave_room_for_their_numbers(open_player):
     weights_of_the_first_layer_before_the_nonlinearity_is_applied = mg.tensor(2.0, requires_grad=True)
     optimizer = mg.optim.SGD([weights_of_the_first_layer_before_the_nonlinearity_is_applied], lr=0.1)

@@ -293,7 +293,7 @@ def save(
         return _write(path, trace.document(title))
     if suffix == ".json":
         whole = json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False)
-        return _write(path, whole.encode("utf-8", "backslashreplace"))  # as `Trace.to_json` does
+        return _write(path, whole.encode("utf-8", "replace"))  # as `Trace.to_json` does
     if suffix == ".html":
         if start == 0 and (whole := timeline.load_film(trace)):
             return _write(path, page.document(whole, title, None, index or 0))
