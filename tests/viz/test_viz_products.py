@@ -274,9 +274,9 @@ def test_a_cell_of_several_entries_keeps_what_is_not_finite(entries):
 def test_slices_that_have_room_show_every_entry(shape, size):
     value = {"shape": shape, "data": np.arange(np.prod(shape) * 1.0).tolist()}
     tile = javascript.call(
-        "((value, size) => { const tile = tileOf(value, size); return JSON.stringify({ data: tile.data, side: tile.side,"
-        " box: [tile.width, tile.height], room: TILE_SIZES[size].room, at: tile.data.map((_, k) =>"
-        " placeInTile(tile, k)) }); })", value, size)  # fmt: skip
+        "((value, size) => { const tile = tileOf(value, size); return JSON.stringify({ data: tile.data,"
+        " side: tile.side, box: [tile.width, tile.height], room: TILE_SIZES[size].room,"
+        " at: tile.data.map((_, k) => placeInTile(tile, k)) }); })", value, size)  # fmt: skip
     assert tile["data"] == value["data"]
     assert all(x + tile["side"] <= tile["box"][0] and y + tile["side"] <= tile["box"][1] for x, y in tile["at"])
     assert all(most >= side for most, side in zip(tile["room"], tile["box"], strict=True))
