@@ -134,7 +134,7 @@ function alongCurve(curve) {
   return { length, at: point };
 }
 
-// Adds room at both sides for lines that lead back.
+// Adds room at both sides for lines that lead back. Then the drawing has no empty border.
 function addSides(laid, links) {
   let [left, right] = [0, laid.width];
   for (const [[ax, , aw], [bx, , bw]] of links.map((ends) => ends.map((part) => laid.boxes.get(part)))) {
@@ -142,5 +142,5 @@ function addSides(laid, links) {
     if (leadsBack(x, tip)) [left, right] = [Math.min(left, tip - 29), Math.max(right, x + 22)];
   }
   const boxes = new Map([...laid.boxes].map(([part, [x, ...rest]]) => [part, [x - left, ...rest]]));
-  return { ...laid, boxes, width: right - left };
+  return { ...laid, boxes, width: right - left, border: left < 0 || right > laid.width ? 0 : 2 * LEAST_INSET };
 }
