@@ -136,8 +136,14 @@ def _parse(text: str) -> ast.expr | None:
 
 def _written_constants(tree: ast.expr, text: str) -> dict[str, str]:
     """Return the texts in an expression as the program writes them, by how Python prints them: `'k'` is `"k"`."""
-    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    segments = [(ast.unparse(node), ast.get_source_segment(f"({text})", node)) for node in constants]
+    in_f_strings = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)
+                    if part is not node}  # fmt: skip
+    texts = [
+        node for node in ast.walk(tree)
+        if id(node) not in in_f_strings
+        and (isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)))
+    ]  # fmt: skip
+    segments = [(ast.unparse(node), ast.get_source_segment(f"({text})", node)) for node in texts]
     return {printed: own for printed, own in segments if own}
 
 
@@ -149,7 +155,11 @@ def _shorten(tree: ast.expr, written: dict[str, str]) -> str | None:
     for depth in range(_depth(tree), -1, -1):
         for keeps_names in (True, False):
             abbreviator = _Abbreviator(depth, keeps_names=keeps_names)
-            text = ast.unparse(abbreviator.visit(ast.parse(ast.unparse(tree), mode="eval"))).replace(OBJECT, "…")
+            short = abbreviator.visit(ast.parse(ast.unparse(tree), mode="eval"))
+            text = ast.unparse(short).replace(OBJECT, "…")
+            for each in ast.walk(short):
+                if isinstance(each, ast.GeneratorExp):  # which Python prints in parentheses of its own
+                    text = text.replace(f"({ast.unparse(each)})", ast.unparse(each))
             for printed, own in written.items():
                 text = text.replace(printed, own)
             if len(text) <= LONGEST_EXPRESSION:

@@ -184,15 +184,22 @@ class NodeNames:
 
     @cached_property
     def _partial_results(self) -> set[int]:
-        """The positions of results that an application at the same instruction goes on with."""
+        """The positions of results that an application goes on with at the same instruction, and before its call comes
+        to another one: a loop comes back to an instruction with a value of the round before."""
         applications, positions = self.outline.applications, self.outline.positions
+        last: dict[int, tuple[int, int]] = {}
+        stretches: list[tuple[int, int]] = []
+        for position, application in enumerate(applications):
+            start, instruction = last.get(application.call, (position, application.instruction))
+            start = start if instruction == application.instruction else position
+            last[application.call] = start, application.instruction
+            stretches.append((application.call, start))
         return {
             source
             for position, keys in enumerate(self.outline.inputs_at)
             for key in keys
             if (source := positions.get(id(key))) is not None and source < position
-            and applications[source].call == applications[position].call
-            and applications[source].instruction == applications[position].instruction
+            and stretches[source] == stretches[position]
         }  # fmt: skip
 
     @cached_property

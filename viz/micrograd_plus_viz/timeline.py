@@ -216,31 +216,60 @@ def _shown_rounds(count: int) -> set[int]:
 def _rounds(
     trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]], shown: set[int]
 ) -> Iterator[Round]:
-    """Yield the rounds to be shown. The nodes of all are numbered and named as in the first."""
-    names = _names_in_round(trace, orders[0])
+    """Yield the rounds to be shown. The nodes of all are numbered as in the first."""
+    names = _NamesInRounds(trace, orders)
     between = _Between(trace, ranges, orders)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
         since = between.state(number)
         now = between.follow(number)
         if number not in shown:
             continue
-        part = part_in_order(trace, start, stop, order, names, since)
+        part = part_in_order(trace, start, stop, order, names.titles(order), since)
+        for node, label in zip(part["nodes"], names.labels(order), strict=True):
+            node["label"] = label
         part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
         yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries,
                     final_labels_and_widths(part))  # fmt: skip
 
 
-def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
-    """Return unique names for the nodes of one round."""
-    given = words.names(trace)
-    plain = [re.sub(r" #\d+$", "", given[node]) for node in order]
-    counts, seen = Counter(plain), Counter[str]()
-    names = []
-    for name, node in zip(plain, order, strict=True):
-        seen[name] += 1
-        is_constant = words.is_constant(trace, trace["nodes"][node])
-        names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
-    return names
+class _NamesInRounds:
+    """The names of the nodes of each round: the same in all, except where the program has another name in each.
+
+    What a variable holds has a name as long as it holds it. So the name of a batch is known in the last round only, and
+    holds for the batches of all rounds. A part of an array can have another name in each: `xs[0]`, `xs[1]`.
+    """
+
+    def __init__(self, trace: Trace, orders: list[list[int]]):
+        self.trace, self.given = trace, words.names(trace)
+        self.shared = [self._named(nodes) for nodes in zip(*orders, strict=True)]
+        named = [node for node in self.shared if node is not None]
+        self.numbered = self._number(named) if len(named) == len(self.shared) else None
+
+    def _named(self, nodes: tuple[int, ...]) -> int | None:
+        """Return the node whose name those of all rounds have; None if each has its own."""
+        of_labels = {label: node for node in reversed(nodes) if (label := self.trace["nodes"][node]["label"])}
+        return next(iter(of_labels.values()), nodes[0]) if len(of_labels) < 2 else None
+
+    def titles(self, order: list[int]) -> list[str]:
+        """Return unique names for the nodes of a round."""
+        return self.numbered or self._number(self._named_after(order))
+
+    def labels(self, order: list[int]) -> list[str | None]:
+        """Return the program's names for the values of a round."""
+        return [self.trace["nodes"][node]["label"] for node in self._named_after(order)]
+
+    def _named_after(self, order: list[int]) -> list[int]:
+        return [own if node is None else node for node, own in zip(self.shared, order, strict=True)]
+
+    def _number(self, nodes: list[int]) -> list[str]:
+        plain = [re.sub(r" #\d+$", "", self.given[node]) for node in nodes]
+        counts, seen = Counter(plain), Counter[str]()
+        names = []
+        for name, node in zip(plain, nodes, strict=True):
+            seen[name] += 1
+            is_constant = words.is_constant(self.trace, self.trace["nodes"][node])
+            names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
+        return names
 
 
 class _State(NamedTuple):

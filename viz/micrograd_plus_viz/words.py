@@ -376,7 +376,8 @@ def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
     """Return the names of inputs, as the program or the graph has them, for symbols of a step's formula.
 
     These are the symbols that the formula spells as the rule does, and those whose names the graph numbers. An input
-    has its name in the graph if the rule has only a letter for it; the name of a constant is its number.
+    has its name in the graph if it is a leaf, or if the rule has only a letter for it; the name of a constant is its
+    number.
     """
     shown = {name: unescape(text) for name, text in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula)}
     terms, node_names, known = numbered_terms(trace), names(trace), program_names(trace)
@@ -385,7 +386,8 @@ def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
         constant = _constant(trace, trace["nodes"][start])
         if term := terms[start] or constant:
             return f"({term})" if constant and term.startswith(MINUS) else term
-        return name if len(name) > 2 and name not in known else node_names[start]
+        is_leaf = trace["nodes"][start]["kind"] == "leaf"
+        return name if len(name) > 2 and name not in known and not is_leaf else node_names[start]
 
     inputs = [*((start, name) for start, end, name in edges(trace) if end == step["node"]), (step["node"], "out")]
     return {
