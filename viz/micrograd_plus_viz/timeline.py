@@ -35,6 +35,9 @@ MOST_SHOWN = 200
 MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
 
+PLACE = re.compile(r"\[[^\]]*\]|\d+")
+"""A place in a label: `[0]`, or a number."""
+
 Path = tuple[int | str, ...]
 
 
@@ -235,8 +238,8 @@ def _rounds(
 class _NamesInRounds:
     """The names of the nodes of each round: the same in all, except where the program has another name in each.
 
-    What a variable holds has a name as long as it holds it. So the name of a batch is known in the last round only, and
-    holds for the batches of all rounds. A part of an array can have another name in each: `xs[0]`, `xs[1]`.
+    What a variable holds has a name as long as it holds it. So the program's name of a batch is known in the last round
+    only, and holds for the batches of all rounds. A part of an array can have another place in each: `xs[0]`, `xs[1]`.
     """
 
     def __init__(self, trace: Trace, orders: list[list[int]]):
@@ -247,8 +250,9 @@ class _NamesInRounds:
 
     def _named(self, nodes: tuple[int, ...]) -> int | None:
         """Return the node whose name those of all rounds have; None if each has its own."""
-        of_labels = {label: node for node in reversed(nodes) if (label := self.trace["nodes"][node]["label"])}
-        return next(iter(of_labels.values()), nodes[0]) if len(of_labels) < 2 else None
+        of_labels = {label: node for node in nodes if (label := self.trace["nodes"][node]["label"])}
+        differ_in_place = len(of_labels) > 1 and len({PLACE.sub("", label) for label in of_labels}) == 1
+        return None if differ_in_place else [nodes[0], *of_labels.values()][-1]
 
     def titles(self, order: list[int]) -> list[str]:
         """Return unique names for the nodes of a round."""

@@ -270,18 +270,23 @@ function drawGraph(data, act, details) {
     const { tiles: tileSize } = DETAILS[item.detail];
     const { tiles } = item.form;
     const place = data.nodes[i].value;
+    const isSmall = view.scale < OWN_SIZE;
+    const size = isSmall ? withoutDigits(tileSize) : tileSize;
+    if (item.isSmall !== isSmall) item.shownValue = item.shownHolds = undefined;
+    item.isSmall = isSmall;
+    item.lines[0] = data.names[i];
     if (item.form.named) item.lines[1] = item.lines[2] = null;
     else if (tiles.value) {
       item.lines[1] = item.form.bare ? null : valueCaption(data, place);
       item.lines[2] = lastLine(data, i, tiles.gradient && !item.form.bare ? gradientCaption(data, holds) : null);
       if (item.shownValue !== place) {
         const value = valueAt(data, place);
-        fillSlot(item, "value", value && tileWithin(value, tileSize, item.form.room), tiles.value);
+        fillSlot(item, "value", value && tileWithin(value, size, item.form.room), tiles.value);
       }
       item.shownValue = place;
       if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {
         const gradient = valueAt(data, holds.place);
-        fillSlot(item, "gradient", gradient && tileWithin(gradient, tileSize, item.form.room), tiles.gradient);
+        fillSlot(item, "gradient", gradient && tileWithin(gradient, size, item.form.room), tiles.gradient);
         item.shownHolds = holds.place;
       }
     } else {
@@ -508,7 +513,7 @@ function drawGraph(data, act, details) {
   }
 
   function writeAll() {
-    svg.classList.toggle("small", view.scale < 0.999);
+    svg.classList.toggle("small", view.scale < OWN_SIZE);
     for (const item of items.values()) {
       if (item.kind) item.due = true;
       else writeHeading(item);

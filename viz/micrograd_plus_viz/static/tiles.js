@@ -20,7 +20,10 @@ const TILE_SIZES = {
   small: { room: [52, 34], side: 7, digits: 4, columns: 2 },
   tiny: { room: [30, 24], side: 5, digits: 0, columns: 0 },
 };
+const withoutDigits = (size) => (TILE_SIZES[`${size} cells`] ? `${size} cells` : size);
 for (const size of ["node", "small"]) TILE_SIZES[`${size} cells`] = { ...TILE_SIZES[size], digits: 0 };
+// A smaller drawing has no digits: cells stand in their place.
+const OWN_SIZE = 0.999;
 const DIGIT_HEIGHT = 15;
 const LEAST_CELL = 2;
 const GAP_OF_SLICES = 4;
@@ -70,7 +73,7 @@ const tileOf = (value, size, transposed = false) => {
 // The same within a width: cells in place of digits that need more.
 function tileWithin(value, size, most) {
   const tile = tileOf(value, size);
-  return tile.kind === "digits" && tile.width > most ? tileOf(value, `${size} cells`) : tile;
+  return tile.kind === "digits" && tile.width > most ? tileOf(value, withoutDigits(size)) : tile;
 }
 
 function layTile(value, { room, side: largestSide, digits, columns: mostColumns }, transposed) {
