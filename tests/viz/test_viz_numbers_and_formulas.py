@@ -595,6 +595,7 @@ def test_brackets_are_as_high_as_the_fractions_and_matrices_in_them(page, inside
         assert (f'<mrow class="{kind}{square}">' in shown) == (kind is not None)
         page.set_content(f"<style>{text('player.css')}</style><div class=formula>{shown}</div>")
         drawn = page.evaluate("""() => [...document.querySelectorAll(".tall")].map((row) =>
-            [row.firstChild, row.lastChild].every((sign) => getComputedStyle(sign).display === "none") && getComputedStyle(row).borderLeftWidth)""")
+            [row.firstChild, row.lastChild].every((sign) => getComputedStyle(sign).display === "none")
+            && getComputedStyle(row).borderLeftWidth)""")
         assert len(drawn) == (kind is not None)
         assert all(width and float(width[:-2]) >= 1 for width in drawn)
