@@ -86,6 +86,8 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     (["take_along_axis #2"], {"take\u2026 #2", "ta\u2026 #2"}),
     (["subtract (fast_b) #1", "subtract (fast_b) #2"], {"fast_b #1", "fast_b #2"}),
     (["x @ w #1", "x @ w + b #1", "x @ w + b #2"], {"x\u2026w #1", "x @\u2026b #2"}),
+    (["b.detach() - a.detach() #1", "a.detach() - a.detach() #1"], {"b.detach() - a.det\u2026 #1"}),
+    (["mg.sin(x) #1", "x.sin() #1"], {"sin(x) #1", "x.si\u2026 #1"}),
     (["0.1 * dw #2", "0.1 * db #2"], {"0.\u2026dw #2", "0.\u2026db #2"}),
 ])  # fmt: skip
 def test_the_number_of_a_name_is_never_left_out_nor_alone(names, forms):

@@ -173,6 +173,7 @@ function drawGraph(data, act, details) {
   function drawAll(opened) {
     const elements = opened.map((part) => drawFrame(items.get(part)));
     for (const link of links) elements.push(drawLink(data, link));
+    markCuts(links);
     lit = svgElement("g", { class: "lit-way", "aria-hidden": "true" });
     norms = svgElement("g", { class: "norms", "aria-hidden": "true" });
     elements.push(lit, norms);

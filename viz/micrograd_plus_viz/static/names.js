@@ -4,6 +4,8 @@ const SMALLEST_TEXT = 11.02;
 const FEWEST_LETTERS = 4;
 // A name and its number in the graph, which is never left out: others have the same name.
 const COUNTED = /^(.+?)( #\d+)?$/;
+// The module of an expression's first call, which a short form leaves out. `x.sum()` is no such call.
+const MODULE = /^(?:mg|nn|np|F|functional|micrograd_plus)\.(?=\w+\()/;
 const OPERATORS = { add: "+", subtract: "-", multiply: "*", divide: "/", power: "**", matmul: "@", negative: "-" };
 
 // The width of a text: names are bold.
@@ -49,8 +51,7 @@ function formsOf(line, k, inOwn = false) {
 
 function formsOfName(name, inOwn, count) {
   const given = /^([\w.]+) \(([^()]+)\)$/.exec(name);
-  // An expression of the program, without the module of its first call.
-  if (!given && /[()\s]/.test(name)) return [...new Set([name, name.replace(/^\w+\.(?=\w+\()/, "")])];
+  if (!given && /[()\s]/.test(name)) return [...new Set([name, name.replace(MODULE, "")])];
   if (given && inOwn) return [name, given[1]];
   if (!given && count && !name.includes(".")) return [name, ...shortWords(name)];
   const parts = (given ? given[2] : name).split(".");
