@@ -655,3 +655,14 @@ def test_the_last_of_several_results_does_not_have_the_name_of_them_all():
             pair = both(x)
             (pair[0] * pair[1]).backward()
     assert "pair" not in labels(trace)
+
+
+def test_a_number_that_became_a_value_has_the_name_of_its_variable():
+    ws, xs, goal, one = [Value(0.5), Value(2.0)], [3.0, -1.0], 1.0, 1
+    with mg.record() as trace:
+        score = sum(w * x for w, x in zip(ws, xs, strict=True)) * 2
+        loss = (score - goal) ** 2 + one * one - (1 - score)
+        loss.backward()
+    leaves = [node.title for node in trace.nodes if node.kind == "leaf" and not node.label]
+    assert [name for name in leaves if name.strip("-")[0].isalpha()] == ["x #1", "x #2", "-goal"]
+    assert {"2", "0", "1"} <= {*leaves}

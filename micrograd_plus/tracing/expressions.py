@@ -17,6 +17,8 @@ LONGEST_EXPRESSION = 32
 """The longest expression that serves as a name."""
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare)
 """Expressions that need parentheses inside another one."""
+OPERATORS = {ast.Add: "add", ast.Mult: "multiply", ast.Pow: "power"}
+"""The operation of each operator on micrograd's values."""
 VALUES = (*OPERATIONS, ast.Call, ast.Subscript, ast.Attribute)
 """Expressions that can be the value of an operation. A name or a list never is."""
 TAKES_PARTS = ("FOR_ITER", "GET_ITER", "UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "CALL_FUNCTION_EX")
@@ -73,6 +75,23 @@ class Source(NamedTuple):
         found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
         is_named = isinstance(found, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
         return ast.get_source_segment(f"({self.text})", found) if is_named and OBJECT not in ast.dump(found) else None
+
+
+    def number(self, op: str, variables: Mapping[str, Any]) -> str | None:
+        """Return the variable, of two operands, that is a number, if an operation of this name is what the operator
+        does: `x` of `w * x`, and `-y` of `score - y`, if that is an addition. None if both are numbers, or neither."""
+        if not isinstance(self.tree, ast.BinOp):
+            return None
+        sides = [self.tree.left, self.tree.right]
+        numbers = [
+            side.id if isinstance(side, ast.Name) and isinstance(variables.get(side.id), (int, float)) else None
+            for side in sides
+        ]
+        left, right = numbers
+        if OPERATORS.get(type(self.tree.op)) == op:
+            return None if left and right else left or right
+        is_negative = op == "add" and isinstance(self.tree.op, ast.Sub)
+        return f"-{right}" if is_negative and right and not left else None
 
 
 def source_at(code: CodeType, names: dict[str, Any], instruction: int) -> Source | None:

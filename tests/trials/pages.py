@@ -28,8 +28,11 @@ from .harness import SAME
 from .journals import record_program
 
 MINUS = "−"
-CHANGES = {"const NEAR = 120;": "const NEAR = 1e9;", "const MOST_LOOKED = 24;": "const MOST_LOOKED = 1;"}
-"""Parts far outside the view are drawn at once, and the event is put in the first good place."""
+CHANGES = {
+    "const NEAR = 120;": "const NEAR = 1e9;", "const MOST_LOOKED = 24;": "const MOST_LOOKED = 1;",
+    "const isClear = ": "const isClear = true || ",
+}  # fmt: skip
+"""Parts far outside the view are drawn at once, the event is put in the first good place, and edges lead straight."""
 LOAD = "async (code) => { window.lib = await import(`data:text/javascript,${encodeURIComponent(code)}`); }"
 VERBS = {
     "keep": "did not change the gradient of",
@@ -356,9 +359,10 @@ class FilmTruth(Truth):
                  *(each["word"] for each in moments["before"][moments["forward"] :]), "backward",
                  *(each["word"] for each in moments["after"])]  # fmt: skip
         if at == moments["forward"]:
-            made = min(node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf")
-            self.reached = max(self.reached, self.place_computing(made))
-            yield from self.check_early(shown, made)
+            made = [node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf"]
+            self.reached = max(self.reached, self.place_computing(min(made)))
+            early = int(re.match(r"value (\d+) of", state["counter"])[1])
+            yield from self.check_early(shown, made[max(0, early - 1)])
         elif at == 1 + len(moments["before"]):
             done = int(state["counter"].split(" / ")[0])
             walk = self.trace.steps[start if done == start else done - 1].walk

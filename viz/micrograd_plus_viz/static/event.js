@@ -101,6 +101,7 @@ function makeEvent(data, graph) {
     step = null;
     flyers = [];
     layer.replaceChildren();
+    graph.camera.giveWay(null);
   }
 
   function place() {
@@ -189,12 +190,12 @@ function makeEvent(data, graph) {
       high: SCALE_HIGH - BUBBLE.row };
   }
 
-  // What is on the stage, as edges of boxes: the nodes in view, those of the step, and the gradient's way.
+  // What is on the stage, as edges of boxes: the nodes in view, those of the step, names of groups, the gradient's way.
   function onStage(ends, [wide, high]) {
     const isSeen = ([left, top, right, bottom]) => right > 0 && bottom > 0 && left < wide && top < high;
     const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
-    return { nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
+    return { headings: graph.headings().map(seen).filter(isSeen), nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
       ends: ends.map(seen), badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
       overview: overview && edgesOfBox(overview) };
   }
@@ -202,10 +203,11 @@ function makeEvent(data, graph) {
   function build() {
     flyers = [];
     const room = graph.camera.room();
-    if (!step || !room[0]) { layer.replaceChildren(); return; }
+    if (!step || !room[0]) { layer.replaceChildren(); graph.camera.giveWay(null); return; }
     const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
     const stage = onStage(ends.map(({ box }) => box), room);
     const { laid, widths, heights, width, height, scale, place } = layRows(rowsOf(data, step), room, stage);
+    graph.camera.giveWay(place.event);
     const origin = [place.left, place.top];
     const bubble = svgElement("g", { class: "bubble", transform: `translate(${origin}) scale(${scale})` });
     bubble.append(svgElement("rect", { class: "ground", width, height, rx: 10 }));
@@ -227,7 +229,7 @@ function makeEvent(data, graph) {
     });
     const tethers = svgElement("g", { class: "tethers" });
     tethers.append(...leadersOf(place, stage.ends).flatMap((line, k) => (line ? [svgElement("path", {
-      class: `tether ${k ? "to" : "from"}`, d: `M${line.join("L")}` })] : [])));
+      class: `tether ${k ? "to" : "from"}`, d: pathBehind(line, place.around[k]) })] : [])));
     layer.replaceChildren(tethers, bubble);
     move(placed, ends, inside, scale);
   }
