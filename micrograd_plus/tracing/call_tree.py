@@ -85,6 +85,13 @@ class CallState:
         return self.rounds[-1].branch if self.rounds else self.branch
 
 
+def _is_by_python(code: CodeType, application: Application) -> bool:
+    """Return whether a function of Python's applied an operator, as `sum` adds: one run of its call applies many."""
+    function = application.function
+    is_operator = function is not None and function.co_name.startswith("__")
+    return is_operator and dis.opname[code.co_code[application.instruction]].startswith("CALL")
+
+
 class CallTree:
     """The branch of each application, and the lines that led to it."""
 
@@ -100,7 +107,8 @@ class CallTree:
                 branches.append(None)
                 continue
             state = self._states.get(application.call) or self._open_call(application.call)
-            branches.append(self._advance(state, application.instruction, application.token))
+            token = state.token if _is_by_python(state.call.code, application) else application.token
+            branches.append(self._advance(state, application.instruction, token))
         return [each if each is None or each.loop is None else self._skip_single_rounds(each) for each in branches]
 
     def _open_call(self, number: int) -> CallState:

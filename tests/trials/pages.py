@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ VERBS = {
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
     "statistics": "moved", "draw": "drew random numbers",
+    "checkpoint": "without this record would drop the graph of",
+    "recompute": "without this record would compute again",
 }  # fmt: skip
 NUMBER = r"(?:\S+?|a \([\d, ]*\) array.*?)"
 STOP = r"(?:, a change smaller than these digits show)?\.(?= |$)"
@@ -284,6 +286,7 @@ class Truth:
             since = self.at["end", earlier[-1]] if earlier else 0
             entries = [entry for entry in journal[since : self.at["begin", step.walk]] if entry.kind != "hook"]
             wanted.append(("Before this walk", entries))
+        wanted.append(("Before this step", self.second_runs_before(step.index)))
         if done == each.first + each.steps:
             inside = journal[self.at["begin", step.walk] : self.at["end", step.walk]]
             hooks = [entry for entry in inside if entry.kind == "hook" and self.trace.nodes[entry.node].kind == "leaf"]
@@ -307,6 +310,14 @@ class Truth:
                 text = rest[len(end) :]
         if text:
             yield "sentence", "says too much", text
+
+    def second_runs_before(self, number: int) -> list[Any]:
+        """Return what a checkpoint would compute again right before a step."""
+        journal = self.trace.journal
+        at = next(at for at, entry in enumerate(journal) if entry.kind == "arrive" and number in entry.numbers)
+        if journal[at].first != number:
+            return []
+        return [*takewhile(lambda entry: entry.kind == "recompute", journal[at - 1 :: -1])][::-1]
 
     def after_clause(self, text: str, group: list[Any]) -> str | None:
         """Return what follows a clause about some changes; None if the clause is another one."""

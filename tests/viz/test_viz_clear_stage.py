@@ -3,10 +3,12 @@
 import re
 import statistics
 
+import numpy as np
 import pytest
 
 import micrograd_plus as mg
 from benchmarks import lecture_programs, player_pictures, player_programs, stage_cover
+from micrograd_plus import nn
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.stage import Stage
 from micrograd_plus_viz.trace_input import normalize
@@ -36,6 +38,21 @@ def test_nothing_hides_the_way_of_a_gradient_and_its_ends(name, width, leaders, 
     assert max(each.ends for each in seen) == 0
     assert statistics.mean(each.leaders for each in seen) <= leaders, "leaders run over nodes"
     assert sum(each.could_be_clear for each in seen) <= 0.2 * len(seen)
+
+
+def test_an_event_is_never_higher_than_a_small_phone():
+    norm = nn.LayerNorm(64)
+    x = mg.tensor(np.random.default_rng(0).normal(size=(2, 32, 64)), requires_grad=True)
+    with mg.record() as trace:
+        (norm(x) * x).mean().backward()
+    stage = Stage(payload(normalize(trace.to_dict())), (308, 400))
+    boxes = []
+    for k in range(1, len(trace.to_dict()["steps"]) + 1):
+        at, ground = re.search(r'class="bubble" transform="(.*?)".*?<rect (.*?)>', stage.show(k).event).groups()
+        (_, top, scale), high = re.findall(r"[\d.]+", at), re.search(r'height="([\d.]+)"', ground)[1]
+        boxes.append((float(top), float(top) + float(scale) * float(high)))
+    assert all(top >= 0 and bottom <= 400 for top, bottom in boxes), boxes
+    assert max(bottom - top for top, bottom in boxes) > 250, "several rows: the rule, and a sum"
 
 
 def start_of(program, width):

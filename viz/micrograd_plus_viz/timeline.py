@@ -7,7 +7,7 @@ field that differs the values of all rounds.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
@@ -221,7 +221,7 @@ def _rounds(
 ) -> Iterator[Round]:
     """Yield the rounds to be shown. The nodes of all are numbered as in the first."""
     names = _NamesInRounds(trace, orders)
-    between = _Between(trace, ranges, orders)
+    between = _Between(trace, ranges, orders, names)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
         since = between.state(number)
         now = between.follow(number)
@@ -290,8 +290,10 @@ class _State(NamedTuple):
 class _Between:
     """What the program did between the walks of rounds, read from the journal once."""
 
-    def __init__(self, trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]]):
-        self.trace, self.orders = trace, orders
+    def __init__(
+        self, trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]], round_names: _NamesInRounds
+    ) -> None:
+        self.trace, self.orders, self.round_names = trace, orders, round_names
         walks = [walk["first"] for walk in trace["walks"]]
         self.bounds = [(walks.index(start), max(at for at, first in enumerate(walks) if first < stop))
                        for start, stop in ranges]  # fmt: skip
@@ -300,7 +302,7 @@ class _Between:
         self.gradients = {each["node"]: each["value"] for each in trace["starts"]}
         self.entries = 0
         self.early: list[tuple[int, LeafStates]] = []
-        self.names = words.names(trace)
+        self.names = dict(enumerate(words.names(trace)))
         entries = trace["journal"]
         begins = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "begin"}
         ends = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "end"}
@@ -373,10 +375,11 @@ class _Between:
         moments: list[Moment] = []
         forward: int | None = None
         alike: list[Trace] = []
+        names = ChainMap(dict(zip(place, self.round_names.titles([*place]), strict=True)), self.names)
 
         def finish() -> None:
             brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
-            sentences = [*journal.sentences(alike, self.names, brief, differ)]
+            sentences = [*journal.sentences(self.trace, alike, names, brief, differ)]
             if sentences:
                 say = "; ".join(sentences)
                 say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."

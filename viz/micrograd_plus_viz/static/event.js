@@ -4,7 +4,9 @@
 const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
 const [SHADE_WIDTH, SCALE_HIGH] = [9, 24];
-const EVENT_SIZES = ["event", "node", "small"];
+// The sizes of an event; the last ones serve where no other fits: with the shapes of arrays, or else without.
+const EVENT_SIZES = ["event", "node"];
+const SMALLEST_SIZES = ["small", "bare"];
 // The cost of a place that covers nothing but is far away, and how much less a smaller event must cost.
 const NOTHING_COVERED = 80;
 const WORTH_SMALLER = 40;
@@ -115,14 +117,16 @@ function makeEvent(data, graph) {
   function layRows(rows, room, stage) {
     const ground = groundOf(stage, room, HEAD * graph.camera.view.scale);
     let best = null;
-    for (const size of EVENT_SIZES) {
+    for (let k = 0; k <= EVENT_SIZES.length; k += 1) {
+      const isLast = k === EVENT_SIZES.length;
+      const size = EVENT_SIZES[k] ?? smallestSize(step, rows);
       const { laid, unlike, widths, heights, width, height } = layIn(size, step, rows);
       const fits = (times) => width * times < 0.62 * room[0] && (height - (unlike ? SCALE_HIGH : 0)) * times
         < 0.55 * room[1];
       const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
       const wanted = growthIn(room) * (numbers ? 1.35 : 1);
       for (const scale of new Set([wanted, 1])) {
-        if (!fits(scale) && (scale > 1 || size !== EVENT_SIZES.at(-1))) continue;
+        if (!fits(scale) && (scale > 1 || !isLast)) continue;
         const place = findPlace([width * scale, height * scale], room, stage, ground);
         if (!best || place.cost < best.place.cost - WORTH_SMALLER) {
           best = { laid, widths, heights, width, height, scale, place };
@@ -148,8 +152,12 @@ function makeEvent(data, graph) {
     return { laid, unlike, widths, heights, width, height };
   }
 
+  // The first of the smallest sizes that is not higher than the stage.
+  const smallestSize = (of, rows) => SMALLEST_SIZES.find((size) => layIn(size, of, rows).height + AIR
+    <= graph.camera.room()[1]) ?? SMALLEST_SIZES.at(-1);
+
   // The height that a step needs for its event in a narrow room.
-  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(EVENT_SIZES.at(-1), next).height + AIR : 0);
+  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(smallestSize(next), next).height + AIR : 0);
 
   // A row that is too wide goes on below, from a sign on.
   function cutRow(row, wide) {
@@ -173,7 +181,7 @@ function makeEvent(data, graph) {
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
     const axes = value && part.transposed ? turnedAxes(value.shape) : value?.shape;
-    const shape = value && !isScalar(value) ? shapeText(axes) : "";
+    const shape = value && !isScalar(value) && size !== "bare" ? shapeText(axes) : "";
     const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
     const captions = [word, `${shape} ${scale}`.trim(), value?.odd && oddWords(value)].filter(Boolean);

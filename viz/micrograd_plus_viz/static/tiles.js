@@ -20,6 +20,7 @@ const TILE_SIZES = {
   small: { room: [52, 34], side: 7, digits: 4, columns: 2 },
   tiny: { room: [30, 24], side: 5, digits: 0, columns: 0 },
 };
+TILE_SIZES.bare = TILE_SIZES.small;
 for (const size of ["node", "small"]) TILE_SIZES[`${size} cells`] = { ...TILE_SIZES[size], digits: 0 };
 const DIGIT_HEIGHT = 15;
 // A smaller drawing has larger digits in its cells, as long as they fit.
