@@ -82,6 +82,19 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
 
 
 @pytest.mark.parametrize(("names", "forms"), [
+    (["layers[0].weight", "layers[1].weight"], {"l\u2026[0].weight", "l\u2026[1].weight"}),
+    ([f"n.layers[{k}].neurons[0].w[0]" for k in (0, 1)], {"n.l\u2026[1].n\u2026[0].w[0]"}),
+    (["round 1 of 2 #1", "round 1 of 2 #2"], {"round 1 #1", "1 #2"}),
+    (["round 1 of 2 #1.MLP", "round 2 of 2 #1.MLP"], {"round 1 #1.MLP", "round 2 #1", "1 #1"}),
+])  # fmt: skip
+def test_the_place_in_a_list_and_the_round_are_never_left_out(names, forms):
+    fit = "((...x) => JSON.stringify(fitText(...x)))"
+    shown = [[javascript.call(fit, name, 0, room, 12) for name in names] for room in range(5, 240, 4)]
+    assert all(len({*texts}) == 2 or "" in texts for texts in shown)
+    assert {*names, *forms, ""} <= {text for texts in shown for text in texts}
+
+
+@pytest.mark.parametrize(("names", "forms"), [
     (["multiply #239"], {"mult\u2026 #239", "mu\u2026 #239", "* #239"}),
     (["take_along_axis #2"], {"take\u2026 #2", "ta\u2026 #2"}),
     (["subtract (fast_b) #1", "subtract (fast_b) #2"], {"fast_b #1", "fast_b #2"}),

@@ -200,7 +200,7 @@ def test_nodes_of_a_step_have_their_names_in_any_case(open_player, page):
     open_player(lecture_programs.lstm(), details=False)
     page.locator(".slider").fill("3")
     named = page.locator(".drawing .node:is(.active, .accumulates) .name")
-    assert sorted(named.all_text_contents()) == ["h", "h * h"]
+    assert sorted(named.all_text_contents()) == ["h #12", "h * h"]
     assert page.locator(".drawing .name.outside").count() == 2, "they would have room inside"
 
 

@@ -4,6 +4,9 @@ const SMALLEST_TEXT = 11.02;
 const FEWEST_LETTERS = 4;
 // A name and its number in the graph, which is never left out: others have the same name.
 const COUNTED = /^(.+?)( #\d+)?$/;
+// A path with a place in a list, which is never left out: `layers[0].weight` and `layers[1].weight` have the same end.
+const IN_LIST = /^[^\s(]+\]\./;
+const ROUNDS = /^((?:rounds?|nodes) [\d\u2013]+) of \d+( #\d+)?(\..+)?$/;
 // The module of an expression's first call, which a short form leaves out. `x.sum()` is no such call.
 const MODULE = /^(?:mg|nn|np|F|functional|micrograd_plus)\.(?=\w+\()/;
 const OPERATORS = { add: "+", subtract: "-", multiply: "*", divide: "/", power: "**", matmul: "@", negative: "-" };
@@ -43,8 +46,11 @@ function formsOf(line, k, inOwn = false) {
     return [line, short, ...short.endsWith("\u2248 0") ? [short.replace(/^\w+ /, "")] : [],
       ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/, " \u2026")] : []];
   }
-  const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
-  if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
+  const [, rounds, repeat = "", within] = ROUNDS.exec(line) ?? [];
+  if (rounds) {
+    const forms = within ? [rounds + repeat + within] : [];
+    return [line, ...forms, rounds + repeat, rounds.split(" ")[1] + repeat];
+  }
   const [, body, count = ""] = COUNTED.exec(line) ?? [null, line];
   return formsOfName(body, inOwn, count).map((form) => form + count);
 }
@@ -54,8 +60,11 @@ function formsOfName(name, inOwn, count) {
   if (!given && /[()\s]/.test(name)) return [...new Set([name, name.replace(MODULE, "")])];
   if (given && inOwn) return [name, given[1]];
   if (!given && count && !name.includes(".")) return [name, ...shortWords(name)];
-  const parts = (given ? given[2] : name).split(".");
-  const ends = parts.map((part, k) => (k && /^[^\d]/.test(part) ? `\u2026${parts.slice(k).join(".")}` : null));
+  const path = given ? given[2] : name;
+  const parts = path.split(".");
+  const ends = parts.map((part, k) => (k && /^[^\d]/.test(part) && !parts.slice(0, k).some((before) =>
+    before.includes("[")) ? `\u2026${parts.slice(k).join(".")}` : null));
+  if (IN_LIST.test(path)) ends.push(path.replace(/\b(\w)\w+\[/g, "$1\u2026["));
   return [name, ...given ? [given[2]] : [], ...ends.filter(Boolean), ...given && parts.length < 2 ? [given[1]] : []];
 }
 
@@ -80,6 +89,7 @@ function fitText(line, k, breadth, font, inOwn) {
   }
   if (k === 2 || scaleIn(line, k) || (k === 1 && line[0] === "(")) return "";
   const [, body, count = ""] = (k === 0 && COUNTED.exec(line)) || [null, line];
+  if (k === 0 && IN_LIST.test(body)) return "";
   // The last part of a path says most; what an operation's operands are is at both of its ends.
   const isPath = k === 0 && /^[\w.]+\.\w+$/.test(body);
   const atEnd = (kept) => (isPath ? kept : k === 0 && /\s.*\w$/.test(body) ? Math.floor(kept / 2) : 0);
