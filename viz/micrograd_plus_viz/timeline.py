@@ -244,11 +244,11 @@ class _NamesInRounds:
 
     def __init__(self, trace: Trace, orders: list[list[int]]):
         self.trace, self.given = trace, words.names(trace)
-        self.shared = [self._named(nodes) for nodes in zip(*orders, strict=True)]
+        self.shared = [self._name_giver(nodes) for nodes in zip(*orders, strict=True)]
         named = [node for node in self.shared if node is not None]
         self.numbered = self._number(named) if len(named) == len(self.shared) else None
 
-    def _named(self, nodes: tuple[int, ...]) -> int | None:
+    def _name_giver(self, nodes: tuple[int, ...]) -> int | None:
         """Return the node whose name those of all rounds have; None if each has its own."""
         of_labels = {label: node for node in nodes if (label := self.trace["nodes"][node]["label"])}
         differ_in_place = len(of_labels) > 1 and len({PLACE.sub("", label) for label in of_labels}) == 1
@@ -256,13 +256,13 @@ class _NamesInRounds:
 
     def titles(self, order: list[int]) -> list[str]:
         """Return unique names for the nodes of a round."""
-        return self.numbered or self._number(self._named_after(order))
+        return self.numbered or self._number(self._name_givers(order))
 
     def labels(self, order: list[int]) -> list[str | None]:
         """Return the program's names for the values of a round."""
-        return [self.trace["nodes"][node]["label"] for node in self._named_after(order)]
+        return [self.trace["nodes"][node]["label"] for node in self._name_givers(order)]
 
-    def _named_after(self, order: list[int]) -> list[int]:
+    def _name_givers(self, order: list[int]) -> list[int]:
         return [own if node is None else node for node, own in zip(self.shared, order, strict=True)]
 
     def _number(self, nodes: list[int]) -> list[str]:

@@ -98,6 +98,7 @@ function fitText(line, k, breadth, font, inOwn) {
   for (let kept = body.length - 1; kept >= Math.max(FEWEST_LETTERS, count ? 0 : body.length / 2); kept -= 1) {
     if (breadthOf(cut(kept), k, font) <= breadth) return cut(kept);
   }
-  const [, called] = (k === 0 && /(\w+)\([^()]*\)(?: #\d+)?$/.exec(line)) || [];
-  return called && breadthOf(`${called}(\u2026)`, k, font) <= breadth ? `${called}(\u2026)` : "";
+  const [, called] = (k === 0 && /(\w+)\([^()]*\)$/.exec(body)) || [];
+  const call = `${called}(\u2026)${count}`;
+  return called && breadthOf(call, k, font) <= breadth ? call : "";
 }
