@@ -180,7 +180,8 @@ class NodeNames:
         if function is None:
             return True
         is_maker = kind_of(function) is ENGINE and not is_transform_code(function)
-        return is_maker and function.co_name not in WALKS and not self.outline.is_followed_in_call(position)
+        # The value of `zip(w, x)` is an iterator, not the entries.
+        return is_maker and function.co_name not in (*WALKS, "__iter__") and not self.outline.is_followed_in_call(position)
 
     @cached_property
     def _partial_results(self) -> set[int]:
