@@ -11,7 +11,7 @@ import micrograd_plus_viz as viz
 from benchmarks import lecture_programs
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
-from micrograd_plus_viz import cells, timeline, trace_input
+from micrograd_plus_viz import cells, timeline, trace_input, words
 from micrograd_plus_viz.digits import number
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import text
@@ -329,6 +329,13 @@ def moments_of(trace, number=1):
     """Return the words and the sentences of a round's changes."""
     each = payload(timeline.load_film(trace))["film"]["moments"][number]
     return [(moment["word"], moment["say"]) for moment in each["before"] + each["after"]]
+
+
+def test_sentences_of_steps_leave_to_moments_what_happened_after_them():
+    film = timeline.load_film(train(2)[0])
+    says = [words.sentences(each.part)[-1] for each in film["film"]]
+    assert all(say.endswith("the first gradient to arrive there.") for say in says), says
+    assert [moment.word for each in film["film"] for moment in each.after] == ["step", "step"]
 
 
 def test_changes_by_hand_have_their_lines_or_a_short_word():

@@ -225,6 +225,8 @@ def _rounds(
         if number not in shown:
             continue
         part = part_in_order(trace, start, stop, order, names, since)
+        # Moments say what happened after the walks.
+        del part["journal"][1 + max(at for at, entry in enumerate(part["journal"]) if entry["kind"] == "end") :]
         part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
         yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries,
                     final_labels_and_widths(part))  # fmt: skip
