@@ -331,6 +331,18 @@ def moments_of(trace, number=1):
     return [(moment["word"], moment["say"]) for moment in each["before"] + each["after"]]
 
 
+def test_the_curve_of_a_loss_has_its_name_in_the_program():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            error = x**4 - x
+            (slope,) = mg.autograd.grad(error, x, create_graph=True)
+            (curvature,) = mg.autograd.grad(slope, x)
+            x.data -= slope.item() / curvature.item()
+    films = [payload(timeline.load_film(each))["film"] for each in (trace, train(2)[0])]
+    assert [film["lossName"] for film in films] == ["error", "loss"]
+
+
 def test_sentences_of_steps_leave_to_moments_what_happened_after_them():
     film = timeline.load_film(train(2)[0])
     says = [words.sentences(each.part)[-1] for each in film["film"]]
