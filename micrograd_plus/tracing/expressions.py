@@ -17,7 +17,7 @@ LONGEST_EXPRESSION = 32
 """The longest expression that serves as a name."""
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare)
 """Expressions that need parentheses inside another one."""
-OPERATORS = {ast.Add: "add", ast.Mult: "multiply", ast.Pow: "power"}
+OPERATORS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Mult: "multiply", ast.Pow: "power"}
 """The operation of each operator on micrograd's values."""
 VALUES = (*OPERATIONS, ast.Call, ast.Subscript, ast.Attribute)
 """Expressions that can be the value of an operation. A name or a list never is."""

@@ -135,9 +135,9 @@ def _members(value: Any, keys: dict[str, str]) -> Iterable[tuple[str, Any]]:
     """Yield the members of a list, a tuple, a dictionary or an object of a class of the user's, each with what its
     program, which writes `keys` in its own quotes, writes behind the whole: `[0]`, `["W1"]`, `.w`."""
     if isinstance(value, (list, tuple)):
-        fields: tuple[str, ...] = getattr(value, "_fields", ())
-        ends = [f".{name}" for name in fields] or (f"[{index}]" for index in count())
-        return zip(ends, cast("list[Any]", value), strict=False)
+        members = cast("list[Any]", value)
+        fields: tuple[str, ...] = getattr(members, "_fields", ())
+        return zip([f".{name}" for name in fields] or map("[{}]".format, count()), members, strict=False)
     if isinstance(value, dict):
         return ((f"[{_key_text(key, keys)}]", each) for key, each in cast("dict[Any, Any]", value).items())
     attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(value.__class__) else {}
@@ -153,8 +153,9 @@ def _is_users_class(kind: type) -> bool:
 
 
 def _key_text(key: object, keys: dict[str, str]) -> str:
-    if isinstance(key, tuple) and len(cast("tuple[object, ...]", key)) > 1:
-        return ", ".join(_key_text(each, keys) for each in cast("tuple[object, ...]", key))
+    if isinstance(key, tuple):
+        several = cast("tuple[object, ...]", key)
+        return ", ".join(_key_text(each, keys) for each in several) if len(several) > 1 else repr(several)
     if not isinstance(key, str):
         return repr(key)
     return keys.get(key) or json.dumps(key, ensure_ascii=False)

@@ -327,7 +327,7 @@ def _changes_around_steps(trace: Trace, node_names: list[str]) -> dict[int, str]
         whole = trace["walks"][of]["first"] + trace["walks"][of]["steps"] if trace["walks"] else 0
         if of_walk and steps[of_walk[-1]]["index"] + 1 == whole:
             tell(of_walk[-1], "At the end of the walk,", state.at_end)
-    if steps and trace["first"] + len(steps) == trace["total"]:
+    if steps and trace["first"] + len(steps) == trace["total"] and not trace.get("has_moments"):
         tell(len(steps) - 1, "Afterwards,", journal.last_changes(trace))
     return around
 
