@@ -107,6 +107,16 @@ def test_what_a_walk_computes_has_no_expression():
     assert not any(expressions[1:-1])
 
 
+def test_a_call_that_goes_through_entries_is_not_the_name_of_one():
+    w, x = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 4.0])
+    with mg.record() as trace:
+        total = 0
+        for a, b in zip(w, x, strict=True):
+            total = total + a * b
+        (total + sum(list(w))).backward()
+    assert {node.expression for node in trace.nodes if node.op == "unstack"} == {None}
+
+
 def test_code_without_a_source_has_no_expressions():
     names = {"mg": mg, "x": leaf(2.0)}
     with mg.record() as trace:

@@ -179,8 +179,10 @@ class NodeNames:
         function = self.outline.applications[position].function
         if function is None:
             return True
+        if function.co_name in WALKS or function.co_name == "__iter__":  # the value of `zip(w, x)` has no entries
+            return False
         is_maker = kind_of(function) is ENGINE and not is_transform_code(function)
-        return is_maker and function.co_name not in WALKS and not self.outline.is_followed_in_call(position)
+        return is_maker and not self.outline.is_followed_in_call(position)
 
     @cached_property
     def _partial_results(self) -> set[int]:

@@ -3,10 +3,12 @@
 import re
 import statistics
 
+import numpy as np
 import pytest
 
 import micrograd_plus as mg
 from benchmarks import lecture_programs, player_pictures, player_programs, stage_cover
+from micrograd_plus import nn
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.stage import Stage
 from micrograd_plus_viz.trace_input import normalize
@@ -36,6 +38,21 @@ def test_nothing_hides_the_way_of_a_gradient_and_its_ends(name, width, leaders, 
     assert max(each.ends for each in seen) == 0
     assert statistics.mean(each.leaders for each in seen) <= leaders, "leaders run over nodes"
     assert sum(each.could_be_clear for each in seen) <= 0.2 * len(seen)
+
+
+def test_an_event_is_never_higher_than_a_small_phone():
+    norm = nn.LayerNorm(64)
+    x = mg.tensor(np.random.default_rng(0).normal(size=(2, 32, 64)), requires_grad=True)
+    with mg.record() as trace:
+        (norm(x) * x).mean().backward()
+    stage = Stage(payload(normalize(trace.to_dict())), (308, 400))
+    boxes = []
+    for k in range(1, len(trace.to_dict()["steps"]) + 1):
+        at, ground = re.search(r'class="bubble" transform="(.*?)".*?<rect (.*?)>', stage.show(k).event).groups()
+        (_, top, scale), high = re.findall(r"[\d.]+", at), re.search(r'height="([\d.]+)"', ground)[1]
+        boxes.append((float(top), float(top) + float(scale) * float(high)))
+    assert all(top >= 0 and bottom <= 400 for top, bottom in boxes), boxes
+    assert max(bottom - top for top, bottom in boxes) > 250, "several rows: the rule, and a sum"
 
 
 def start_of(program, width):
@@ -110,3 +127,36 @@ def test_the_name_of_an_open_group_stays_in_view():
                 moved += float(text[1]) > left + 8.1
                 assert float(text[1]) * scale + x0 >= 7.9, text[2]
     assert moved
+
+
+def event_box(view):
+    """Return the box of a view's event, and how much larger it is than its text."""
+    place = re.search(r'class="bubble" transform="([^"]*)"', view.event)[1]
+    left, top, grown = (float(each) for each in re.findall(r"-?[\d.]+", place))
+    ground = re.search(r'<rect class="ground"[^>]*>', view.event)[0]
+    wide, high = (float(re.search(f' {name}="([0-9.]+)"', ground)[1]) for name in ("width", "height"))
+    return stage_cover.Box(left, top, left + grown * wide, top + grown * high), grown
+
+
+@pytest.mark.parametrize(("width", "least"), [(1280, 1.3), (420, 1)])
+def test_numbers_of_an_event_are_as_large_as_those_of_a_small_drawing(width, least):
+    view = Stage(payload(normalize(PROGRAMS["hooks"]().to_dict())), stage_cover.SIZES[width]).show(3)
+    assert event_box(view)[1] >= least
+    assert view.event.count("tile digits upstream") == view.event.count("tile digits contribution") == 1
+
+
+def test_the_event_leaves_names_above_nodes_free():
+    trace = player_programs.transformer_layer()
+    stage = Stage(payload(normalize(trace.to_dict())), stage_cover.SIZES[420])
+    outside = 0
+    for k in (50, 51, 52):
+        view = stage.show(k)
+        x0, y0, scale = (float(each) for each in re.findall(r"-?[\d.]+", view.transform))
+        event, _ = event_box(view)
+        for x, y in re.findall(r'<text class="name outside" [^>]*x="([\d.]+)" y="([\d.]+)"',
+                               "".join(markup for _, markup in view.parts)):  # fmt: skip
+            outside += 1
+            name = stage_cover.Box(float(x) * scale + x0 - 20, float(y) * scale + y0 - 10, float(x) * scale + x0 + 20,
+                                   float(y) * scale + y0)  # fmt: skip
+            assert not event.overlaps(name)
+    assert outside

@@ -225,6 +225,7 @@ def _rounds(
         if number not in shown:
             continue
         part = part_in_order(trace, start, stop, order, names, since)
+        part["has_moments"] = True
         part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
         yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries,
                     final_labels_and_widths(part))  # fmt: skip
@@ -436,7 +437,7 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
         "columns": [[[*path], column] for path, column in columns(payloads)],
         "moments": moments,
         "curves": _curves(trace, rounds),
-        "loss": [_size(trace, _root_value(each.part)) for each in rounds],
+        "loss": [_size(trace, _root_value(each.part)) for each in rounds], "lossName": _root_name(rounds[0].part),
         "otherLoss": [_size(other, _root_value(each.part)) for each in other["film"]] if other else None,
         "rounds": [each.number for each in rounds],
         "count": trace["film_rounds"],
@@ -575,6 +576,12 @@ def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | N
         name = part["nodes"][leaf]["title"]
         found.append((name if is_number else f"|{name}|", sizes))
     return found
+
+
+def _root_name(part: Trace) -> str:
+    """Return the program's name for the result at which the first walk of a round begins."""
+    root = part["walk"]["root"]
+    return part["nodes"][root]["label"] or "loss" if root is not None else "loss"
 
 
 def _root_value(part: Trace) -> int | None:

@@ -14,6 +14,9 @@ from . import journal
 from .digits import MINUS, number
 from .trace_input import Trace
 
+MOST_SOURCES = 4
+"""How many outputs a sentence names; of more it names two."""
+
 
 def single_line(text: str) -> str:
     """Return a text on one line, without the control characters that SVG and HTML forbid."""
@@ -263,8 +266,10 @@ def _arrival_phrase(node_names: list[str], passed: list[tuple[int, int, str]]) -
     """Return a phrase about the outputs whose gradients passed to the sender before a step."""
     if not passed:
         return ""
-    sources = join_words([node_names[end] for _, end, _ in passed])
-    return f", where the gradient{'s' * (len(passed) > 1)} of {sources} arrived,"
+    sources = [node_names[end] for _, end, _ in passed]
+    if len(sources) > MOST_SOURCES:
+        sources = [*sources[:2], f"{len(sources) - 2} other outputs"]
+    return f", where the gradient{'s' * (len(passed) > 1)} of {join_words(sources)} arrived,"
 
 
 def _accumulator_phrase(trace: Trace, step: Trace, word: str) -> str:
@@ -322,7 +327,7 @@ def _changes_around_steps(trace: Trace, node_names: list[str]) -> dict[int, str]
         whole = trace["walks"][of]["first"] + trace["walks"][of]["steps"] if trace["walks"] else 0
         if of_walk and steps[of_walk[-1]]["index"] + 1 == whole:
             tell(of_walk[-1], "At the end of the walk,", state.at_end)
-    if steps and trace["first"] + len(steps) == trace["total"]:
+    if steps and trace["first"] + len(steps) == trace["total"] and not trace.get("has_moments"):
         tell(len(steps) - 1, "Afterwards,", journal.last_changes(trace))
     return around
 

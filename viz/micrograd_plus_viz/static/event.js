@@ -4,10 +4,14 @@
 const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
 const [SHADE_WIDTH, SCALE_HIGH] = [9, 24];
-const EVENT_SIZES = ["event", "node", "small"];
+// The sizes of an event; the last ones serve where no other fits: with the shapes of arrays, or else without.
+const EVENT_SIZES = ["event", "node"];
+const SMALLEST_SIZES = ["small", "bare"];
 // The cost of a place that covers nothing but is far away, and how much less a smaller event must cost.
 const NOTHING_COVERED = 80;
 const WORTH_SMALLER = 40;
+// How much larger numbers are than text; arrays are where the drawing is.
+const LARGER = 1.35;
 const MOST_PIECES = 100;
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
@@ -115,14 +119,18 @@ function makeEvent(data, graph) {
   function layRows(rows, room, stage) {
     const ground = groundOf(stage, room, HEAD * graph.camera.view.scale);
     let best = null;
-    for (const size of EVENT_SIZES) {
+    for (let k = 0; k <= EVENT_SIZES.length; k += 1) {
+      const isLast = k === EVENT_SIZES.length;
+      const size = EVENT_SIZES[k] ?? smallestSize(step, rows);
       const { laid, unlike, widths, heights, width, height } = layIn(size, step, rows);
-      const fits = (times) => width * times < 0.62 * room[0] && (height - (unlike ? SCALE_HIGH : 0)) * times
+      const most = graph.camera.isNarrow() ? room[0] - 8 : 0.62 * room[0];
+      const fits = (times) => width * times < most && (height - (unlike ? SCALE_HIGH : 0)) * times
         < 0.55 * room[1];
       const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
-      const wanted = growthIn(room) * (numbers ? 1.35 : 1);
+      const wanted = numbers ? LARGER * growthIn(room)
+        : Math.max(1, Math.min(LARGER, graph.camera.view.scale / growthIn(room))) * growthIn(room);
       for (const scale of new Set([wanted, 1])) {
-        if (!fits(scale) && (scale > 1 || size !== EVENT_SIZES.at(-1))) continue;
+        if (!fits(scale) && (scale > 1 || !isLast)) continue;
         const place = findPlace([width * scale, height * scale], room, stage, ground);
         if (!best || place.cost < best.place.cost - WORTH_SMALLER) {
           best = { laid, widths, heights, width, height, scale, place };
@@ -148,8 +156,12 @@ function makeEvent(data, graph) {
     return { laid, unlike, widths, heights, width, height };
   }
 
+  // The first of the smallest sizes that is not higher than the stage.
+  const smallestSize = (of, rows) => SMALLEST_SIZES.find((size) => layIn(size, of, rows).height + AIR
+    <= graph.camera.room()[1]) ?? SMALLEST_SIZES.at(-1);
+
   // The height that a step needs for its event in a narrow room.
-  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(EVENT_SIZES.at(-1), next).height + AIR : 0);
+  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(smallestSize(next), next).height + AIR : 0);
 
   // A row that is too wide goes on below, from a sign on.
   function cutRow(row, wide) {
@@ -173,7 +185,7 @@ function makeEvent(data, graph) {
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
     const axes = value && part.transposed ? turnedAxes(value.shape) : value?.shape;
-    const shape = value && !isScalar(value) ? shapeText(axes) : "";
+    const shape = value && !isScalar(value) && size !== "bare" ? shapeText(axes) : "";
     const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
     const captions = [word, `${shape} ${scale}`.trim(), value?.odd && oddWords(value)].filter(Boolean);
@@ -191,12 +203,14 @@ function makeEvent(data, graph) {
   }
 
   // What is on the stage, as edges of boxes: the nodes in view, those of the step, names of groups, the gradient's way.
-  function onStage(ends, [wide, high]) {
+  function onStage(items, [wide, high]) {
+    const ends = items.map(({ box }) => box);
     const isSeen = ([left, top, right, bottom]) => right > 0 && bottom > 0 && left < wide && top < high;
     const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
     return { headings: graph.headings().map(seen).filter(isSeen), nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
-      ends: ends.map(seen), badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
+      ends: ends.map(seen), names: items.flatMap(({ outside }) => (outside ? [seen(outside)] : [])),
+      badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
       overview: overview && edgesOfBox(overview) };
   }
 
@@ -205,7 +219,7 @@ function makeEvent(data, graph) {
     const room = graph.camera.room();
     if (!step || !room[0]) { layer.replaceChildren(); graph.camera.giveWay(null); return; }
     const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
-    const stage = onStage(ends.map(({ box }) => box), room);
+    const stage = onStage(ends, room);
     const { laid, widths, heights, width, height, scale, place } = layRows(rowsOf(data, step), room, stage);
     graph.camera.giveWay(place.event);
     const origin = [place.left, place.top];
