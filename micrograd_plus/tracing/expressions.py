@@ -145,6 +145,7 @@ def _expression(text: str) -> Expression | None:
     return None if short is None else Expression(short, isinstance(tree, OPERATIONS))
 
 
+@lru_cache(maxsize=4096)
 def _parse(text: str) -> ast.expr | None:
     """Return the tree of an expression; None for any other text, such as an assignment `x += y`."""
     try:

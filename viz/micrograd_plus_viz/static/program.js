@@ -2,8 +2,6 @@
 // values at the moment.
 
 const MOST_VARIABLES = 12;
-// A call of Python's that makes a value of several operations.
-const TOTAL = /^(?:sum|(?:functools\.)?reduce|(?:math\.)?prod)\(/;
 
 // In a comparison, what the other program has in place of a line: other lines, or nothing.
 function otherLines(lines, indent) {
@@ -114,14 +112,8 @@ function makeProgram(data, act, inFilm = false) {
       make("mark", "", ...breakable(part(site.column, stop))), part(stop));
   }
 
-  // What the program's names have at the moment: the last value of each name among the first nodes. A tuple has the
-  // names of its parts, and a sum has its name once it is whole.
-  const isVariable = (name, i) => name && data.nodes[i].value !== null
-    && (/^[^.[]+$/.test(name) || (data.nodes[i].kind === "output" && /^\w+\[\d+\]$/.test(name)));
-  const isSummed = ({ site }) => site && TOTAL.test(Array.from(site.text).slice(site.column).join(""));
-  const partial = new Set(data.edges.filter(([from, to]) => data.called[from] && data.called[from] === data.called[to]
-    && isSummed(data.nodes[from]) && data.nodes[to].site?.line === data.nodes[from].site.line).map(([from]) => from));
-  const named = data.called.flatMap((name, i) => (isVariable(name, i) && !partial.has(i) ? [[name, i]] : []));
+  // What the program's variables have at the moment: the last value of each among the first nodes.
+  const named = data.called.flatMap((name, i) => (name ? [[name, i]] : []));
   const several = inFilm || named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
   let shownAt = null;
 
