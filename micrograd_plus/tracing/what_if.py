@@ -126,7 +126,11 @@ class _Repetition:
         self.states: dict[tuple[int, int], dict[str, Any]] = {}
         self.entries: list[JournalEntry] = []
         self.held: dict[int, Any] = {}
-        """The gradients of leaves before the last walk."""
+        """The gradients of leaves and of results that keep theirs before the last walk."""
+        self.retained = {
+            entry.node for entry in trace.journal if entry.kind == "accumulate" and entry.node is not None
+            and trace.nodes[entry.node].kind != "leaf"
+        }
         self.uses_rate = False
         self.recorder = Recorder()
         self.returned = returned_walks(trace)
@@ -139,6 +143,8 @@ class _Repetition:
                 if entry.kind == "compute":
                     for node in entry.numbers:
                         self.live[node] = self._make(node)
+                        if node in self.retained:
+                            self.live[node].retain_grad()
                 elif entry.kind == "begin":
                     self._walk(entry.walk or 0, hooks.get(entry.walk or 0, []))
                 elif entry.kind in KINDS and entry.kind != "hook" and entry.node is not None:
@@ -167,9 +173,8 @@ class _Repetition:
         application = self.outline.application(key)
         if application is None:
             return self._make_leaf(node, key)
-        parents: Sequence[Any] = (
-            [None] * len(application.arrays) if application.node is None else application.node.parents
-        )
+        graph_node = application.graph_node
+        parents: Sequence[Any] = [None] * len(application.arrays) if graph_node is None else graph_node.parents
         keys = self.outline.inputs_at[self.outline.positions[id(key)]]
         inputs: list[Any] = []
         for each, parent in zip(keys, parents, strict=True):
@@ -178,10 +183,11 @@ class _Repetition:
             inputs.append(Variable.public.of(value._data) if is_cut else value)
         if is_scalar(key):
             return _apply_to_values(key, inputs)
-        has_graph = application.node is not None or application.op.outputs
-        with Block(grad_enabled, bool(has_graph)):
+        with Block(grad_enabled, graph_node is not None):
             arguments = [inputs] if application.op.kind == "variadic" else inputs
-            return application.op.apply(*arguments, **application.params)
+            result = application.op.apply(*arguments, **application.params)
+        outputs = [id(each) for each in application.output_keys] if application.op.outputs else []
+        return result[outputs.index(id(key))] if id(key) in outputs else result
 
     def _make_leaf(self, node: int, key: Any) -> Any:
         value = array_of(self.journal.first_values.get(node, self.outline.value(key)))
@@ -217,7 +223,8 @@ class _Repetition:
         walk = self.trace.walks[number]
         if walk.direction == "forward" or walk.error is not None or walk.root is None:
             raise ValueError("what_if: only programs whose walks all go backward to their end can be repeated")
-        self.held = {leaf.node: _gradient(self.live[leaf.node]) for leaf in walk.leaves}
+        self.held = {node: _gradient(self.live[node]) for node in [*self.retained, *(leaf.node for leaf in walk.leaves)]
+                     if node in self.live}  # fmt: skip
         handles = [self.live[node].register_hook(_multiplication(factors)) for node, factors in hooks]
         root, seed = self.live[walk.root], array_of(walk.seed)
         if is_scalar(root):

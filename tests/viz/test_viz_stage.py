@@ -200,7 +200,7 @@ def test_nodes_of_a_step_have_their_names_in_any_case(open_player, page):
     open_player(lecture_programs.lstm(), details=False)
     page.locator(".slider").fill("3")
     named = page.locator(".drawing .node:is(.active, .accumulates) .name")
-    assert sorted(named.all_text_contents()) == ["h", "h * h"]
+    assert sorted(named.all_text_contents()) == ["h #12", "h * h"]
     assert page.locator(".drawing .name.outside").count() == 2, "they would have room inside"
 
 
@@ -276,6 +276,25 @@ def test_a_name_with_several_values_shows_the_latest(open_player):
     assert seen == [["4", "(2,) ±4"], ["8", "(2,) ±8"], ["16", "(2,) ±16"]]
 
 
+def test_variables_are_parts_of_tuples_and_whole_sums(open_player):
+    x = mg.tensor([3.0, 1.0], requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            parts = mg.unstack(x)
+            total = sum(part * part for part in parts)
+            total.backward()
+    page = open_player(trace, details=False)
+    page.keyboard.press("v")
+    seen = []
+    while not seen or seen[-1].get("total") != "10":
+        page.keyboard.press("ArrowRight")
+        rows = (page.locator(f".variables {part}").all_text_contents() for part in ("dt", "dd"))
+        seen.append(dict(zip(*rows, strict=True)))
+    assert {"x": "(2,) ±3", "parts[0]": "3", "parts[1]": "1"} in seen
+    assert all(values.keys() <= {"x", "parts[0]", "parts[1]", "total"} for values in seen)
+    assert [values["total"] for values in seen if "total" in values] == ["10"]
+
+
 def test_only_playing_is_in_sight_and_the_rest_behind_one_button(open_player, page):
     page.set_viewport_size({"width": 1280, "height": 720})
     open_player(broadcast_sum(), details=False)
@@ -312,6 +331,42 @@ def test_the_address_follows_and_keys_work_wherever_the_focus_is(page, tmp_path)
     expect(page).to_have_url(re.compile("#step=2$"))
     page.keyboard.press("v")
     expect(page).to_have_url(re.compile("#value=0$"))
+    page.evaluate("location.hash = '#step=99'")
+    expect(page.locator(".counter")).to_have_text("10 / 10")
+    expect(page).to_have_url(re.compile("#step=10$"))
+
+
+def test_no_line_of_the_program_is_cut(open_player):
+    with mg.record() as trace:
+        for x in (1.0, 2.0):
+            first_weight, second_weight = (mg.tensor(x, requires_grad=True) for _ in range(2))
+            (mg.tanh(first_weight*second_weight+first_weight*second_weight) + second_weight).backward()
+    page = open_player(trace, details=False)
+    page.set_viewport_size({"width": 1000, "height": 720})
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "End"):
+        page.keyboard.press(key)
+        cut = page.locator(".program-line code").evaluate_all(
+            "(lines) => lines.filter((line) => line.scrollWidth > line.clientWidth).map((line) => line.textContent)"
+        )
+        assert not cut
+
+
+def test_long_names_leave_room_for_their_numbers(open_player):
+    weights_of_the_first_layer_before_the_nonlinearity_is_applied = mg.tensor(2.0, requires_grad=True)
+    optimizer = mg.optim.SGD([weights_of_the_first_layer_before_the_nonlinearity_is_applied], lr=0.1)
+    with mg.record() as trace:
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = weights_of_the_first_layer_before_the_nonlinearity_is_applied**2
+            loss.backward()
+            optimizer.step()
+    page = open_player(trace, details=False)
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 720})
+        for box in (".variables", ".readout"):
+            assert page.locator(box).evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0, (width, box)
+        for row in page.locator(".variables div, .key:visible").all():
+            assert row.bounding_box()["height"] < 25, "one line"
 
 
 def test_an_index_set_right_after_display_is_kept(page):

@@ -228,7 +228,8 @@ function timeline(film, { go }) {
     return found >= 0 ? found : words.indexOf("backward");
   }
 
-  const losses = [["loss", film.loss], ...film.otherLoss ? [["loss of the other", film.otherLoss]] : []];
+  const { loss, otherLoss, lossName } = film;
+  const losses = [[lossName, loss], ...otherLoss ? [[`${lossName} of the other`, otherLoss]] : []];
   const drawn = () => [...losses, ...film.curves.length ? [film.curves[Number(choice.value)]] : []];
 
   function draw() {
@@ -262,7 +263,8 @@ function timeline(film, { go }) {
     const number1 = film.rounds[round] + 1;
     const parts = drawn().map(([name, sizes], k) => {
       const kind = k >= losses.length ? "parameter" : k ? "other" : "loss";
-      return make("span", `key ${kind}`, `${name} ${sizes[round] === null ? "not finite" : number(sizes[round])}`);
+      return make("span", `key ${kind}`, make("span", "name", name),
+        ` ${sizes[round] === null ? "not finite" : number(sizes[round])}`);
     });
     readout.replaceChildren(make("b", "", `Round ${number1} of ${film.count}`), ...parts);
     svg.setAttribute("aria-valuenow", round + 1);
