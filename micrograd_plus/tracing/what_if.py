@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from ..core.backward import Part
 from ..core.modes import Block, grad_enabled
@@ -108,12 +108,19 @@ def _check_repetition(trace: Trace, repeated: Trace) -> None:
     """Raise ValueError unless a repetition without a change gives the recorded numbers."""
     for one, other in zip(trace.steps, repeated.steps, strict=True):
         if not is_close(one.contribution, other.contribution, 1e-6, 1e-9):
-            name = trace.nodes[one.target].name
-            raise ValueError(
-                f"what_if: the program cannot be repeated from its record: step {one.index + 1} would send other "
-                f"numbers to {name}. Optimisers that had made steps before, and writes that a record does not explain, "
-                f"cannot be repeated"
-            )
+            _refuse(f"step {one.index + 1} would send other numbers to {trace.nodes[one.target].name}")
+    updates = ([each for each in every.journal if each.kind == "update"] for every in (trace, repeated))
+    for one, other in zip(*updates, strict=False):
+        if not is_close(one.after, other.after, 1e-6, 1e-9):
+            name = one.name if one.node is None else trace.nodes[one.node].name
+            _refuse(f"{one.by} would give other numbers to {name}")
+
+
+def _refuse(difference: str) -> NoReturn:
+    raise ValueError(
+        f"what_if: the program cannot be repeated from its record: {difference}. Optimisers that had made steps "
+        f"before, and writes that a record does not explain, cannot be repeated"
+    )
 
 
 class _Repetition:
@@ -126,7 +133,11 @@ class _Repetition:
         self.states: dict[tuple[int, int], dict[str, Any]] = {}
         self.entries: list[JournalEntry] = []
         self.held: dict[int, Any] = {}
-        """The gradients of leaves before the last walk."""
+        """The gradients of leaves and of results that keep theirs before the last walk."""
+        self.retained = {
+            entry.node for entry in trace.journal if entry.kind == "accumulate" and entry.node is not None
+            and trace.nodes[entry.node].kind != "leaf"
+        }
         self.uses_rate = False
         self.recorder = Recorder()
         self.returned = returned_walks(trace)
@@ -139,6 +150,8 @@ class _Repetition:
                 if entry.kind == "compute":
                     for node in entry.numbers:
                         self.live[node] = self._make(node)
+                        if node in self.retained:
+                            self.live[node].retain_grad()
                 elif entry.kind == "begin":
                     self._walk(entry.walk or 0, hooks.get(entry.walk or 0, []))
                 elif entry.kind in KINDS and entry.kind != "hook" and entry.node is not None:
@@ -217,7 +230,8 @@ class _Repetition:
         walk = self.trace.walks[number]
         if walk.direction == "forward" or walk.error is not None or walk.root is None:
             raise ValueError("what_if: only programs whose walks all go backward to their end can be repeated")
-        self.held = {leaf.node: _gradient(self.live[leaf.node]) for leaf in walk.leaves}
+        self.held = {node: _gradient(self.live[node]) for node in [*self.retained, *(leaf.node for leaf in walk.leaves)]
+                     if node in self.live}  # fmt: skip
         handles = [self.live[node].register_hook(_multiplication(factors)) for node, factors in hooks]
         root, seed = self.live[walk.root], array_of(walk.seed)
         if is_scalar(root):
