@@ -32,6 +32,9 @@ LONGEST_WORD = 14
 """Letters of a line that is short enough for the time line."""
 MOST_SHOWN = 200
 """How many rounds a page has; of a longer loop, rounds at equal distances."""
+MOST_LINES = 4
+"""How many lines of a change are lit: its own, and those that called it."""
+
 MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
 
@@ -43,10 +46,11 @@ LeafStates = tuple[dict[int, int | None], dict[int, int | None]]
 
 
 class Moment(NamedTuple):
-    """A change by the program: a short word for it, a sentence, and what each leaf has afterwards."""
+    """A change by the program: a short word for it, a sentence, its first lines, and what each leaf has afterwards."""
 
     word: str
     say: str
+    lines: list[int]
     values: dict[int, int | None]
     gradients: dict[int, int | None]
 
@@ -351,7 +355,8 @@ class _Between:
             if sentences:
                 say = "; ".join(sentences)
                 say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."
-                moments.append(Moment(_word(alike[0], self.trace["sites"]), say, *self._leaf_states(place)))
+                word, lines = _word(alike[0], self.trace["sites"]), alike[0]["lines"][:MOST_LINES]
+                moments.append(Moment(word, say, lines, *self._leaf_states(place)))
             alike.clear()
 
         for entry in self.trace["journal"][start:stop]:
@@ -438,6 +443,8 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
         "moments": moments,
         "curves": _curves(trace, rounds),
         "loss": [_size(trace, _root_value(each.part)) for each in rounds], "lossName": _root_name(rounds[0].part),
+        "sites": {place: trace["sites"][place] for each in rounds for moment in (*each.before, *each.after)
+                  for place in moment.lines},
         "otherLoss": [_size(other, _root_value(each.part)) for each in other["film"]] if other else None,
         "rounds": [each.number for each in rounds],
         "count": trace["film_rounds"],
@@ -518,7 +525,7 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
 
     def state(moment: Moment) -> Payload:
         return {
-            "word": moment.word, "say": moment.say,
+            "word": moment.word, "say": moment.say, "lines": moment.lines,
             "values": {node: [_new(places, place), value_line(trace, place)]
                        for node, place in moment.values.items()},
             "gradients": {node: _new(places, place) for node, place in moment.gradients.items()},
@@ -640,8 +647,8 @@ def _values_of_rounds(rounds: list[Round], full: set[int]) -> set[int | None]:
         used |= {state["value"] for word in ("starts", "gradients") for state in part[word]}
         for step in part["steps"]:
             used |= {step[word] for word in (*PLACES, "upstream")} | {*step["reads"].values()}
-        moments = (*each.before, *each.after)
-        states = [each.begins, *(early for _, early in each.early), *(moment[2:] for moment in moments)]
+        moments = [(moment.values, moment.gradients) for moment in (*each.before, *each.after)]
+        states = [each.begins, *(early for _, early in each.early), *moments]
         used |= {place for state in states for leaves in state for place in leaves.values()}
     return used
 

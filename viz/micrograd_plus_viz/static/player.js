@@ -131,7 +131,7 @@ export function mount(host, data, opts = {}) {
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
-    const placed = failed?.site ? failed : program.siteOf(at);
+    const placed = failed?.site ? failed : moment.site ? moment : program.siteOf(at);
     program.light(placed);
     program.lightStep(index);
     program.showVariables(index, { computed, isChange: Boolean(moment.say) });
