@@ -547,7 +547,7 @@ def shows_gradient(node: Any, held: np.ndarray | None) -> bool:
         return False
     if line == "…":
         return held is not None
-    if line and line[0] == "±" and line.endswith(ROUNDING):
+    if line and re.match(r"±|−?(?:\d|inf$)|nan$", line):  # a narrow node leaves out the word
         line = f"grad {line}"
     if not line or not re.match(r"grad |\|grad\| ", line):
         return held is None or (tile is not None and not line) or not node["lines"][1]
