@@ -160,3 +160,10 @@ def test_the_event_leaves_names_above_nodes_free():
                                    float(y) * scale + y0)  # fmt: skip
             assert not event.overlaps(name)
     assert outside
+
+
+def test_a_long_row_goes_on_below_on_a_large_screen():
+    stage = Stage(payload(normalize(lecture_programs.lstm(1).to_dict())), stage_cover.SIZES[1920])
+    grown = [event_box(view)[1] for view in map(stage.show, range(1, 8)) if view.event.count(">,<") >= 5]
+    assert grown
+    assert min(grown) > 1.4

@@ -256,6 +256,27 @@ def test_walks_over_one_graph_and_rounds_that_differ_make_no_film():
     assert timeline.load_film(twice) is timeline.load_film(growing) is None
 
 
+def test_a_node_has_its_name_in_every_round_or_that_of_each():
+    random = np.random.default_rng(0)
+    images = [mg.tensor(random.normal(size=2)) for _ in range(3)]
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+
+    def score(x, row):
+        return (w * x * row).sum()
+
+    with mg.record() as trace:
+        for k in range(3):
+            batch = mg.tensor(random.normal(size=2))
+            loss = score(batch, images[k])
+            w.grad = None
+            loss.backward()
+    rounds = timeline.load_film(trace)["film"]
+    titles = [[node["title"] for node in each.part["nodes"]] for each in rounds]
+    assert all("batch" in names and "x" not in names for names in titles)
+    assert [f"images[{k}]" in names for k, names in enumerate(titles)] == [True] * 3
+    assert [sum("images[" in name for name in names) for names in titles] == [1] * 3
+
+
 def test_rounds_that_swap_their_parameters_make_no_film():
     one, other, third = (mg.tensor(x, requires_grad=True) for x in (2.0, 3.0, 4.0))
     traces = []

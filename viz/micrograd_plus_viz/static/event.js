@@ -122,30 +122,30 @@ function makeEvent(data, graph) {
     for (let k = 0; k <= EVENT_SIZES.length; k += 1) {
       const isLast = k === EVENT_SIZES.length;
       const size = EVENT_SIZES[k] ?? smallestSize(step, rows);
-      const { laid, unlike, widths, heights, width, height } = layIn(size, step, rows);
+      const whole = layIn(size, step, rows);
       const most = graph.camera.isNarrow() ? room[0] - 8 : 0.62 * room[0];
-      const fits = (times) => width * times < most && (height - (unlike ? SCALE_HIGH : 0)) * times
-        < 0.55 * room[1];
-      const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
+      const numbers = whole.laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
       const wanted = numbers ? LARGER * growthIn(room)
         : Math.max(1, Math.min(LARGER, graph.camera.view.scale / growthIn(room))) * growthIn(room);
-      for (const scale of new Set([wanted, 1])) {
-        if (!fits(scale) && (scale > 1 || !isLast)) continue;
+      for (const scale of new Set([wanted, growthIn(room), 1])) {
+        // On a large screen, long rows go on below rather than be small.
+        const isLong = scale > 1 && scale === growthIn(room) && whole.width * scale >= most;
+        const form = isLong ? layIn(size, step, rows, most / scale) : whole;
+        const { unlike, width, height } = form;
+        const fits = width * scale < most && (height - (unlike ? SCALE_HIGH : 0)) * scale < 0.55 * room[1];
+        if (!fits && (scale > 1 || !isLast)) continue;
         const place = findPlace([width * scale, height * scale], room, stage, ground);
-        if (!best || place.cost < best.place.cost - WORTH_SMALLER) {
-          best = { laid, widths, heights, width, height, scale, place };
-        }
+        if (!best || place.cost < best.place.cost - WORTH_SMALLER) best = { ...form, scale, place };
         if (best.place.cost < NOTHING_COVERED) return best;
       }
     }
     return best;
   }
 
-  function layIn(size, of, rows = rowsOf(data, of)) {
-    const [room] = graph.camera.room();
+  function layIn(size, of, rows = rowsOf(data, of), most = graph.camera.room()[0]) {
     const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
     const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
-      room - 2 * BUBBLE.pad - 16));
+      most - 2 * BUBBLE.pad - 16));
     const maps = laid.flat().filter(({ of, tile }) => of && tile.kind === "map");
     const unlike = maps.some(({ tile }) => tile.largest !== shared);
     if (unlike) laid.push([layScale(maps, shared, of.back)]);
