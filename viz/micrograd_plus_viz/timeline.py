@@ -243,8 +243,9 @@ def _rounds(
 class _NamesInRounds:
     """The names of the nodes of each round: the same in all, except where the program has another name in each.
 
-    What a variable holds has a name as long as it holds it. So the program's name of a batch is known in the last round
-    only, and holds for the batches of all rounds. A part of an array can have another place in each: `xs[0]`, `xs[1]`.
+    A value has the name of a variable as long as the variable holds it. So the program's name of a batch is known in
+    the last round only, and holds for the batches of all rounds. A part of an array can have another place in each:
+    `xs[0]`, `xs[1]`.
     """
 
     def __init__(self, trace: Trace, orders: list[list[int]]):
@@ -254,7 +255,7 @@ class _NamesInRounds:
         self.numbered = self._number(named) if len(named) == len(self.shared) else None
 
     def _name_giver(self, nodes: tuple[int, ...]) -> int | None:
-        """Return the node whose name those of all rounds have; None if each has its own."""
+        """Return the node whose name all rounds share; None if each has its own."""
         of_labels = {label: node for node in nodes if (label := self.trace["nodes"][node]["label"])}
         differ_in_place = len(of_labels) > 1 and len({PLACE.sub("", label) for label in of_labels}) == 1
         return None if differ_in_place else [nodes[0], *of_labels.values()][-1]
@@ -574,8 +575,8 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
 
 
 def _early_data(trace: Trace, each: Round, places: list[int]) -> list[Payload]:
-    """Return what leaves have as values are computed: first where it differs from what they have as the walk begins,
-    then what has changed, each with the first value computed then."""
+    """Return the leaves as values are computed: at first the differences to the beginning of the walk, later the
+    changes, each with the first value computed then."""
     values = _values_as_walk_begins(each)
     gradients = each.before[-1].gradients if each.before else each.begins[1]
     rows: list[Payload] = []
