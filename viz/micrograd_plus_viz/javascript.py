@@ -62,6 +62,7 @@ class _Engine:
 
     def __init__(self) -> None:
         self._known: set[str] = set()
+        self._functions: dict[str, Any] = {}
         # In a thread without an event loop, V8's answers come through a loop of their own. Otherwise they would wait
         # for the notebook's loop, which waits for them.
         with ThreadPoolExecutor(1) as maker:
@@ -70,7 +71,9 @@ class _Engine:
     def call(self, function: str, arguments: tuple[Any, ...]) -> Any:
         given = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
         self._learn_letters(given)
-        result = self._context.eval(f"{function}(...JSON.parse({json.dumps(given)}))")
+        if function not in self._functions:  # V8 keeps the text of what it evaluates, but not arguments
+            self._functions[function] = self._context.eval(f"(given) => {function}(...JSON.parse(given))")
+        result = self._functions[function](given)
         return json.loads(result) if isinstance(result, str) else None
 
     def _learn_letters(self, given: str) -> None:
