@@ -666,3 +666,10 @@ def test_a_number_that_became_a_value_has_the_name_of_its_variable():
     leaves = [node.title for node in trace.nodes if node.kind == "leaf" and not node.label]
     assert [name for name in leaves if name.strip("-")[0].isalpha()] == ["x #1", "x #2", "-goal"]
     assert {"2", "0", "1"} <= {*leaves}
+
+
+def test_an_array_that_the_program_writes_as_a_list_is_called_so():
+    w = leaf([2.0, 3.0])
+    with mg.record() as trace:
+        (w * [1.0, -1.0] + mg.maximum(w, (0.0, 4.0))).sum().backward()
+    assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["w", "[1.0, -1.0]", "(0.0, 4.0)"]
