@@ -10,12 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import cells, journal, pairs, words
+from .alike_steps import AlikeSteps
 from .dot import Label, final_labels_and_widths, gradient_line, value_line
 from .trace_input import Trace, normalize, trace_data
 from .walks import NodeValue
@@ -34,6 +36,9 @@ MOST_SHOWN = 200
 """How many rounds a page has; of a longer loop, rounds at equal distances."""
 MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
+
+NUMBERED = re.compile(r">([^<>]+ #\d+)<")
+"""The name in a formula of a node that is numbered among those of the whole trace."""
 
 Path = tuple[int | str, ...]
 
@@ -218,13 +223,14 @@ def _rounds(
 ) -> Iterator[Round]:
     """Yield the rounds to be shown. The nodes of all are numbered and named as in the first."""
     names = _names_in_round(trace, orders[0])
+    formulas = _Formulas(trace, names)
     between = _Between(trace, ranges, orders)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
         since = between.state(number)
         now = between.follow(number)
         if number not in shown:
             continue
-        part = part_in_order(trace, start, stop, order, names, since)
+        part = formulas.rename(part_in_order(trace, start, stop, order, names, since), order)
         part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
         yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries,
                     final_labels_and_widths(part))  # fmt: skip
@@ -241,6 +247,36 @@ def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
         is_constant = words.is_constant(trace, trace["nodes"][node])
         names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
     return names
+
+
+class _Formulas:
+    """The formulas of all rounds, with the names that nodes have in a round: `tanh (net.1)`, not `tanh (net.1) #7`.
+
+    Rounds share a formula that differs only in those numbers.
+    """
+
+    def __init__(self, trace: Trace, names: list[str]):
+        self.trace, self.names = trace, names
+        self.given = [escape(name) for name in words.names(trace)]
+        self.formulas: list[Trace] = []
+        self._places: dict[str, int] = {}
+
+    def rename(self, part: Trace, order: list[int]) -> Trace:
+        """Return a round, whose nodes were in `order` in the trace, with its formulas in the names of the round."""
+        names = {self.given[node]: escape(name) for node, name in zip(order, self.names, strict=True)}
+        steps = [step | {"formula": self._place(step["formula"], names)} for step in part["steps"]]
+        return part | {"steps": steps, "formulas": self.formulas}
+
+    def _place(self, number: int | None, names: dict[str, str]) -> int | None:
+        """Return the index of a formula with other names, added if it is new."""
+        if number is None:
+            return None
+        mathml = self.trace["formulas"][number]["mathml"]
+        mathml = NUMBERED.sub(lambda found: f">{names.get(found[1], found[1])}<", mathml)
+        if mathml not in self._places:
+            self._places[mathml] = len(self.formulas)
+            self.formulas.append({"mathml": mathml})
+        return self._places[mathml]
 
 
 class _State(NamedTuple):
@@ -392,14 +428,19 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
     shortened = [value for each in (trace, other) if each for value in _values_with_shells(each, full)]
     values, places = cells.deduplicate(shortened, cells.BUDGET * 1000)
     others = places[count:]
+    alike, alike_in_other = AlikeSteps(), AlikeSteps()
     payloads = [
-        payload_of(each.part, places, with_numbers=number in full, with_insides=number == 0, final=each.final)
+        payload_of(
+            each.part, places, with_numbers=number in full, with_insides=number == 0, final=each.final, alike=alike
+        )
         for number, each in enumerate(rounds)
     ]
     moments = [_moment_data(trace, each, places) for each in rounds]
     if other:
         pages = [
-            payload_of(each.part, others, with_numbers=False, with_insides=False, final=each.final)
+            payload_of(
+                each.part, others, with_numbers=False, with_insides=False, final=each.final, alike=alike_in_other
+            )
             for each in other["film"]
         ]
         payloads = [*map(pairs.with_other, payloads, pages)]
