@@ -10,6 +10,7 @@ from typing import Any
 
 from . import cells, flow, formula, pairs, timeline, trace_input, walks, words
 from .alike_steps import AlikeSteps
+from .collector import without_collections
 from .digits import remember_exact
 from .dot import Label, final_labels_and_widths, value_line
 from .groups import build_groups
@@ -31,6 +32,7 @@ MOST_CAUGHT = 20
 """Number of caught errors that the page lists."""
 
 
+@without_collections()
 def payload(trace: Trace, note: str | None = None, budget: int = cells.BUDGET) -> dict[str, Any]:
     """Return everything the player shows of a trace, inner walks included.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from . import cells, journal, pairs, words
 from .alike_steps import AlikeSteps
+from .collector import without_collections
 from .dot import Label, final_labels_and_widths, gradient_line, value_line
 from .trace_input import Trace, normalize, trace_data
 from .walks import NodeValue
@@ -75,6 +76,7 @@ class Round(NamedTuple):
     """The text of each node at the end, and the width of its widest line."""
 
 
+@without_collections()
 def load_film(trace: Any) -> Trace | None:
     """Return the first round of a training loop with the key `film`, a list of rounds; None for any other trace."""
     if isinstance(trace, dict) and "film" in trace:
