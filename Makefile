@@ -44,10 +44,10 @@ lint: .venv/.dev ## ruff and pyright, and the schema of the workflows
 	.venv/bin/python -m check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 test-cuda: ## run the tests on an NVIDIA GPU, with the Python that is there (PYTHON=python3 chooses one; TEST_ARGS)
-	@$(FOUND); PYTHONPATH=.:viz $$python -m pytest --device cuda -m "not parity and not browser" $(TEST_ARGS)
+	@$(FOUND); PYTHONPATH=$(CURDIR):$(CURDIR)/viz $$python -m pytest --device cuda -m "not parity and not browser" $(TEST_ARGS)
 
 bench-cuda: ## measure on an NVIDIA GPU, against torch where it is there (PYTHON as above; BENCH_ARGS="--only W4")
-	@$(FOUND); PYTHONPATH=.:viz:tests $$python -m benchmarks.on_device $(BENCH_ARGS)
+	@$(FOUND); PYTHONPATH=$(CURDIR):$(CURDIR)/viz:$(CURDIR)/tests $$python -m benchmarks.on_device $(BENCH_ARGS)
 
 reference: .venv/.docs ## write docs/reference/, docs/museum.md and the stubs (*.pyi) again, from the code
 	.venv/bin/python docs/make_reference.py

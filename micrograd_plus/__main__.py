@@ -31,8 +31,7 @@ from .grading import command as grade_command
 
 PACKAGE = Path(__file__).resolve().parent
 EXAMPLES = PACKAGE / "examples"
-SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".md", ".tex", ".dot", ".json")
-PIXELS = {".png", ".gif", ".webp"}
+SUFFIXES = (".html", ".svg", ".png", ".gif", ".webp", ".mp4", ".md", ".tex", ".json", ".dot", ".dot.svg")
 
 
 class CommandError(Exception):
@@ -284,14 +283,16 @@ def check_output(output: Path) -> None:
 
 
 def import_viz(output: Path) -> Any:
-    """Import the import_viz package."""
+    """Return the package that draws, if all that the output's format needs is installed."""
     try:
         import micrograd_plus_viz
+        from micrograd_plus_viz.exports import film
     except ImportError as error:
         raise CommandError(f'cannot draw {output.name}: {error}: pip install "micrograd_plus[viz]"') from error
-    if output.suffix.lower() in PIXELS and not (find_spec("resvg_py") and find_spec("PIL")):
-        missing = 'it needs resvg_py and pillow: pip install "micrograd_plus[film]"'
-        raise CommandError(f"cannot draw {output.name}: {missing}")
+    try:
+        film.check_packages(output.suffix.lower())
+    except ModuleNotFoundError as error:
+        raise CommandError(f"cannot draw {output.name}: {error}") from error
     return micrograd_plus_viz
 
 

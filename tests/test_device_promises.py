@@ -33,6 +33,11 @@ def test_every_promise_holds_on_the_device(sample, device):
             keep(sample)
 
 
+FREE_SIGNS = {"eigh", "svd"}
+"""Decompositions into vectors of either sign. A library of a GPU may choose the other one, and gradients differ then;
+so differences on the device decide there."""
+
+
 def second_gradients(sample):
     """Return the gradients of the gradients, on the device where samples run."""
     places = differentiable_inputs(sample)
@@ -45,6 +50,11 @@ def second_gradients(sample):
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if "the gradient has a gradient" not in s.excused], ids=str)
 def test_second_gradients_equal_the_ones_of_the_host(sample, device):
+    if device == "cuda" and sample.op.name in FREE_SIGNS:
+        token = where.set(device)
+        promises["the gradient has a gradient"](sample)
+        where.reset(token)
+        return
     here = second_gradients(sample)
     token = where.set(device)
     there = second_gradients(sample)

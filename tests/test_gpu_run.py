@@ -41,10 +41,11 @@ def test_the_report_names_the_machine_and_each_workload(cupy, capsys, monkeypatc
     for name in ("WARM_UP", "ROUNDS", "STEPS"):
         monkeypatch.setattr(on_device, name, 2)
     on_device.main(["--only", "W4,W7"])
+    forms = ("", " written out", " rnn", " rnn written out")
     assert capsys.readouterr().out.splitlines() == [
         f"A card: CuPy 14.2.0, CUDA 12090, driver 13000, NumPy {np.__version__}; float32 without TF32",
-        "W4: micrograd_plus 10.000 ms; no torch here",
-        "W7: micrograd_plus 10.000 ms, micrograd_plus rnn 10.000 ms; no torch here",
+        "W4: micrograd_plus 10.000 ms, micrograd_plus written out 10.000 ms; no torch here",
+        f"W7: {', '.join(f'micrograd_plus{each} 10.000 ms' for each in forms)}; no torch here",
     ]
 
 

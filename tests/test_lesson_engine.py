@@ -14,6 +14,7 @@ import stand_in
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 LESSON = DOCS / "lessons" / "12_your_engine_grown_up.md"
+pytest.importorskip("jupytext", reason="it reads the lessons' texts")
 read_lesson = runpy.run_path(str(DOCS / "make_lessons.py"))["read_lesson"]
 SEVEN = ["chain of 1100", "arrays", "sums", "products", "in place", "another machine", "reader of digits"]
 STARTS_RIGHT = "test of micrograd"

@@ -1,6 +1,8 @@
 """The journal of a trace says of every leaf, at every moment, what the engine's leaf had."""
 
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ import micrograd_plus as mg
 from micrograd_plus import nn
 from micrograd_plus.core.runtime.recorders import Recorder, record_to
 from micrograd_plus.engine import Value
-from training_programs import Program, differences
+from micrograd_plus.tracing.json_in import KINDS_OF_ENTRIES
+from training_programs import Program, differences, second_run_differences
 
 PROGRAMS = 60
 
@@ -26,11 +29,20 @@ def run_program(seed):
     return trace, witness, nodes
 
 
+def find_second_run_differences(seed, trace):
+    """Return where the program computes other values again without a record than its journal says."""
+    mg.random.seed(seed)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return second_run_differences(trace, Program(seed))
+
+
 @pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
 def test_the_journal_equals_the_engine_in_random_programs(first):
     for seed in range(first, first + 20):
         trace, witness, nodes = run_program(seed)
         assert not differences(trace, witness, nodes), seed
+        assert not find_second_run_differences(seed, trace), seed
         loaded = mg.load_trace(trace.to_json())
         assert [entry.kind for entry in loaded.journal] == [entry.kind for entry in trace.journal]
 
@@ -268,3 +280,85 @@ def test_a_call_that_changes_all_parameters_is_one_event_and_an_entry_for_each(c
         "update" if call == "step()" else "gradients"]
     entries = [entry for entry in trace.journal if entry.kind in ("clear", "clip", "update")]
     assert [entry.node for entry in entries] == [trace.source.outline.ids[id(p.node)] for p in parameters]
+
+
+def second_runs(trace):
+    """Return which nodes the journal says a checkpoint would compute again, with the number of the next step."""
+    step, found = 0, {}
+    for entry in trace.journal:
+        if entry.kind == "recompute":
+            found.setdefault(step, []).append(trace.nodes[entry.node].title)
+        step += entry.count if entry.kind == "arrive" else 0
+    return found
+
+
+def test_a_checkpoint_says_what_it_forgets_and_computes_again():
+    w, x = (mg.tensor(number, requires_grad=True) for number in (0.5, 2.0))
+
+    def block(h):
+        return mg.tanh(h * w)
+
+    def program():
+        y = mg.checkpoint(block, mg.sin(x))
+        (y * 3.0).backward()
+
+    lines, trace = record_lines(program)
+    assert lines[0] == "checkpoint without this record would drop the graph of h * w, tanh (y)"
+    assert lines[2] == "checkpoint without this record would compute again h * w, tanh (y)"
+    assert lines[3].startswith("2. tanh (y) sends")
+    entries = [entry for entry in trace.journal if entry.kind in ("checkpoint", "recompute")]
+    assert [entry.kind for entry in entries] == 2 * ["checkpoint"] + 2 * ["recompute"]
+    assert {entry.lines[0].text.strip() for entry in entries} == {"y = mg.checkpoint(block, mg.sin(x))"}
+    data = trace.to_dict()
+    next(entry for entry in data["journal"] if entry["kind"] == "recompute")["node"] = trace.steps[-1].target
+    with pytest.raises(ValueError, match="a recompute must be about a node that an operation computed"):
+        mg.load_trace(data)
+    replayed = mg.tracing.replay(mg.load_trace(trace.to_json()), "no order")
+    assert second_runs(replayed) == second_runs(trace) == {1: ["h * w", "tanh (y)"]}
+
+
+def test_each_walk_that_arrives_from_outside_computes_a_checkpoint_again():
+    x = mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        y = mg.checkpoint(lambda x: mg.checkpoint(mg.tanh, mg.sin(x)), x)
+        y.backward()
+        (y * y).backward()
+    again = ["mg.sin(x)", "tanh (y)", "tanh (y)"]
+    assert second_runs(trace) == {0: again, 4: again}
+
+
+def test_a_walk_through_the_graph_of_a_second_run_computes_nothing_again():
+    x = mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        y = mg.checkpoint(mg.tanh, x)
+        [gradient] = y.gradients(create_graph=True).values()
+        gradient.backward()
+    assert trace.walks[1].steps
+    assert second_runs(trace) == {0: ["tanh (y)"]}
+
+
+def test_a_checkpoint_without_a_graph_or_inside_a_walk_is_no_entry():
+    x = mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        with mg.no_grad():
+            mg.checkpoint(mg.tanh, x)
+        (mg.checkpoint(mg.tanh, x.detach()) * x).backward()
+        mg.checkpoint(lambda x: (x * x).gradients(), x)
+    assert not second_runs(trace)
+    assert "checkpoint" not in {entry.kind for entry in trace.journal}
+
+
+def test_a_checkpoint_that_is_not_recorded_runs_again_in_a_recorded_walk():
+    x = mg.tensor(0.5, requires_grad=True)
+    y = mg.checkpoint(lambda x: mg.sin(x) * 2, x)
+    lines, trace = record_lines((y * y).backward)
+    assert lines[2] == "checkpoint runs its function again"
+    assert second_runs(trace) == {2: ["checkpoint"]}
+
+
+def test_every_kind_of_entry_is_in_the_schema_and_on_its_page():
+    schema = json.loads((Path(mg.__file__).parent / "tracing" / "trace.schema.json").read_text(encoding="utf-8"))
+    assert {*schema["$defs"]["journal_entry"]["properties"]["kind"]["enum"]} == {*KINDS_OF_ENTRIES}
+    table = (Path(__file__).parents[1] / "docs" / "trace.md").read_text(encoding="utf-8").split("| kind |")[1]
+    rows = table.split("\n\n")[0].splitlines()[2:]
+    assert {kind for row in rows for kind in row.split("|")[1].strip().split(", ")} == {*KINDS_OF_ENTRIES}

@@ -440,3 +440,15 @@ def test_results_without_gradient_come_after_all_their_inputs(program):
     for node in known:
         assert [name for name, _ in node.inputs] == wanted[node.op], node
         assert all(place < node.id for _, place in node.inputs), node
+
+
+def test_a_record_keeps_the_parts_of_a_list_that_changes_later():
+    w = leaf([1.0, 2.0])
+    parts = [w, mg.tensor([3.0, 4.0])]
+    with mg.record() as trace:
+        rows = mg.stack(parts)
+        parts[1] = mg.tensor([5.0, 6.0])
+        parts.append(w)
+        rows.sum().backward()
+    stacked = next(node for node in trace.nodes if node.op == "stack")
+    assert [trace.nodes[place].value.tolist() for _, place in stacked.inputs] == [[1, 2], [3, 4]]

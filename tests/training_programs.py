@@ -1,6 +1,7 @@
 """Random training programs, run under a recorder, with a witness of what the engine's leaves held at each event."""
 
 import contextlib
+from collections import Counter
 
 import numpy as np
 
@@ -8,6 +9,7 @@ import micrograd_plus as mg
 from micrograd_plus import nn
 from micrograd_plus.core.runtime.recorders import Recorder, record_to
 from micrograd_plus.engine import Value
+from micrograd_plus.transforms.captures import Captures
 
 
 class Witness(Recorder):
@@ -57,6 +59,21 @@ class WitnessOfValues(Witness):
         self.arrivals.append([])
 
 
+class WalkCounter(Captures):
+    """Recorder that counts walks. Checkpoints still run their functions again, as without a record."""
+
+    count = 0
+
+    def __init__(self):
+        super().__init__(0)
+
+    def on_apply(self, *_):
+        pass
+
+    def begin_walk(self, *_, **__):
+        self.count += 1
+
+
 def state_of(leaf):
     """Return copies of the value and the gradient of a leaf."""
     if isinstance(leaf, Value):
@@ -82,7 +99,7 @@ class Program:
         shapes = [SHAPES[self.random.integers(4)] for _ in range(self.random.integers(2, 5))]
         self.leaves = {f"p{i}": mg.tensor(self.random.normal(size=shape), requires_grad=True)
                        for i, shape in enumerate(shapes)}
-        self.handles = []
+        self.handles, self.second_runs, self.walks = [], [], WalkCounter()
         if self.chance(0.2):
             next(iter(self.leaves.values())).grad = self.random.normal(size=shapes[0])
         names = list(self.leaves.values())
@@ -101,15 +118,24 @@ class Program:
         with mg.record() as trace:
             witness = self.witness(trace.source.history.recorder, self.leaves)
             with record_to(witness):
-                try:
-                    for _ in range(self.random.integers(1, 6)):
-                        self.round()
-                except (RuntimeError, ValueError, TypeError) as error:
-                    if "deliberate" not in str(error):
-                        raise
+                self.rounds()
             witness.main.look_for_writes()
             witness.look(len(witness.main.changes))
         return trace, witness
+
+    def run_without_record(self):
+        """Run the program without a record."""
+        with record_to(self.walks):
+            self.rounds()
+
+    def rounds(self):
+        """Run all rounds, or those up to a deliberate error."""
+        try:
+            for _ in range(self.random.integers(1, 6)):
+                self.round()
+        except (RuntimeError, ValueError, TypeError) as error:
+            if "deliberate" not in str(error):
+                raise
 
     def node_of(self, leaf):
         """Return what identifies a leaf in a trace."""
@@ -161,9 +187,32 @@ class Program:
         if kind == 1:
             with mg.no_grad():
                 return value * 2.0
-        ways = {0: value.detach, 2: lambda: mg.checkpoint(mg.tanh, value),
+        ways = {0: value.detach, 2: lambda: self.checkpoint(value),
                 3: lambda: mg.nn.functional.dropout(value, 0.5), 4: lambda: value + value}
         return ways.get(int(kind), lambda: value)()
+
+    def checkpoint(self, value):
+        """Return what a checkpoint computes from a value. Its function may read a leaf, hold another checkpoint, or
+        have two results."""
+        leaf, kind = self.leaf(), self.random.integers(4)
+        if kind == 0:
+            return mg.checkpoint(self.watch(mg.tanh, 1), value)
+        if kind == 1:
+            return mg.checkpoint(self.watch(lambda x: mg.sin(x) * leaf.sum(), 3), value)
+        if kind == 2:
+            return mg.checkpoint(self.watch(lambda x: mg.checkpoint(self.watch(mg.tanh, 1), mg.sin(x)), 2), value)
+        one, other = mg.checkpoint(self.watch(lambda x: (mg.tanh(x), mg.sin(x)), 2), value)
+        return one * other
+
+    def watch(self, f, size):
+        """Return a function that notes when a checkpoint runs it again, and how many values it computes."""
+
+        def run(x):
+            if mg.is_recomputing():
+                self.second_runs.append((self.walks.count, size))
+            return f(x)
+
+        return run
 
     def register_hooks(self, total):
         if self.chance(0.1) and total.requires_grad:
@@ -414,6 +463,26 @@ def differences(trace, witness, ids):
             if not same(step.after, after if before is None else array(before) + after):
                 found.append((step.index, step.rule, "step", step.after, after))
     return found
+
+
+def second_run_differences(trace, twin):
+    """Return in which walks the journal says that other values would be computed again than `twin` does, the same
+    program without a record."""
+    said, done, walk = Counter(), Counter(), 0
+    for entry in trace.journal:
+        walk += entry.kind == "begin"
+        said[walk] += entry.kind == "recompute"
+    try:
+        twin.run_without_record()
+    except RuntimeError as error:
+        if "was changed between" in str(error):  # a checkpoint that is not recorded allows no write
+            return []
+        raise
+    for walk, size in twin.second_runs:
+        done[walk] += size
+    failed = {number for number, walk in enumerate(trace.walks, 1) if walk.error is not None}
+    return [("second run", walk, said[walk], done[walk]) for walk in {*said, *done} - failed
+            if said[walk] != done[walk]]  # fmt: skip
 
 
 def same(one, other):

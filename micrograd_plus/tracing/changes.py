@@ -31,12 +31,12 @@ Place = tuple[int, int, str]
 
 
 class Change(NamedTuple):
-    """One change of a value or a gradient, or a draw of random numbers."""
+    """One change of a value or a gradient, a draw of random numbers, or the begin or end of a checkpoint."""
 
     kind: str
-    """"write", "update", "gradient", "accumulate", "hook", or "draw"."""
+    """"write", "update", "gradient", "accumulate", "hook", "draw" or "checkpoint"."""
     subject: Any
-    """The node of a leaf, a `Value`, or a variable that is neither."""
+    """The node of a leaf, a `Value`, a variable that is neither, or the identity of a checkpoint."""
     of: str | None
     """"value" or "gradient"."""
     before: Any
@@ -131,7 +131,7 @@ class ChangeNotes(recorders.Recorder):
             of, before, by = "value", None, (by, {**before})
         elif kind == "hook":
             before, after = array_of(before), array_of(after)
-        elif kind == "draw":
+        elif kind in ("draw", "checkpoint"):
             of = None
         return kind, subject, of, before, after, by
 

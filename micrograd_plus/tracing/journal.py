@@ -8,11 +8,15 @@ values, gradients and walks of the trace say what the journal says.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any, NamedTuple
 
+from ..core.backward import Part
 from .changes import Change
+from .checkpoints import CHECKPOINT, Checkpoints, Span
 from .events import AppliedRule, is_leaf
 from .groups import Groups
 from .history import History
@@ -58,6 +62,11 @@ class Journal:
         """How many entries there are after each change."""
         self._known = [*accumulate((-1 if at is None else at for at in outline.position_of_node), max)]
         """The latest position of the nodes up to each one."""
+        self._changes = history.recorder.changes
+        self._checkpoints = Checkpoints(outline, self._changes)
+        self._second_runs: deque[tuple[int, Span | int]] = deque()
+        """Second runs of checkpoints in a walk: the number of the next step, and the span. If only the walk is
+        recorded, the node of the checkpoint instead."""
         self._unannounced = self._find_unannounced_writes()
         self._note_first_states()
         self._read()
@@ -75,7 +84,7 @@ class Journal:
         """Note the value and the gradient that each leaf had before its first change."""
         recorder, later = self.history.recorder, [*self.history.walks]
         self._note_gradients(recorder.kept_gradients)
-        for change in reversed(recorder.changes):
+        for change in reversed(self._changes):
             while len(later) > change.walk:
                 self._note_begin(later.pop())
             node = self._node(change)
@@ -104,7 +113,7 @@ class Journal:
         return self.outline.ids.get(id(change.subject))
 
     def _read(self) -> None:
-        changes, walks = self.history.recorder.changes, self.history.walks
+        changes, walks = self._changes, self.history.walks
         at = 0
         for number, walk in enumerate(walks):
             while at < len(changes) and changes[at].walk <= number:
@@ -152,8 +161,40 @@ class Journal:
         self._computed = end
 
     def _add_steps(self, end: int) -> None:
+        while self._second_runs and self._second_runs[0][0] < end:
+            step, again = self._second_runs.popleft()
+            self._add_run("arrive", self._stepped, step)
+            self._stepped = max(step, self._stepped)
+            if isinstance(again, Span):
+                self._add_span("recompute", again)
+            else:
+                self._add("recompute", None, again, None, None, CHECKPOINT)
         self._add_run("arrive", self._stepped, end)
         self._stepped = max(end, self._stepped)
+
+    def _add_span(self, kind: str, span: Span) -> None:
+        """Add an entry for each node of a checkpoint's span."""
+        call, instruction, function = span.end.place
+        module, lines = self._module_of(call), self.groups.lines(call, instruction)
+        by = function if module is None else type(module).__name__
+        for node in self._nodes_at(span.positions):
+            self._add(kind, None, node, None, None, by, lines)
+
+    def _find_second_runs(self, walk: RecordedWalk, start: int) -> Iterator[tuple[int, Span | int]]:
+        """Yield the second runs of checkpoints in a walk whose first step has number `start`."""
+        for number, span in self._checkpoints.second_runs(walk):
+            yield start + number, span
+        done: set[int] = set()
+        for number, step in enumerate(walk.steps, start):
+            if step.contribution.rule.op.name == CHECKPOINT and id(step.node) not in done:
+                done.add(id(step.node))
+                yield number, self.outline.ids[id(step.node)]
+
+    def _nodes_at(self, positions: range) -> list[int]:
+        """Return the nodes that are the results of some applications."""
+        first, end = (bisect_left(self._known, position) for position in (positions.start, positions.stop))
+        keys, at = self.outline.keys, self.outline.position_of_node
+        return [node for node in range(first, end) if at[node] is not None and not isinstance(keys[node], Part)]
 
     def _add(
         self, kind: str, of: str | None, node: int | None, before: Any, after: Any, by: str | None = None,
@@ -180,6 +221,10 @@ class Journal:
 
     def _describe(self, change: Change) -> None:
         self._compute(change.position)
+        if change.kind == "checkpoint":
+            if (span := self._checkpoints.spans.get(id(change))) is not None:
+                self._add_span("checkpoint", span)
+            return
         node, name = self._node(change), None
         call, instruction, function = change.place
         module = self._module_of(call)
@@ -235,6 +280,8 @@ class Journal:
         values = {node: self.value_of(node) for node in received}
         during, behind = self._split(changes, len(walk.steps))
         start = self._stepped
+        if walk.direction == "backward":
+            self._second_runs += sorted(self._find_second_runs(walk, start), key=itemgetter(0))
         for change in during:
             self._interleave(walk, start, start + (change.steps or 0))
             self._add_change(change)

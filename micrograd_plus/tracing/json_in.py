@@ -44,7 +44,7 @@ ENTRY_FIELDS = (
 )  # fmt: skip
 KINDS_OF_ENTRIES = (
     "compute", "begin", "arrive", "hook", "accumulate", "return", "end", "clear", "assign", "scale", "clip", "update",
-    "write", "statistics", "draw",
+    "write", "statistics", "draw", "checkpoint", "recompute",
 )  # fmt: skip
 GROUP_FIELDS = ("id", "parent", "kind", "name", "path", "of", "round", "rounds", "line", "nodes", "steps")
 
@@ -367,11 +367,16 @@ class Reader:
         for name in ("first", "count"):
             _check_type(fields[name], INDEX_OR_NONE, f"{where}: {name}")
         fields["node"] = None if fields["node"] is None else self.node_id(fields["node"], where)
+        if fields["kind"] in ("checkpoint", "recompute") and not self._is_application(fields["node"]):
+            raise TraceError(f"{where}: a {fields['kind']} must be about a node that an operation computed")
         fields["walk"] = None if fields["walk"] is None else self.walk_number(fields["walk"], f"{where}: walk")
         for name in ("before", "after"):
             fields[name] = self.value_at(fields[name], f"{where}: {name}")
         fields["lines"] = self.sites_at(fields["lines"], where)
         return JournalEntry(**fields)
+
+    def _is_application(self, node: int | None) -> bool:
+        return node is not None and self.nodes[node].kind == "application"
 
     def read_gradient(self, data: Any, gradients: dict[int, Any]) -> None:
         """Read the gradient of one leaf."""

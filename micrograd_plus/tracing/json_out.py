@@ -93,6 +93,8 @@ class Moment:
         """Carry out the entries before the step number `start`."""
         for at, entry in enumerate(self.rest):
             if entry.kind == "arrive" and entry.numbers.stop > start:
+                while at and entry.numbers.start == start and self.rest[at - 1].kind == "recompute":
+                    at -= 1
                 self.rest = self.rest[at:]
                 return
             if entry.of is not None and entry.kind != "hook" and entry.node in self.listed:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, TypeGuard
 
 from ..backends import arrays, floats
@@ -132,18 +133,31 @@ class _Replay:
 
         Values stay as they were, and hooks are not called.
         """
-        for entry in self.trace.journal:
+        for at, entry in enumerate(self.trace.journal):
             if entry.kind == "begin":
                 yield entry
                 first = len(self.steps)
                 self._repeat_walk(entry.walk or 0)
-                if len(self.steps) > first:
-                    yield JournalEntry(kind="arrive", first=first, count=len(self.steps) - first)
+                yield from self._repeat_arrivals(first, _second_runs(self.trace.journal, at))
             elif entry.of == "gradient" and entry.node is not None:
                 if entry.kind != "hook" and (changed := self._repeat_change(entry, entry.node)) is not None:
                     yield changed
-            elif entry.kind != "arrive":
+            elif entry.kind not in ("arrive", "recompute"):
                 yield entry
+
+    def _repeat_arrivals(self, first: int, second_runs: list[list[JournalEntry]]) -> Iterator[JournalEntry]:
+        """Yield the steps from number `first` on, each second run of a checkpoint before the first step from its
+        nodes."""
+        begins = first
+        for number in range(first, len(self.steps)):
+            for run in [run for run in second_runs if any(entry.node == self.steps[number].node for entry in run)]:
+                second_runs.remove(run)
+                if number > begins:
+                    yield JournalEntry(kind="arrive", first=begins, count=number - begins)
+                begins = number
+                yield from run
+        if len(self.steps) > begins:
+            yield JournalEntry(kind="arrive", first=begins, count=len(self.steps) - begins)
 
     def _repeat_change(self, entry: JournalEntry, node: int) -> JournalEntry | None:
         """Return the entry of a gradient's change; None for a leaf that the walk does not reach with the mistake."""
@@ -383,6 +397,13 @@ def returned_walks(trace: Trace) -> set[int]:
         if entry.kind == "return":
             walks.add(number)
     return walks
+
+
+def _second_runs(journal: Sequence[JournalEntry], begin: int) -> list[list[JournalEntry]]:
+    """Return the second runs of checkpoints in the walk that begins at an entry."""
+    end = next(at for at in range(begin, len(journal)) if journal[at].kind == "end")
+    alike = groupby(journal[begin:end], key=lambda entry: entry.kind)
+    return [[*entries] for kind, entries in alike if kind == "recompute"]
 
 
 def _factors(before: Any, after: Any) -> Any:

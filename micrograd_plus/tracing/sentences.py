@@ -24,6 +24,9 @@ ACTIONS = {
     "statistics": "moves",
     "accumulate": "adds what arrived to the .grad of",
     "draw": "draws random numbers",
+    "checkpoint": "without this record would drop the graph of",
+    "recompute": "without this record would compute again",
+    "rerun": "runs its function again",
 }
 """What happens in a change of each kind, as a sentence goes on after its subject."""
 
@@ -51,8 +54,14 @@ def gradient_before(trace: TraceParts, step: Step) -> Any:
 def change_sentences(trace: TraceParts, entries: Iterable[JournalEntry]) -> Iterator[str]:
     """Describe changes that follow each other. Changes of one kind by one cause share a sentence."""
     changes = [entry for entry in entries if is_reported(entry)]
-    for (kind, by, is_kept), alike in groupby(changes, key=lambda each: (each.kind, each.by, keeps_gradient(each))):
-        yield _sentence(trace, "keep" if is_kept else kind, by, [*alike])
+    for (kind, by), alike in groupby(changes, key=lambda each: (_kind_in_words(trace, each), each.by)):
+        yield _sentence(trace, kind, by, [*alike])
+
+
+def _kind_in_words(trace: TraceParts, entry: JournalEntry) -> str:
+    """Return the key in `ACTIONS` of what an entry says."""
+    is_rerun = entry.kind == "recompute" and entry.node is not None and trace.nodes[entry.node].op == "checkpoint"
+    return "rerun" if is_rerun else "keep" if keeps_gradient(entry) else entry.kind
 
 
 def keeps_gradient(entry: JournalEntry) -> bool:
@@ -75,7 +84,7 @@ def _sentence(trace: TraceParts, kind: str, by: str | None, entries: list[Journa
         subject = "the walk"
     else:
         subject = by if by is not None and (by[0].isalpha() or by[0] == "_") else "the program"
-    if kind == "draw":
+    if kind in ("draw", "rerun"):
         return f"{subject} {ACTIONS[kind]}"
     names = [*dict.fromkeys(_name(trace, entry) for entry in entries)]
     listed = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" * (len(names) > MOST_NAMES))

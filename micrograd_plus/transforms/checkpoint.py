@@ -22,7 +22,7 @@ from ..core.backward import walk_from
 from ..core.messages import check_count, check_function
 from ..core.modes import Block, Mode, grad_enabled
 from ..core.runtime.blocks import enable_grad
-from ..core.runtime.listening import listeners
+from ..core.runtime.listening import listeners, notify_change
 from ..core.runtime.ownership import snapshot
 from ..core.runtime.recorders import mute_recorders, record_to
 from ..core.variable import Leaf, Node, Variable, clock
@@ -98,7 +98,7 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Tensors that `f` captures, such as a layer's weights, receive their gradients too. The second run draws the same
     random numbers from `mg.random`; the state of your own generator is not restored. While a program is recorded, or
-    if no gradient is required, `f` simply runs.
+    if no gradient is required, `f` simply runs; the journal of the record says where the second run would be.
 
     Args:
         f: a function that computes the same both times.
@@ -117,9 +117,15 @@ def checkpoint(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     check_function("checkpoint", f)
     recorded = any(not isinstance(each, Captures) for each in listeners())
+    if recorded and grad_enabled():
+        span = object()
+        notify_change("checkpoint", span, None, None)
+        result = _call_once(f, args, kwargs)
+        if any(isinstance(value, Variable) and value.node is not None for value in leaves(result)):
+            notify_change("checkpoint", span, None, None)
+        return result
     if recorded or not grad_enabled():
-        with Block(_running, "once"):
-            return f(*args, **kwargs)
+        return _call_once(f, args, kwargs)
     program = Program(f, args, kwargs)
     result = program.first_run()
     made = iter(_again.apply([*program.given, *program.outside], program=program))
@@ -157,6 +163,11 @@ def checkpoint_sequential(functions: Iterable[Callable[..., Any]], segments: int
     for part in parts[:-1]:
         x = checkpoint(_call_in_turn, part, x)
     return _call_in_turn(parts[-1], x)
+
+
+def _call_once(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    with Block(_running, "once"):
+        return f(*args, **kwargs)
 
 
 def _call_in_turn(functions: list[Callable[..., Any]], x: Any) -> Any:

@@ -20,8 +20,9 @@ from .number_page import Number, Numbers, real, write_numbers
 from .number_program import NumberProgram
 from .places import NUMBERS
 from .program import Hole, names_of_arguments
-from .seams import OpenPage, write_on
+from .seams import write_on
 from .surroundings import has_users_code
+from .touched import OpenPage
 
 VALUE, NUMBER = Hole("Value"), Hole("number")
 """Places of a Value and of a number in the structure of a result."""

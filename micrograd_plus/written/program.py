@@ -27,9 +27,10 @@ from .number_page import watch_values
 from .page import Page, Value, is_array
 from .passes import PASSES, ROUNDING_PASSES
 from .plan import Plan
-from .seams import OpenPage, heal, write_on
+from .seams import write_on
 from .surroundings import Surroundings
 from .text import Text
+from .touched import OpenPage, heal
 
 _numbers = itertools.count(1)
 

@@ -53,6 +53,29 @@ class OnDevice:
         self.contender.step()
 
 
+class Written(OnDevice):
+    """The step of a contender of this engine, written out as a program for the device."""
+
+    def __init__(self, contender: Any, device: str) -> None:
+        super().__init__(contender, device)
+        self.name = f"{contender.name} written out"
+        self.program = contender.mg.compile(contender.step)
+
+    def gradients(self) -> list[np.ndarray]:
+        """Return the gradients that the program leaves, on the host."""
+        start = [each.detach().clone() for each in self.contender.parameters]
+        for _ in range(3):  # two calls are traced; the third runs the program
+            for parameter, values in zip(self.contender.parameters, start, strict=True):
+                parameter.assign(values)
+            self.step()
+        assert self.program.counts == {"traced": 2, "written": 1}
+        return [on_the_host(each.grad) for each in self.contender.parameters]
+
+    def step(self) -> None:
+        """Run the timed step."""
+        self.program()
+
+
 def leaf_on(tensor: Any, device: str, *, wanted: bool) -> Any:
     """Return a leaf on a device, of this engine or of torch."""
     return tensor.detach().to(device).requires_grad_(wanted)
@@ -105,10 +128,10 @@ def measure(contenders: list[OnDevice]) -> dict[str, float]:
 
 
 def contenders_of(workload: Any, device: str, *, with_torch: bool) -> list[OnDevice]:
-    """Return this engine in all its forms, and torch."""
+    """Return this engine in all its forms, also written out, and torch."""
     kinds = [workload.Ours, *([workload.OursAtOnce] if hasattr(workload, "OursAtOnce") else [])]
-    kinds += [workload.Torch] if with_torch else []
-    return [OnDevice(kind(), device) for kind in kinds]
+    contenders = [form(kind(), device) for kind in kinds for form in (OnDevice, Written)]
+    return contenders + ([OnDevice(workload.Torch(), device)] if with_torch else [])
 
 
 def missing_parts() -> str:

@@ -88,7 +88,9 @@ def _look(view: View, size: tuple[float, float], k: int) -> Cover | None:
     ground = bubble[0]
     wide, high = (grown * float(ground.get(name, "0")) for name in ("width", "height"))
     over = Box(left, top, left + wide, top + high)
-    leaders = [_points(each.get("d", "")) for each in event.iter("path") if "tether" in each.get("class", "")]
+    # A leader is not drawn over nodes, so it counts from end to end.
+    ways = [each.get("d", "") for each in event.iter("path") if "tether" in each.get("class", "")]
+    leaders = [_points(re.sub("(?<!^)M", "L", way)) for way in ways]
     near = [box for box in boxes if box.overlaps(room)]
     nodes = sum(box.overlaps(over) for box in near)
     return Cover(

@@ -9,31 +9,37 @@ import micrograd_plus as mg
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import Layers, Loop, Program, Scalars, differences, same, states_of
+from training_programs import Layers, Loop, Program, Scalars, differences, same, second_run_differences, states_of
 
 from .harness import SAME
 
-MOST_OF_TENSORS = 10_000
-"""Cases from this number on are programs of networks and of `Value`s."""
+FAMILIES = (Program, Loop, Layers, Scalars)
+"""Kinds of programs, which take turns."""
 
 
 def record_program(case: int) -> tuple[Any, Any, dict[str, int]]:
     """Run a random training program. Return its trace, what its leaves held, and the node of each leaf."""
-    mg.random.seed(case)
-    family = (Program, Loop) if case < MOST_OF_TENSORS else (Layers, Scalars)
-    program = family[case % 2](case)
+    program = make_program(case)
     trace, witness = program.run()
     ids = trace.source.outline.ids
     keys = {name: id(program.node_of(leaf)) for name, leaf in program.leaves.items()}
     return trace, witness, {name: ids[key] for name, key in keys.items() if key in ids}
 
 
+def make_program(case: int) -> Program:
+    """Return a random training program, which draws the same random numbers each time."""
+    mg.random.seed(case)
+    return FAMILIES[case % len(FAMILIES)](case)
+
+
 def run(case: int) -> str:
-    """Run a program and return whether the journal and the page say what its leaves held."""
+    """Run a program and return whether the journal and the page say what its leaves held, and what a checkpoint would
+    compute again."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         trace, witness, nodes = record_program(case)
         found = differences(trace, witness, nodes) or page_differences(trace) or film_differences(trace)
+        found = found or second_run_differences(trace, make_program(case))
     return SAME if not found else f"another state: {found[0]}"
 
 

@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,19 @@ from .harness import SAME
 from .journals import record_program
 
 MINUS = "−"
-CHANGES = {"const NEAR = 120;": "const NEAR = 1e9;", "const MOST_LOOKED = 24;": "const MOST_LOOKED = 1;"}
-"""Parts far outside the view are drawn at once, and the event is put in the first good place."""
+CHANGES = {
+    "const NEAR = 120;": "const NEAR = 1e9;", "const MOST_LOOKED = 24;": "const MOST_LOOKED = 1;",
+    "const isClear = ": "const isClear = true || ",
+}  # fmt: skip
+"""Parts far outside the view are drawn at once, the event is put in the first good place, and edges lead straight."""
 LOAD = "async (code) => { window.lib = await import(`data:text/javascript,${encodeURIComponent(code)}`); }"
 VERBS = {
     "keep": "did not change the gradient of",
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
     "statistics": "moved", "draw": "drew random numbers",
+    "checkpoint": "without this record would drop the graph of",
+    "recompute": "without this record would compute again",
 }  # fmt: skip
 NUMBER = r"(?:\S+?|a \([\d, ]*\) array.*?)"
 STOP = r"(?:, a change smaller than these digits show)?\.(?= |$)"
@@ -281,6 +286,7 @@ class Truth:
             since = self.at["end", earlier[-1]] if earlier else 0
             entries = [entry for entry in journal[since : self.at["begin", step.walk]] if entry.kind != "hook"]
             wanted.append(("Before this walk", entries))
+        wanted.append(("Before this step", self.second_runs_before(step.index)))
         if done == each.first + each.steps:
             inside = journal[self.at["begin", step.walk] : self.at["end", step.walk]]
             hooks = [entry for entry in inside if entry.kind == "hook" and self.trace.nodes[entry.node].kind == "leaf"]
@@ -304,6 +310,14 @@ class Truth:
                 text = rest[len(end) :]
         if text:
             yield "sentence", "says too much", text
+
+    def second_runs_before(self, number: int) -> list[Any]:
+        """Return what a checkpoint would compute again right before a step."""
+        journal = self.trace.journal
+        at = next(at for at, entry in enumerate(journal) if entry.kind == "arrive" and number in entry.numbers)
+        if journal[at].first != number:
+            return []
+        return [*takewhile(lambda entry: entry.kind == "recompute", journal[at - 1 :: -1])][::-1]
 
     def after_clause(self, text: str, group: list[Any]) -> str | None:
         """Return what follows a clause about some changes; None if the clause is another one."""
@@ -356,9 +370,10 @@ class FilmTruth(Truth):
                  *(each["word"] for each in moments["before"][moments["forward"] :]), "backward",
                  *(each["word"] for each in moments["after"])]  # fmt: skip
         if at == moments["forward"]:
-            made = min(node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf")
-            self.reached = max(self.reached, self.place_computing(made))
-            yield from self.check_early(shown, made)
+            made = [node for node in self.orders[number] if self.trace.nodes[node].kind != "leaf"]
+            self.reached = max(self.reached, self.place_computing(min(made)))
+            early = int(re.match(r"value (\d+) of", state["counter"])[1])
+            yield from self.check_early(shown, made[max(0, early - 1)])
         elif at == 1 + len(moments["before"]):
             done = int(state["counter"].split(" / ")[0])
             walk = self.trace.steps[start if done == start else done - 1].walk

@@ -3,10 +3,12 @@
 import re
 import statistics
 
+import numpy as np
 import pytest
 
 import micrograd_plus as mg
 from benchmarks import lecture_programs, player_pictures, player_programs, stage_cover
+from micrograd_plus import nn
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.stage import Stage
 from micrograd_plus_viz.trace_input import normalize
@@ -38,6 +40,21 @@ def test_nothing_hides_the_way_of_a_gradient_and_its_ends(name, width, leaders, 
     assert sum(each.could_be_clear for each in seen) <= 0.2 * len(seen)
 
 
+def test_an_event_is_never_higher_than_a_small_phone():
+    norm = nn.LayerNorm(64)
+    x = mg.tensor(np.random.default_rng(0).normal(size=(2, 32, 64)), requires_grad=True)
+    with mg.record() as trace:
+        (norm(x) * x).mean().backward()
+    stage = Stage(payload(normalize(trace.to_dict())), (308, 400))
+    boxes = []
+    for k in range(1, len(trace.to_dict()["steps"]) + 1):
+        at, ground = re.search(r'class="bubble" transform="(.*?)".*?<rect (.*?)>', stage.show(k).event).groups()
+        (_, top, scale), high = re.findall(r"[\d.]+", at), re.search(r'height="([\d.]+)"', ground)[1]
+        boxes.append((float(top), float(top) + float(scale) * float(high)))
+    assert all(top >= 0 and bottom <= 400 for top, bottom in boxes), boxes
+    assert max(bottom - top for top, bottom in boxes) > 250, "several rows: the rule, and a sum"
+
+
 def start_of(program, width):
     """Return the scale of the drawing before the first step, and the markup of its nodes."""
     view = Stage(payload(normalize(program().to_dict())), stage_cover.SIZES[width]).show(0)
@@ -61,3 +78,52 @@ def test_a_drawing_is_as_large_as_its_screen():
 def test_arrays_have_tiles_on_phones():
     _, nodes = start_of(player_programs.attention, 420)
     assert sum('class="tile' in node for node in nodes) > 0.7 * len(nodes)
+
+
+def test_a_leader_is_not_drawn_over_nodes():
+    program, size = PROGRAMS["fan"](), stage_cover.SIZES[420]
+    stage = Stage(payload(normalize(program.to_dict())), size)
+    pieces = [len(re.findall("M", way)) for k in (1, 8, 16, 24, 30)
+              for way in re.findall(r'class="tether [^"]*" d="([^"]*)"', stage.show(k).event)]  # fmt: skip
+    assert pieces
+    assert max(pieces) > 1
+
+
+@pytest.mark.parametrize("width", [560, 700, 800, 1000])
+def test_digits_are_readable_or_give_way_to_cells_of_the_same_shape(width):
+    x = mg.tensor([[0.5], [-1.25], [2.0], [-0.75]], requires_grad=True)
+    with mg.record() as trace:
+        y = x
+        for _ in range(5):
+            y = mg.tanh(y)
+        y.sum().backward()
+    view = Stage(payload(normalize(trace.to_dict())), (width, 200), ["stacked"]).show(0)
+    scale = float(re.search(r"scale\(([\d.]+)\)", view.transform)[1])
+    tiles = [tile for _, markup in view.parts for tile in re.findall(r'<g class="tile (?!empty).*?</g>', markup)]
+    digits = [float(size) for tile in tiles for size in re.findall(r"font-size: ?([\d.]+)px", tile)]
+    assert len(tiles) == 6
+    if scale * 13 >= 11:
+        assert len(digits) == 4 * 6
+        assert min(digits) * scale >= 10.98
+    else:
+        assert not digits
+        assert all(re.search(r"h(\d+)v\1h", tile) and "minus" in tile for tile in tiles)
+
+
+def test_the_name_of_an_open_group_stays_in_view():
+    size = stage_cover.SIZES[420]
+    stage = Stage(payload(normalize(PROGRAMS["LSTM"]().to_dict())), size)
+    moved = 0
+    for k in range(5, 45, 10):
+        view = stage.show(k)
+        x0, _, scale = (float(each) for each in re.findall(r"-?[\d.]+", view.transform))
+        for _, markup in view.parts:
+            if 'class="group-frame"' not in markup:
+                continue
+            left, width = (float(re.search(f' {name}="(-?[0-9.]+)"', markup)[1]) for name in ("x", "width"))
+            right = (left + width) * scale + x0
+            text = re.search(r'<text class="name" x="(-?[\d.]+)"[^>]*>([^<]+)', markup)
+            if text and right > 200:
+                moved += float(text[1]) > left + 8.1
+                assert float(text[1]) * scale + x0 >= 7.9, text[2]
+    assert moved

@@ -72,6 +72,18 @@ def test_leaves_have_their_gradients_of_the_moment_while_values_are_computed(rou
     assert not differences_of(cleared_late(rounds), back=True, early=True)
 
 
+def test_an_update_between_two_walks_of_a_round_shows_both_ways():
+    one, two = (mg.tensor(x, requires_grad=True) for x in (2.0, 3.0))
+    first, second = (mg.optim.SGD([w], lr=0.1) for w in (one, two))
+    with mg.record() as trace:
+        for _ in range(2):
+            (one * two).backward()
+            first.step()
+            (one * two * two).backward()
+            second.step()
+    assert not differences_of(trace, back=True)
+
+
 def test_a_record_without_a_walk_shows_what_the_program_left():
     a, b = Value(2.0), Value(3.0)
     with mg.record() as trace:

@@ -160,9 +160,10 @@ def test_steps_nodes_and_values_are_found_by_key_and_by_mouse(open_player):
         reach()
         page.keyboard.type(f"{number}\n")
         expect(counter).to_have_text(f"{number} / {count}")
-        page.locator(".field.go").fill("")
-        page.keyboard.press("Escape")
-    adding = [step.index + 1 for step in trace.steps if step.accumulates and step.index >= 9]
+        expect(page.locator(".more")).to_be_hidden()
+        page.keyboard.press("ArrowRight")
+        expect(counter).to_have_text(f"{number + 1} / {count}")
+    adding = [step.index + 1 for step in trace.steps if step.accumulates and step.index >= 10]
     for go, number in zip((lambda: page.keyboard.press("a"), lambda: tool(".tool.adds")), adding, strict=False):
         go()
         expect(counter).to_have_text(f"{number} / {count}")

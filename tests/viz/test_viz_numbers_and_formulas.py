@@ -142,6 +142,13 @@ def test_the_first_step_names_gradients_from_several_outputs():
     assert "exp (v1), where the gradient of exp[0] arrived, sends" in sentences[1]
 
 
+def test_a_sentence_counts_the_gradients_of_many_outputs():
+    with mg.record() as trace:
+        sum(mg.tensor(np.ones((6, 2)), requires_grad=True).unstack()).sum().backward()
+    (said,) = [text for text in words.sentences(normalize(trace_data(trace))) if "arrived" in text]
+    assert "where the gradients of unstack[0], unstack[1] and 4 other outputs arrived, sends" in said
+
+
 def test_an_output_at_which_nothing_arrived_passes_nothing_on():
     trace = normalize(sample_traces.several_outputs())
     sum_of_kept = next(step for step in trace["steps"] if words.names(trace)[step["target"]] == "kept")

@@ -44,7 +44,7 @@ def layer_norm():
 
 
 def awkward():
-    """Return a walk with awkward arrays: high and narrow ones, four axes, numbers with powers of ten."""
+    """Return a walk with awkward arrays: high ones, columns, slices, numbers with powers of ten, and long names."""
     rng = np.random.default_rng(1)
     tall, many, small = (
         mg.tensor(rng.normal(size=shape) * size, requires_grad=True)
@@ -56,11 +56,29 @@ def awkward():
     return trace
 
 
+def full_panels():
+    """Return a walk whose panels are full: columns that are added, many slices, and a long formula with numbers."""
+    rng = np.random.default_rng(2)
+    state, weight, images, hidden_state_of_the_decoder = (
+        mg.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((1, 8), (8, 8), (2, 8, 8, 8), (6, 4))
+    )
+    with mg.record() as trace:
+        for _ in range(2):
+            state = mg.tanh(state @ weight)
+        normalised_hidden_state = hidden_state_of_the_decoder / mg.sqrt(
+            (hidden_state_of_the_decoder**2).mean(axis=-1, keepdims=True) + 1e-6
+        )
+        loss = state.sum() + (normalised_hidden_state**2).sum() + mg.relu(images * 2).sum()
+        loss.backward()
+    return trace
+
+
 @pytest.mark.parametrize(
     ("program", "all_steps"),
-    [(layer_norm, True), (awkward, True), (programs.attention, True), (programs.neuron, True),
+    [(layer_norm, True), (awkward, True), (full_panels, True), (programs.attention, True), (programs.neuron, True),
      (programs.transformer_layer, False), (lambda: programs.rnn(20), False), (programs.mlp, False)],
-    ids=["layer norm", "awkward arrays", "attention", "neuron", "transformer layer", "recurrent network", "MLP"],
+    ids=["layer norm", "awkward arrays", "full panels", "attention", "neuron", "transformer layer", "recurrent network",
+         "MLP"],
 )  # fmt: skip
 def test_every_step_is_on_one_screen(page, tmp_path, program, all_steps):
     page.set_viewport_size({"width": 1280, "height": 720})

@@ -1,6 +1,7 @@
 """Still pictures are the stage of the page: the same places and texts, at several steps of several programs."""
 
 import base64
+import json
 import os
 import re
 import subprocess
@@ -16,7 +17,7 @@ from PIL import Image
 
 import micrograd_plus as mg
 import micrograd_plus_viz as viz
-from micrograd_plus import nn
+from micrograd_plus import __main__ as command_line, nn
 from micrograd_plus_viz.exports import film
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.stage import Stage
@@ -139,7 +140,7 @@ def test_an_mp4_gets_every_frame_for_its_time(tmp_path, monkeypatch):
         encoding="utf-8",
     )
     program.chmod(0o755)
-    monkeypatch.setattr(film, "_encoder", lambda: str(program))
+    monkeypatch.setattr(film, "_find_encoder", lambda: str(program))
     content = viz.save(sample_traces.diamond(), tmp_path / "walk.mp4", steps=[0, 1], pace=0.5, width=480).read_text()
     width, height = map(int, re.search(r"-s (\d+)x(\d+)", content).groups())
     assert width == 480
@@ -147,12 +148,31 @@ def test_an_mp4_gets_every_frame_for_its_time(tmp_path, monkeypatch):
     assert int(content.split()[0]) == width * height * 3 * film.MP4_RATE * 2, "0.5 s, then 0.5 s and twice more"
 
 
-def test_without_ffmpeg_an_mp4_names_the_cure(tmp_path, monkeypatch):
+def test_without_ffmpeg_an_mp4_names_the_cure(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match="pip install imageio-ffmpeg"):
+    cure = r'pip install "micrograd_plus\[mp4\]"'
+    with pytest.raises(ModuleNotFoundError, match=cure):
         viz.save(sample_traces.diamond(), tmp_path / "walk.mp4")
+    (tmp_path / "slow.py").write_text("raise SystemExit('the script ran before the check')", encoding="utf-8")
+    assert command_line.main(["walk", str(tmp_path / "slow.py"), "-o", str(tmp_path / "walk.mp4")]) == 1
+    assert re.search(cure, capsys.readouterr().err)
+
+
+def test_an_ffmpeg_that_stops_early_is_quoted(tmp_path, monkeypatch, capsys):
+    program = tmp_path / "ffmpeg"
+    program.write_text("#!/bin/sh\necho \"Unknown encoder 'libx264'\" >&2\nexit 1\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(film, "_find_encoder", lambda: str(program))
+    (tmp_path / "walk.json").write_text(json.dumps(sample_traces.diamond()), encoding="utf-8")
+    arguments = ["walk", str(tmp_path / "walk.json"), "-o", str(tmp_path / "walk.mp4"), "--steps", "0"]
+    assert command_line.main(arguments) == 1
+    assert "ffmpeg could not write the film: Unknown encoder 'libx264'" in capsys.readouterr().err
+    assert not (tmp_path / "walk.mp4").exists()
+
+
+def test_the_command_writes_every_format_that_save_writes():
+    assert command_line.SUFFIXES == viz.SUFFIXES
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

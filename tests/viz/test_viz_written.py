@@ -79,6 +79,11 @@ def test_a_step_lights_its_lines_of_the_written_program(page):
     lists = page.locator(".program-lines")
     expect(lists).to_have_count(2)
     expect(lists.nth(1)).to_contain_text("states.append(state)")
+    stage = page.locator(".stage").bounding_box()
+    assert stage["width"] * stage["height"] >= 0.6 * 1280 * 720
+    lists.nth(1).hover()
+    assert lists.nth(1).bounding_box()["width"] > 400, "as wide as its lines while it is read"
+    assert page.locator(".stage").bounding_box() == stage
     lit = lists.nth(1).locator(".program-line.current")
     seen = set()
     for _ in trace.steps:

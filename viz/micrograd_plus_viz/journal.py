@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
 from .trace_input import Trace
 
+Names = list[str] | Mapping[int, str]
+"""The name of each node."""
 MOST_NAMES = 3
 """How many names a sentence lists."""
 ACTIONS = {
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "keep": "did not change the gradient of", "update": "updated",
     "write": "wrote into", "hook": "changed the gradient of", "statistics": "moved", "draw": "drew random numbers",
+    "checkpoint": "without this record would drop the graph of",
+    "recompute": "without this record would compute again", "rerun": "ran its function again",
 }  # fmt: skip
-ENDS_A_WALK = ("hook", "accumulate", "return")
+IN_A_WALK = ("hook", "accumulate", "return", "recompute")
 RUNS = ("compute", "arrive", "begin", "end")
 """Kinds of entries that change nothing: runs of values and of steps, and the borders of walks."""
 
@@ -56,7 +60,7 @@ def walk_states(trace: Trace) -> dict[int, WalkState]:
             is_over = entry["kind"] == "end"
             state = begin(entry["walk"]) if not is_over else state
         elif is_change(entry):
-            waiting += [entry] if is_over or state is None or entry["kind"] not in ENDS_A_WALK else []
+            waiting += [entry] if is_over or state is None or entry["kind"] not in IN_A_WALK else []
             _carry_out(entry, gradients, values, None if is_over else state, trace)
     return states if trace["walks"] else {0: WalkState(gradients, values, {}, waiting, [])}
 
@@ -113,6 +117,17 @@ def changes_before_values(trace: Trace) -> Iterator[tuple[int, EarlyChange]]:
             (values if entry["of"] == "value" else gradients)[entry["node"]] = entry["after"]
 
 
+def second_runs(trace: Trace) -> Iterator[tuple[int, list[Trace]]]:
+    """Yield what checkpoints would compute again in walks, each with the number of the step before which they would."""
+    again: list[Trace] = []
+    for entry in trace["journal"]:
+        if entry["kind"] == "recompute":
+            again.append(entry)
+        elif entry["kind"] == "arrive" and again:
+            yield entry["first"], again
+            again = []
+
+
 def last_changes(trace: Trace) -> list[Trace]:
     """Return what happened after the last walk with steps."""
     ends = [place for place, entry in enumerate(trace["journal"])
@@ -121,17 +136,19 @@ def last_changes(trace: Trace) -> list[Trace]:
 
 
 def sentences(
-    entries: Iterable[Trace], names: list[str], brief: Callable[[int], str], differ: Callable[[int, int], bool]
-) -> Iterator[str]:
+    trace: Trace, entries: Iterable[Trace], names: Names, brief: Callable[[int], str],
+    differ: Callable[[int, int], bool],
+) -> Iterator[str]:  # fmt: skip
     """Yield what happened, changes of one kind by one cause in one clause: `SGD(lr=0.1) updated w`.
 
     `brief` is a function that returns a value in a few words, `differ` one that returns whether two values differ.
     """
 
     def kind_of(entry: Trace) -> str:
-        """Return the kind of an entry, or `keep` for a clipping that a gradient was too small for."""
+        """Return the key in `ACTIONS` of what an entry says."""
         is_kept = entry["kind"] == "clip" and not differ(entry["before"], entry["after"])
-        return "keep" if is_kept else entry["kind"]
+        is_rerun = entry["kind"] == "recompute" and trace["nodes"][entry["node"]]["op"] == "checkpoint"
+        return "keep" if is_kept else "rerun" if is_rerun else entry["kind"]
 
     changes = [
         each for each in entries if each["kind"] in ACTIONS and (each["kind"], each["before"]) != ("clear", None)
@@ -139,7 +156,7 @@ def sentences(
     for (kind, by), alike in groupby(changes, key=lambda entry: (kind_of(entry), entry["by"])):
         group = [*alike]
         subject = f"the hook {by}" if kind == "hook" else by if by and by[0].isidentifier() else "the program"
-        if kind == "draw":
+        if kind in ("draw", "rerun"):
             yield f"{subject} {ACTIONS[kind]}"
             continue
         who = list(dict.fromkeys(_name(entry, names) for entry in group))
@@ -151,6 +168,6 @@ def sentences(
         yield f"{subject} {ACTIONS[kind]} {', '.join(who[:MOST_NAMES])}{more}{how}{numbers}"
 
 
-def _name(entry: Trace, names: list[str]) -> str:
+def _name(entry: Trace, names: Names) -> str:
     name = names[entry["node"]] if entry["node"] is not None else entry["name"] or "a value"
     return f"{name}.grad" if (entry["kind"], entry["of"]) == ("write", "gradient") else name

@@ -24,7 +24,6 @@ class View(NamedTuple):
     event: str
     transform: str
     """The camera: where the parts are on the stage."""
-    is_small: bool
     overview: dict[str, Any] | None
     program: dict[str, Any] | None
     """The lines of the program beside the stage and the values of its names."""
@@ -32,7 +31,7 @@ class View(NamedTuple):
     @property
     def camera(self) -> tuple[Any, ...]:
         """What the camera sees of the drawing."""
-        return self.transform, self.is_small, self.overview
+        return self.transform, self.overview
 
 
 class Stage:
@@ -70,7 +69,7 @@ class Stage:
     def in_frame(self, view: View, inner: str) -> str:
         """Return the parts of a view inside the stage, with the overview of a graph that is not wholly in view."""
         overview = "" if view.overview is None else self._overview(view.overview)
-        return f'<g class="graph"><g class="drawing{" small" * view.is_small}">{inner}</g>{overview}</g>'
+        return f'<g class="graph"><g class="drawing">{inner}</g>{overview}</g>'
 
     def _overview(self, overview: dict[str, Any]) -> str:
         width, height = OVERVIEW
@@ -99,4 +98,4 @@ def tile_picture(value: dict[str, Any]) -> dict[str, Any]:
 
 def _view(made: dict[str, Any]) -> View:
     parts = [(key, markup) for key, markup in made["world"]]
-    return View(parts, made["event"], made["transform"], made["small"], made["overview"], made["program"])
+    return View(parts, made["event"], made["transform"], made["overview"], made["program"])

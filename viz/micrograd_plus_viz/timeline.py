@@ -7,7 +7,7 @@ field that differs the values of all rounds.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from html import escape
@@ -65,8 +65,8 @@ class Round(NamedTuple):
     before: list[Moment]
     forward: int
     """How many moments come before the values are computed."""
-    early: LeafStates
-    """The leaves as the values are computed."""
+    early: list[tuple[int, LeafStates]]
+    """The leaves as values are computed, each time they have changed, with the first value computed then."""
     after: list[Moment]
     begins: LeafStates
     """The leaves as the round begins."""
@@ -226,7 +226,7 @@ def _rounds(
     """Yield the rounds to be shown. The nodes of all are numbered and named as in the first."""
     names = _names_in_round(trace, orders[0])
     formulas = _Formulas(trace, names)
-    between = _Between(trace, ranges, orders)
+    between = _Between(trace, ranges, orders, names)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
         since = between.state(number)
         now = between.follow(number)
@@ -284,7 +284,7 @@ class _Formulas:
 class _State(NamedTuple):
     before: list[Moment]
     forward: int
-    early: LeafStates
+    early: list[tuple[int, LeafStates]]
     after: list[Moment]
     begins: LeafStates
     ends: dict[int, int | None]
@@ -295,8 +295,10 @@ class _State(NamedTuple):
 class _Between:
     """What the program did between the walks of rounds, read from the journal once."""
 
-    def __init__(self, trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]]):
-        self.trace, self.orders = trace, orders
+    def __init__(
+        self, trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]], round_names: list[str]
+    ) -> None:
+        self.trace, self.orders, self.round_names = trace, orders, round_names
         walks = [walk["first"] for walk in trace["walks"]]
         self.bounds = [(walks.index(start), max(at for at, first in enumerate(walks) if first < stop))
                        for start, stop in ranges]  # fmt: skip
@@ -304,7 +306,8 @@ class _Between:
         self.values = {node: trace["nodes"][node]["value"] for node in written if node is not None}
         self.gradients = {each["node"]: each["value"] for each in trace["starts"]}
         self.entries = 0
-        self.names = words.names(trace)
+        self.early: list[tuple[int, LeafStates]] = []
+        self.names = dict(enumerate(words.names(trace)))
         entries = trace["journal"]
         begins = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "begin"}
         ends = {entry["walk"]: at for at, entry in enumerate(entries) if entry["kind"] == "end"}
@@ -346,13 +349,24 @@ class _Between:
         made = [node for node in order if self.trace["nodes"][node]["kind"] != "leaf"]
         (begin, end), (start, stop) = self.spans[number], self.cuts[number : number + 2]
         begins = self._leaf_states(place)
-        before, forward, early = self._moments(start, begin, place, min(made, default=0))
+        self.early = []
+        before, forward = self._moments(start, begin, place, min(made, default=0))
         for entry in self.trace["journal"][begin:end]:
+            self._note_values(entry, place)
             self._carry_out(entry)
         ends = {place[node]: value for node, value in self.gradients.items() if node in place}
-        after, *_ = self._moments(end + 1, stop, place, None)
+        after, _ = self._moments(end + 1, stop, place, None)
         self.entries += sum(entry["count"] or 1 for entry in self.trace["journal"][start:stop])
-        return _State(before, forward, early, after, begins, ends, self.entries)
+        return _State(before, forward, self.early or [(0, begins)], after, begins, ends, self.entries)
+
+    def _note_values(self, entry: Trace, place: dict[int, int]) -> None:
+        """Note the leaves as nodes of the round are computed, if they have changed since other nodes were."""
+        if entry["kind"] != "compute":
+            return
+        run = range(entry["first"], entry["first"] + entry["count"])
+        made = [place[node] for node in run if node in place and self.trace["nodes"][node]["kind"] != "leaf"]
+        if made and (not self.early or self.early[-1][1] != self._leaf_states(place)):
+            self.early.append((min(made), self._leaf_states(place)))
 
     def _carry_out(self, entry: Trace) -> None:
         if entry["of"] is not None and entry["node"] is not None and entry["kind"] not in ("hook", "return"):
@@ -360,17 +374,17 @@ class _Between:
 
     def _moments(
         self, start: int, stop: int, place: dict[int, int], computes: int | None
-    ) -> tuple[list[Moment], int, LeafStates]:
-        """Return the changes in a stretch of the journal, alike ones together; how many come before the round's first
-        value is computed, and the leaves then."""
+    ) -> tuple[list[Moment], int]:
+        """Return the changes in a stretch of the journal, alike ones together, and how many come before the round's
+        first value is computed."""
         moments: list[Moment] = []
         forward: int | None = None
-        early: LeafStates | None = None
         alike: list[Trace] = []
+        names = ChainMap({node: self.round_names[at] for node, at in place.items()}, self.names)
 
         def finish() -> None:
             brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
-            sentences = [*journal.sentences(alike, self.names, brief, differ)]
+            sentences = [*journal.sentences(self.trace, alike, names, brief, differ)]
             if sentences:
                 say = "; ".join(sentences)
                 say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."
@@ -379,9 +393,10 @@ class _Between:
 
         for entry in self.trace["journal"][start:stop]:
             if entry["kind"] == "compute":
+                self._note_values(entry, place)
                 if computes is not None and _computes(entry, computes):
                     finish()
-                    forward, early = len(moments), self._leaf_states(place)
+                    forward = len(moments)
                 continue
             if alike and (entry["kind"], entry["by"]) != (alike[0]["kind"], alike[0]["by"]):
                 finish()
@@ -389,7 +404,7 @@ class _Between:
                 self._carry_out(entry)
                 alike.append(entry)
         finish()
-        return moments, len(moments) if forward is None else forward, early or self._leaf_states(place)
+        return moments, len(moments) if forward is None else forward
 
     def _leaf_states(self, place: dict[int, int]) -> LeafStates:
         values = {place[node]: value for node, value in self.values.items() if node in place}
@@ -553,27 +568,38 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
 
     return {
         "begins": {node: _new(places, place) for node, place in each.begins[1].items()},
-        "beginValues": _other_values(trace, each, each.begins[0], places),
+        "beginValues": _other_values(trace, each.begins[0], _values_as_walk_begins(each), places),
         "early": _early_data(trace, each, places),
         "before": [state(moment) for moment in each.before], "forward": each.forward,
         "after": [state(moment) for moment in each.after],
     }  # fmt: skip
 
 
-def _early_data(trace: Trace, each: Round, places: list[int]) -> Payload:
-    """Return what leaves have as values are computed, where it differs from what they have as the walk begins."""
-    values, gradients = each.early
-    later = each.before[-1].gradients if each.before else each.begins[1]
-    return {
-        "values": _other_values(trace, each, values, places),
-        "gradients": {node: _new(places, place) for node, place in gradients.items() if place != later.get(node)},
-    }
+def _early_data(trace: Trace, each: Round, places: list[int]) -> list[Payload]:
+    """Return what leaves have as values are computed: first where it differs from what they have as the walk begins,
+    then what has changed, each with the first value computed then."""
+    values = _values_as_walk_begins(each)
+    gradients = each.before[-1].gradients if each.before else each.begins[1]
+    rows: list[Payload] = []
+    for first, early in each.early:
+        rows.append({
+            "from": first if rows else 0, "values": _other_values(trace, early[0], values, places),
+            "gradients": {node: _new(places, place) for node, place in early[1].items()
+                          if place != gradients.get(node)},
+        })  # fmt: skip
+        values, gradients = early
+    return rows
 
 
-def _other_values(trace: Trace, each: Round, values: dict[int, int | None], places: list[int]) -> dict[int, list[Any]]:
-    """Return the values that differ from those that the round's walk begins with, each with its text."""
-    nodes = each.part["nodes"]
-    others = {node: place for node, place in values.items() if place != nodes[node]["value"]}
+def _values_as_walk_begins(each: Round) -> dict[int, int | None]:
+    return {node: row["value"] for node, row in enumerate(each.part["nodes"])}
+
+
+def _other_values(
+    trace: Trace, values: dict[int, int | None], known: dict[int, int | None], places: list[int]
+) -> dict[int, list[Any]]:
+    """Return the values that differ from known ones, each with its text."""
+    others = {node: place for node, place in values.items() if place != known[node]}
     return {node: [_new(places, place), value_line(trace, place)] for node, place in others.items()}
 
 
@@ -624,8 +650,9 @@ def _places_in(payloads: list[Payload], moments: list[Payload], full: set[int]) 
         for walk in page["walks"]:
             used |= {*walk["starts"].values(), *walk["ends"].values(), *(place for place, _ in walk["values"].values())}
         used |= pairs.places_of_other(page)
-        used |= {*moments[number]["begins"].values(), *moments[number]["early"]["gradients"].values()}
-        for values in (moments[number]["beginValues"], moments[number]["early"]["values"]):
+        used |= {*moments[number]["begins"].values()}
+        used |= {place for early in moments[number]["early"] for place in early["gradients"].values()}
+        for values in (moments[number]["beginValues"], *(early["values"] for early in moments[number]["early"])):
             used |= {place for place, _ in values.values()}
         for moment in (*moments[number]["before"], *moments[number]["after"]):
             used |= {*moment["gradients"].values(), *(place for place, _ in moment["values"].values())}
@@ -649,7 +676,8 @@ def _values_of_rounds(rounds: list[Round], full: set[int]) -> set[int | None]:
         used |= {state["value"] for word in ("starts", "gradients") for state in part[word]}
         for step in part["steps"]:
             used |= {step[word] for word in (*PLACES, "upstream")} | {*step["reads"].values()}
-        states = [each.begins, each.early, *(moment[2:] for moment in (*each.before, *each.after))]
+        moments = (*each.before, *each.after)
+        states = [each.begins, *(early for _, early in each.early), *(moment[2:] for moment in moments)]
         used |= {place for state in states for leaves in state for place in leaves.values()}
     return used
 

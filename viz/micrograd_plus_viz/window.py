@@ -178,7 +178,11 @@ def _journal_of_part(
     rest: list[Trace] = trace["journal"][place:]
     for at, entry in enumerate(rest):
         if entry["kind"] == "arrive" and entry["first"] + entry["count"] > begin:
-            rest = rest[at:] if begin > entry["first"] else rest[max(0, at - 1) :]
+            if begin <= entry["first"]:
+                while at and rest[at - 1]["kind"] == "recompute":
+                    at -= 1
+                at = max(0, at - 1)  # the beginning of the walk
+            rest = rest[at:]
             break
         if entry["of"] is not None and entry["kind"] not in ("hook", "return") and entry["node"] is not None:
             (gradients if entry["of"] == "gradient" else written)[entry["node"]] = entry["after"]

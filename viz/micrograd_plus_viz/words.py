@@ -14,6 +14,9 @@ from . import journal
 from .digits import MINUS, number
 from .trace_input import Trace
 
+MOST_SOURCES = 4
+"""How many outputs a sentence names; of more it names two."""
+
 
 def single_line(text: str) -> str:
     """Return a text on one line, without the control characters that SVG and HTML forbid."""
@@ -263,8 +266,10 @@ def _arrival_phrase(node_names: list[str], passed: list[tuple[int, int, str]]) -
     """Return a phrase about the outputs whose gradients passed to the sender before a step."""
     if not passed:
         return ""
-    sources = join_words([node_names[end] for _, end, _ in passed])
-    return f", where the gradient{'s' * (len(passed) > 1)} of {sources} arrived,"
+    sources = [node_names[end] for _, end, _ in passed]
+    if len(sources) > MOST_SOURCES:
+        sources = [*sources[:2], f"{len(sources) - 2} other outputs"]
+    return f", where the gradient{'s' * (len(passed) > 1)} of {join_words(sources)} arrived,"
 
 
 def _accumulator_phrase(trace: Trace, step: Trace, word: str) -> str:
@@ -301,19 +306,24 @@ def is_held_before(trace: Trace, step: Trace) -> bool:
 
 
 def _changes_around_steps(trace: Trace, node_names: list[str]) -> dict[int, str]:
-    """Return sentences about what the program did around the walks, by the index of the step that they follow."""
+    """Return sentences about what the program did around the walks, and what a checkpoint would do in them, by the
+    index of the step that they follow."""
     around: dict[int, str] = {}
 
     def tell(index: int, lead: str, entries: list[Trace]) -> None:
-        clauses = [*journal.sentences(entries, node_names, partial(in_brief, trace), partial(values_differ, trace))]
+        brief, differ = partial(in_brief, trace), partial(values_differ, trace)
+        clauses = [*journal.sentences(trace, entries, node_names, brief, differ)]
         if clauses:
             around[index] = f"{around.get(index, '')} {lead} {'; '.join(clauses)}."
 
     steps = trace["steps"]
+    second_runs = dict(journal.second_runs(trace))
     for of, state in journal.walk_states(trace).items():
         of_walk = [i for i, step in enumerate(steps) if step["walk"] == of]
         if of_walk:
             tell(of_walk[0], "Before this walk,", state.before)
+        for i in of_walk:
+            tell(i, "Before this step,", second_runs.get(steps[i]["index"], []))
         whole = trace["walks"][of]["first"] + trace["walks"][of]["steps"] if trace["walks"] else 0
         if of_walk and steps[of_walk[-1]]["index"] + 1 == whole:
             tell(of_walk[-1], "At the end of the walk,", state.at_end)

@@ -177,7 +177,7 @@ def caller_text(op: Op) -> str:
         "_result = _new()", "_result._data, _result.node, _result.is_fast = _out, _node, True",
         f"_result.origin = {origin}",
     ]  # fmt: skip
-    inputs = op.inputs[0] if op.kind == "variadic" else f"({', '.join(op.inputs)},)"
+    inputs = f"tuple({op.inputs[0]})" if op.kind == "variadic" else f"({', '.join(op.inputs)},)"
     lines.append(f"if _recorders: _notify(_op, {inputs}, {_arrays(op)}, {_params(op)}, _result)")
     return "\n".join([f"def {op.name}({', '.join(_signature(op))}):", *indent([*lines, "return _result"])])
 

@@ -71,7 +71,8 @@ class Recorder:
         """Note a change of a value or a gradient outside of an operation.
 
         `kind` is "write" (the array of the variable `subject` is replaced), "lend" (it may be written into from now
-        on), "become" (it becomes a result, as `p.grad *= 2` in a graph), "gradient" (the `.grad` of the leaf's node
+        on), "become" (it becomes a result, as `p.grad *= 2` in a graph), "checkpoint" (the function of the checkpoint
+        `subject` begins, and later ends with a result that has a graph), "gradient" (the `.grad` of the leaf's node
         `subject` is set; by the function `by`, if not by its setter), "read" (its `.grad` is the variable `after`) or
         "hook" (the hook `by` changed the gradient of a node). For three kinds `subject` is a list, each part with what
         it had before and has after: "accumulate" (leaves' nodes, whose `.grad` a walk has added to), "gradients"

@@ -7,6 +7,7 @@ shows the end at once.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import io
 import math
@@ -44,10 +45,20 @@ MARGIN, SENTENCE = 12.0, 12.0
 PATIENCE = 2.0
 """Seconds after which progress is printed."""
 MP4_RATE = 30
+PIXELS = {".png", ".gif", ".webp", ".mp4"}
+NO_PIXELS = 'pictures in pixels need pillow and resvg_py: pip install "micrograd_plus[film]"'
 NO_ENCODER = (
-    "a film as .mp4 needs the program ffmpeg: pip install imageio-ffmpeg, or install ffmpeg on your system; "
+    'a film as .mp4 needs the program ffmpeg: pip install "micrograd_plus[mp4]", or install ffmpeg on your system; '
     ".webp and .gif need neither"
 )
+
+
+def check_packages(suffix: str) -> None:
+    """Raise ModuleNotFoundError, with the cure, if a file of this format needs something that is missing."""
+    if suffix in PIXELS and not (importlib.util.find_spec("resvg_py") and importlib.util.find_spec("PIL")):
+        raise ModuleNotFoundError(NO_PIXELS)
+    if suffix == ".mp4":
+        _find_encoder()
 
 
 def choose_steps(trace: Trace, steps: Iterable[int] | None = None) -> list[int]:
@@ -216,11 +227,9 @@ def png(svg: str, zoom: float = 2.0, ground: str = "#ffffff") -> bytes:
 
     System fonts supply only missing letters. Raises ModuleNotFoundError if the rasterizer is missing.
     """
-    try:
-        import resvg_py
-    except ModuleNotFoundError as missing:
-        message = 'a picture in pixels needs resvg_py and pillow: pip install "micrograd_plus[film]"'
-        raise ModuleNotFoundError(message) from missing
+    check_packages(".png")
+    import resvg_py
+
     fonts = {"font_files": [*FONTS, SIGNS, MONO], "font_family": "Arimo", "sans_serif_family": "Arimo"}
     own = letters.has_glyphs(svg)
     set_in_ours = svg.replace(FONT, "Arimo").replace(MONO_FONT, "DejaVu Sans Mono")
@@ -244,17 +253,14 @@ def frames(
     Raises ValueError for more than 150 steps or an unknown step, ModuleNotFoundError if the film extra or, for MP4, an
     encoder is missing.
     """
+    check_packages(f".{kind.lower()}")
+    from PIL import Image
+
     chosen = choose_steps(trace, steps)
     pictures = StepPictures(trace, chosen, width, dark)
     zoom = 1.0 if width is None else width / pictures.width
     shots = [shot for k in chosen for shot in _moments_of(pictures, k, pace, motion)]
     shots[-1] = (*shots[-1][:2], 2 * pace + shots[-1][2])
-    encoder = _encoder() if kind == "MP4" else None
-    try:
-        from PIL import Image
-    except ModuleNotFoundError as missing:
-        message = 'a film needs pillow and resvg_py: pip install "micrograd_plus[film]"'
-        raise ModuleNotFoundError(message) from missing
     ground = palette(dark)["ground"]
     report = _progress_reporter(len(shots))
     images = []
@@ -262,8 +268,8 @@ def frames(
         images.append(Image.open(io.BytesIO(png(pictures.render(k, t), zoom, ground))).convert("RGB"))
         report(done)
     seconds = [seconds for _, _, seconds in shots]
-    if encoder:
-        return _encode_mp4(encoder, images, seconds)
+    if kind == "MP4":
+        return _encode_mp4(_find_encoder(), images, seconds)
     images = _one_palette(images, dark)
     options: dict[str, Any] = {"loop": 0} if loop else {"loop": 1} if kind == "WEBP" else {}
     if kind == "WEBP":
@@ -285,7 +291,7 @@ def _moments_of(pictures: StepPictures, k: int, pace: float, motion: bool) -> li
     return [(k, t, stop - start) for t, start, stop in zip(shown, starts, stops, strict=True)]
 
 
-def _encoder() -> str:
+def _find_encoder() -> str:
     """Return the path of ffmpeg. Raises ModuleNotFoundError without it."""
     if importlib.util.find_spec("imageio_ffmpeg"):
         import imageio_ffmpeg  # pyright: ignore[reportMissingImports] - films as MP4
@@ -297,7 +303,10 @@ def _encoder() -> str:
 
 
 def _encode_mp4(encoder: str, images: Sequence[Any], seconds: list[float]) -> bytes:
-    """Return frames as MP4 with H.264, which every browser and slide program plays."""
+    """Return frames as MP4 with H.264, which every browser and slide program plays.
+
+    Raises RuntimeError, with ffmpeg's own message, if it stops early: some systems have it without H.264.
+    """
     width, height = (side - side % 2 for side in images[0].size)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "film.mp4"
@@ -306,14 +315,21 @@ def _encode_mp4(encoder: str, images: Sequence[Any], seconds: list[float]) -> by
             "-r", str(MP4_RATE), "-i", "-", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart",
             str(path),
         ]  # fmt: skip
-        with subprocess.Popen(command, stdin=subprocess.PIPE) as running:  # noqa: S603 - our own command
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(command, stdin=subprocess.PIPE, stderr=errors) as running,  # noqa: S603 - our own command
+        ):
             assert running.stdin is not None
-            for image, each in zip(images, seconds, strict=True):
-                raw = image.crop((0, 0, width, height)).tobytes()
-                for _ in range(max(1, round(each * MP4_RATE))):
-                    running.stdin.write(raw)
-        if running.returncode:
-            raise RuntimeError(f"ffmpeg could not write the film (it ended with {running.returncode})")
+            with contextlib.suppress(BrokenPipeError):  # then it has ended, and the exit code says so
+                for image, each in zip(images, seconds, strict=True):
+                    raw = image.crop((0, 0, width, height)).tobytes()
+                    for _ in range(max(1, round(each * MP4_RATE))):
+                        running.stdin.write(raw)
+                running.stdin.close()
+            if running.wait():
+                errors.seek(0)
+                reason = errors.read().decode(errors="replace").strip() or f"exit code {running.returncode}"
+                raise RuntimeError(f"ffmpeg could not write the film: {reason}; .webp and .gif do not need ffmpeg")
         return path.read_bytes()
 
 

@@ -3,9 +3,8 @@
 const LARGEST = 1.5;
 const ROOM_OF_A_LAPTOP = 1050;
 const READABLE = 0.62;
-// What would be nearly in its own size has it, since smaller digits are left out. Its border is empty.
+// What would be nearly in its own size has it, since smaller digits are left out. Its border may be outside.
 const NEARLY_FULL = 0.985;
-const BORDER = 2 * LEAST_INSET;
 // How much larger a drawing is on a large screen.
 const growthIn = ([width]) => Math.max(1, Math.min(1.5, width / ROOM_OF_A_LAPTOP));
 const CORNERS = [[true, true], [false, true], [true, false], [false, false]];
@@ -13,7 +12,7 @@ const MARGIN = 24;
 const MOST_BELOW = 0.6;
 const OVERVIEW = [158, 64];
 
-// `scene` has the size of the drawing, its boxes, and what is written again as the scale changes.
+// `scene` has the size of the drawing, the width of its empty border, its boxes, and what is written again as the scale changes.
 function makeCamera(svg, world, overview, scene) {
   const view = { x: 0, y: 0, scale: 1, own: false };
   // The drawing in which a node keeps its place, at its scale.
@@ -27,7 +26,7 @@ function makeCamera(svg, world, overview, scene) {
     const changed = scale !== view.scale;
     const size = scene.size();
     const [free, freeBelow] = [0, 1].map((axis) => room[axis] - size[axis] * scale);
-    const centred = (at, left) => (left >= -BORDER ? left / 2 : Math.min(8, Math.max(left - 8, at)));
+    const centred = (at, left) => (left >= -scene.border() ? left / 2 : Math.min(8, Math.max(left - 8, at)));
     Object.assign(view, { scale, x: centred(x, free), y: !isNarrow() ? centred(y, freeBelow)
       : Math.min(MARGIN, Math.max(0, freeBelow / 2), Math.max(freeBelow - below, y)) });
     world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${scale})`);
@@ -38,7 +37,7 @@ function makeCamera(svg, world, overview, scene) {
 
   function wholeScale() {
     const scale = Math.min(LARGEST * growthIn(room), ...scene.size().map((side, k) => (room[k] - 4) / side));
-    return scale < 1 && scene.size().every((side, k) => side <= room[k] + BORDER) ? 1 : scale;
+    return scale < 1 && scene.size().every((side, k) => side <= room[k] + scene.border()) ? 1 : scale;
   }
 
   function whole() {
@@ -107,6 +106,13 @@ function makeCamera(svg, world, overview, scene) {
     }
   }
 
+  // The overview gives way to an event that opens over it.
+  function giveWay(event) {
+    const box = event && overviewBox();
+    const isCovered = box && edgesOfBox(box).every((edge, k) => (k < 2 ? edge < event[k + 2] : edge > event[k - 2]));
+    overview.classList.toggle("covered", Boolean(isCovered));
+  }
+
   // The overview on the screen, as a box; null if it is not shown.
   function overviewBox() {
     if (!overview.classList.contains("shown")) return null;
@@ -160,6 +166,6 @@ function makeCamera(svg, world, overview, scene) {
   });
 
   return { view, boxes: scene.boxes, whole, zoom, reveal, resize, onScreen, drawOverview, wholeScale, room: () => room,
-    hold, overviewBox, isNarrow,
+    hold, overviewBox, giveWay, isNarrow,
     stay: () => show(view.scale, view.x, view.y) };
 }

@@ -29,7 +29,10 @@ function controls(data, reach, act) {
   const speed = make("select", "speed", ...SPEEDS.map((s) => new Option(`${s}\u00d7`, String(s), s === 1, s === 1)));
   speed.setAttribute("aria-label", "Speed");
   const goTo = field("go", "go to", "Go to step (g)", (text) => {
-    if (/^\d+$/.test(text)) act.go(Number(text) - data.first);
+    if (!/^\d+$/.test(text)) return;
+    act.go(Number(text) - data.first);
+    goTo.value = "";
+    act.leaveMenu();
   });
   const search = field("search", "find a node", "Find a node by its name (/)", (text) => act.search(text));
   const values = makeButton("tool values", () => act.values(), "Values first");

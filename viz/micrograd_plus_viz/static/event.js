@@ -4,7 +4,9 @@
 const SIGN_WIDTH = 24;
 const BUBBLE = { pad: 12, caption: 13, row: 10 };
 const [SHADE_WIDTH, SCALE_HIGH] = [9, 24];
-const EVENT_SIZES = ["event", "node", "small"];
+// The sizes of an event; the last ones serve where no other fits: with the shapes of arrays, or else without.
+const EVENT_SIZES = ["event", "node"];
+const SMALLEST_SIZES = ["small", "bare"];
 // The cost of a place that covers nothing but is far away, and how much less a smaller event must cost.
 const NOTHING_COVERED = 80;
 const WORTH_SMALLER = 40;
@@ -101,6 +103,7 @@ function makeEvent(data, graph) {
     step = null;
     flyers = [];
     layer.replaceChildren();
+    graph.camera.giveWay(null);
   }
 
   function place() {
@@ -114,14 +117,16 @@ function makeEvent(data, graph) {
   function layRows(rows, room, stage) {
     const ground = groundOf(stage, room, HEAD * graph.camera.view.scale);
     let best = null;
-    for (const size of EVENT_SIZES) {
+    for (let k = 0; k <= EVENT_SIZES.length; k += 1) {
+      const isLast = k === EVENT_SIZES.length;
+      const size = EVENT_SIZES[k] ?? smallestSize(step, rows);
       const { laid, unlike, widths, heights, width, height } = layIn(size, step, rows);
       const fits = (times) => width * times < 0.62 * room[0] && (height - (unlike ? SCALE_HIGH : 0)) * times
         < 0.55 * room[1];
       const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
       const wanted = growthIn(room) * (numbers ? 1.35 : 1);
       for (const scale of new Set([wanted, 1])) {
-        if (!fits(scale) && (scale > 1 || size !== EVENT_SIZES.at(-1))) continue;
+        if (!fits(scale) && (scale > 1 || !isLast)) continue;
         const place = findPlace([width * scale, height * scale], room, stage, ground);
         if (!best || place.cost < best.place.cost - WORTH_SMALLER) {
           best = { laid, widths, heights, width, height, scale, place };
@@ -147,8 +152,12 @@ function makeEvent(data, graph) {
     return { laid, unlike, widths, heights, width, height };
   }
 
+  // The first of the smallest sizes that is not higher than the stage.
+  const smallestSize = (of, rows) => SMALLEST_SIZES.find((size) => layIn(size, of, rows).height + AIR
+    <= graph.camera.room()[1]) ?? SMALLEST_SIZES.at(-1);
+
   // The height that a step needs for its event in a narrow room.
-  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(EVENT_SIZES.at(-1), next).height + AIR : 0);
+  const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(smallestSize(next), next).height + AIR : 0);
 
   // A row that is too wide goes on below, from a sign on.
   function cutRow(row, wide) {
@@ -172,7 +181,7 @@ function makeEvent(data, graph) {
     const tile = tileOf(value, size, part.transposed);
     const largest = part.of ? shared : tile.largest;
     const axes = value && part.transposed ? turnedAxes(value.shape) : value?.shape;
-    const shape = value && !isScalar(value) ? shapeText(axes) : "";
+    const shape = value && !isScalar(value) && size !== "bare" ? shapeText(axes) : "";
     const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
     const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
     const captions = [word, `${shape} ${scale}`.trim(), value?.odd && oddWords(value)].filter(Boolean);
@@ -189,12 +198,12 @@ function makeEvent(data, graph) {
       high: SCALE_HIGH - BUBBLE.row };
   }
 
-  // What is on the stage, as edges of boxes: the nodes in view, those of the step, and the gradient's way.
+  // What is on the stage, as edges of boxes: the nodes in view, those of the step, names of groups, the gradient's way.
   function onStage(ends, [wide, high]) {
     const isSeen = ([left, top, right, bottom]) => right > 0 && bottom > 0 && left < wide && top < high;
     const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
-    return { nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
+    return { headings: graph.headings().map(seen).filter(isSeen), nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
       ends: ends.map(seen), badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
       overview: overview && edgesOfBox(overview) };
   }
@@ -202,10 +211,11 @@ function makeEvent(data, graph) {
   function build() {
     flyers = [];
     const room = graph.camera.room();
-    if (!step || !room[0]) { layer.replaceChildren(); return; }
+    if (!step || !room[0]) { layer.replaceChildren(); graph.camera.giveWay(null); return; }
     const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
     const stage = onStage(ends.map(({ box }) => box), room);
     const { laid, widths, heights, width, height, scale, place } = layRows(rowsOf(data, step), room, stage);
+    graph.camera.giveWay(place.event);
     const origin = [place.left, place.top];
     const bubble = svgElement("g", { class: "bubble", transform: `translate(${origin}) scale(${scale})` });
     bubble.append(svgElement("rect", { class: "ground", width, height, rx: 10 }));
@@ -227,7 +237,7 @@ function makeEvent(data, graph) {
     });
     const tethers = svgElement("g", { class: "tethers" });
     tethers.append(...leadersOf(place, stage.ends).flatMap((line, k) => (line ? [svgElement("path", {
-      class: `tether ${k ? "to" : "from"}`, d: `M${line.join("L")}` })] : [])));
+      class: `tether ${k ? "to" : "from"}`, d: pathBehind(line, place.around[k]) })] : [])));
     layer.replaceChildren(tethers, bubble);
     move(placed, ends, inside, scale);
   }

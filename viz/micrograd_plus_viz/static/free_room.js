@@ -42,10 +42,10 @@ function makeGround([width, height]) {
   return { add, sum, under };
 }
 
-// The length of a straight line inside a box.
-function lengthInside(x, y, stopX, stopY, box) {
+// Where a straight line enters and leaves a box, from 0 to 1; null if it does not.
+function partInside(x, y, stopX, stopY, box) {
   if (Math.max(x, stopX) <= box[0] || Math.min(x, stopX) >= box[2] || Math.max(y, stopY) <= box[1]
-    || Math.min(y, stopY) >= box[3]) return 0;
+    || Math.min(y, stopY) >= box[3]) return null;
   const [across, down] = [stopX - x, stopY - y];
   let [enter, leave] = [0, 1];
   if (across) {
@@ -58,7 +58,27 @@ function lengthInside(x, y, stopX, stopY, box) {
     enter = Math.max(enter, Math.min(a, b));
     leave = Math.min(leave, Math.max(a, b));
   }
-  return Math.max(0, leave - enter) * Math.hypot(across, down);
+  return leave > enter ? [enter, leave] : null;
+}
+
+function lengthInside(x, y, stopX, stopY, box) {
+  const inside = partInside(x, y, stopX, stopY, box);
+  return inside ? (inside[1] - inside[0]) * Math.hypot(stopX - x, stopY - y) : 0;
+}
+
+// A line through points, as a path that leaves out what is over boxes: it passes behind them.
+function pathBehind(points, boxes) {
+  return points.slice(1).map(([stopX, stopY], k) => {
+    const [x, y] = points[k];
+    const point = (part) => `${(x + (stopX - x) * part).toFixed(1)},${(y + (stopY - y) * part).toFixed(1)}`;
+    const hidden = boxes.map((box) => partInside(x, y, stopX, stopY, box)).filter(Boolean).sort((a, b) => a[0] - b[0]);
+    let [at, path] = [0, ""];
+    for (const [enter, leave] of [...hidden, [1, 1]]) {
+      if (enter > at) path += `M${point(at)}L${point(enter)}`;
+      at = Math.max(at, leave);
+    }
+    return path;
+  }).join("");
 }
 
 // How much a line through points runs over boxes, and how long it is.
@@ -113,8 +133,9 @@ function leaderBetween(lines, boxes) {
 }
 
 // What is on the stage: the edges of the nodes, of sender and receiver, points of the gradient's way, the overview.
-function groundOf({ nodes, ends, badge, way, overview }, room, nameHeight) {
+function groundOf({ nodes, ends, headings, badge, way, overview }, room, nameHeight) {
   const ground = makeGround(room);
+  for (const box of headings) ground.add(box, COST.name);
   for (const box of nodes) {
     ground.add(box, COST.node);
     ground.add([box[0], box[1], box[2], Math.min(box[3], box[1] + nameHeight)], COST.name);

@@ -24,6 +24,7 @@ function drawGraph(data, act, details) {
   let links = [];
   let linkOf = [];
   let size = [1, 1];
+  let border = 0;
   let lit = null;
   let norms = null;
   let marks = null;
@@ -40,8 +41,8 @@ function drawGraph(data, act, details) {
   const now = nothing();
   const [changedNodes, changedLinks] = [new Set(), new Set()];
 
-  const camera = makeCamera(svg, world, overview, { size: () => size, write: writeAll,
-    moved: () => { fillNear(); act.onView?.(); },
+  const camera = makeCamera(svg, world, overview, { size: () => size, border: () => border, write: writeAll,
+    moved: () => { fillNear(); openGroups().forEach(placeHeading); act.onView?.(); },
     boxes: () => [...items.values()].filter((item) => !item.opened).map(({ box }) => box) });
   const { view } = camera;
 
@@ -134,7 +135,7 @@ function drawGraph(data, act, details) {
     const key = [...open].sort((a, b) => a - b).join();
     if (!laidOut.has(key)) laidOut.set(key, placer.place(children, parents, links, camera.room(), now.step));
     const laid = laidOut.get(key);
-    ({ detail } = laid);
+    ({ detail, border } = laid);
     untoldGroups = laid.untold ?? false;
     for (const [part, box] of laid.boxes) {
       if (!items.has(part)) items.set(part, { part, opened: true });
@@ -250,7 +251,7 @@ function drawGraph(data, act, details) {
       if (item.kind === "g" || (item.kind === "n" && data.insides[item.i] !== undefined)) markOpens(item);
     }
     if (item.kind !== "g") fillNode(item);
-    writeNode(item, view.scale);
+    writeNode(item, view, camera.room());
   }
 
   // Only parts in or near the view are filled: a large drawing has thousands of cells.
@@ -270,18 +271,21 @@ function drawGraph(data, act, details) {
     const { tiles: tileSize } = DETAILS[item.detail];
     const { tiles } = item.form;
     const place = data.nodes[i].value;
+    const font = digitFont(view.scale);
+    const isRescaled = item.shownFont !== font;
+    item.shownFont = font;
     if (item.form.named) item.lines[1] = item.lines[2] = null;
     else if (tiles.value) {
       item.lines[1] = item.form.bare ? null : valueCaption(data, place);
       item.lines[2] = lastLine(data, i, tiles.gradient && !item.form.bare ? gradientCaption(data, holds) : null);
-      if (item.shownValue !== place) {
+      if (item.shownValue !== place || isRescaled) {
         const value = valueAt(data, place);
-        fillSlot(item, "value", value && tileWithin(value, tileSize, item.form.room), tiles.value);
+        fillSlot(item, "value", value && tileWithin(value, tileSize, item.form.room), font, tiles.value);
       }
       item.shownValue = place;
-      if (tiles.gradient && (item.shownHolds !== holds.place || !item.slots.gradient)) {
+      if (tiles.gradient && (item.shownHolds !== holds.place || isRescaled || !item.slots.gradient)) {
         const gradient = valueAt(data, holds.place);
-        fillSlot(item, "gradient", gradient && tileWithin(gradient, tileSize, item.form.room), tiles.gradient);
+        fillSlot(item, "gradient", gradient && tileWithin(gradient, tileSize, item.form.room), font, tiles.gradient);
         item.shownHolds = holds.place;
       }
     } else {
@@ -480,7 +484,22 @@ function drawGraph(data, act, details) {
     const font = Math.max(12, SMALLEST_TEXT / view.scale);
     text.textContent = tall ? fitText(item.lines[0], 0, item.box[2] - 14 / view.scale, font) : "";
     text.style.fontSize = `${font}px`;
+    item.nameWidth = breadthOf(text.textContent, 0, font);
+    placeHeading(item);
   }
+
+  // The name of an open group stays in view as long as its heading does.
+  function placeHeading(item) {
+    const { box: [x, , width], element, nameWidth } = item;
+    const [left, last] = [x - width / 2 + 8, x + width / 2 - 8 - nameWidth];
+    item.nameAt = Math.max(left, Math.min(last, (8 - view.x) / view.scale));
+    element.querySelector("text").setAttribute("x", item.nameAt.toFixed(1));
+  }
+
+  const openGroups = () => [...items.values()].filter((item) => item.nameWidth !== undefined);
+  // The names of open groups, as boxes.
+  const headings = () => openGroups().map(({ nameAt, nameWidth, box: [, y, , height] }) =>
+    [nameAt + nameWidth / 2, y - height / 2 + 10, nameWidth, 20]);
 
   // Norms are placed at the middle of their lines, or beside it to avoid overlaps. If there is no room, they are
   // omitted.
@@ -501,6 +520,7 @@ function drawGraph(data, act, details) {
         taken.push(box);
         const text = svgElement("text", { class: "norm" });
         putText(text, link.norm, font, x, y + font * 0.36);
+        text.style.strokeWidth = `${font * 0.64}px`;
         norms.append(text);
         break;
       }
@@ -508,14 +528,13 @@ function drawGraph(data, act, details) {
   }
 
   function writeAll() {
-    svg.classList.toggle("small", view.scale < 0.999);
     for (const item of items.values()) {
       if (item.kind) item.due = true;
       else writeHeading(item);
     }
     writeNorms();
-    const badge = marks?.querySelector(".badge text");
-    if (badge) badge.style.fontSize = `${Math.max(11, SMALLEST_TEXT / view.scale)}px`;
+    const badge = marks?.querySelector(".badge");
+    if (badge) sizeBadge(badge, items.get(endOf(now.step, now.step.to)).box, view.scale);
   }
 
   // The view -----------------
@@ -584,5 +603,5 @@ function drawGraph(data, act, details) {
     whole: () => camera.whole(), zoom: camera.zoom,
     reveal: (parts) => camera.reveal(boxesOf(parts)), itemOf: (step, i) => items.get(endOf(step, i)),
     wayOf, itemOfNode: (i) => items.get(partOf(i)), along: () => { along = !along; return along; },
-    isOpen: (g) => open.has(g), isGrouped: () => groups !== null, size: () => size };
+    isOpen: (g) => open.has(g), isGrouped: () => groups !== null, size: () => size, headings };
 }

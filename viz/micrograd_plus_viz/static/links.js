@@ -68,11 +68,17 @@ function litParts({ curve, head: [tip, y] }, back) {
 const badgeEdges = ([left, top]) => [left - 8, top - 14, left + 24, top];
 
 // The sign that a gradient is added to what was there.
-function badgeAt([x, y, width, height], scale) {
-  const badge = svgElement("g", { class: "badge",
-    transform: `translate(${x - width / 2 + 8} ${y - height / 2 - 3})` });
+function badgeAt(box, scale) {
+  const badge = svgElement("g", { class: "badge" });
   badge.append(svgElement("rect", { width: 26, height: 16, rx: 8, x: -13, y: -8 }), svgElement("text", { y: 4 }));
   badge.lastChild.textContent = "+=";
-  badge.lastChild.style.fontSize = `${Math.max(11, SMALLEST_TEXT / scale)}px`;
+  sizeBadge(badge, box, scale);
   return badge;
+}
+
+// The sign is never smaller than in a full drawing.
+function sizeBadge(badge, [x, y, width, height], scale) {
+  const size = Math.max(1, SMALLEST_TEXT / 11 / scale);
+  badge.setAttribute("transform",
+    `translate(${x - width / 2 + 8 * size} ${y - height / 2 - 3 * size}) scale(${size.toFixed(3)})`);
 }

@@ -75,5 +75,6 @@ function fitText(line, k, breadth, font, inOwn) {
   for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
     if (breadthOf(cut(kept), k, font) <= breadth) return cut(kept);
   }
-  return "";
+  const [, called] = (k === 0 && /(\w+)\([^()]*\)(?: #\d+)?$/.exec(line)) || [];
+  return called && breadthOf(`${called}(\u2026)`, k, font) <= breadth ? `${called}(\u2026)` : "";
 }

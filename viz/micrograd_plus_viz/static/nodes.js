@@ -95,7 +95,7 @@ function nodeForm(data, i, detail, head) {
       : [0, top + tile.height + CAPTION + 2 + tile.height / 2];
   }
   const room = beside && takes ? each : Math.max(head, across) + PAD;
-  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width, room, bare,
+  return { width: width * slant, height, tiles: places, tall: tile.height, wide: tile.width, tile, room, bare,
     last: cut ? [0, height / 2 - 7] : null };
 }
 
@@ -130,11 +130,12 @@ const breadthFor = (width, shape, scale) => width * (shape === "output" ? 0.62 :
   - (shape === "application" ? 12 : 6) / scale;
 
 // Puts a tile in a node, centred at a place; an empty slot has a dashed outline.
-function fillSlot(item, kind, tile, [x, y]) {
+function fillSlot(item, kind, tile, font, [x, y]) {
   item.slots ??= {};
   item.slots[kind]?.remove();
-  const shown = tile ? drawTile(tile, `of-${kind}`) : svgElement("g", { class: `tile empty of-${kind}` });
-  const { width, height } = tile ?? { width: item.form.wide, height: item.form.tall };
+  const laid = withFont(tile ?? item.form.tile, font);
+  const shown = tile ? drawTile(laid, `of-${kind}`) : svgElement("g", { class: `tile empty of-${kind}` });
+  const { width, height } = laid;
   if (!tile) shown.append(svgElement("rect", { class: "slot", width, height, rx: 2 }));
   const [left, top] = [item.box[0] + x - width / 2, item.box[1] + y - height / 2];
   shown.setAttribute("transform", `translate(${left.toFixed(1)} ${top.toFixed(1)})`);
@@ -143,24 +144,34 @@ function fillSlot(item, kind, tile, [x, y]) {
 }
 
 // Writes the lines of a node. Text is never too small to read: in a small drawing, text that does not fit is omitted.
-function writeNode(item, scale) {
+function writeNode(item, view, room) {
+  const { scale } = view;
   const breadth = breadthFor(item.box[2], item.shape, scale);
   const { tiles, tall } = item.form;
   if (tiles.value) writeTiled(item, scale, tiles, tall, breadth);
   else writeLines(item, scale, breadth);
-  writeOutside(item, scale);
+  writeOutside(item, view, room);
 }
 
 // The nodes of a step have their names in any case: above them, if there is no room inside.
 const WIDTH_OUTSIDE = 110;
 
-function writeOutside({ isLit, box: [x, y, width, height], texts: [name], lines, inOwn }, scale) {
+function writeOutside({ isLit, box: [x, y, width, height], texts: [name], lines, inOwn }, view, [across]) {
+  const { scale } = view;
   const isOutside = Boolean(isLit) && !name.textContent;
   name.classList.toggle("outside", isOutside);
   if (!isOutside) return;
   const font = Math.max(12, SMALLEST_TEXT / scale);
-  const room = Math.max(width, WIDTH_OUTSIDE / scale);
-  putText(name, fitText(lines[0], 0, room, font, inOwn), font, x, y - height / 2 - 5 / scale);
+  const shown = fitText(lines[0], 0, Math.max(width, WIDTH_OUTSIDE / scale), font, inOwn);
+  const half = breadthOf(shown, 0, font) / 2 + 4 / scale;
+  const [first, last] = [half - view.x / scale, (across - view.x) / scale - half];
+  putText(name, shown, font, Math.max(first, Math.min(last, x)), y - height / 2 - 5 / scale);
+}
+
+// After its value, a gradient is known without its word.
+function fitCaption(line, k, breadth, font, inOwn) {
+  const shown = fitText(line, k, breadth, font, inOwn);
+  return shown === "\u2026" && k === 2 ? fitText(line.replace(/^(grad|tangent) /, ""), k, breadth, font) : shown;
 }
 
 function writeLines(item, scale, breadth) {
@@ -179,8 +190,9 @@ function writeLines(item, scale, breadth) {
   const shifts = beside ? [0, -(gap + gradient) / 2, (gap + value) / 2] : [0, 0, 0];
   let top = y - leading * (kept.length - 1) / 2 + 4 / Math.min(1, scale);
   item.texts.forEach((text, k) => {
-    const shown = kept.includes(k) || beside;
-    putText(text, fitText(shown ? item.lines[k] : "", k, breadth, fonts[k], item.inOwn), fonts[k], x + shifts[k], top);
+    const line = kept.includes(k) || beside ? item.lines[k] : "";
+    const fit = kept.includes(1) ? fitCaption : fitText;
+    putText(text, fit(line, k, breadth, fonts[k], item.inOwn), fonts[k], x + shifts[k], top);
     if (kept.includes(k) && !(beside && k)) top += leading;
   });
 }
@@ -194,8 +206,8 @@ function writeTiled(item, scale, tiles, tall, breadth) {
   places[2] ??= item.form.last;
   item.texts.forEach((text, k) => {
     const font = Math.max(k === 0 ? 12 : 11, SMALLEST_TEXT / scale);
-    const across = k && tiles.gradient && tiles.value[0] !== tiles.gradient[0] ? breadth / 2 : breadth;
-    const shown = places[k] && roomFor[k] ? fitText(item.lines[k] ?? "", k, across, font, item.inOwn) : "";
+    const across = k && tiles.gradient && tiles.value[0] !== tiles.gradient[0] ? breadth / 2 - 4 / scale : breadth;
+    const shown = places[k] && roomFor[k] ? fitCaption(item.lines[k] ?? "", k, across, font, item.inOwn) : "";
     putText(text, shown, font, x + (places[k]?.[0] ?? 0), y + (places[k]?.[1] ?? 0));
   });
 }

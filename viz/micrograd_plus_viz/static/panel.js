@@ -51,14 +51,18 @@ function namesOf(data, step) {
 const ENTITIES = { amp: "&", lt: "<", gt: ">" };
 const inBrackets = (number) => (number[0] === MINUS ? `(${number})` : number);
 
-// The height of pictures relative to their usual height, as a panel grows denser.
-const ROOM_LEFT = [1, 1, 0.75, 0.5];
+// What a panel gives up as it grows denser: the height and width of its pictures relative to the usual, and the rows of
+// numbers that it prints; a longer column becomes a picture.
+const DENSITIES = [[1, 1, Infinity], [1, 1, Infinity], [0.75, 1, 4], [0.5, 2, 4], [0.25, 4, 1]];
+const LEAST_HIGH = 28;
+// The classes of a half of the panel: one for each density up to its own.
+const densities = (half, most) => Array.from({ length: most }, (_, k) => ` ${half}-${k + 1}`).join("");
 
 function stepPanel(data, step, end, dense) {
   const rule = data.rules[step.rule];
   return [
     make("div", "column rule-details scroller", ruleSection(data, rule, step), codeSection(rule)),
-    make("div", "column scroller", numbersSection(data, step, ROOM_LEFT[dense]), end),
+    make("div", "column scroller", numbersSection(data, step, dense), end),
   ];
 }
 
@@ -67,10 +71,11 @@ function stepPanel(data, step, end, dense) {
 function fitPanel(panel, needed, step, build) {
   const sizes = ["contribution", ...Object.keys(step.upstreams)].map((word) => step[word] ?? "");
   const like = [step.rule, step.accumulates, step.formula === null ? sizes : step.formula].join("|");
-  const [most, at] = [ROOM_LEFT.length - 1, needed.get(like) ?? [0, 0]];
+  const [most, at] = [DENSITIES.length - 1, needed.get(like) ?? [0, 0]];
   const overflows = (column) => column && column.scrollHeight > column.clientHeight + 1;
-  for (let tries = 0; tries <= 2 * most; tries += 1) {
-    panel.className = `panel rule-${at[0]} numbers-${at[1]}${at[0] > at[1] ? " broad-rule" : ""}`;
+  for (;;) {
+    panel.className = `panel${densities("rule", at[0])}${densities("numbers", at[1])}`;
+    panel.classList.toggle("broad-rule", at[0] > at[1]);
     panel.replaceChildren(...build(at[1]));
     const over = [0, 1].map((k) => overflows(panel.children[k]) && at[k] < most);
     if (!over.includes(true)) break;
@@ -97,7 +102,7 @@ function ruleSection(data, rule, step) {
 }
 
 // upstream, local and contribution, then the receiver's value before and after. All gradients share one scale.
-function numbersSection(data, step, left) {
+function numbersSection(data, step, dense) {
   const { mark } = step;
   const value = (word) => {
     const found = valueAt(data, step[word]);
@@ -109,7 +114,9 @@ function numbersSection(data, step, left) {
   const largest = largestOf(...arrived.map(([, each]) => each), before, sent, after, raw, mark?.right ?? null);
   const many = arrived.length + Object.keys(step.reads).length > 3;
   const sums = step.summed_axes.length;
-  const room = many ? [120, 56 * left] : [176, (step.accumulates || sums ? 56 : 104) * left];
+  const [left, times, rows] = DENSITIES[dense];
+  const roomOf = (wide, high) => [wide * times, Math.max(LEAST_HIGH, high * left), rows];
+  const room = roomOf(many ? 120 : 176, many || step.accumulates || sums ? 56 : 104);
   const gradients = { raw, contribution: sent };
   const cardOf = (part) => {
     if (part.name === "local") return card("local", local, largestOf(local), room, shapeAndRange(local));
@@ -133,7 +140,7 @@ function numbersSection(data, step, left) {
   if (beside && mark.word === "after") holds.append(beside);
   return make("section", "numbers", mark ? make("p", `mark${mark.wrong.length ? " bad" : ""}`, mark.say) : null,
     share("The numbers", make("div", "cards", ...cards), ...readsText(data, step)),
-    readsSection(data, step, row), share(`What ${data.names[step.to]} holds`, holds),
+    readsSection(data, step, row, roomOf(120, 56)), share(`What ${data.names[step.to]} holds`, holds),
     several ? scaleOf(largest, ...all) : null);
 }
 
@@ -186,11 +193,11 @@ function signOfLocal(data, step) {
 }
 
 // Cards of the other arrays that the rule read, as for its local derivative.
-function readsSection(data, step, row) {
+function readsSection(data, step, row, room) {
   const names = namesOf(data, step);
   const isShown = (name) => row.some((part) => part.name === name) || (step.local ?? -1) === step.reads[name];
   const arrays = readOf(data, step).filter(([name, value]) => (!value || hasSeveral(value)) && !isShown(name))
-    .map(([name]) => factorCard(data, factorOf(step, names, name), [120, 56]));
+    .map(([name]) => factorCard(data, factorOf(step, names, name), room));
   const title = data.besides ?? (step.local === null ? "Also read" : "Used by local");
   return arrays.length ? make("div", "share reads", make("p", "title", title), make("div", "cards", ...arrays)) : null;
 }

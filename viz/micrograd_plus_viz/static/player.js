@@ -36,6 +36,7 @@ export function mount(host, data, opts = {}) {
     play: () => { if (!playing && clock.isMoving()) clock.stop(); else setPlay(!playing); }, onNode, search,
     values: () => valuesFirst(least === 0),
     now: () => index, onView: () => event?.place(), wordNow: () => wordAt(data, index),
+    leaveMenu: () => { menu.close(); player.focus({ preventScroll: true }); },
     along: () => { act.press("along", graph.along()); graph.show(litAt(index)); },
     nextAdding: () => jump((step) => step.accumulates), size, hush, details: () => showDetails(!wantsDetails),
     press: (name, on) => player.querySelector(`.${name}`)?.setAttribute("aria-pressed", String(on)),
@@ -322,7 +323,7 @@ export function mount(host, data, opts = {}) {
     if (isForThePage(pressed) && !(pressed.shiftKey && ["+", "!", "/"].includes(pressed.key))) return;
     pressed.stopPropagation();
     const { target, key } = pressed;
-    if (target.matches(".field")) { if (key === "Escape") { menu.close(); player.focus(); } return; }
+    if (target.matches(".field")) { if (key === "Escape") act.leaveMenu(); return; }
     if (target === controlled.speed || target === controlled.slider && key !== " ") return;
     if (target.closest("button") && [" ", "Enter"].includes(key)) return;
     const part = target.closest(".node, .group-heading");

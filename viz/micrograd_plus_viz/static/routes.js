@@ -43,37 +43,48 @@ function isBehind([bx, by, width, height], x, y, stop, low) {
   return Math.max(a, b) > by - height / 2 - 2 && Math.min(a, b) < by + height / 2 + 2;
 }
 
-// The length of a line that is behind boxes: a level line (axis 0) or an upright one (axis 1).
-function lengthBehind(boxes, axis, at, start, stop) {
-  const [low, high] = start < stop ? [start, stop] : [stop, start];
-  let sum = 0;
-  for (const box of boxes) {
-    if (at > box[1 - axis] && at < box[3 - axis]) sum += Math.max(0, Math.min(high, box[axis + 2]) - Math.max(low,
-      box[axis]));
-  }
-  return sum;
+// Returns a function that tells what a piece of a level line (axis 0) or of an upright one (axis 1) costs, by its pixels
+// behind boxes and on lanes. Many pieces of a line are asked for, so what it does not cross is left out once.
+function lineCost(axis, at, boxes, lanes) {
+  const crossing = (rects, worth) => rects.filter((rect) => at > rect[1 - axis] && at < rect[3 - axis])
+    .map((rect) => ({ from: rect[axis], to: rect[axis + 2], worth }));
+  const parts = [...crossing(boxes, WORTH_BEHIND), ...crossing(lanes, WORTH_APART)];
+  return (start, stop) => {
+    let sum = 0;
+    for (const { from, to, worth } of parts) {
+      sum += worth * Math.max(0, Math.min(Math.max(start, stop), to) - Math.max(Math.min(start, stop), from));
+    }
+    return sum;
+  };
 }
 
 // A way out to the right, up or down to a level, along it, and back to the end: the best of the ways beside boxes.
 function wayAround([x, y], [foot, by], boxes, lanes, { width, height }) {
-  const hidden = (...line) => WORTH_BEHIND * lengthBehind(boxes, ...line) + WORTH_APART * lengthBehind(lanes, ...line);
   const [left, right] = [Math.min(x, foot) - 30, Math.max(x, foot) + 30];
-  const beside = boxes.flatMap((box) => [box[0] - 4, box[2] + 4]);
+  const beside = [...new Set(boxes.flatMap((box) => [box[0] - 4, box[2] + 4]))];
   const outs = [...OUT.map((far) => Math.min(width - 2, x + far)), ...beside].filter((at) => at > x && at < x
     + NEAR_END);
   const ins = [...OUT.map((far) => Math.max(2, foot - far)), ...beside].filter((at) => at < foot && at > foot
     - NEAR_END);
-  const levels = [y, by, ...boxes.filter((box) => box[2] > left && box[0] < right)
-    .flatMap(([, top, , bottom]) => LANES.flatMap((lane) => [top - lane, bottom + lane]))];
+  const levels = [...new Set([y, by, ...boxes.filter((box) => box[2] > left && box[0] < right)
+    .flatMap(([, top, , bottom]) => LANES.flatMap((lane) => [top - lane, bottom + lane]))])];
   const upDown = (level) => Math.abs(level - y) + Math.abs(level - by);
-  const least = (places, start, from, level) => places.map((at) => [Math.max(Math.abs(at - start),
-    2 * STUB - Math.abs(at - start)) + hidden(0, from, start, at) + hidden(1, at, from, level), at])
+  const uprights = (places, start, from) => {
+    const level = lineCost(0, from, boxes, lanes);
+    return places.map((at) => {
+      const far = Math.abs(at - start);
+      return { at, cost: Math.max(far, 2 * STUB - far) + level(start, at), upright: lineCost(1, at, boxes, lanes) };
+    });
+  };
+  const [ways, waysBack] = [uprights(outs, x, y), uprights(ins, foot, by)];
+  const least = (all, from, level) => all.map(({ at, cost, upright }) => [cost + upright(from, level), at])
     .reduce((a, b) => (b[0] < a[0] ? b : a));
   let best = [Infinity];
   for (const level of levels.filter((at) => at > 2 && at < height - 2).sort((a, b) => upDown(a) - upDown(b))) {
     if (upDown(level) > best[0]) break;
-    const [[out, first], [back, last]] = [least(outs, x, y, level), least(ins, foot, by, level)];
-    const cost = upDown(level) + out + back + Math.abs(last - first) + hidden(0, level, first, last);
+    const [[out, first], [back, last]] = [least(ways, y, level), least(waysBack, by, level)];
+    const along = Math.abs(last - first) + lineCost(0, level, boxes, lanes)(first, last);
+    const cost = upDown(level) + out + back + along;
     if (cost < best[0]) best = [cost, first, level, last];
   }
   const [, first, level, last] = best;
@@ -123,7 +134,7 @@ function alongCurve(curve) {
   return { length, at: point };
 }
 
-// Adds room at both sides for lines that lead back.
+// Adds room at both sides for lines that lead back. Then the drawing has no empty border.
 function addSides(laid, links) {
   let [left, right] = [0, laid.width];
   for (const [[ax, , aw], [bx, , bw]] of links.map((ends) => ends.map((part) => laid.boxes.get(part)))) {
@@ -131,5 +142,5 @@ function addSides(laid, links) {
     if (leadsBack(x, tip)) [left, right] = [Math.min(left, tip - 29), Math.max(right, x + 22)];
   }
   const boxes = new Map([...laid.boxes].map(([part, [x, ...rest]]) => [part, [x - left, ...rest]]));
-  return { ...laid, boxes, width: right - left };
+  return { ...laid, boxes, width: right - left, border: left < 0 || right > laid.width ? 0 : 2 * LEAST_INSET };
 }

@@ -67,6 +67,8 @@ const notFinite = (value) => value?.odd ? (value.odd.nan ? "nan" : "inf") : null
 const isWritten = (value) => value.data !== null
   && (value.data.length <= 12 || (value.data.length <= 16 && value.shape.length === 2 && value.shape[1] <= 4));
 
+const rowsIn = ({ data, shape }) => data.length / (shape.at(-1) ?? 1);
+
 // The index of an entry along every axis, as in `[1, 0]`.
 function placeName(shape, k) {
   const place = [];
@@ -369,10 +371,11 @@ function cellText(value) {
 
 // A value as small as is readable: a number, a few numbers, or a picture.
 function brief(value, largest, room = [176, 74]) {
+  const [, , mostRows = Infinity] = room;
   if (value === null) return [missing("not recorded")];
   if (isScalar(value)) return [scalar(value)];
   if (value.shape.includes(0)) return [missing("empty")];
-  if (isWritten(value)) return [written(value, largest)];
+  if (isWritten(value) && rowsIn(value) <= mostRows) return [written(value, largest)];
   if (value.dropped) return [missing("entries not on this page"), statistics(value)];
   if (!entriesOf(value).length) return [statistics(value) ?? missing("no numbers recorded")];
   return [picture(value, largest, room), cellText(value), oddText(value)];

@@ -37,10 +37,10 @@ function still(data, { width, height, details, natural = false }) {
   function parts() {
     const [world, layer] = graph.svg.childNodes;
     const overview = graph.frame.lastChild;
-    return { small: graph.svg.classList.contains("small"), transform: world.attributes.get("transform") ?? "",
+    return { transform: world.attributes.get("transform") ?? "",
       world: world.childNodes.map((part, k) => [part.attributes.get("id") ?? `${part.className} ${k}`,
         markupOf(part)]).filter(([, markup]) => markup), event: layer.childNodes.map(markupOf).join(""),
-      overview: overview.classList.contains("shown") ? { view: overview.attributes.get("viewBox"),
+      overview: overview.classList.contains("shown") && !overview.classList.contains("covered") ? { view: overview.attributes.get("viewBox"),
         left: overview.classList.contains("at-left"), top: overview.classList.contains("at-top"),
         inner: overview.childNodes.map(markupOf).join("") } : null,
       program: program.element && textsOf(program.element) };

@@ -20,8 +20,12 @@ const TILE_SIZES = {
   small: { room: [52, 34], side: 7, digits: 4, columns: 2 },
   tiny: { room: [30, 24], side: 5, digits: 0, columns: 0 },
 };
+TILE_SIZES.bare = TILE_SIZES.small;
 for (const size of ["node", "small"]) TILE_SIZES[`${size} cells`] = { ...TILE_SIZES[size], digits: 0 };
 const DIGIT_HEIGHT = 15;
+// A smaller drawing has larger digits in its cells, as long as they fit.
+const DIGIT_FONTS = [11, 12, 13];
+const LEAST_DIGITS = 10.98;
 const LEAST_CELL = 2;
 const GAP_OF_SLICES = 4;
 const SLICE_LABEL = 12;
@@ -71,6 +75,15 @@ const tileOf = (value, size, transposed = false) => {
 function tileWithin(value, size, most) {
   const tile = tileOf(value, size);
   return tile.kind === "digits" && tile.width > most ? tileOf(value, `${size} cells`) : tile;
+}
+
+const digitFont = (scale) => DIGIT_FONTS.find((font) => font * scale >= LEAST_DIGITS) ?? null;
+
+// A tile with its texts in a font. Digits that do not fit, or that would be too small, give way to square cells.
+function withFont(tile, font) {
+  const isTight = tile.kind === "digits" && !(font && (tile.cell - 9) * font / 11 <= tile.cell - 3);
+  if (!isTight) return { ...tile, font };
+  return { ...tile, font, kind: "map", cell: undefined, side: DIGIT_HEIGHT, width: tile.columns * DIGIT_HEIGHT };
 }
 
 function layTile(value, { room, side: largestSide, digits, columns: mostColumns }, transposed) {
@@ -155,7 +168,8 @@ function tileText(text, x, y, font) {
 
 function digitParts(tile, x, k, largest) {
   const [left, top] = placeInTile(tile, k);
-  const text = tileText(number(x), left + tile.cell / 2 - 0.5, top + 11, 11);
+  const { font = 11 } = tile;
+  const text = tileText(number(x), left + tile.cell / 2 - 0.5, top + 7 + font * 0.36, font);
   if (!Number.isFinite(magnitude(x))) text.setAttribute("class", "off");
   return [svgElement("rect", { class: heat(x, largest), x: left, y: top, width: tile.cell - 1,
     height: DIGIT_HEIGHT - 1 }), text];
@@ -174,10 +188,11 @@ function mapParts(tile, largest, entries) {
     if (side > 5) signs.add(tile.data[k], left, top, side - gap);
   }
   const parts = [...[...paths].map(([name, d]) => svgElement("path", { class: name, d })), ...signs.elements()];
-  if (tile.label) {
+  const { font = 11 } = tile;
+  if (tile.label && font) {
     for (let slice = 0; slice < tile.slices; slice += 1) {
       const [left] = placeInTile(tile, slice * tile.rows * tile.columns);
-      parts.push(tileText(`[${slice}]`, left + tile.columns * side / 2, 9, 11));
+      parts.push(tileText(`[${slice}]`, left + tile.columns * side / 2, 9, font));
     }
   }
   return parts;

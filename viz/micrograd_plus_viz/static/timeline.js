@@ -36,7 +36,7 @@ function mountFilm(host, data, opts = {}) {
       }
       copy.values = values;
       copy.insides = round === 0 ? copy.insides : {};
-      copy.early = [{ from: 0, ...film.moments[round].early }];
+      copy.early = film.moments[round].early;
       rounds.set(round, copy);
     }
     return rounds.get(round);
@@ -95,7 +95,7 @@ function mountFilm(host, data, opts = {}) {
   }
 
   function show(round, found, isWalk, playing) {
-    mounted = isWalk ? { ...dataOf(round), unborn: false, isOver: false } : dataAt(round, found);
+    mounted = withOwnNodes(isWalk ? { ...dataOf(round), unborn: false, isOver: false } : dataAt(round, found));
     const moment = isWalk ? {} : { say: found.change.say, panel: () => changePanel(data, changesAt(round,
       found.change)) };
     if (player) player.become(mounted, moment);
@@ -182,6 +182,10 @@ function changePanel(data, changes) {
   return make("div", "column wide scroller", make("section", "numbers", make("div", "changes", ...shown),
     rest > 0 ? make("p", "statistics", `and ${rest} more`) : null));
 }
+
+// The same data with nodes and labels of its own: a player writes into them what leaves have as it goes.
+const withOwnNodes = (data) => ({ ...data, nodes: data.nodes.map((node) => ({ ...node })),
+  labels: data.labels.map((label) => [...label]) });
 
 const withoutMissing = (places) => Object.fromEntries(Object.entries(places).filter(([, place]) => place !== null));
 
