@@ -54,6 +54,15 @@ def test_a_saved_trace_loads_with_all_its_parts(document, tmp_path):
         assert mg.load_trace(source).to_dict() == document
 
 
+def test_a_name_with_half_of_a_surrogate_pair_is_saved_and_loaded(tmp_path):
+    x = mg.tensor(2.0, requires_grad=True)
+    x.label = "\ud800"
+    with mg.record() as trace:
+        (x * x).backward()
+    trace.save(tmp_path / "walk.json")
+    assert mg.load_trace(tmp_path / "walk.json").nodes[0].label == "?"
+
+
 def test_a_loaded_value_returns_its_array(document):
     trace = mg.load_trace(document)
     assert trace.nodes[0].value.numpy().tolist() == [1.0, -2.0]

@@ -73,6 +73,24 @@ def test_a_repetition_equals_the_changed_program(recorded, change, changed):
     check_equal(what_if(train(**recorded), **change), train(**changed))
 
 
+def train_on_parts(rate):
+    """Record a loop over the entries of tensors with and without a graph, and the largest of them."""
+    w, returns = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 4.0])
+    steps = mg.optim.SGD([w], lr=rate)
+    with mg.record() as trace:
+        for _ in range(2):
+            steps.zero_grad()
+            parts = [entry * entry * back for entry, back in zip(w, returns * 2, strict=True)]
+            (largest, *_), (place, *_) = mg.topk(mg.stack(parts), 2)
+            (sum(parts) + largest * mg.astype(place, float)).backward()
+            steps.step()
+    return trace
+
+
+def test_operations_with_several_results_are_repeated():
+    check_equal(what_if(train_on_parts(0.1), lr=0.01), train_on_parts(0.01))
+
+
 def test_the_journal_says_what_would_have_happened():
     repeated = what_if(train(), without=lambda entry: entry.kind == "clear", lr=0.5)
     assert {entry.kind for entry in repeated.journal} == {"compute", "begin", "arrive", "accumulate", "end", "update"}

@@ -67,6 +67,14 @@ class Application(NamedTuple):
         return tuple(self.result) if self.op.outputs and is_sequence(self.result) else (self.result,)
 
     @property
+    def graph_node(self) -> Any:
+        """The node in the graph, which several results share; None if there is no graph."""
+        if not is_sequence(self.result):
+            return self.node
+        parts = (result.node for result in self.results)
+        return next((part.parents[0] for part in parts if part is not None), None)
+
+    @property
     def output_keys(self) -> list[Any]:
         """The keys of the results: their nodes, or the results themselves if they have no graph."""
         if self.node is not None:

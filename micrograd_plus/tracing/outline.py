@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ..backends.shapes import is_sequence
 from ..core.backward import Part
 from ..core.variable import Leaf, Node, Variable
 from .events import Application, ValueRef, maker_of
@@ -143,7 +142,7 @@ class Outline:
     def _input_keys(self, application: Application) -> Sequence[Any]:
         """Return the keys of an application's inputs: the parents of its result, as they were then. An in-place
         operation can have given a tensor another node since."""
-        inputs, node, arrays = application.inputs, application.node, application.arrays
+        inputs, arrays = application.inputs, application.arrays
         if is_number(application):
             for value in inputs:
                 if not hasattr(value, "_data"):
@@ -152,9 +151,7 @@ class Outline:
                 return inputs
             pairs = zip(inputs, arrays, strict=True)
             return [value if hasattr(value, "_data") else Number(array) for value, array in pairs]
-        if is_sequence(application.result):
-            nodes = (part.node for part in application.results)
-            node = next((part.parents[0] for part in nodes if part is not None), None)
+        node = application.graph_node
         parents = node.parents if node is not None else [None] * len(arrays)
         triples = zip(inputs, parents, arrays, strict=True)
         return [self._input_key(value, parent, array, node) for value, parent, array in triples]

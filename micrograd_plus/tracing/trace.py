@@ -313,7 +313,8 @@ class Trace:
         Raises: nothing.
         """
         separators = (",", ":") if indent is None else None
-        return json.dumps(self.to_dict(), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(self.to_dict(), indent=indent, separators=separators, ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8", "replace").decode()  # a name may hold half a pair of surrogates, which UTF-8 lacks
 
     def save(self, path: Any) -> None:
         """Write the trace to a JSON file, which `mg.load_trace` reads.

@@ -167,9 +167,8 @@ class _Repetition:
         application = self.outline.application(key)
         if application is None:
             return self._make_leaf(node, key)
-        parents: Sequence[Any] = (
-            [None] * len(application.arrays) if application.node is None else application.node.parents
-        )
+        graph_node = application.graph_node
+        parents: Sequence[Any] = [None] * len(application.arrays) if graph_node is None else graph_node.parents
         keys = self.outline.inputs_at[self.outline.positions[id(key)]]
         inputs: list[Any] = []
         for each, parent in zip(keys, parents, strict=True):
@@ -178,10 +177,11 @@ class _Repetition:
             inputs.append(Variable.public.of(value._data) if is_cut else value)
         if is_scalar(key):
             return _apply_to_values(key, inputs)
-        has_graph = application.node is not None or application.op.outputs
-        with Block(grad_enabled, bool(has_graph)):
+        with Block(grad_enabled, graph_node is not None):
             arguments = [inputs] if application.op.kind == "variadic" else inputs
-            return application.op.apply(*arguments, **application.params)
+            result = application.op.apply(*arguments, **application.params)
+        outputs = [id(each) for each in application.output_keys] if application.op.outputs else []
+        return result[outputs.index(id(key))] if id(key) in outputs else result
 
     def _make_leaf(self, node: int, key: Any) -> Any:
         value = array_of(self.journal.first_values.get(node, self.outline.value(key)))

@@ -269,6 +269,21 @@ def test_a_cell_of_several_entries_keeps_what_is_not_finite(entries):
     assert coarse == [entry for entry in entries if isinstance(entry, str)]
 
 
+@pytest.mark.parametrize("shape", [(6, 2, 2), (10, 1, 2), (2, 3, 4, 2), (7, 6, 3)])
+@pytest.mark.parametrize("size", ["event", "node"])
+def test_slices_that_have_room_show_every_entry(shape, size):
+    value = {"shape": shape, "data": np.arange(np.prod(shape) * 1.0).tolist()}
+    tile = javascript.call(
+        "((value, size) => { const tile = tileOf(value, size); return JSON.stringify({ data: tile.data,"
+        " side: tile.side, box: [tile.width, tile.height], room: TILE_SIZES[size].room,"
+        " at: tile.data.map((_, k) => placeInTile(tile, k)) }); })", value, size)  # fmt: skip
+    assert tile["data"] == value["data"]
+    assert all(x + tile["side"] <= tile["box"][0] and y + tile["side"] <= tile["box"][1] for x, y in tile["at"])
+    assert all(most >= side for most, side in zip(tile["room"], tile["box"], strict=True))
+    far = [max(abs(a - c), abs(b - d)) for (a, b), (c, d) in itertools.combinations(tile["at"], 2)]
+    assert min(far) >= tile["side"]
+
+
 def event_at(program, name):
     """Return the event of the last step to a leaf, as words and signs."""
     leaves = {"a": leaf(np.ones((3, 2, 4))), "b": leaf(np.ones((4, 5))), "c": leaf(np.ones((2, 4)))}

@@ -312,6 +312,42 @@ def test_the_address_follows_and_keys_work_wherever_the_focus_is(page, tmp_path)
     expect(page).to_have_url(re.compile("#step=2$"))
     page.keyboard.press("v")
     expect(page).to_have_url(re.compile("#value=0$"))
+    page.evaluate("location.hash = '#step=99'")
+    expect(page.locator(".counter")).to_have_text("10 / 10")
+    expect(page).to_have_url(re.compile("#step=10$"))
+
+
+def test_no_line_of_the_program_is_cut(open_player):
+    with mg.record() as trace:
+        for x in (1.0, 2.0):
+            first_weight, second_weight = (mg.tensor(x, requires_grad=True) for _ in range(2))
+            (mg.tanh(first_weight*second_weight+first_weight*second_weight) + second_weight).backward()
+    page = open_player(trace, details=False)
+    page.set_viewport_size({"width": 1000, "height": 720})
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "End"):
+        page.keyboard.press(key)
+        cut = page.locator(".program-line code").evaluate_all(
+            "(lines) => lines.filter((line) => line.scrollWidth > line.clientWidth).map((line) => line.textContent)"
+        )
+        assert not cut
+
+
+def test_long_names_leave_room_for_their_numbers(open_player):
+    weights_of_the_first_layer_before_the_nonlinearity_is_applied = mg.tensor(2.0, requires_grad=True)
+    optimizer = mg.optim.SGD([weights_of_the_first_layer_before_the_nonlinearity_is_applied], lr=0.1)
+    with mg.record() as trace:
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = weights_of_the_first_layer_before_the_nonlinearity_is_applied**2
+            loss.backward()
+            optimizer.step()
+    page = open_player(trace, details=False)
+    for width in (1280, 700):
+        page.set_viewport_size({"width": width, "height": 720})
+        for box in (".variables", ".readout"):
+            assert page.locator(box).evaluate("(box) => box.scrollWidth - box.clientWidth") <= 0, (width, box)
+        for row in page.locator(".variables div, .key:visible").all():
+            assert row.bounding_box()["height"] < 25, "one line"
 
 
 def test_an_index_set_right_after_display_is_kept(page):

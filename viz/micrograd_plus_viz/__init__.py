@@ -292,7 +292,8 @@ def save(
             raise ValueError(f"a comparison of two walks can only be saved as .html, not as {path.name!r}")
         return _write(path, trace.document(title))
     if suffix == ".json":
-        return _write(path, json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False))
+        whole = json.dumps(with_insides(trace_data(trace)), ensure_ascii=False, allow_nan=False)
+        return _write(path, whole.encode("utf-8", "replace"))  # as `Trace.to_json` does
     if suffix == ".html":
         if start == 0 and (whole := timeline.load_film(trace)):
             return _write(path, page.document(whole, title, None, index or 0))

@@ -29,11 +29,11 @@ async function mountParts(place, kept) {
   const partOf = (step) => ends.findIndex(([first, stop], k) => step <= stop && (step > first || (k === 0
     && step === first)));
 
+  // An address may name a step beyond the end.
   async function show(step, playing = false) {
-    const part = partOf(step);
-    if (part < 0) return;
-    wanted = step;
-    if (part === at) { if (!waiting) player.seek(step - ends[part][0]); return; }
+    wanted = Math.min(step, ends.at(-1)[1]);
+    const part = partOf(wanted);
+    if (part === at) { if (!waiting) player.seek(wanted - ends[part][0]); return; }
     at = part;
     waiting ??= [];
     unpacked[part] ??= unpack(kept[part].textContent);

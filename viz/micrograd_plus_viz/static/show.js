@@ -523,9 +523,9 @@ function sourceLine(site) {
 // Source of several lines. Long lines wrap with an indent.
 const sourceLines = (text) => text.split(/(?<=\n)/).map((line) => codeLine(line.search(/\S|$/), line));
 
-// Code wraps at brackets, commas, dots and spaces, not within a name.
-const breakable = (text) => text.split(/(?<=[(,/[])(?![)\]])|(?=\.[a-z])/)
-  .flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
+// Code wraps at brackets, commas, operators, dots and spaces, and within a name only if it is wider than its column.
+const breakable = (text) => text.split(/(?<=[(,/[]|[\w)\]](?:[@+%]|\*\*?))(?![)\]*])|(?=\.[a-z])/)
+  .flatMap((part, k) => (k ? [make("wbr"), part] : [part])).concat(/[(,[]$/.test(text) ? [make("wbr")] : []);
 
 // A line of code with so many spaces before it, after which it does not break.
 function codeLine(indent, text, ...more) {

@@ -28,18 +28,33 @@ const DIGIT_FONTS = [11, 12, 13];
 const LEAST_DIGITS = 10.98;
 const LEAST_CELL = 2;
 const GAP_OF_SLICES = 4;
+const GAP_OF_MANY = 2;
 const SLICE_LABEL = 12;
 const MOST_LABELLED = 4;
 
-// Entries as rows and columns: a vector is one line, a matrix one block, further axes are slices beside each other. A
-// thumbnail has its rows and columns already.
+// Entries as rows and columns: a vector is one line, a matrix one block, further axes are slices. A thumbnail has its
+// rows and columns already.
 function gridOf(value) {
   const { shape, data } = value.data ? value : value.cells ?? { shape: [], data: [] };
   const [columns, rows] = [shape.at(-1) ?? 1, shape.at(-2) ?? 1];
   const slices = shape.slice(0, -2).reduce((a, b) => a * b, 1);
-  const folded = slices > MOST_LABELLED || (!value.data && value.shape.length > 2);
-  if (folded) return { data, rows: rows * slices, columns, slices: 1, folded };
-  return { data, rows, columns, slices };
+  return { data, rows, columns, slices, folded: !value.data && value.shape.length > 2 };
+}
+
+// Up to four slices are beside each other, more of them in as many lines as give them the largest cells. Slices of one
+// row, and slices that are too many for lines, become one block of rows.
+function arrangeSlices(grid, room, largestSide) {
+  const { rows, columns, slices } = grid;
+  if (slices <= MOST_LABELLED) return grid;
+  if (rows === 1) return { ...grid, rows: slices, slices: 1 };
+  let best = { side: 0 };
+  for (let down = 1; down <= slices; down += 1) {
+    const across = Math.ceil(slices / down);
+    const side = Math.min(largestSide, Math.floor((room[0] - GAP_OF_MANY * (across - 1)) / (across * columns)),
+      Math.floor((room[1] - GAP_OF_MANY * (down - 1)) / (down * rows)));
+    if (side > best.side) best = { side, across, down, gap: GAP_OF_MANY };
+  }
+  return best.side >= LEAST_CELL ? { ...grid, ...best } : { ...grid, rows: rows * slices, slices: 1, folded: true };
 }
 
 const rank = (x) => { const size = Math.abs(magnitude(x)); return Number.isNaN(size) ? Infinity : size; };
@@ -103,11 +118,17 @@ function layTile(value, { room, side: largestSide, digits, columns: mostColumns 
       return { kind: "digits", value, largest, ...whole, cell, width, height: whole.rows * DIGIT_HEIGHT };
     }
   }
-  const across = room[0] - GAP_OF_SLICES * (whole.slices - 1);
+  const arranged = arrangeSlices(whole, room, largestSide);
+  if (arranged.across) {
+    const { rows, columns, across, down, gap, side } = arranged;
+    return { kind: "map", value, largest, ...arranged, width: across * (columns * side + gap) - gap,
+      height: down * (rows * side + gap) - gap };
+  }
+  const across = room[0] - GAP_OF_SLICES * (arranged.slices - 1);
   // Many slices below each other have no shape of their own: they are not much higher than wide.
-  const mostRows = whole.folded ? Math.max(6, 2 * whole.columns) : Infinity;
-  const grid = coarsenGrid(whole, Math.min(mostRows, Math.floor(room[1] / LEAST_CELL)),
-    Math.floor(across / whole.slices / LEAST_CELL));
+  const mostRows = arranged.folded ? Math.max(6, 2 * arranged.columns) : Infinity;
+  const grid = coarsenGrid(arranged, Math.min(mostRows, Math.floor(room[1] / LEAST_CELL)),
+    Math.floor(across / arranged.slices / LEAST_CELL));
   const side = Math.max(LEAST_CELL, Math.min(largestSide, Math.floor(across / (grid.columns * grid.slices)),
     Math.floor(room[1] / grid.rows)));
   const label = grid.slices > 1 && grid.columns * side >= 14 ? SLICE_LABEL : 0;
@@ -134,10 +155,11 @@ const indexIn = ({ rows, columns }, k) => [Math.floor(k / (rows * columns)), Mat
 
 // The position of an entry in a tile.
 function placeInTile(tile, k) {
-  const { columns, side, cell, label = 0 } = tile;
+  const { rows, columns, slices, side, cell, label = 0, across = slices, gap = GAP_OF_SLICES } = tile;
   const [slice, row, column] = indexIn(tile, k);
   if (cell) return [column * cell, row * DIGIT_HEIGHT];
-  return [slice * (columns * side + GAP_OF_SLICES) + column * side, label + row * side];
+  return [slice % across * (columns * side + gap) + column * side,
+    label + Math.floor(slice / across) * (rows * side + gap) + row * side];
 }
 
 // The size of an array's largest entry, with three digits wherever it is written. Complex numbers have no sign.

@@ -262,7 +262,8 @@ function timeline(film, { go }) {
     const number1 = film.rounds[round] + 1;
     const parts = drawn().map(([name, sizes], k) => {
       const kind = k >= losses.length ? "parameter" : k ? "other" : "loss";
-      return make("span", `key ${kind}`, `${name} ${sizes[round] === null ? "not finite" : number(sizes[round])}`);
+      return make("span", `key ${kind}`, make("span", "name", name),
+        ` ${sizes[round] === null ? "not finite" : number(sizes[round])}`);
     });
     readout.replaceChildren(make("b", "", `Round ${number1} of ${film.count}`), ...parts);
     svg.setAttribute("aria-valuenow", round + 1);
