@@ -1,4 +1,4 @@
-"""What the steps of one rule and one formula share, in all rounds of a loop: it is found out once."""
+"""Properties that the steps of one rule and one formula share, in all rounds of a loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AlikeSteps:
         return self._products[like]
 
     def axes(self, trace: Trace, step: Trace) -> list[int]:
-        """Return the axes that a step sums, or those that its rule does."""
+        """Return the axes over which a step or its rule sums."""
         if step["summed_axes"]:
             return step["summed_axes"]
         like = _kind(step)

@@ -1,7 +1,7 @@
 """Pause of Python's garbage collector while a page is made.
 
-A long walk is hundreds of thousands of objects that all stay. Looking through them takes a seventh of the time that its
-page takes, and there is nothing to be found: what a page leaves behind has no cycles.
+A long walk is hundreds of thousands of objects that all stay. The collector would look through them for a seventh of
+the time, and find nothing, because making a page leaves no cycles behind.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ FIRST_SLOT, MOST_SLOTS = 0xD800, 0x800
 """Letters that stand for the words of a formula in its layout: surrogates, which no text of an XML document has."""
 
 WHOLE = "whole"
-"""The tag of a matrix in a layout: a word of a known width, which has elements of its own."""
+"""The tag of a matrix in a layout: a word of a known width."""
 
 Outline = tuple[str, Any, tuple[tuple[str, str], ...], tuple[Any, ...]]
 """The form of an element: its tag, its text or the length of a word, its attributes, and the forms of its children."""

@@ -56,8 +56,8 @@ def _payload(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the payload of a trace without its values, whose new indices are `places`.
 
-    `final` may pass the trace's `final_labels_and_widths` if they are known, and `alike` what the steps of other rounds
-    have found out.
+    `final` may pass the trace's `final_labels_and_widths` if they are known, and `alike` the properties of alike steps
+    that other rounds have found.
     """
     formulas = _Table()
     written, broadest = final or final_labels_and_widths(trace)

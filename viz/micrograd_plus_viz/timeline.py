@@ -39,7 +39,7 @@ MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
 
 NUMBERED = re.compile(r">([^<>]+ #\d+)<")
-"""The name in a formula of a node that is numbered among those of the whole trace."""
+"""The name of a node in a formula, with its number in the whole trace."""
 
 Path = tuple[int | str, ...]
 
