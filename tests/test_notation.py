@@ -93,7 +93,9 @@ def test_a_formula_reads_as_one_line_of_mathematics(formula, line):
         (symbols.exp(-x), r"\mathrm{e}^{-x}"),
         ((a / b) ** 2, r"\left( \frac{a}{b} \right)^{2}"),
         (symbols.negative(-x), r"-\left( -x \right)"),
-        (symbols.conj(x)[..., 0], r"\overline{x}_{\ldots , 0}"),
+        (symbols.conj(x)[..., 0], r"\overline{x}\left[ \ldots , 0 \right]"),
+        (x[2], r"x_{2}"),
+        (x[:3], r"x\left[ :3 \right]"),
     ],
 )
 def test_a_formula_is_written_in_latex(formula, code):

@@ -107,6 +107,16 @@ def test_what_a_walk_computes_has_no_expression():
     assert not any(expressions[1:-1])
 
 
+def test_a_call_that_goes_through_entries_is_not_the_name_of_one():
+    w, x = mg.tensor([1.0, 2.0], requires_grad=True), mg.tensor([3.0, 4.0])
+    with mg.record() as trace:
+        total = 0
+        for a, b in zip(w, x, strict=True):
+            total = total + a * b
+        (total + sum(list(w))).backward()
+    assert {node.expression for node in trace.nodes if node.op == "unstack"} == {None}
+
+
 def test_code_without_a_source_has_no_expressions():
     names = {"mg": mg, "x": leaf(2.0)}
     with mg.record() as trace:
@@ -148,3 +158,21 @@ def test_cuts_and_expressions_survive_a_file():
     data["nodes"][4]["cut"] = "scissors"
     with pytest.raises(ValueError, match="cut must be null or one of detach, no_grad, no rule"):
         mg.load_trace(data)
+
+
+def test_a_loop_that_goes_on_with_its_value_has_the_expression_in_each_round():
+    w, state = leaf(0.5), [mg.tensor(1.0)]
+    with mg.record() as trace:
+        for _ in range(2):
+            state = [state[0] * mg.exp(w)]
+        state[0].backward()
+    assert titles(trace)[:2] == ["mg.exp(w) #1", "state[0] * mg.exp(w)"]
+
+
+def test_a_short_expression_has_the_programs_own_quotes_and_brackets():
+    w = {"w0": leaf([1.0, 2.0]), "w1": leaf([3.0, 4.0])}
+    with mg.record() as trace:
+        mg.exp(w["w0"] * w[f"w{1}"] + w["w1"] * w[f"w{0}"]).sum().backward()
+        (sum(w[f"w{i}"] * mg.sin(w[f"w{i}"]) for i in range(2)) * 2.0).sum().backward()
+    assert any('w[f"w{0}"]' in title for title in titles(trace))
+    assert not any("f'" in title or "((" in title for title in titles(trace))

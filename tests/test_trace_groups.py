@@ -233,6 +233,18 @@ def test_several_operations_of_one_call_are_one_round():
     assert {group.rounds for group in trace.groups if group.kind == "round"} == {2}
 
 
+def test_the_additions_of_one_sum_are_in_one_round():
+    ws, xs = [Value(0.5), Value(2.0)], [1.0, 4.0]
+    with mg.record() as trace:
+        for _ in range(3):
+            loss = sum((w * x) ** 2 for w, x in zip(ws, xs, strict=True))
+            for w in ws:
+                w.grad = 0.0
+            loss.backward()
+    outer = [group.name for group in trace.groups if group.kind == "round" and group.parent is None]
+    assert outer == ["round 1 of 3", "round 2 of 3", "round 3 of 3"]
+
+
 def test_a_recording_on_another_stack_has_the_innermost_line():
     block = mg.record()
 

@@ -362,3 +362,59 @@ def test_every_kind_of_entry_is_in_the_schema_and_on_its_page():
     table = (Path(__file__).parents[1] / "docs" / "trace.md").read_text(encoding="utf-8").split("| kind |")[1]
     rows = table.split("\n\n")[0].splitlines()[2:]
     assert {kind for row in rows for kind in row.split("|")[1].strip().split(", ")} == {*KINDS_OF_ENTRIES}
+
+
+def test_the_gradient_that_a_result_keeps_is_followed():
+    w = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        h = (w * 3).retain_grad()
+        (h * h).backward()
+        h.grad = None
+        (h * 2).backward()
+    node = trace.source.outline.ids[id(h.node)]
+    changes = [(entry.kind, entry.before, entry.after) for entry in trace.journal if entry.node == node]
+    assert changes == [("accumulate", None, 12.0), ("clear", 12.0, None), ("accumulate", None, 2.0)]
+    assert trace.gradients[node] == h.grad.item() == 2.0
+    assert mg.load_trace(trace.to_json()).gradients[node].numpy() == 2.0
+    repeated = mg.tracing.what_if(trace, without=lambda entry: entry.node == node)
+    assert repeated.gradients[node] == 14.0
+
+
+def test_a_gradient_that_is_set_on_a_value_with_a_formula_is_followed():
+    a = Value(1.0)
+    with mg.record() as trace:
+        b = a * 2
+        c = b * a
+        c.backward()
+        b.grad = 5.0
+        c.backward()
+    gradients = {trace.nodes[node].title: gradient for node, gradient in trace.gradients.items()}
+    assert gradients["multiply (b)"] == b.grad == 6.0
+    assert gradients["multiply (c)"] == c.grad == 2.0
+    assert str(mg.load_trace(trace.to_json())) == str(trace)
+
+
+def test_a_gradient_of_zero_on_a_value_is_not_cleared_by_the_next_walk():
+    a = Value(-1.0)
+
+    def program():
+        a.relu().backward()
+        a.relu().backward()
+        a.grad = 0
+
+    lines, trace = record_lines(program)
+    assert [line for line in lines if "clears" in line] == ["the program clears the gradient of a"]
+    assert lines[-1] == "the program clears the gradient of a"
+    assert str(mg.load_trace(trace.to_json())) == str(trace)
+
+
+def test_a_leaf_that_needs_no_gradient_any_more_loses_it():
+    x, y = (mg.tensor(number, requires_grad=True) for number in (2.0, 3.0))
+
+    def program():
+        (x * y).backward()
+        x.requires_grad = False
+
+    lines, trace = record_lines(program)
+    assert lines[-1] == "requires_grad clears the gradient of x"
+    assert None in trace.gradients.values()

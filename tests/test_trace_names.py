@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import runpy
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -585,3 +586,83 @@ def test_a_notebooks_own_objects_name_nothing():
     space["Out"][2] = space["b"]
     exec(compile(code, "cell", "exec"), space)  # noqa: S102 - as a notebook runs a cell
     assert space["names"][:2] == ["a", "b"]
+
+
+class Unit:
+    def __init__(self, *weights):
+        self.w = [Value(weight) for weight in weights]
+
+    def __call__(self, xs):
+        return sum(w * x for w, x in zip(self.w, xs, strict=True))
+
+
+class Layers:
+    def __init__(self):
+        self.layers = [SimpleNamespace(units=[Unit(0.5, 2.0), Unit(-1.0, 3.0)])]
+
+
+class Pair(NamedTuple):
+    left: mg.Tensor
+    right: mg.Tensor
+
+
+def labels(trace):
+    return [node.label for node in trace.nodes if node.label]
+
+
+def test_members_of_nested_objects_have_the_path_of_the_program_that_recorded():
+    net = Layers()
+    with mg.record() as trace:
+        score = sum(unit([1.0, 4.0]) for unit in net.layers[0].units)
+        score.backward()
+    wanted = [f"net.layers[0].units[{unit}].w[{at}]" for unit in range(2) for at in range(2)]
+    assert [node.label for node in trace.nodes if node.kind == "leaf" and node.label] == wanted
+
+
+def test_members_have_the_names_of_fields_and_keys_of_several_parts():
+    state, table = Pair(leaf(1.0), leaf(2.0)), {(0, "a"): leaf(3.0)}
+    with mg.record() as trace:
+        (state.left * state.right * table[0, "a"]).backward()
+    assert labels(trace) == ["state.left", "state.right", 'table[0, "a"]']
+
+
+def test_parts_of_a_result_have_the_names_that_the_program_gives_them():
+    x = leaf([3.0, 1.0])
+
+    def halves(x):
+        return mg.split(x * 2.0, 2)
+
+    with mg.record() as trace:
+        for _ in range(2):
+            first, second = mg.unstack(x)
+            both = mg.split(x, 2)
+            lower, upper = halves(x)
+            ends = halves(upper.reshape(1) * [1.0, 2.0])
+            (first * second + both[0] * lower + ends[1]).sum().backward()
+    written = [label for label in labels(trace) if label not in ("x", "ends")]
+    assert written[: len(written) // 2] == written[len(written) // 2 :]
+    assert {"first", "second", "both[0]", "lower", "upper", "ends[1]"} <= {*written}
+
+
+def test_the_last_of_several_results_does_not_have_the_name_of_them_all():
+    x = leaf(2.0)
+
+    def both(x):
+        return mg.sin(x), mg.cos(x)
+
+    with mg.record() as trace:
+        for _ in range(2):
+            pair = both(x)
+            (pair[0] * pair[1]).backward()
+    assert "pair" not in labels(trace)
+
+
+def test_a_number_that_became_a_value_has_the_name_of_its_variable():
+    ws, xs, goal, one = [Value(0.5), Value(2.0)], [3.0, -1.0], 1.0, 1
+    with mg.record() as trace:
+        score = sum(w * x for w, x in zip(ws, xs, strict=True)) * 2
+        loss = (score - goal) ** 2 + one * one - (1 - score)
+        loss.backward()
+    leaves = [node.title for node in trace.nodes if node.kind == "leaf" and not node.label]
+    assert [name for name in leaves if name.strip("-")[0].isalpha()] == ["x #1", "x #2", "-goal"]
+    assert {"2", "0", "1"} <= {*leaves}

@@ -208,10 +208,13 @@ def between_bars(writer: Writer, expression: Expression) -> Piece:
 
 
 def getitem(writer: Writer, expression: Expression) -> Piece:
-    """Write a part of an array with its index."""
+    """Write a part of an array with its index: one place as a subscript, several as a program writes them."""
     array, index = expression.args
     code = writer.comma_list(cast("tuple[Any, ...]", index)) if isinstance(index, tuple) else writer.piece(index).code
-    return Piece(writer.marks.subscript(writer.parenthesize(writer.piece(array), POWER), code))
+    whole = writer.parenthesize(writer.piece(array), POWER)
+    if isinstance(index, int | Symbolic):
+        return Piece(writer.marks.subscript(whole, code))
+    return Piece(writer.marks.row(whole, writer.marks.fence("[", code, "]")))
 
 
 def where(writer: Writer, expression: Expression) -> Piece:

@@ -61,6 +61,8 @@ class GradientMethods(ReadingMethods):
                 f"a tensor of {self.dtype} cannot have a gradient: gradients are about small changes; use floats, "
                 f"e.g. mg.tensor(..., dtype=float)"
             )
+        if recording.open and (held := getattr(self.node, "grad", None)) is not None:
+            notify_change("gradient", self.node, held, None, "requires_grad")
         set_node(self, Leaf(self.shape, self.dtype) if wanted else None)
 
     def requires_grad_(self, wanted: bool = True) -> Self:
@@ -253,7 +255,11 @@ class GradientMethods(ReadingMethods):
 
             def keep(gradient: Self) -> None:
                 kept: Any = held()
-                kept.grad = add_gradient(kept.grad, gradient)
+                before = kept.grad
+                kept.grad = add_gradient(before, gradient)
+                if recording.open:
+                    arrays = [None if each is None else each._data.copy() for each in (before, kept.grad)]
+                    notify_change("accumulate", [(kept, *arrays)], None, None)
 
             add_hook(node, "hooks", keep, runs_last=True)
         return self

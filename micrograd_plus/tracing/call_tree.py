@@ -85,6 +85,13 @@ class CallState:
         return self.rounds[-1].branch if self.rounds else self.branch
 
 
+def _is_by_python(code: CodeType, application: Application) -> bool:
+    """Return whether a function of Python's applied an operator, as `sum` adds: one run of its call applies many."""
+    function = application.function
+    is_operator = function is not None and function.co_name.startswith("__")
+    return is_operator and "CALL" in dis.opname[code.co_code[application.instruction]]
+
+
 class CallTree:
     """The branch of each application, and the lines that led to it."""
 
@@ -100,7 +107,8 @@ class CallTree:
                 branches.append(None)
                 continue
             state = self._states.get(application.call) or self._open_call(application.call)
-            branches.append(self._advance(state, application.instruction, application.token))
+            by_python = _is_by_python(state.call.code, application)
+            branches.append(self._advance(state, application.instruction, application.token, by_python))
         return [each if each is None or each.loop is None else self._skip_single_rounds(each) for each in branches]
 
     def _open_call(self, number: int) -> CallState:
@@ -115,7 +123,9 @@ class CallTree:
             self._states[each] = CallState(each, call, self._branch_of(call, parent_branch, outer))
         return self._states[number]
 
-    def _advance(self, state: CallState, instruction: int, token: CallToken | None) -> Branch | None:
+    def _advance(
+        self, state: CallState, instruction: int, token: CallToken | None, is_by_python: bool = False
+    ) -> Branch | None:
         """Move a call on to the event at an instruction, and return the branch of that event.
 
         If the instruction comes before the last one, or is run again, then the innermost loop around both has begun
@@ -123,7 +133,8 @@ class CallTree:
         """
         if not state.loops:
             return state.branch
-        is_same_run = instruction == state.instruction and token is not None and token is state.token
+        is_one_run = is_by_python or (token is not None and token is state.token)
+        is_same_run = instruction == state.instruction and is_one_run
         is_jump_back = instruction <= state.instruction and not is_same_run
         around = [each for each in state.loops if each.start <= instruction <= each.end]
         common = 0

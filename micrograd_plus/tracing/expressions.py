@@ -17,6 +17,8 @@ LONGEST_EXPRESSION = 32
 """The longest expression that serves as a name."""
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Compare)
 """Expressions that need parentheses inside another one."""
+OPERATORS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Mult: "multiply", ast.Pow: "power"}
+"""The operation of each operator on micrograd's values."""
 VALUES = (*OPERATIONS, ast.Call, ast.Subscript, ast.Attribute)
 """Expressions that can be the value of an operation. A name or a list never is."""
 TAKES_PARTS = ("FOR_ITER", "GET_ITER", "UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "CALL_FUNCTION_EX")
@@ -75,6 +77,23 @@ class Source(NamedTuple):
         return ast.get_source_segment(f"({self.text})", found) if is_named and OBJECT not in ast.dump(found) else None
 
 
+    def number(self, op: str, variables: Mapping[str, Any]) -> str | None:
+        """Return the variable, of two operands, that is a number, if an operation of this name is what the operator
+        does: `x` of `w * x`, and `-y` of `score - y`, if that is an addition. None if both are numbers, or neither."""
+        if not isinstance(self.tree, ast.BinOp):
+            return None
+        sides = [self.tree.left, self.tree.right]
+        numbers = [
+            side.id if isinstance(side, ast.Name) and isinstance(variables.get(side.id), (int, float)) else None
+            for side in sides
+        ]
+        left, right = numbers
+        if OPERATORS.get(type(self.tree.op)) == op:
+            return None if left and right else left or right
+        is_negative = op == "add" and isinstance(self.tree.op, ast.Sub)
+        return f"-{right}" if is_negative and right and not left else None
+
+
 def source_at(code: CodeType, names: dict[str, Any], instruction: int) -> Source | None:
     """Return the expression that an instruction computes; None if its text is unknown."""
     text = _source_text(code, names, instruction)
@@ -126,6 +145,7 @@ def _expression(text: str) -> Expression | None:
     return None if short is None else Expression(short, isinstance(tree, OPERATIONS))
 
 
+@lru_cache(maxsize=4096)
 def _parse(text: str) -> ast.expr | None:
     """Return the tree of an expression; None for any other text, such as an assignment `x += y`."""
     try:
@@ -136,8 +156,14 @@ def _parse(text: str) -> ast.expr | None:
 
 def _written_constants(tree: ast.expr, text: str) -> dict[str, str]:
     """Return the texts in an expression as the program writes them, by how Python prints them: `'k'` is `"k"`."""
-    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    segments = [(ast.unparse(node), ast.get_source_segment(f"({text})", node)) for node in constants]
+    in_f_strings = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)
+                    if part is not node}  # fmt: skip
+    texts = [
+        node for node in ast.walk(tree)
+        if id(node) not in in_f_strings
+        and (isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)))
+    ]  # fmt: skip
+    segments = [(ast.unparse(node), ast.get_source_segment(f"({text})", node)) for node in texts]
     return {printed: own for printed, own in segments if own}
 
 
@@ -149,7 +175,11 @@ def _shorten(tree: ast.expr, written: dict[str, str]) -> str | None:
     for depth in range(_depth(tree), -1, -1):
         for keeps_names in (True, False):
             abbreviator = _Abbreviator(depth, keeps_names=keeps_names)
-            text = ast.unparse(abbreviator.visit(ast.parse(ast.unparse(tree), mode="eval"))).replace(OBJECT, "…")
+            short = abbreviator.visit(ast.parse(ast.unparse(tree), mode="eval"))
+            text = ast.unparse(short).replace(OBJECT, "…")
+            for each in ast.walk(short):
+                if isinstance(each, ast.GeneratorExp):  # which Python prints in parentheses of its own
+                    text = text.replace(f"({ast.unparse(each)})", ast.unparse(each))
             for printed, own in written.items():
                 text = text.replace(printed, own)
             if len(text) <= LONGEST_EXPRESSION:

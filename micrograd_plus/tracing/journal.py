@@ -69,6 +69,8 @@ class Journal:
         recorded, the node of the checkpoint instead."""
         self._unannounced = self._find_unannounced_writes()
         self._note_first_states()
+        self._results = {node for node in self._gradients if not is_leaf(outline.keys[node])}
+        """Results whose gradient the program changes."""
         self._read()
 
     @property
@@ -238,11 +240,14 @@ class Journal:
             if name is None:
                 return
         kind, by = self._kind_of(change, function)
+        before = change.before
+        if before is None and change.of == "gradient" and node is not None and is_value(change.subject):
+            before = self._gradients.get(node)
         if change.kind == "hook":
             code = getattr(change.by, "__code__", None)
             by = getattr(change.by, "__name__", type(change.by).__name__)
             lines = lines if code is None else [site_at(code, change.by.__globals__, -1)]
-        self._add(kind, change.of, node, change.before, change.after, by, lines, name)
+        self._add(kind, change.of, node, before, change.after, by, lines, name)
 
     def _module_of(self, number: int) -> Any:
         """Return the module that a call runs; None for a call of the user's code."""
@@ -271,7 +276,7 @@ class Journal:
     def _add_walk(self, number: int, walk: RecordedWalk, changes: list[Change]) -> None:
         """Add a walk and the changes from its begin to the next walk."""
         received = self._arrivals(walk)
-        adds = {id(change.subject) for change in changes if change.kind == "accumulate"}
+        adds = any(change.kind == "accumulate" and self._is_leaf(change) for change in changes)
         hooked = {self._node(change): change.after for change in changes if change.kind == "hook"}
         is_returned = walk.direction == "backward" and walk.error is None and not adds and not is_of_values(walk)
         before = {} if is_returned else self._gradients_before(walk, received)
@@ -289,14 +294,10 @@ class Journal:
         ending = [*_changes_at_end(behind)]
         for change in ending:
             self._add_change(change)
-        lines = self.groups.lines(walk.call, walk.instruction)
-        for node, arrived in received.items() if walk.direction == "backward" and walk.error is None else ():
-            if is_returned:
-                held, brought = self._gradients.get(node), hooked.get(node, arrived)
-                self._add("return", "gradient", node, held, brought, lines=lines)
-            elif is_of_values(walk):
-                total = arrived if before.get(node) is None else arrived + before[node]
-                self._add("accumulate", "gradient", node, before.get(node), total, lines=lines)
+        if is_returned:
+            self._add_returns(walk, received | {node: hooked[node] for node in received if node in hooked})
+        elif is_of_values(walk) and walk.error is None:
+            self._add_sums(walk, received | self._arrivals_at_results(walk))
         self.entries.append(JournalEntry(kind="end", walk=number))
         self.leaves.append({})
         for node, arrived in received.items():
@@ -308,6 +309,26 @@ class Journal:
                 self._gradients.setdefault(node, None)
         for change in behind[len(ending) :]:
             self._add_change(change)
+
+    def _add_returns(self, walk: RecordedWalk, received: dict[int, Any]) -> None:
+        """Add the gradients that a walk returned."""
+        lines = self.groups.lines(walk.call, walk.instruction)
+        for node, gradient in received.items():
+            self._add("return", "gradient", node, self._gradients.get(node), gradient, lines=lines)
+
+    def _add_sums(self, walk: RecordedWalk, received: dict[int, Any]) -> None:
+        """Add the sums that a walk through `Value`s left in their `.grad`."""
+        lines = self.groups.lines(walk.call, walk.instruction)
+        for node, gradient in received.items():
+            held = self._gradients.get(node)
+            self._add("accumulate", "gradient", node, held, gradient if held is None else gradient + held, lines=lines)
+
+    def _arrivals_at_results(self, walk: RecordedWalk) -> dict[int, Any]:
+        """Return the gradients that a walk brought to results whose `.grad` changes otherwise too. Every `Value` has a
+        `.grad`, and in most results only one walk adds to it."""
+        arrived = {walk.key: walk.seed} | {step.receiver: step.after for step in walk.steps} if self._results else {}
+        numbers = {self.outline.ids[id(key)]: array_of(gradient) for key, gradient in arrived.items()}
+        return {node: gradient for node, gradient in numbers.items() if node in self._results}
 
     def _split(self, changes: list[Change], total: int) -> tuple[list[Change], list[Change]]:
         """Return the changes that came between the steps of a walk, and those after them."""
@@ -349,7 +370,8 @@ class Journal:
         """Add gradients that were changed without a notice."""
         for node in received:
             before, now = self._gradients.get(node), held.get(node)
-            if not _is_same_gradient(before, now):
+            is_zero = now is None and is_value(self.outline.keys[node]) and not before
+            if not is_zero and not _is_same_gradient(before, now):
                 self._add("clear" if now is None else "assign", "gradient", node, before, now)
 
 
@@ -363,7 +385,12 @@ def arrivals_at_leaves(steps: Iterable[AppliedRule]) -> Iterator[tuple[Any, Any]
 
 def is_of_values(walk: RecordedWalk) -> bool:
     """Return whether a walk goes through micrograd's values, which hold their own gradients."""
-    return hasattr(walk.key, "made_by")
+    return is_value(walk.key)
+
+
+def is_value(key: Any) -> bool:
+    """Return whether a key is one of micrograd's values. They say None of a gradient of 0."""
+    return hasattr(key, "made_by")
 
 
 def _changes_at_end(changes: list[Change]) -> Iterator[Change]:

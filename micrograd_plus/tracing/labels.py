@@ -9,8 +9,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from itertools import islice
-from types import CodeType, SimpleNamespace
+from itertools import count
+from types import CodeType, NoneType, SimpleNamespace
 from typing import Any, cast
 
 from ..core.backward import Part
@@ -20,15 +20,26 @@ from .recorder import Recorder
 from .sites import INSTALLED, LIBRARIES, USER
 from .values import param_text
 
-MOST_MEMBERS = 64
-"""How many members of a list, a dictionary or an object can have a label."""
 OF_NOTEBOOKS = ("In", "Out", "exit", "get_ipython", "quit")
 """Variables of every notebook."""
-MOST_VISITED, DEEPEST = 512, 3
-"""How many members of one variable are looked at, and how deeply these are nested."""
+MOST_VISITED, DEEPEST = 2048, 6
+"""How many members of one variable are looked at, and how deeply these are nested: `net.layers[0].neurons[2].w[1]`
+is a member of five wholes in each other."""
 KEY = re.compile(r"""(\[?)('[^'"\\\n]*'|"[^'"\\\n]*")\s*[\]:]""")
 """A text in brackets, or in front of a colon: the key of a dictionary."""
+PLAIN = (int, float, complex, str, bytes, NoneType)
+"""Kinds of values without members."""
 STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
+
+
+def stored_names(instruction: dis.Instruction) -> tuple[str, ...]:
+    """Return the variables that an instruction assigns. Those of Python 3.13 can assign two."""
+    names: Any = instruction.argval
+    if instruction.opname in STORES:
+        return (str(names),)
+    if instruction.opname == "STORE_FAST_STORE_FAST":
+        return tuple(names)
+    return (names[0],) if instruction.opname == "STORE_FAST_LOAD_FAST" else ()
 
 
 @lru_cache(maxsize=256)
@@ -38,10 +49,48 @@ def assigned_names(code: CodeType) -> dict[int, str]:
     start = 0
     for each in dis.get_instructions(code):
         if each.opname != "COPY":  # as in a = b = x * y
-            if each.opname in STORES and not str(each.argval).startswith(("_", ".")):
-                names |= dict.fromkeys(range(start, each.offset), str(each.argval))
+            stored = stored_names(each)
+            if stored and not stored[0].startswith(("_", ".")):
+                names |= dict.fromkeys(range(start, each.offset), stored[0])
             start = each.offset
     return names
+
+
+@lru_cache(maxsize=256)
+def unpacked_names(code: CodeType) -> dict[int, tuple[str, ...]]:
+    """Return the variables that the parts of each instruction's result are assigned to at once, by instruction: those
+    of `q, r = mg.linalg.qr(m)`."""
+    names: dict[int, tuple[str, ...]] = {}
+    start, unpacks, parts = 0, range(0), list[str]()
+    wanted = 0
+    for each in dis.get_instructions(code):
+        if wanted:
+            stored = stored_names(each)
+            parts += stored
+            wanted -= len(stored)
+            if not stored:
+                wanted = 0
+            elif wanted <= 0:
+                names |= dict.fromkeys(unpacks, tuple(parts))
+        if each.opname == "UNPACK_SEQUENCE":
+            wanted, parts, unpacks = each.arg or 0, [], range(start, each.offset + 1)
+            start = each.offset + 1
+        elif each.opname != "COPY":
+            start = each.offset
+    return names
+
+
+@lru_cache(maxsize=256)
+def returned_instructions(code: CodeType) -> frozenset[int]:
+    """Return the instructions whose result a function returns at once."""
+    found: set[int] = set()
+    start = 0
+    for each in dis.get_instructions(code):
+        if each.opname == "RETURN_VALUE":
+            found |= {*range(start, each.offset)}
+        if each.opname not in ("SWAP", "POP_TOP"):  # those leave a loop
+            start = each.offset
+    return frozenset(found)
 
 
 @lru_cache(maxsize=256)
@@ -54,9 +103,9 @@ def names_in_loops(code: CodeType) -> frozenset[str]:
             todo = 1
         elif todo and each.opname in ("UNPACK_SEQUENCE", "UNPACK_EX"):
             todo += (each.arg or 1) - 1 if each.opname == "UNPACK_SEQUENCE" else 1
-        elif todo and each.opname in STORES:
-            names.add(str(each.argval))
-            todo -= 1
+        elif todo and (stored := stored_names(each)):
+            names.update(stored)
+            todo = max(0, todo - len(stored))
         elif each.opname not in ("CACHE", "EXTENDED_ARG"):
             todo = 0
     return frozenset(names)
@@ -86,7 +135,9 @@ def _members(value: Any, keys: dict[str, str]) -> Iterable[tuple[str, Any]]:
     """Yield the members of a list, a tuple, a dictionary or an object of a class of the user's, each with what its
     program, which writes `keys` in its own quotes, writes behind the whole: `[0]`, `["W1"]`, `.w`."""
     if isinstance(value, (list, tuple)):
-        return ((f"[{index}]", each) for index, each in enumerate(cast("list[Any]", value)))
+        members = cast("list[Any]", value)
+        fields: tuple[str, ...] = getattr(members, "_fields", ())
+        return zip([f".{name}" for name in fields] or map("[{}]".format, count()), members, strict=False)
     if isinstance(value, dict):
         return ((f"[{_key_text(key, keys)}]", each) for key, each in cast("dict[Any, Any]", value).items())
     attributes: dict[str, Any] = getattr(value, "__dict__", {}) if _is_users_class(value.__class__) else {}
@@ -102,6 +153,9 @@ def _is_users_class(kind: type) -> bool:
 
 
 def _key_text(key: object, keys: dict[str, str]) -> str:
+    if isinstance(key, tuple):
+        several = cast("tuple[object, ...]", key)
+        return ", ".join(_key_text(each, keys) for each in several) if len(several) > 1 else repr(several)
     if not isinstance(key, str):
         return repr(key)
     return keys.get(key) or json.dumps(key, ensure_ascii=False)
@@ -144,19 +198,21 @@ class Namespace:
 
     def _add_members(self, name: str, value: Any, names: dict[int, str]) -> None:
         """Name the values and the modules in a list, a dictionary or an object."""
-        todo, visited, count = [(name, value, 0)], set[int](), 0
+        todo, visited, looked_at = [(name, value, 0)], set[int](), 0
         for path, whole, depth in todo:  # the list grows while it is read
-            if id(whole) in visited or len(todo) > MOST_VISITED:
+            if id(whole) in visited:
                 continue
             visited.add(id(whole))
-            for end, each in islice(_members(whole, self.keys), MOST_MEMBERS):
+            for end, each in _members(whole, self.keys):
+                looked_at += 1
+                if looked_at > MOST_VISITED:
+                    return
                 if _is_module(each):
                     self._add_module(path + end, each)
-                elif _is_value(each) and count < MOST_MEMBERS:
-                    count += 1
+                elif _is_value(each):
                     self.values[id(each)] = each
                     names.setdefault(id(each), path + end)
-                elif depth + 1 < DEEPEST:
+                elif depth + 1 < DEEPEST and not isinstance(each, PLAIN):
                     todo.append((path + end, each, depth + 1))
 
     @cached_property
@@ -283,6 +339,7 @@ class Labels:
         self.foreign: dict[int, str] = {}
         """What a call that a result was passed to calls it, by node, for results without a label."""
         self._assigned = {number: assigned_names(call.code) for number, call in self.calls.items() if call.runs_users}
+        self._returned_parts: dict[int, tuple[str, ...]] = {}
         self._returned = self._names_of_return_values()
         pairs = zip(outline.keys, outline.position_of_node, strict=True)
         self.labels = [self._label(node, key, position) for node, (key, position) in enumerate(pairs)]
@@ -318,6 +375,8 @@ class Labels:
             name = self._assigned_name(application.call, application.instruction)
             if name and not self.outline.is_followed_in_call(position):
                 return name
+        elif isinstance(key, Part) and (name := self._part_label(key, position)):
+            return name
         namespaces = self.names.chain(application.call)
         if name := next((each.of_nodes[id(key)] for each in namespaces if id(key) in each.of_nodes), None):
             return name
@@ -349,21 +408,43 @@ class Labels:
 
     def _names_of_return_values(self) -> dict[int, str]:
         """Return the names of the last applications of calls whose results are assigned at once, by position."""
-        last: dict[int, int] = {application.call: at for at, application in enumerate(self.applications)}
+        last = {each.call: (at, each.instruction) for at, each in enumerate(self.applications)}
         names: dict[int, str] = {}
         inner_first = [*reversed(self.calls)]
         inner_first.sort(key=lambda number: -self.calls[number].position)
         for number in inner_first:
             call = self.calls[number]
-            position, outer = last.get(number), self.calls.get(call.parent)
+            (position, instruction), outer = last.get(number, (None, -1)), self.calls.get(call.parent)
             if position is None or outer is None:
                 continue
-            last[call.parent] = max(position, last.get(call.parent, -1))
+            last[call.parent] = max((position, call.instruction), last.get(call.parent, (-1, -1)))
             name = call.code.co_name
             returns = call.scope is None and (name[0] != "<" or name == "<lambda>")
-            if returns and outer.runs_users and (name := self._assigned_name(call.parent, call.instruction)):
+            if not returns or not outer.runs_users:
+                continue
+            if call.runs_users and instruction not in returned_instructions(call.code):
+                continue
+            if parts := self._assigned_parts(call.parent, call.instruction):
+                self._returned_parts.setdefault(position, parts)
+            elif name := self._assigned_name(call.parent, call.instruction):
                 names.setdefault(position, name)
         return names
+
+    def _assigned_parts(self, number: int, instruction: int) -> tuple[str, ...]:
+        """Return the variables that a call assigns the parts of a result to: `q, r = mg.linalg.qr(m)`."""
+        call = self.calls.get(number)
+        return unpacked_names(call.code).get(instruction, ()) if call is not None and call.runs_users else ()
+
+    def _part_label(self, part: Part, position: int) -> str | None:
+        """Return the variable that one of several outputs is assigned to, or its place in one: `q`, `pair[0]`."""
+        application = self.applications[position]
+        parts, whole = self._returned_parts.get(position, ()), self._returned.get(position)
+        if not self.outline.is_followed_in_call(position):
+            parts = self._assigned_parts(application.call, application.instruction) or parts
+            whole = self._assigned_name(application.call, application.instruction) or whole
+        if part.index < len(parts):
+            return None if parts[part.index].startswith("_") else parts[part.index]
+        return f"{whole}[{part.index}]" if whole else None
 
 
 def output_name(part: Part) -> str:

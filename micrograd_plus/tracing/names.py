@@ -79,8 +79,9 @@ class NodeNames:
                     names.append(intern(f"{name} ({owner})") if owner else name)
                 else:
                     has_name = label or isinstance(key, Part) or (requires_grad(key) and not hasattr(key, "made_by"))
-                    value = None if has_name else self._constant_text(key)
-                    names.append(value or label or self._name_of_use(key))
+                    written = None if has_name else self._name_of_number(key)
+                    value = None if has_name or written else self._constant_text(key)
+                    names.append(written or value or label or self._name_of_use(key))
                 are_constants.append(value is not None)
             return BaseNames(names, number_repeats(names, are_constants))
 
@@ -99,6 +100,18 @@ class NodeNames:
         if name.isidentifier() and len(name) > 2:
             return name
         return _name_of_fill(array) or self._constant_text(key) or "leaf"
+
+    def _name_of_number(self, key: Any) -> str | None:
+        """Return the variable of a number that an operator of the program made one of micrograd's values of: `x` in
+        `w * x`, and `-y` in `score - y`, which adds the negative number."""
+        use = self.outline.first_use(key) if hasattr(key, "made_by") else None
+        call = None if use is None else self.history.calls.get(self.outline.applications[use.position].call)
+        if use is None or call is None or not call.runs_users:
+            return None
+        application = self.outline.applications[use.position]
+        source = source_at(call.code, call.frame.f_globals, application.instruction)
+        variables = ChainMap(call.frame.f_locals, call.frame.f_globals)
+        return None if source is None else source.number(application.op.name, variables)
 
     def _argument_expression(self, position: int, index: int, array: Any) -> str | None:
         """Return the expression of an input in the program, if the program wrote it in the call that applied the
@@ -179,20 +192,29 @@ class NodeNames:
         function = self.outline.applications[position].function
         if function is None:
             return True
+        if function.co_name in WALKS or function.co_name == "__iter__":  # the value of `zip(w, x)` has no entries
+            return False
         is_maker = kind_of(function) is ENGINE and not is_transform_code(function)
-        return is_maker and function.co_name not in WALKS and not self.outline.is_followed_in_call(position)
+        return is_maker and not self.outline.is_followed_in_call(position)
 
     @cached_property
     def _partial_results(self) -> set[int]:
-        """The positions of results that an application at the same instruction goes on with."""
+        """The positions of results that an application goes on with at the same instruction, and before its call comes
+        to another one: a loop comes back to an instruction with a value of the round before."""
         applications, positions = self.outline.applications, self.outline.positions
+        last: dict[int, tuple[int, int]] = {}
+        stretches: list[tuple[int, int]] = []
+        for position, application in enumerate(applications):
+            start, instruction = last.get(application.call, (position, application.instruction))
+            start = start if instruction == application.instruction else position
+            last[application.call] = start, application.instruction
+            stretches.append((application.call, start))
         return {
             source
             for position, keys in enumerate(self.outline.inputs_at)
             for key in keys
             if (source := positions.get(id(key))) is not None and source < position
-            and applications[source].call == applications[position].call
-            and applications[source].instruction == applications[position].instruction
+            and stretches[source] == stretches[position]
         }  # fmt: skip
 
     @cached_property

@@ -90,9 +90,11 @@ def _sentence(trace: TraceParts, kind: str, by: str | None, entries: list[Journa
     listed = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" * (len(names) > MOST_NAMES))
     how = f" by {by}" if subject == "the program" and kind in ("scale", "write") and by else ""
     numbers = ""
-    if len(entries) == 1 and kind != "clear" and (_is_number(entries[0].after) or _is_number(entries[0].before)):
-        before, after = map(value_text, (entries[0].before, entries[0].after))
-        numbers = f": from {before} to {after}" if entries[0].before is not None else f": to {after}"
+    if len(entries) == 1 and kind not in ("clear", "keep"):
+        first, last = entries[0].before, entries[0].after
+        if _is_number(first) or _is_number(last):
+            before = "" if first is None else f"from {value_text(first)} "
+            numbers = f": {before}to {value_text(last)}"
     return f"{subject} {ACTIONS[kind]} {listed}{how}{numbers}"
 
 

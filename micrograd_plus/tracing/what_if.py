@@ -126,7 +126,11 @@ class _Repetition:
         self.states: dict[tuple[int, int], dict[str, Any]] = {}
         self.entries: list[JournalEntry] = []
         self.held: dict[int, Any] = {}
-        """The gradients of leaves before the last walk."""
+        """The gradients of leaves and of results that keep theirs before the last walk."""
+        self.retained = {
+            entry.node for entry in trace.journal if entry.kind == "accumulate" and entry.node is not None
+            and trace.nodes[entry.node].kind != "leaf"
+        }
         self.uses_rate = False
         self.recorder = Recorder()
         self.returned = returned_walks(trace)
@@ -139,6 +143,8 @@ class _Repetition:
                 if entry.kind == "compute":
                     for node in entry.numbers:
                         self.live[node] = self._make(node)
+                        if node in self.retained:
+                            self.live[node].retain_grad()
                 elif entry.kind == "begin":
                     self._walk(entry.walk or 0, hooks.get(entry.walk or 0, []))
                 elif entry.kind in KINDS and entry.kind != "hook" and entry.node is not None:
@@ -217,7 +223,8 @@ class _Repetition:
         walk = self.trace.walks[number]
         if walk.direction == "forward" or walk.error is not None or walk.root is None:
             raise ValueError("what_if: only programs whose walks all go backward to their end can be repeated")
-        self.held = {leaf.node: _gradient(self.live[leaf.node]) for leaf in walk.leaves}
+        self.held = {node: _gradient(self.live[node]) for node in [*self.retained, *(leaf.node for leaf in walk.leaves)]
+                     if node in self.live}  # fmt: skip
         handles = [self.live[node].register_hook(_multiplication(factors)) for node, factors in hooks]
         root, seed = self.live[walk.root], array_of(walk.seed)
         if is_scalar(root):

@@ -9,7 +9,17 @@ import micrograd_plus as mg
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.timeline import load_film
 from micrograd_plus_viz.trace_input import normalize, trace_data
-from training_programs import Layers, Loop, Program, Scalars, differences, same, second_run_differences, states_of
+from training_programs import (
+    Layers,
+    Loop,
+    Program,
+    Scalars,
+    array,
+    differences,
+    same,
+    second_run_differences,
+    states_of,
+)
 
 from .harness import SAME
 
@@ -39,8 +49,22 @@ def run(case: int) -> str:
         warnings.simplefilter("ignore")
         trace, witness, nodes = record_program(case)
         found = differences(trace, witness, nodes) or page_differences(trace) or film_differences(trace)
-        found = found or second_run_differences(trace, make_program(case))
+        found = found or second_run_differences(trace, make_program(case)) or last_differences(trace)
     return SAME if not found else f"another state: {found[0]}"
+
+
+def last_differences(trace: Any) -> list[tuple[Any, ...]]:
+    """Return what the trace says of the last gradients of results that keep one, or after it is loaded again, that is
+    not so."""
+    found = []
+    for node, gradient in trace.gradients.items():
+        if trace.nodes[node].kind != "leaf":
+            held = array(getattr(trace.source.outline.keys[node], "grad", None))
+            if not same(gradient, held) and (gradient is not None or np.any(held)):
+                found.append(("last gradient", trace.nodes[node].title, gradient, held))
+    loaded = mg.load_trace(trace.to_json())
+    return found + [("loaded", *pair) for pair in zip(str(trace).split("\n"), str(loaded).split("\n"), strict=True)
+                    if pair[0] != pair[1]]  # fmt: skip
 
 
 def page_differences(trace: Any) -> list[tuple[Any, ...]]:

@@ -134,7 +134,8 @@ class Truth:
             return self.memory[key]
         each = self.trace.walks[walk]
         if done <= each.first:
-            held = dict(self.states[self.at["begin", walk]][1]) | {each.root: each.seed}
+            began = self.states[self.at["begin", walk]][1]  # a result begins empty, also if it keeps a gradient
+            held = {node: began[node] for node in began if self.keeps(node)} | {each.root: each.seed}
         else:
             step = self.trace.steps[done - 1]
             held = dict(self.gradients(walk, done - 1))
@@ -147,6 +148,10 @@ class Truth:
                     held[leaf.node] = self.returned.get((walk, leaf.node), ended.get(leaf.node))
         self.memory[key] = held
         return held
+
+    def keeps(self, node: int) -> bool:
+        """Return whether a node shows from one walk to the next what it holds."""
+        return self.trace.nodes[node].kind == "leaf" or self.trace.nodes[node].cut is not None
 
     def values(self, walk: int, done: int) -> list[dict[int, Any]]:
         """Return what leaves may have as values: what they had as the walk began, and behind it, as it ended."""
@@ -269,7 +274,9 @@ class Truth:
         """Return whether a step adds to what its receiver held before the walk."""
         steps = self.trace.steps[self.trace.walks[step.walk].first : step.index]
         began = self.states[self.at["begin", step.walk]][1].get(step.target)
-        is_added = began is not None and (step.walk, step.target) not in self.returned
+        is_zero = hasattr(self.trace.source.outline.keys[step.target], "made_by") and not began  # as if none were held
+        is_held = began is not None and not is_zero and self.keeps(step.target)
+        is_added = is_held and (step.walk, step.target) not in self.returned
         return is_added and not any(other.target == step.target for other in steps)
 
     def place_of(self) -> dict[int, int]:
@@ -547,7 +554,7 @@ def shows_gradient(node: Any, held: np.ndarray | None) -> bool:
         return False
     if line == "…":
         return held is not None
-    if line and line[0] == "±" and line.endswith(ROUNDING):
+    if line and re.match(r"[±−\d]|nan|inf", line):  # in a narrow node, without its word
         line = f"grad {line}"
     if not line or not re.match(r"grad |\|grad\| ", line):
         return held is None or (tile is not None and not line) or not node["lines"][1]

@@ -127,3 +127,43 @@ def test_the_name_of_an_open_group_stays_in_view():
                 moved += float(text[1]) > left + 8.1
                 assert float(text[1]) * scale + x0 >= 7.9, text[2]
     assert moved
+
+
+def event_box(view):
+    """Return the box of a view's event, and how much larger it is than its text."""
+    place = re.search(r'class="bubble" transform="([^"]*)"', view.event)[1]
+    left, top, grown = (float(each) for each in re.findall(r"-?[\d.]+", place))
+    ground = re.search(r'<rect class="ground"[^>]*>', view.event)[0]
+    wide, high = (float(re.search(f' {name}="([0-9.]+)"', ground)[1]) for name in ("width", "height"))
+    return stage_cover.Box(left, top, left + grown * wide, top + grown * high), grown
+
+
+@pytest.mark.parametrize(("width", "least"), [(1280, 1.3), (420, 1)])
+def test_numbers_of_an_event_are_as_large_as_those_of_a_small_drawing(width, least):
+    view = Stage(payload(normalize(PROGRAMS["hooks"]().to_dict())), stage_cover.SIZES[width]).show(3)
+    assert event_box(view)[1] >= least
+    assert view.event.count("tile digits upstream") == view.event.count("tile digits contribution") == 1
+
+
+def test_the_event_leaves_names_above_nodes_free():
+    trace = player_programs.transformer_layer()
+    stage = Stage(payload(normalize(trace.to_dict())), stage_cover.SIZES[420])
+    outside = 0
+    for k in (50, 51, 52):
+        view = stage.show(k)
+        x0, y0, scale = (float(each) for each in re.findall(r"-?[\d.]+", view.transform))
+        event, _ = event_box(view)
+        for x, y in re.findall(r'<text class="name outside" [^>]*x="([\d.]+)" y="([\d.]+)"',
+                               "".join(markup for _, markup in view.parts)):  # fmt: skip
+            outside += 1
+            name = stage_cover.Box(float(x) * scale + x0 - 20, float(y) * scale + y0 - 10, float(x) * scale + x0 + 20,
+                                   float(y) * scale + y0)  # fmt: skip
+            assert not event.overlaps(name)
+    assert outside
+
+
+def test_a_long_row_goes_on_below_on_a_large_screen():
+    stage = Stage(payload(normalize(lecture_programs.lstm(1).to_dict())), stage_cover.SIZES[1920])
+    grown = [event_box(view)[1] for view in map(stage.show, range(1, 8)) if view.event.count(">,<") >= 5]
+    assert grown
+    assert min(grown) > 1.4

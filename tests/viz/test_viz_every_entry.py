@@ -18,7 +18,7 @@ from micrograd_plus_viz.trace_input import normalize, trace_data
 from trials import harness, pages
 
 pytestmark = pytest.mark.browser
-CASES = [0, 17, 10_002, 10_009]
+CASES = [0, 17, 10_002, 10_003]
 """A program with hooks, a loop of several rounds, a network, and `Value`s of which one walk cannot begin."""
 
 

@@ -11,7 +11,7 @@ import micrograd_plus_viz as viz
 from benchmarks import lecture_programs
 from micrograd_plus import nn
 from micrograd_plus.engine import Value
-from micrograd_plus_viz import cells, formula_lines, products, timeline, trace_input
+from micrograd_plus_viz import cells, formula_lines, products, timeline, trace_input, words
 from micrograd_plus_viz.digits import number
 from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import text
@@ -286,6 +286,27 @@ def test_walks_over_one_graph_and_rounds_that_differ_make_no_film():
     assert timeline.load_film(twice) is timeline.load_film(growing) is None
 
 
+def test_a_node_has_its_name_in_every_round_or_that_of_each():
+    random = np.random.default_rng(0)
+    images = [mg.tensor(random.normal(size=2)) for _ in range(3)]
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+
+    def score(x, row):
+        return (w * x * row).sum()
+
+    with mg.record() as trace:
+        for k in range(3):
+            batch = mg.tensor(random.normal(size=2))
+            loss = score(batch, images[k])
+            w.grad = None
+            loss.backward()
+    rounds = timeline.load_film(trace)["film"]
+    titles = [[node["title"] for node in each.part["nodes"]] for each in rounds]
+    assert all("batch" in names and "x" not in names for names in titles)
+    assert [f"images[{k}]" in names for k, names in enumerate(titles)] == [True] * 3
+    assert [sum("images[" in name for name in names) for names in titles] == [1] * 3
+
+
 def test_rounds_that_swap_their_parameters_make_no_film():
     one, other, third = (mg.tensor(x, requires_grad=True) for x in (2.0, 3.0, 4.0))
     traces = []
@@ -359,6 +380,25 @@ def moments_of(trace, number=1):
     """Return the words and the sentences of a round's changes."""
     each = payload(timeline.load_film(trace))["film"]["moments"][number]
     return [(moment["word"], moment["say"]) for moment in each["before"] + each["after"]]
+
+
+def test_the_curve_of_a_loss_has_its_name_in_the_program():
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            error = x**4 - x
+            (slope,) = mg.autograd.grad(error, x, create_graph=True)
+            (curvature,) = mg.autograd.grad(slope, x)
+            x.data -= slope.item() / curvature.item()
+    films = [payload(timeline.load_film(each))["film"] for each in (trace, train(2)[0])]
+    assert [film["lossName"] for film in films] == ["error", "loss"]
+
+
+def test_sentences_of_steps_leave_to_moments_what_happened_after_them():
+    film = timeline.load_film(train(2)[0])
+    says = [words.sentences(each.part)[-1] for each in film["film"]]
+    assert all(say.endswith("the first gradient to arrive there.") for say in says), says
+    assert [moment.word for each in film["film"] for moment in each.after] == ["step", "step"]
 
 
 def test_changes_by_hand_have_their_lines_or_a_short_word():

@@ -130,6 +130,27 @@ def test_the_page_draws_cuts_with_their_reasons(open_player):
     assert "cut: no gradient flows back" in page.locator(".legend").inner_text()
 
 
+MARKS = """() => [...document.querySelector("#walk").shadowRoot.querySelectorAll(".drawing .cut-mark")].map((mark) => {
+  const { x, y, width, height } = mark.getBoundingClientRect();
+  return [x, y, x + width, y + height];
+})"""
+
+
+def test_cut_lines_that_end_at_one_arrow_share_a_mark(open_player):
+    x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    with mg.record() as trace:
+        a, b, c = x * w, x + w, x - w
+        with mg.no_grad():
+            target = mg.stack([a, b, c]).sum(axis=0) * (a * b)
+        ((a - target) * (b.detach() - a.detach())).sum().backward()
+    page = open_player(trace, details=False)
+    marks = page.evaluate(MARKS)
+    assert len(marks) == page.locator(".drawing .node.is-cut").count() == 4
+    for k, (left, top, right, bottom) in enumerate(marks):
+        for other in marks[:k]:
+            assert right < other[0] or other[2] < left or bottom < other[1] or other[3] < top
+
+
 def test_sentences_and_formulas_have_the_students_expressions(open_player):
     h, w = leaf([[1.0, 2.0]]), leaf([[1.0], [3.0]])
     with mg.record() as trace:

@@ -13,6 +13,7 @@ import micrograd_plus as mg
 from micrograd_plus.tracing.values import number_text
 from micrograd_plus_viz import cells, digits, formula, javascript, walks, words
 from micrograd_plus_viz.formula_functions import meaning_of
+from micrograd_plus_viz.static_files import text
 from micrograd_plus_viz.trace_input import normalize, trace_data
 
 
@@ -80,11 +81,36 @@ def test_a_scale_in_a_node_is_whole_or_left_out(line, forms):
     assert {line, ""} <= shown <= {line, "", *forms}
 
 
-def test_a_number_behind_an_operation_is_never_cut_nor_alone():
+@pytest.mark.parametrize(("names", "forms"), [
+    (["layers[0].weight", "layers[1].weight"], {"l\u2026[0].weight", "l\u2026[1].weight"}),
+    ([f"n.layers[{k}].neurons[0].w[0]" for k in (0, 1)], {"n.l\u2026[1].n\u2026[0].w[0]"}),
+    (["round 1 of 2 #1", "round 1 of 2 #2"], {"round 1 #1", "1 #2"}),
+    (["round 1 of 2 #1.MLP", "round 2 of 2 #1.MLP"], {"round 1 #1.MLP", "round 2 #1", "1 #1"}),
+])  # fmt: skip
+def test_the_place_in_a_list_and_the_round_are_never_left_out(names, forms):
     fit = "((...x) => JSON.stringify(fitText(...x)))"
-    shown = {javascript.call(fit, "multiply #239", 0, room, 12) for room in range(5, 160, 3)}
-    words = {"multiply", *("multiply"[:k] + "\u2026" for k in range(4, 8))}
-    assert {"multiply #239", "mult\u2026 #239", ""} <= shown <= {"multiply #239", "mult\u2026 #239", "", *words}
+    shown = [[javascript.call(fit, name, 0, room, 12) for name in names] for room in range(5, 240, 4)]
+    assert all(len({*texts}) == 2 or "" in texts for texts in shown)
+    assert {*names, *forms, ""} <= {text for texts in shown for text in texts}
+
+
+@pytest.mark.parametrize(("names", "forms"), [
+    (["multiply #239"], {"mult\u2026 #239", "mu\u2026 #239", "* #239"}),
+    (["take_along_axis #2"], {"take\u2026 #2", "ta\u2026 #2"}),
+    (["subtract (fast_b) #1", "subtract (fast_b) #2"], {"fast_b #1", "fast_b #2"}),
+    (["x @ w #1", "x @ w + b #1", "x @ w + b #2"], {"x\u2026w #1", "x @\u2026b #2"}),
+    (["b.detach() - a.detach() #1", "a.detach() - a.detach() #1"], {"b.detach() - a.det\u2026 #1"}),
+    (["mg.sin(x) #1", "x.sin() #1"], {"sin(x) #1", "x.si\u2026 #1"}),
+    (["0.1 * dw #2", "0.1 * db #2"], {"0.\u2026dw #2", "0.\u2026db #2"}),
+])  # fmt: skip
+def test_the_number_of_a_name_is_never_left_out_nor_alone(names, forms):
+    fit = "((...x) => JSON.stringify(fitText(...x)))"
+    shown = [[javascript.call(fit, name, 0, room, 12) for name in names] for room in range(5, 180, 3)]
+    for texts in shown:
+        written = [text for text in texts if text]
+        assert len({*written}) == len(written)
+        assert all(re.fullmatch(r".+ #\d+", text) for text in written)
+    assert {*names, *forms, ""} <= {text for texts in shown for text in texts}
 
 
 LINES = """((height) => {
@@ -578,3 +604,20 @@ def test_the_cards_have_the_signs_and_shapes_of_the_event(open_player):
     assert seen["mT.x"][1].startswith("upstreamᵀ")
     assert seen["softmax.x"][0] == ","
     assert "(20,) up to " in seen["multiply.a"][2], "complex numbers have a size and no sign"
+
+
+@pytest.mark.parametrize(("inside", "kind"), [
+    ("<mfrac><mi>x</mi><mn>2</mn></mfrac>", "tall"), ("<mtable><mtr><mtd><mn>1</mn></mtd></mtr></mtable>", "tall"),
+    ("<msup><mi>x</mi><mn>2</mn></msup>", None),
+])  # fmt: skip
+def test_brackets_are_as_high_as_the_fractions_and_matrices_in_them(page, inside, kind):
+    for opening, closing, square in (("(", ")", ""), ("[", "]", " square")):
+        row = f"<mrow><mo>{opening}</mo>{inside}<mo>{closing}</mo></mrow>"
+        shown = formula.with_symbols(f"<math><mi>f</mi><mo>=</mo>{row}</math>")
+        assert (f'<mrow class="{kind}{square}">' in shown) == (kind is not None)
+        page.set_content(f"<style>{text('player.css')}</style><div class=formula>{shown}</div>")
+        drawn = page.evaluate("""() => [...document.querySelectorAll(".tall")].map((row) =>
+            [row.firstChild, row.lastChild].every((sign) => getComputedStyle(sign).display === "none")
+            && getComputedStyle(row).borderLeftWidth)""")
+        assert len(drawn) == (kind is not None)
+        assert all(width and float(width[:-2]) >= 1 for width in drawn)

@@ -366,6 +366,17 @@ def test_formulas_to_choose_from_call_operands_as_the_graph_does():
     assert numbered > 20
 
 
+@pytest.mark.parametrize(("operation", "said"), [(lambda out: out**2, ""), (mg.tanh, ", loss is its result")])
+def test_the_note_of_a_formula_calls_the_result_as_the_formulas_do(operation, said):
+    x = leaf(0.7)
+    with mg.record() as trace:
+        out = mg.sin(x)
+        loss = operation(out)
+        loss.backward()
+    note = question(trace, 1, "formula").note
+    assert note == f"upstream is the gradient of the sending node{said}; other names are its inputs."
+
+
 def test_formulas_that_mean_the_same_are_no_choices():
     x, b = leaf(0.7), leaf(0.4)
     with mg.record() as trace:

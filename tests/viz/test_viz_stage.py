@@ -200,7 +200,7 @@ def test_nodes_of_a_step_have_their_names_in_any_case(open_player, page):
     open_player(lecture_programs.lstm(), details=False)
     page.locator(".slider").fill("3")
     named = page.locator(".drawing .node:is(.active, .accumulates) .name")
-    assert sorted(named.all_text_contents()) == ["h", "h * h"]
+    assert sorted(named.all_text_contents()) == ["h #12", "h * h"]
     assert page.locator(".drawing .name.outside").count() == 2, "they would have room inside"
 
 
@@ -274,6 +274,25 @@ def test_a_name_with_several_values_shows_the_latest(open_player):
         seen.append([page.locator(".variables div").filter(has_text=name).locator("dd").text_content()
                      for name in ("y", "z")])  # fmt: skip
     assert seen == [["4", "(2,) ±4"], ["8", "(2,) ±8"], ["16", "(2,) ±16"]]
+
+
+def test_variables_are_parts_of_tuples_and_whole_sums(open_player):
+    x = mg.tensor([3.0, 1.0], requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            parts = mg.unstack(x)
+            total = sum(part * part for part in parts)
+            total.backward()
+    page = open_player(trace, details=False)
+    page.keyboard.press("v")
+    seen = []
+    while not seen or seen[-1].get("total") != "10":
+        page.keyboard.press("ArrowRight")
+        rows = (page.locator(f".variables {part}").all_text_contents() for part in ("dt", "dd"))
+        seen.append(dict(zip(*rows, strict=True)))
+    assert {"x": "(2,) ±3", "parts[0]": "3", "parts[1]": "1"} in seen
+    assert all(values.keys() <= {"x", "parts[0]", "parts[1]", "total"} for values in seen)
+    assert [values["total"] for values in seen if "total" in values] == ["10"]
 
 
 def test_only_playing_is_in_sight_and_the_rest_behind_one_button(open_player, page):

@@ -25,6 +25,9 @@ SHORT = 18
 """A row with at most this many letters is never broken."""
 NARROW, BROAD = 32, 84
 """Letters that fit side by side on a phone, and on a page 780 pixels wide."""
+STRETCHED = {"(": "tall", "[": "tall square"}
+"""Classes of the rows between brackets that are drawn as high as what they hold."""
+HIGH = {"mfrac", "mtable"}
 ROWS = {"mrow", "mtd"}
 SCRIPTS = {"msup", "msub", "msubsup"}
 SCRIPT_SIZE = 0.7
@@ -84,10 +87,19 @@ def _element(outline: Outline, slots: Iterator[str]) -> ET.Element:
 
 def _write_lines(tree: ET.Element) -> str:
     """Return the paragraphs of an element, which is taken apart."""
+    _stretch_brackets(tree)
     if _width(tree) <= NARROW:
         return _paragraphs(tree, NARROW)
     narrow, broad = _paragraphs(deepcopy(tree), NARROW), _paragraphs(tree, BROAD)
     return broad if broad == narrow else f'<div class="broad">{broad}</div><div class="narrow">{narrow}</div>'
+
+
+def _stretch_brackets(tree: ET.Element) -> None:
+    """Mark the brackets around fractions and matrices, which the style sheet draws as high as these."""
+    for row in tree.iter("mrow"):
+        is_fence = len(row) > 2 and row[0].tag == row[-1].tag == "mo" and row[0].text in STRETCHED
+        if is_fence and not row.get("class") and any(part.tag in HIGH for part in row.iter()):
+            row.set("class", STRETCHED[row[0].text or ""])
 
 
 def _paragraphs(tree: ET.Element, room: int) -> str:

@@ -77,7 +77,7 @@ def _carry_out(
         if state is not None and is_leaf:
             state.at_end.append(entry)
         return
-    if state is not None and entry["of"] == "gradient":
+    if state is not None and is_leaf and entry["of"] == "gradient":
         state.ends[node] = entry["after"]
     if entry["kind"] != "return":
         (values if entry["of"] == "value" else gradients)[node] = entry["after"]

@@ -76,7 +76,7 @@ def _payload(
         "total": trace["total"],
         "alt": words.graph_alt(trace),
         "names": words.names(trace),
-        "called": words.program_names(trace),
+        "called": words.variables(trace),
         "terms": words.numbered_terms(trace),
         "labels": [[*label[:3], round(broad, 1)] for label, broad in zip(written, broadest, strict=True)],
         "nodes": [_node(node, page_place) for node in trace["nodes"]],

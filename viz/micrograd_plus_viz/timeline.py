@@ -40,6 +40,8 @@ MOST_CURVES = 40
 
 NUMBERED = re.compile(r">([^<>]+ #\d+)<")
 """The name of a node in a formula, with its number in the whole trace."""
+PLACE = re.compile(r"\[[^\]]*\]|\d+")
+"""A place in a label: `[0]`, or a number."""
 
 Path = tuple[int | str, ...]
 
@@ -223,32 +225,63 @@ def _shown_rounds(count: int) -> set[int]:
 def _rounds(
     trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]], shown: set[int]
 ) -> Iterator[Round]:
-    """Yield the rounds to be shown. The nodes of all are numbered and named as in the first."""
-    names = _names_in_round(trace, orders[0])
-    formulas = _Formulas(trace, names)
+    """Yield the rounds to be shown. The nodes of all are numbered as in the first."""
+    names = _NamesInRounds(trace, orders)
+    formulas = _Formulas(trace)
     between = _Between(trace, ranges, orders, names)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
         since = between.state(number)
         now = between.follow(number)
         if number not in shown:
             continue
-        part = formulas.rename(part_in_order(trace, start, stop, order, names, since), order)
+        part = formulas.rename(part_in_order(trace, start, stop, order, names.titles(order), since), order)
+        for node, label in zip(part["nodes"], names.labels(order), strict=True):
+            node["label"] = label
+        part["has_moments"] = True
         part["gradients"] = [{"node": node, "value": value} for node, value in now.ends.items() if value is not None]
         yield Round(number, part, now.before, now.forward, now.early, now.after, now.begins, now.entries,
                     final_labels_and_widths(part))  # fmt: skip
 
 
-def _names_in_round(trace: Trace, order: list[int]) -> list[str]:
-    """Return unique names for the nodes of one round."""
-    given = words.names(trace)
-    plain = [re.sub(r" #\d+$", "", given[node]) for node in order]
-    counts, seen = Counter(plain), Counter[str]()
-    names = []
-    for name, node in zip(plain, order, strict=True):
-        seen[name] += 1
-        is_constant = words.is_constant(trace, trace["nodes"][node])
-        names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
-    return names
+class _NamesInRounds:
+    """The names of the nodes of each round: the same in all, except where the program has another name in each.
+
+    What a variable holds has a name as long as it holds it. So the program's name of a batch is known in the last round
+    only, and holds for the batches of all rounds. A part of an array can have another place in each: `xs[0]`, `xs[1]`.
+    """
+
+    def __init__(self, trace: Trace, orders: list[list[int]]):
+        self.trace, self.given = trace, words.names(trace)
+        self.shared = [self._name_giver(nodes) for nodes in zip(*orders, strict=True)]
+        named = [node for node in self.shared if node is not None]
+        self.numbered = self._number(named) if len(named) == len(self.shared) else None
+
+    def _name_giver(self, nodes: tuple[int, ...]) -> int | None:
+        """Return the node whose name those of all rounds have; None if each has its own."""
+        of_labels = {label: node for node in nodes if (label := self.trace["nodes"][node]["label"])}
+        differ_in_place = len(of_labels) > 1 and len({PLACE.sub("", label) for label in of_labels}) == 1
+        return None if differ_in_place else [nodes[0], *of_labels.values()][-1]
+
+    def titles(self, order: list[int]) -> list[str]:
+        """Return unique names for the nodes of a round."""
+        return self.numbered or self._number(self._name_givers(order))
+
+    def labels(self, order: list[int]) -> list[str | None]:
+        """Return the program's names for the values of a round."""
+        return [self.trace["nodes"][node]["label"] for node in self._name_givers(order)]
+
+    def _name_givers(self, order: list[int]) -> list[int]:
+        return [own if node is None else node for node, own in zip(self.shared, order, strict=True)]
+
+    def _number(self, nodes: list[int]) -> list[str]:
+        plain = [re.sub(r" #\d+$", "", self.given[node]) for node in nodes]
+        counts, seen = Counter(plain), Counter[str]()
+        names = []
+        for name, node in zip(plain, nodes, strict=True):
+            seen[name] += 1
+            is_constant = words.is_constant(self.trace, self.trace["nodes"][node])
+            names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
+        return names
 
 
 class _Formulas:
@@ -257,15 +290,15 @@ class _Formulas:
     Rounds share a formula that differs only in those numbers.
     """
 
-    def __init__(self, trace: Trace, names: list[str]):
-        self.trace, self.names = trace, names
+    def __init__(self, trace: Trace):
+        self.trace = trace
         self.given = [escape(name) for name in words.names(trace)]
         self.formulas: list[Trace] = []
         self._places: dict[str, int] = {}
 
     def rename(self, part: Trace, order: list[int]) -> Trace:
         """Return a round, whose nodes were in `order` in the trace, with its formulas in the names of the round."""
-        names = {self.given[node]: escape(name) for node, name in zip(order, self.names, strict=True)}
+        names = {self.given[node]: escape(each["title"]) for node, each in zip(order, part["nodes"], strict=True)}
         steps = [step | {"formula": self._place(step["formula"], names)} for step in part["steps"]]
         return part | {"steps": steps, "formulas": self.formulas}
 
@@ -296,7 +329,7 @@ class _Between:
     """What the program did between the walks of rounds, read from the journal once."""
 
     def __init__(
-        self, trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]], round_names: list[str]
+        self, trace: Trace, ranges: list[tuple[int, int]], orders: list[list[int]], round_names: _NamesInRounds
     ) -> None:
         self.trace, self.orders, self.round_names = trace, orders, round_names
         walks = [walk["first"] for walk in trace["walks"]]
@@ -380,7 +413,7 @@ class _Between:
         moments: list[Moment] = []
         forward: int | None = None
         alike: list[Trace] = []
-        names = ChainMap({node: self.round_names[at] for node, at in place.items()}, self.names)
+        names = ChainMap(dict(zip(place, self.round_names.titles([*place]), strict=True)), self.names)
 
         def finish() -> None:
             brief, differ = partial(words.in_brief, self.trace), partial(words.values_differ, self.trace)
@@ -479,7 +512,7 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
         "columns": [[[*path], column] for path, column in columns(payloads)],
         "moments": moments,
         "curves": _curves(trace, rounds),
-        "loss": [_size(trace, _root_value(each.part)) for each in rounds],
+        "loss": [_size(trace, _root_value(each.part)) for each in rounds], "lossName": _root_name(rounds[0].part),
         "otherLoss": [_size(other, _root_value(each.part)) for each in other["film"]] if other else None,
         "rounds": [each.number for each in rounds],
         "count": trace["film_rounds"],
@@ -618,6 +651,12 @@ def _curves(trace: Trace, rounds: list[Round]) -> list[tuple[str, list[float | N
         name = part["nodes"][leaf]["title"]
         found.append((name if is_number else f"|{name}|", sizes))
     return found
+
+
+def _root_name(part: Trace) -> str:
+    """Return the program's name for the result at which the first walk of a round begins."""
+    root = part["walk"]["root"]
+    return part["nodes"][root]["label"] or "loss" if root is not None else "loss"
 
 
 def _root_value(part: Trace) -> int | None:

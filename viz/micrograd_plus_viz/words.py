@@ -18,6 +18,11 @@ MOST_SOURCES = 4
 """How many outputs a sentence names; of more it names two."""
 
 
+VARIABLE, PART = re.compile(r"[^.\[]+"), re.compile(r"\w+\[\d+\]")
+TOTAL = re.compile(r"(?:sum|(?:functools\.)?reduce|(?:math\.)?prod)\(")
+"""A call of Python's that makes a value of several operations."""
+
+
 def single_line(text: str) -> str:
     """Return a text on one line, without the control characters that SVG and HTML forbid."""
     printable = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
@@ -61,6 +66,25 @@ def is_constant(trace: Trace, node: Trace) -> bool:
 def program_names(trace: Trace) -> list[str | None]:
     """Return the name that the program gives to each node's value, or None."""
     return [node["label"] and single_line(node["label"]) for node in trace["nodes"]]
+
+
+def variables(trace: Trace) -> list[str | None]:
+    """Return the variable of the program that each node's value is, or None.
+
+    A tuple has no value: its parts are variables. A sum is one once it is whole, not after each addition.
+    """
+    called, nodes = program_names(trace), trace["nodes"]
+    for node in nodes:
+        name = called[node["id"]] or ""
+        is_part = node["kind"] == "output" and PART.fullmatch(name)
+        if node["value"] is None or not (is_part or VARIABLE.fullmatch(name)):
+            called[node["id"]] = None
+    for start, end, _ in edges(trace):
+        site = nodes[start]["site"]
+        is_same = called[start] and called[start] == called[end] and site and site == nodes[end]["site"]
+        if is_same and TOTAL.match(site["text"] or "", site["column"] or 0):
+            called[start] = None
+    return called
 
 
 def program_terms(trace: Trace) -> list[str | None]:
@@ -327,7 +351,7 @@ def _changes_around_steps(trace: Trace, node_names: list[str]) -> dict[int, str]
         whole = trace["walks"][of]["first"] + trace["walks"][of]["steps"] if trace["walks"] else 0
         if of_walk and steps[of_walk[-1]]["index"] + 1 == whole:
             tell(of_walk[-1], "At the end of the walk,", state.at_end)
-    if steps and trace["first"] + len(steps) == trace["total"]:
+    if steps and trace["first"] + len(steps) == trace["total"] and not trace.get("has_moments"):
         tell(len(steps) - 1, "Afterwards,", journal.last_changes(trace))
     return around
 
@@ -386,7 +410,8 @@ def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
     """Return the names of inputs, as the program or the graph has them, for symbols of a step's formula.
 
     These are the symbols that the formula spells as the rule does, and those whose names the graph numbers. An input
-    has its name in the graph if the rule has only a letter for it; the name of a constant is its number.
+    has its name in the graph if it is a leaf, or if the rule has only a letter for it; the name of a constant is its
+    number.
     """
     shown = {name: unescape(text) for name, text in re.findall(r'data-name="([^"]+)"[^>]*>([^<]+)', formula)}
     terms, node_names, known = numbered_terms(trace), names(trace), program_names(trace)
@@ -395,7 +420,8 @@ def names_of_symbols(trace: Trace, step: Trace, formula: str) -> dict[str, str]:
         constant = _constant(trace, trace["nodes"][start])
         if term := terms[start] or constant:
             return f"({term})" if constant and term.startswith(MINUS) else term
-        return name if len(name) > 2 and name not in known else node_names[start]
+        is_leaf = trace["nodes"][start]["kind"] == "leaf"
+        return name if len(name) > 2 and name not in known and not is_leaf else node_names[start]
 
     inputs = [*((start, name) for start, end, name in edges(trace) if end == step["node"]), (step["node"], "out")]
     return {

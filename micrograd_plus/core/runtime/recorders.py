@@ -75,7 +75,7 @@ class Recorder:
         `subject` begins, and later ends with a result that has a graph), "gradient" (the `.grad` of the leaf's node
         `subject` is set; by the function `by`, if not by its setter), "read" (its `.grad` is the variable `after`) or
         "hook" (the hook `by` changed the gradient of a node). For three kinds `subject` is a list, each part with what
-        it had before and has after: "accumulate" (leaves' nodes, whose `.grad` a walk has added to), "gradients"
+        it had before and has after: "accumulate" (nodes whose `.grad` a walk has added to), "gradients"
         (nodes, whose `.grad` one call has set), and "update" (parameters that the optimiser `by` has replaced in the
         group `before`).
         """

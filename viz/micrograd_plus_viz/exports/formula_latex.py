@@ -68,7 +68,7 @@ def _set(part: ET.Element, names: Names) -> str:
     """Return one element in LaTeX."""
     if part.get("class") == "overlined":
         return rf"\overline{{{_row(list(part), names)}}}"
-    if part.get("class") == "tall":
+    if part.get("class", "").startswith("tall"):
         return _tall(part, names)
     if part.tag in ("mi", "mn", "mtext"):
         return _token(part, names)
@@ -134,11 +134,10 @@ def _structure(part: ET.Element, names: Names) -> str:
 
 def _tall(part: ET.Element, names: Names) -> str:
     """Return built-up content between brackets of the same height."""
-    inside = _row([child for child in part if child.tag != "mo"], names)
-    signs = [child.text or "." for child in part if child.tag == "mo"]
     if part.find("mtable[@class='cases']") is not None:
-        return inside
-    opening, closing = [SIGNS.get(sign, sign) for sign in [*signs, "(", ")"][:2]] if len(signs) > 1 else ("(", ")")
+        return _row(list(part)[1:], names)
+    inside = _row(list(part)[1:-1], names)
+    opening, closing = (SIGNS.get(part[at].text or "", part[at].text or ".") for at in (0, -1))
     return rf"\left{opening} {inside} \right{closing}"
 
 

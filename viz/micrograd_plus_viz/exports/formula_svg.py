@@ -80,7 +80,7 @@ def _set(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
     build = _BUILT.get(element.tag)
     if element.get("class") == "overlined":
         return _overline(element, size, names)
-    if element.get("class") == "tall":
+    if element.get("class", "").startswith("tall"):
         return _tall(element, size, names)
     return build(element, size, names) if build else _row(list(element), size, names)
 
@@ -201,13 +201,13 @@ def _overline(element: ET.Element, size: float, names: Mapping[str, str]) -> Box
 
 def _tall(element: ET.Element, size: float, names: Mapping[str, str]) -> Box:
     """Lay out built-up content between brackets of the same height."""
-    inside = _row([part for part in element if part.tag != "mo"], size, names)
     both = element.find("mtable[@class='cases']") is None
-    return _between(inside, size, both)
+    inside = _row(list(element)[1 : -1 if both else None], size, names)
+    return _between(inside, size, both, is_square="square" in element.get("class", ""))
 
 
-def _between(inside: Box, size: float, both: bool = True) -> Box:
-    """Return a box between round brackets of its height; a list of cases has only the left one."""
+def _between(inside: Box, size: float, both: bool = True, *, is_square: bool = False) -> Box:
+    """Return a box between brackets of its height; a list of cases has only the left one."""
     edge, outside = 0.3 * size, 0.12 * size
     box = Box(0, 0, 0)
     box.put(inside, edge + outside)
@@ -215,6 +215,8 @@ def _between(inside: Box, size: float, both: bool = True) -> Box:
     up, high, bend = inside.up + 0.05 * size, inside.up + inside.down + 0.1 * size, 0.22 * size
     left = f"q{-bend:.1f},0 {-bend:.1f},{bend:.1f}v{high - 2 * bend:.1f}q0,{bend:.1f} {bend:.1f},{bend:.1f}"
     right = f"q{bend:.1f},0 {bend:.1f},{bend:.1f}v{high - 2 * bend:.1f}q0,{bend:.1f} {-bend:.1f},{bend:.1f}"
+    if is_square:
+        left, right = (f"h{-side:.1f}v{high:.1f}h{side:.1f}" for side in (bend, -bend))
     box.marks.append((edge * 0.85 + outside, -up, lambda x, y: _line(f"M{x:.1f},{y:.1f}{left}", size)))
     if both:
         at = box.width - edge * 0.85 - outside

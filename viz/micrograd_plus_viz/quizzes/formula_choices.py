@@ -75,8 +75,10 @@ def formula_choices(trace: Trace, step: Trace, rng: Random) -> Choices | None:
     rng.shuffle(shown)
     right = next(k for k, (each, _) in enumerate(shown) if each is tree)
     hints = {k: text for k, (_, text) in enumerate(shown) if k != right}
-    note = "upstream is the gradient of the sending node, out is its result; other letters are its inputs."
     trees = [each for each, _ in shown]
+    has_result = any(each.get("data-name") == "out" for tree in trees for each in tree.iter())
+    result = f", {names['out']} is its result" if has_result else ""
+    note = f"upstream is the gradient of the sending node{result}; other names are its inputs."
     return Choices(right, trees, [(lines(deepcopy(each)), text_of(each)) for each in trees], hints, note)
 
 

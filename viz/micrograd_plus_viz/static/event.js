@@ -10,6 +10,8 @@ const SMALLEST_SIZES = ["small", "bare"];
 // The cost of a place that covers nothing but is far away, and how much less a smaller event must cost.
 const NOTHING_COVERED = 80;
 const WORTH_SMALLER = 40;
+// How much larger numbers are than text; arrays are where the drawing is.
+const LARGER = 1.35;
 const MOST_PIECES = 100;
 // When the parts of an event move, from 0 to 1.
 const TIMES = { arrive: [0, 0.24], others: [0.16, 0.38], product: [0.36, 0.54], fall: [0.52, 0.7], before: [0.6, 0.72],
@@ -120,28 +122,30 @@ function makeEvent(data, graph) {
     for (let k = 0; k <= EVENT_SIZES.length; k += 1) {
       const isLast = k === EVENT_SIZES.length;
       const size = EVENT_SIZES[k] ?? smallestSize(step, rows);
-      const { laid, unlike, widths, heights, width, height } = layIn(size, step, rows);
-      const fits = (times) => width * times < 0.62 * room[0] && (height - (unlike ? SCALE_HIGH : 0)) * times
-        < 0.55 * room[1];
-      const numbers = laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
-      const wanted = growthIn(room) * (numbers ? 1.35 : 1);
-      for (const scale of new Set([wanted, 1])) {
-        if (!fits(scale) && (scale > 1 || !isLast)) continue;
+      const whole = layIn(size, step, rows);
+      const most = graph.camera.isNarrow() ? room[0] - 8 : 0.62 * room[0];
+      const numbers = whole.laid.flat().every((part) => part.tile?.kind !== "map" && part.tile?.kind !== "digits");
+      const wanted = numbers ? LARGER * growthIn(room)
+        : Math.max(1, Math.min(LARGER, graph.camera.view.scale / growthIn(room))) * growthIn(room);
+      for (const scale of new Set([wanted, growthIn(room), 1])) {
+        // On a large screen, long rows go on below rather than be small.
+        const isLong = scale > 1 && scale === growthIn(room) && whole.width * scale >= most;
+        const form = isLong ? layIn(size, step, rows, most / scale) : whole;
+        const { unlike, width, height } = form;
+        const fits = width * scale < most && (height - (unlike ? SCALE_HIGH : 0)) * scale < 0.55 * room[1];
+        if (!fits && (scale > 1 || !isLast)) continue;
         const place = findPlace([width * scale, height * scale], room, stage, ground);
-        if (!best || place.cost < best.place.cost - WORTH_SMALLER) {
-          best = { laid, widths, heights, width, height, scale, place };
-        }
+        if (!best || place.cost < best.place.cost - WORTH_SMALLER) best = { ...form, scale, place };
         if (best.place.cost < NOTHING_COVERED) return best;
       }
     }
     return best;
   }
 
-  function layIn(size, of, rows = rowsOf(data, of)) {
-    const [room] = graph.camera.room();
+  function layIn(size, of, rows = rowsOf(data, of), most = graph.camera.room()[0]) {
     const shared = largestOf(...rows.flat().filter(({ of }) => of).map(({ place: at }) => valueAt(data, at)));
     const laid = rows.flatMap((row, r) => cutRow(row.map((part) => ({ ...layPart(part, size, shared), row: r })),
-      room - 2 * BUBBLE.pad - 16));
+      most - 2 * BUBBLE.pad - 16));
     const maps = laid.flat().filter(({ of, tile }) => of && tile.kind === "map");
     const unlike = maps.some(({ tile }) => tile.largest !== shared);
     if (unlike) laid.push([layScale(maps, shared, of.back)]);
@@ -199,12 +203,14 @@ function makeEvent(data, graph) {
   }
 
   // What is on the stage, as edges of boxes: the nodes in view, those of the step, names of groups, the gradient's way.
-  function onStage(ends, [wide, high]) {
+  function onStage(items, [wide, high]) {
+    const ends = items.map(({ box }) => box);
     const isSeen = ([left, top, right, bottom]) => right > 0 && bottom > 0 && left < wide && top < high;
     const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
     return { headings: graph.headings().map(seen).filter(isSeen), nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
-      ends: ends.map(seen), badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
+      ends: ends.map(seen), names: items.flatMap(({ outside }) => (outside ? [seen(outside)] : [])),
+      badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
       overview: overview && edgesOfBox(overview) };
   }
 
@@ -213,7 +219,7 @@ function makeEvent(data, graph) {
     const room = graph.camera.room();
     if (!step || !room[0]) { layer.replaceChildren(); graph.camera.giveWay(null); return; }
     const ends = [step.from, step.to].map((i) => graph.itemOf(step, i));
-    const stage = onStage(ends.map(({ box }) => box), room);
+    const stage = onStage(ends, room);
     const { laid, widths, heights, width, height, scale, place } = layRows(rowsOf(data, step), room, stage);
     graph.camera.giveWay(place.event);
     const origin = [place.left, place.top];

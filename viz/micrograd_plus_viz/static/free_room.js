@@ -133,14 +133,14 @@ function leaderBetween(lines, boxes) {
 }
 
 // What is on the stage: the edges of the nodes, of sender and receiver, points of the gradient's way, the overview.
-function groundOf({ nodes, ends, headings, badge, way, overview }, room, nameHeight) {
+function groundOf({ nodes, ends, names, headings, badge, way, overview }, room, nameHeight) {
   const ground = makeGround(room);
   for (const box of headings) ground.add(box, COST.name);
   for (const box of nodes) {
     ground.add(box, COST.node);
     ground.add([box[0], box[1], box[2], Math.min(box[3], box[1] + nameHeight)], COST.name);
   }
-  for (const box of badge ? [...ends, badge] : ends) ground.add(box, COST.end);
+  for (const box of [...ends, ...names, ...badge ? [badge] : []]) ground.add(box, COST.end);
   for (const [x, y] of way) ground.add([x, y, x + 1, y + 1], COST.way);
   if (overview) ground.add(overview, COST.overview);
   ground.sum();

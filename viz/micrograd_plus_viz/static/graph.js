@@ -174,6 +174,7 @@ function drawGraph(data, act, details) {
   function drawAll(opened) {
     const elements = opened.map((part) => drawFrame(items.get(part)));
     for (const link of links) elements.push(drawLink(data, link));
+    markCuts(links);
     lit = svgElement("g", { class: "lit-way", "aria-hidden": "true" });
     norms = svgElement("g", { class: "norms", "aria-hidden": "true" });
     elements.push(lit, norms);
@@ -271,6 +272,7 @@ function drawGraph(data, act, details) {
     const { tiles: tileSize } = DETAILS[item.detail];
     const { tiles } = item.form;
     const place = data.nodes[i].value;
+    item.lines[0] = data.names[i];
     const font = digitFont(view.scale);
     const isRescaled = item.shownFont !== font;
     item.shownFont = font;

@@ -33,24 +33,43 @@ function drawLink(data, link) {
   link.element = svgElement("g", { id: `e${link.edges[0]}`, class: faint ? "edge faint" : "edge" });
   link.path = svgElement("path", { d: link.curve });
   link.element.append(link.path, svgElement("path", { class: "head", d: arrow(link.head, 0.38) }));
-  const cut = ends.find(([from, to]) => to.cut && from.requires_grad)?.[1];
-  if (cut) link.element.append(cutMark(link.curve, cut));
+  link.isFaint = faint;
+  link.cut = ends.find(([from, to]) => to.cut && from.requires_grad)?.[1];
   link.hasNorm = [link.a, link.b].some((part) => part[0] === "g");
   return link.element;
 }
 
-const BEFORE_ARROW = 10;
+const BETWEEN_MARKS = 14;
 
 // Why no gradient goes through a node, in words.
 const flowText = ({ cut, dead }) => (cut ? `${cut}: no gradient flows back` : dead ? "no gradient flows here" : "");
 
-// Two strokes across a line before its arrow, where no gradient passes.
-function cutMark(curve, node) {
-  const { length, at } = alongCurve(curve);
-  const part = Math.max(0.5, 1 - BEFORE_ARROW / length);
-  const [x, y] = at(part);
-  const [[fromX, fromY], [toX, toY]] = [at(part - 2 / length), at(part + 2 / length)];
-  const turn = Math.atan2(toY - fromY, toX - fromX) * 180 / Math.PI;
+// Marks where no gradient passes. Lines that end at one arrow share one mark, unless a gradient passes along another
+// line there.
+function markCuts(links) {
+  const atArrows = new Map();
+  for (const link of links) {
+    const key = String(link.head.slice(0, 2));
+    atArrows.set(key, [...atArrows.get(key) ?? [], link]);
+  }
+  for (const ending of atArrows.values()) {
+    const cuts = ending.filter(({ cut }) => cut);
+    if (cuts.length && ending.every(({ cut, isFaint }) => cut || isFaint)) {
+      const { element, cut, head: [x, y, footX, footY] } = cuts[0];
+      element.append(cutMark(cut, [2 * footX - x, 2 * footY - y], [x, y]));
+    } else {
+      cuts.forEach(({ element, cut, curve }, k) => {
+        const { length, at } = alongCurve(curve);
+        const part = Math.max(0.5, 1 - (k + 2) * BETWEEN_MARKS / length);
+        element.append(cutMark(cut, at(part), at(part + 2 / length)));
+      });
+    }
+  }
+}
+
+// Two strokes across a line at a place, on the way to another one.
+function cutMark(node, [x, y], [toX, toY]) {
+  const turn = Math.atan2(toY - y, toX - x) * 180 / Math.PI;
   const mark = svgElement("path", { class: "cut-mark", d: "M-4,6L0,-6M0,6L4,-6",
     transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${turn.toFixed(0)})` });
   mark.dataset.tip = flowText(node);

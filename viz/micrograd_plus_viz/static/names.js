@@ -2,8 +2,14 @@
 
 const SMALLEST_TEXT = 11.02;
 const FEWEST_LETTERS = 4;
-// An operation with its number, which is never cut.
-const COUNTED = /^(\w+) (#\d+)$/;
+// A name and its number in the graph, which is never left out: others have the same name.
+const COUNTED = /^(.+?)( #\d+)?$/;
+// A path with a place in a list, which is never left out: `layers[0].weight` and `layers[1].weight` have the same end.
+const IN_LIST = /^[^\s(]+\]\./;
+const ROUNDS = /^((?:rounds?|nodes) [\d\u2013]+) of \d+( #\d+)?(\..+)?$/;
+// The module of an expression's first call, which a short form leaves out. `x.sum()` is no such call.
+const MODULE = /^(?:mg|nn|np|F|functional|micrograd_plus)\.(?=\w+\()/;
+const OPERATORS = { add: "+", subtract: "-", multiply: "*", divide: "/", power: "**", matmul: "@", negative: "-" };
 
 // The width of a text: names are bold.
 const ruler = document.createElement("canvas").getContext("2d");
@@ -40,17 +46,32 @@ function formsOf(line, k, inOwn = false) {
     return [line, short, ...short.endsWith("\u2248 0") ? [short.replace(/^\w+ /, "")] : [],
       ...line[0] !== "(" && line.includes(", ") ? [line.replace(/, .*/, " \u2026")] : []];
   }
-  const [, rounds, within] = /^((?:rounds?|nodes) [\d\u2013]+) of \d+(\..+)?$/.exec(line) ?? [];
-  if (rounds) return [line, ...within ? [`${rounds}${within}`] : [], rounds, rounds.split(" ")[1]];
-  const [, word, count] = COUNTED.exec(line) ?? [];
-  if (word) return [line, ...word.length > 6 ? [`${word.slice(0, FEWEST_LETTERS)}\u2026 ${count}`] : []];
-  const given = /^([\w.]+) \(([^()]+)\)( #\d+)?$/.exec(line);
-  // An expression of the program, without the module of its first call.
-  if (!given && /[()]| [^#]/.test(line)) return [...new Set([line, line.replace(/^\w+\.(?=\w+\()/, "")])];
-  if (given && inOwn) return [line, given[1] + (given[3] ?? ""), given[1]];
-  const parts = (given ? given[2] : line).split(".");
-  const ends = parts.map((part, k) => (k && /^[^\d]/.test(part) ? `\u2026${parts.slice(k).join(".")}` : null));
-  return [line, ...given ? [given[2]] : [], ...ends.filter(Boolean), ...given && parts.length < 2 ? [given[1]] : []];
+  const [, rounds, repeat = "", within] = ROUNDS.exec(line) ?? [];
+  if (rounds) {
+    const forms = within ? [rounds + repeat + within] : [];
+    return [line, ...forms, rounds + repeat, rounds.split(" ")[1] + repeat];
+  }
+  const [, body, count = ""] = COUNTED.exec(line) ?? [null, line];
+  return formsOfName(body, inOwn, count).map((form) => form + count);
+}
+
+function formsOfName(name, inOwn, count) {
+  const given = /^([\w.]+) \(([^()]+)\)$/.exec(name);
+  if (!given && /[()\s]/.test(name)) return [...new Set([name, name.replace(MODULE, "")])];
+  if (given && inOwn) return [name, given[1]];
+  if (!given && count && !name.includes(".")) return [name, ...shortWords(name)];
+  const path = given ? given[2] : name;
+  const parts = path.split(".");
+  const ends = parts.map((part, k) => (k && /^[^\d]/.test(part) && !parts.slice(0, k).some((before) =>
+    before.includes("[")) ? `\u2026${parts.slice(k).join(".")}` : null));
+  if (IN_LIST.test(path)) ends.push(path.replace(/\b(\w)\w+\[/g, "$1\u2026["));
+  return [name, ...given ? [given[2]] : [], ...ends.filter(Boolean), ...given && parts.length < 2 ? [given[1]] : []];
+}
+
+// A numbered word with fewer letters, or an operation as the program writes it.
+function shortWords(word) {
+  const cut = word.length > 6 ? [FEWEST_LETTERS, 2].map((kept) => `${word.slice(0, kept)}\u2026`) : [];
+  return [...cut, ...OPERATORS[word] ? [OPERATORS[word]] : []];
 }
 
 const isNumber = (line) => /^\u2212?\d[\d.e\u2212\u2248 +i]*$/.test(line);
@@ -66,15 +87,18 @@ function fitText(line, k, breadth, font, inOwn) {
   if (isNumber(line.replace(/^\|?(grad|tangent)\|? \u00b1?/, ""))) {
     return breadthOf("\u2026", k, font) <= breadth ? "\u2026" : "";
   }
-  const [, word] = (k === 0 && COUNTED.exec(line)) || [];
-  if (word) return fitText(word, k, breadth, font, inOwn);
   if (k === 2 || scaleIn(line, k) || (k === 1 && line[0] === "(")) return "";
-  // The last part of a path says most.
-  const isPath = k === 0 && /^[\w.]+\.\w+$/.test(line);
-  const cut = (kept) => (isPath ? `\u2026${line.slice(-kept)}` : `${line.slice(0, kept)}\u2026`);
-  for (let kept = line.length - 1; kept >= Math.max(FEWEST_LETTERS, line.length / 2); kept -= 1) {
+  const [, body, count = ""] = (k === 0 && COUNTED.exec(line)) || [null, line];
+  if (k === 0 && IN_LIST.test(body)) return "";
+  // The last part of a path says most; what an operation's operands are is at both of its ends.
+  const isPath = k === 0 && /^[\w.]+\.\w+$/.test(body);
+  const atEnd = (kept) => (isPath ? kept : k === 0 && /\s.*\w$/.test(body) ? Math.floor(kept / 2) : 0);
+  const cut = (kept) => `${body.slice(0, kept - atEnd(kept)).trimEnd()}\u2026`
+    + body.slice(body.length - atEnd(kept)).trimStart() + count;
+  for (let kept = body.length - 1; kept >= Math.max(FEWEST_LETTERS, count ? 0 : body.length / 2); kept -= 1) {
     if (breadthOf(cut(kept), k, font) <= breadth) return cut(kept);
   }
-  const [, called] = (k === 0 && /(\w+)\([^()]*\)(?: #\d+)?$/.exec(line)) || [];
-  return called && breadthOf(`${called}(\u2026)`, k, font) <= breadth ? `${called}(\u2026)` : "";
+  const [, called] = (k === 0 && /(\w+)\([^()]*\)$/.exec(body)) || [];
+  const call = `${called}(\u2026)${count}`;
+  return called && breadthOf(call, k, font) <= breadth ? call : "";
 }

@@ -112,7 +112,9 @@ function outline(kind, [x, y, width, height], name) {
 }
 
 // A part that can be opened has a small plus on its upper edge, clear of its name and of arrows.
-function markOpens({ element, box: [x, y, , height] }) {
+function markOpens(item) {
+  const { element, box: [x, y, , height] } = item;
+  item.isMarked = true;
   const mark = svgElement("g", { class: "opens", "aria-hidden": "true",
     transform: `translate(${x} ${y - height / 2 - 2})` });
   mark.append(svgElement("circle", { r: 6.5 }), svgElement("path", { d: "M-3,0H3M0,-3V3" }));
@@ -155,17 +157,22 @@ function writeNode(item, view, room) {
 
 // The nodes of a step have their names in any case: above them, if there is no room inside.
 const WIDTH_OUTSIDE = 110;
+const MARK = 8;
 
-function writeOutside({ isLit, box: [x, y, width, height], texts: [name], lines, inOwn }, view, [across]) {
+function writeOutside(item, view, [across]) {
+  const { isLit, isMarked, box: [x, y, width, height], texts: [name], lines, inOwn } = item;
   const { scale } = view;
   const isOutside = Boolean(isLit) && !name.textContent;
   name.classList.toggle("outside", isOutside);
+  item.outside = null;
   if (!isOutside) return;
   const font = Math.max(12, SMALLEST_TEXT / scale);
   const shown = fitText(lines[0], 0, Math.max(width, WIDTH_OUTSIDE / scale), font, inOwn);
   const half = breadthOf(shown, 0, font) / 2 + 4 / scale;
   const [first, last] = [half - view.x / scale, (across - view.x) / scale - half];
-  putText(name, shown, font, Math.max(first, Math.min(last, x)), y - height / 2 - 5 / scale);
+  const [at, low] = [Math.max(first, Math.min(last, x)), y - height / 2 - 5 / scale - (isMarked ? MARK : 0)];
+  putText(name, shown, font, at, low);
+  item.outside = [at, low - font / 2, 2 * half, 1.6 * font];
 }
 
 // After its value, a gradient is known without its word.

@@ -38,7 +38,7 @@ function namesOf(data, step) {
     .filter(([, name, text]) => text !== name && !WORDS[name]);
   const inputs = data.edges.filter(([, to]) => to === step.node);
   const called = ([from, , name]) => data.terms[from] ?? (isNumber(data.names[from]) ? inBrackets(data.names[from])
-    : name.length > 2 && !data.called.includes(name) ? name : data.names[from]);
+    : name.length > 2 && !data.called.includes(name) && data.nodes[from].kind !== "leaf" ? name : data.names[from]);
   const given = Object.fromEntries(inputs.map((input) => [input[2], called(input)]));
   for (const [, name, text] of own) {
     const [plain, term] = [text.replace(/&(amp|lt|gt);/g, (_, entity) => ENTITIES[entity]),

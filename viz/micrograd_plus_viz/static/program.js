@@ -112,8 +112,8 @@ function makeProgram(data, act, inFilm = false) {
       make("mark", "", ...breakable(part(site.column, stop))), part(stop));
   }
 
-  // What the program's names have at the moment: the last value of each name among the first nodes.
-  const named = data.called.flatMap((name, i) => (name && /^[^.[]+$/.test(name) ? [[name, i]] : []));
+  // What the program's variables have at the moment: the last value of each among the first nodes.
+  const named = data.called.flatMap((name, i) => (name ? [[name, i]] : []));
   const several = inFilm || named.length > new Set(named.map(([name]) => name)).size || data.walks.length > 1;
   let shownAt = null;
 

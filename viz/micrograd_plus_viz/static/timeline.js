@@ -228,7 +228,8 @@ function timeline(film, { go }) {
     return found >= 0 ? found : words.indexOf("backward");
   }
 
-  const losses = [["loss", film.loss], ...film.otherLoss ? [["loss of the other", film.otherLoss]] : []];
+  const { loss, otherLoss, lossName } = film;
+  const losses = [[lossName, loss], ...otherLoss ? [[`${lossName} of the other`, otherLoss]] : []];
   const drawn = () => [...losses, ...film.curves.length ? [film.curves[Number(choice.value)]] : []];
 
   function draw() {
