@@ -24,6 +24,8 @@ MODULES = (
 )  # fmt: skip
 ADDED = {*map(chr, range(32, 127)), *"…±−–×÷·⋮→≈∑ᵀ⊤"}
 """Letters that the player adds to those of the data."""
+GIVEN_BETWEEN_COLLECTIONS = 2_000_000
+"""After how many letters of arguments V8 collects its garbage, which it would let grow to a hundred megabytes."""
 MISSING = 'drawing a graph needs mini-racer: pip install "micrograd_plus[viz]"'
 _lock = [threading.Lock()]
 _running: list[_Engine] = []
@@ -62,6 +64,7 @@ class _Engine:
 
     def __init__(self) -> None:
         self._known: set[str] = set()
+        self._given = 0
         # In a thread without an event loop, V8's answers come through a loop of their own. Otherwise they would wait
         # for the notebook's loop, which waits for them.
         with ThreadPoolExecutor(1) as maker:
@@ -71,6 +74,10 @@ class _Engine:
         given = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
         self._learn_letters(given)
         result = self._context.eval(f"{function}(...JSON.parse({json.dumps(given)}))")
+        self._given += len(given)
+        if self._given > GIVEN_BETWEEN_COLLECTIONS:
+            self._given = 0
+            self._context.low_memory_notification()
         return json.loads(result) if isinstance(result, str) else None
 
     def _learn_letters(self, given: str) -> None:
