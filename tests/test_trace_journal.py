@@ -12,6 +12,9 @@ from micrograd_plus import nn
 from micrograd_plus.core.runtime.recorders import Recorder, record_to
 from micrograd_plus.engine import Value
 from micrograd_plus.tracing.json_in import KINDS_OF_ENTRIES
+from micrograd_plus_viz.payload import payload
+from micrograd_plus_viz.timeline import load_film
+from micrograd_plus_viz.trace_input import normalize, trace_data
 from training_programs import Program, differences, second_run_differences
 
 PROGRAMS = 60
@@ -303,8 +306,8 @@ def test_a_checkpoint_says_what_it_forgets_and_computes_again():
         (y * 3.0).backward()
 
     lines, trace = record_lines(program)
-    assert lines[0] == "checkpoint without this record would drop the graph of h * w, tanh (y)"
-    assert lines[2] == "checkpoint without this record would compute again h * w, tanh (y)"
+    assert lines[0] == "checkpoint would drop, without this record, the graph of h * w, tanh (y)"
+    assert lines[2] == "checkpoint would compute again, without this record, h * w, tanh (y)"
     assert lines[3].startswith("2. tanh (y) sends")
     entries = [entry for entry in trace.journal if entry.kind in ("checkpoint", "recompute")]
     assert [entry.kind for entry in entries] == 2 * ["checkpoint"] + 2 * ["recompute"]
@@ -418,3 +421,18 @@ def test_a_leaf_that_needs_no_gradient_any_more_loses_it():
     lines, trace = record_lines(program)
     assert lines[-1] == "requires_grad clears the gradient of x"
     assert None in trace.gradients.values()
+
+
+def test_a_page_says_what_a_checkpoint_would_compute_again():
+    w = mg.tensor(0.5, requires_grad=True)
+    with mg.record() as trace:
+        for _ in range(2):
+            y = mg.checkpoint(mg.tanh, w)
+            (y * 3.0).backward()
+            w.grad = None
+    page = payload(load_film(trace))
+    [moment] = page["film"]["moments"][1]["before"]
+    assert moment["word"] == "checkpoint"
+    assert moment["say"] == "checkpoint would drop, without this record, the graph of tanh (y)."
+    end = "Before this step, checkpoint would compute again, without this record, tanh (y) #2. Afterwards, "
+    assert end in payload(normalize(trace_data(trace)))["steps"][3]["say"]

@@ -686,3 +686,10 @@ def test_another_record_of_a_program_writes_no_formula_again(monkeypatch):
     monkeypatch.setattr(trace_formulas, "formula_of_rule", note)
     assert record() == first
     assert written == []
+
+
+def test_an_array_that_the_program_writes_as_a_list_is_called_so():
+    w = leaf([2.0, 3.0])
+    with mg.record() as trace:
+        (w * [1.0, -1.0] + mg.maximum(w, (0.0, 4.0))).sum().backward()
+    assert [node.title for node in trace.nodes if node.kind == "leaf"] == ["w", "[1.0, -1.0]", "(0.0, 4.0)"]

@@ -150,6 +150,12 @@ def test_requests_that_cannot_be_met_say_why(tmp_path):
             moving.step()
     with pytest.raises(ValueError, match="cannot be repeated from its record: step"):
         what_if(late, without="clear")
+    with mg.record() as once:
+        x.grad = None
+        (x * x).sum().backward()
+        moving.step()
+    with pytest.raises(ValueError, match=r"record: SGD\(lr=0.1\) would give other numbers to x"):
+        what_if(once, without="clear")
     with mg.record() as plain:
         (x * 2.0).sum().backward()
         x.grad = None

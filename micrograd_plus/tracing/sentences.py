@@ -24,8 +24,8 @@ ACTIONS = {
     "statistics": "moves",
     "accumulate": "adds what arrived to the .grad of",
     "draw": "draws random numbers",
-    "checkpoint": "without this record would drop the graph of",
-    "recompute": "without this record would compute again",
+    "checkpoint": "would drop, without this record, the graph of",
+    "recompute": "would compute again, without this record,",
     "rerun": "runs its function again",
 }
 """What happens in a change of each kind, as a sentence goes on after its subject."""

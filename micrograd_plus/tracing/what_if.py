@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from ..core.backward import Part
 from ..core.modes import Block, grad_enabled
@@ -108,12 +108,22 @@ def _check_repetition(trace: Trace, repeated: Trace) -> None:
     """Raise ValueError unless a repetition without a change gives the recorded numbers."""
     for one, other in zip(trace.steps, repeated.steps, strict=True):
         if not is_close(one.contribution, other.contribution, 1e-6, 1e-9):
-            name = trace.nodes[one.target].name
-            raise ValueError(
-                f"what_if: the program cannot be repeated from its record: step {one.index + 1} would send other "
-                f"numbers to {name}. Optimisers that had made steps before, and writes that a record does not explain, "
-                f"cannot be repeated"
-            )
+            _refuse(f"step {one.index + 1} would send other numbers to {trace.nodes[one.target].name}")
+    for one, other in zip(_updates(trace), _updates(repeated), strict=False):
+        if not is_close(one.after, other.after, 1e-6, 1e-9):
+            name = one.name if one.node is None else trace.nodes[one.node].name
+            _refuse(f"{one.by} would give other numbers to {name}")
+
+
+def _updates(trace: Trace) -> list[JournalEntry]:
+    return [entry for entry in trace.journal if entry.kind == "update"]
+
+
+def _refuse(difference: str) -> NoReturn:
+    raise ValueError(
+        f"what_if: the program cannot be repeated from its record: {difference}. Optimisers that had made steps "
+        f"before, and writes that a record does not explain, cannot be repeated"
+    )
 
 
 class _Repetition:

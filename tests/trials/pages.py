@@ -39,8 +39,8 @@ VERBS = {
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "update": "updated", "write": "wrote into", "hook": "changed the gradient of",
     "statistics": "moved", "draw": "drew random numbers",
-    "checkpoint": "without this record would drop the graph of",
-    "recompute": "without this record would compute again",
+    "checkpoint": "would drop, without this record, the graph of",
+    "recompute": "would compute again, without this record,",
 }  # fmt: skip
 NUMBER = r"(?:\S+?|a \([\d, ]*\) array.*?)"
 STOP = r"(?:, a change smaller than these digits show)?\.(?= |$)"

@@ -14,6 +14,7 @@ import micrograd_plus as mg
 import micrograd_plus_viz as viz
 from micrograd_plus_viz import colours, formula, letters, trace_input
 from micrograd_plus_viz.exports import film, formula_svg
+from micrograd_plus_viz.payload import payload
 from micrograd_plus_viz.static_files import FONTS, SIGNS
 from micrograd_plus_viz.svg import MONO_FONT
 
@@ -74,6 +75,17 @@ def test_what_a_hostile_record_says_is_text_in_a_picture():
     tags = {element.tag.removeprefix(SVG) for element in ET.fromstring(svg).iter()}  # noqa: S314 - ours
     assert tags <= {"svg", "title", "desc", "style", "rect", "path", "text", "g", "circle"}
     assert not re.search(r"<[^>]* on\w+=", svg)
+
+
+def test_names_of_unprintable_letters_are_drawn_with_their_formulas(tmp_path):
+    x = mg.tensor(2.0, requires_grad=True)
+    for x.label in ("a\x00b", "a\ud800b", "a\x1bb"):
+        with mg.record() as trace:
+            (x * x).backward()
+        assert ">a b<" in viz.draw(trace).svg
+        for suffix in (".html", ".md", ".json"):
+            assert viz.save(trace, tmp_path / f"walk{suffix}").read_text(encoding="utf-8")
+        assert any("a b" in each for each in payload(trace.to_dict())["formulas"])
 
 
 def test_unknown_steps_raise_an_error_with_the_valid_range(tmp_path):

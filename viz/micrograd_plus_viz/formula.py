@@ -19,6 +19,9 @@ from .formula_lines import NARROW, lines
 from .trace_input import Trace
 from .words import shape, single_line, truncate
 
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that a name may have and XML may not."""
+
 TOKENS = {"mi", "mo", "mn", "mtext", "mspace"}
 HALVES = {"mfrac", "mroot", "msup", "msub", "mover", "munder"}
 THIRDS = {"msubsup", "munderover"}
@@ -144,7 +147,7 @@ def parse(mathml: str | None) -> ET.Element | None:
     if not mathml or "<!" in mathml:
         return None
     try:
-        tree = _sanitize_element(ET.fromstring(mathml))  # noqa: S314 - without declarations nothing can expand
+        tree = _sanitize_element(ET.fromstring(NOT_XML.sub(" ", mathml)))  # noqa: S314 - nothing can expand
     except (ET.ParseError, RecursionError):
         return None
     return tree if tree is not None and tree.tag == "math" else None

@@ -24,8 +24,6 @@ MODULES = (
 )  # fmt: skip
 ADDED = {*map(chr, range(32, 127)), *"…±−–×÷·⋮→≈∑ᵀ⊤"}
 """Letters that the player adds to those of the data."""
-GIVEN_BETWEEN_COLLECTIONS = 2_000_000
-"""After how many letters of arguments V8 collects its garbage, which it would let grow to a hundred megabytes."""
 MISSING = 'drawing a graph needs mini-racer: pip install "micrograd_plus[viz]"'
 _lock = [threading.Lock()]
 _running: list[_Engine] = []
@@ -64,7 +62,7 @@ class _Engine:
 
     def __init__(self) -> None:
         self._known: set[str] = set()
-        self._given = 0
+        self._functions: dict[str, Any] = {}
         # In a thread without an event loop, V8's answers come through a loop of their own. Otherwise they would wait
         # for the notebook's loop, which waits for them.
         with ThreadPoolExecutor(1) as maker:
@@ -73,11 +71,9 @@ class _Engine:
     def call(self, function: str, arguments: tuple[Any, ...]) -> Any:
         given = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
         self._learn_letters(given)
-        result = self._context.eval(f"{function}(...JSON.parse({json.dumps(given)}))")
-        self._given += len(given)
-        if self._given > GIVEN_BETWEEN_COLLECTIONS:
-            self._given = 0
-            self._context.low_memory_notification()
+        if function not in self._functions:  # V8 keeps the text of what it evaluates, but not arguments
+            self._functions[function] = self._context.eval(f"(given) => {function}(...JSON.parse(given))")
+        result = self._functions[function](given)
         return json.loads(result) if isinstance(result, str) else None
 
     def _learn_letters(self, given: str) -> None:

@@ -16,8 +16,8 @@ ACTIONS = {
     "clear": "cleared the gradient of", "assign": "set the gradient of", "scale": "scaled the gradient of",
     "clip": "clipped the gradient of", "keep": "did not change the gradient of", "update": "updated",
     "write": "wrote into", "hook": "changed the gradient of", "statistics": "moved", "draw": "drew random numbers",
-    "checkpoint": "without this record would drop the graph of",
-    "recompute": "without this record would compute again", "rerun": "ran its function again",
+    "checkpoint": "would drop, without this record, the graph of",
+    "recompute": "would compute again, without this record,", "rerun": "ran its function again",
 }  # fmt: skip
 IN_A_WALK = ("hook", "accumulate", "return", "recompute")
 RUNS = ("compute", "arrive", "begin", "end")

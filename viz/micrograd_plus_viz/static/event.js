@@ -187,7 +187,7 @@ function makeEvent(data, graph) {
     const axes = value && part.transposed ? turnedAxes(value.shape) : value?.shape;
     const shape = value && !isScalar(value) && size !== "bare" ? shapeText(axes) : "";
     const scale = tile.kind === "map" && !value.odd ? scaleText(value) : "";
-    const word = fitText(part.word, 0, 150, 11) || part.word.slice(0, 16);
+    const word = fitText(part.word, 0, 150, 11) || `${part.word.slice(0, 15)}\u2026`;
     const captions = [word, `${shape} ${scale}`.trim(), value?.odd && oddWords(value)].filter(Boolean);
     return { ...part, tile, largest, captions,
       wide: Math.max(tile.width, ...captions.map((text) => breadthOf(text, 0, 11))) + 6,
