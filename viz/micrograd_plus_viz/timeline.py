@@ -35,6 +35,9 @@ LONGEST_WORD = 14
 """Letters of a line that is short enough for the time line."""
 MOST_SHOWN = 200
 """How many rounds a page has; of a longer loop, rounds at equal distances."""
+MOST_LINES = 4
+"""How many lines of a change are lit: its own, and those that called it."""
+
 MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
 
@@ -51,10 +54,11 @@ LeafStates = tuple[dict[int, int | None], dict[int, int | None]]
 
 
 class Moment(NamedTuple):
-    """A change by the program: a short word for it, a sentence, and what each leaf has afterwards."""
+    """A change by the program: a short word for it, a sentence, its first lines, and what each leaf has afterwards."""
 
     word: str
     say: str
+    lines: list[int]
     values: dict[int, int | None]
     gradients: dict[int, int | None]
 
@@ -246,8 +250,9 @@ def _rounds(
 class _NamesInRounds:
     """The names of the nodes of each round: the same in all, except where the program has another name in each.
 
-    What a variable holds has a name as long as it holds it. So the program's name of a batch is known in the last round
-    only, and holds for the batches of all rounds. A part of an array can have another place in each: `xs[0]`, `xs[1]`.
+    A value has the name of a variable as long as the variable holds it. So the program's name of a batch is known in
+    the last round only, and holds for the batches of all rounds. A part of an array can have another place in each:
+    `xs[0]`, `xs[1]`.
     """
 
     def __init__(self, trace: Trace, orders: list[list[int]]):
@@ -257,7 +262,7 @@ class _NamesInRounds:
         self.numbered = self._number(named) if len(named) == len(self.shared) else None
 
     def _name_giver(self, nodes: tuple[int, ...]) -> int | None:
-        """Return the node whose name those of all rounds have; None if each has its own."""
+        """Return the node whose name all rounds share; None if each has its own."""
         of_labels = {label: node for node in nodes if (label := self.trace["nodes"][node]["label"])}
         differ_in_place = len(of_labels) > 1 and len({PLACE.sub("", label) for label in of_labels}) == 1
         return None if differ_in_place else [nodes[0], *of_labels.values()][-1]
@@ -421,7 +426,8 @@ class _Between:
             if sentences:
                 say = "; ".join(sentences)
                 say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."
-                moments.append(Moment(_word(alike[0], self.trace["sites"]), say, *self._leaf_states(place)))
+                word, lines = _word(alike[0], self.trace["sites"]), alike[0]["lines"][:MOST_LINES]
+                moments.append(Moment(word, say, lines, *self._leaf_states(place)))
             alike.clear()
 
         for entry in self.trace["journal"][start:stop]:
@@ -513,6 +519,8 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
         "moments": moments,
         "curves": _curves(trace, rounds),
         "loss": [_size(trace, _root_value(each.part)) for each in rounds], "lossName": _root_name(rounds[0].part),
+        "sites": {place: trace["sites"][place] for each in rounds for moment in (*each.before, *each.after)
+                  for place in moment.lines},
         "otherLoss": [_size(other, _root_value(each.part)) for each in other["film"]] if other else None,
         "rounds": [each.number for each in rounds],
         "count": trace["film_rounds"],
@@ -593,7 +601,7 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
 
     def state(moment: Moment) -> Payload:
         return {
-            "word": moment.word, "say": moment.say,
+            "word": moment.word, "say": moment.say, "lines": moment.lines,
             "values": {node: [_new(places, place), value_line(trace, place)]
                        for node, place in moment.values.items()},
             "gradients": {node: _new(places, place) for node, place in moment.gradients.items()},
@@ -609,8 +617,8 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
 
 
 def _early_data(trace: Trace, each: Round, places: list[int]) -> list[Payload]:
-    """Return what leaves have as values are computed: first where it differs from what they have as the walk begins,
-    then what has changed, each with the first value computed then."""
+    """Return the leaves as values are computed: at first the differences to the beginning of the walk, later the
+    changes, each with the first value computed then."""
     values = _values_as_walk_begins(each)
     gradients = each.before[-1].gradients if each.before else each.begins[1]
     rows: list[Payload] = []
@@ -715,8 +723,8 @@ def _values_of_rounds(rounds: list[Round], full: set[int]) -> set[int | None]:
         used |= {state["value"] for word in ("starts", "gradients") for state in part[word]}
         for step in part["steps"]:
             used |= {step[word] for word in (*PLACES, "upstream")} | {*step["reads"].values()}
-        moments = (*each.before, *each.after)
-        states = [each.begins, *(early for _, early in each.early), *(moment[2:] for moment in moments)]
+        moments = [(moment.values, moment.gradients) for moment in (*each.before, *each.after)]
+        states = [each.begins, *(early for _, early in each.early), *moments]
         used |= {place for state in states for leaves in state for place in leaves.values()}
     return used
 
