@@ -63,8 +63,9 @@ class Source(NamedTuple):
     def argument(self, index: int, name: str, variables: Mapping[str, Any] | None) -> str | None:
         """Return the text of an argument of a call or an operator, by its index or its name.
 
-        Names, calls, subscripts and attributes have one: `mask`, `mg.tensor(target[:8])`, `batch["mask"]`. A number
-        needs none. The first argument of a method is its object; without `variables`, the call is no method.
+        Names, calls, subscripts, attributes and lists have one: `mask`, `mg.tensor(target[:8])`, `batch["mask"]`,
+        `[1.0, 2.0]`. A number needs none. The first argument of a method is its object; without `variables`, the call
+        is no method.
         """
         call = self.tree
         arguments, by_name = _operands(call), {}
@@ -73,7 +74,7 @@ class Source(NamedTuple):
             if variables is not None and _is_method(call.func, variables):
                 arguments = [call.func.value, *arguments]
         found = by_name.get(name) or (arguments[index] if index < len(arguments) else None)
-        is_named = isinstance(found, (ast.Name, ast.Call, ast.Subscript, ast.Attribute))
+        is_named = isinstance(found, (ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.List, ast.Tuple))
         return ast.get_source_segment(f"({self.text})", found) if is_named and OBJECT not in ast.dump(found) else None
 
 

@@ -109,11 +109,14 @@ def _check_repetition(trace: Trace, repeated: Trace) -> None:
     for one, other in zip(trace.steps, repeated.steps, strict=True):
         if not is_close(one.contribution, other.contribution, 1e-6, 1e-9):
             _refuse(f"step {one.index + 1} would send other numbers to {trace.nodes[one.target].name}")
-    updates = ([each for each in every.journal if each.kind == "update"] for every in (trace, repeated))
-    for one, other in zip(*updates, strict=False):
+    for one, other in zip(_updates(trace), _updates(repeated), strict=False):
         if not is_close(one.after, other.after, 1e-6, 1e-9):
             name = one.name if one.node is None else trace.nodes[one.node].name
             _refuse(f"{one.by} would give other numbers to {name}")
+
+
+def _updates(trace: Trace) -> list[JournalEntry]:
+    return [entry for entry in trace.journal if entry.kind == "update"]
 
 
 def _refuse(difference: str) -> NoReturn:

@@ -113,6 +113,15 @@ def test_the_number_of_a_name_is_never_left_out_nor_alone(names, forms):
     assert {*names, *forms, ""} <= {text for texts in shown for text in texts}
 
 
+def test_a_call_without_room_loses_its_arguments():
+    fit = "((...x) => JSON.stringify(fitText(...x)))"
+    forms = {"(loss_a + loss_b).mean(axis=0)": "mean(…)", "F.logsigmoid(D(G(z)))": "logsigmoid(…)",
+             "reshape(swapaxes (net.blocks.0))ᵀ": "reshape(…)ᵀ", "mg.sqrt(x[0] * x) #12": "sqrt(…) #12",
+             "reshape(swapaxes (net.blo…)": "reshape(…)",
+             "-D(G(z).detach())": "-D(G(z).deta…", "one_half * mg.sin(x * y)": "one_half * m…"}  # fmt: skip
+    assert {line: javascript.call(fit, line, 0, 85, 12) for line in forms} == forms
+
+
 LINES = """((height) => {
   const texts = [0, 1, 2].map(() => svgElement("text", {}));
   writeLines({ box: [0, 0, 110, height], lines: ["loss", "4.327", "grad 1"], texts }, 0.9, 104);

@@ -75,7 +75,7 @@ function makeCamera(svg, world, overview, scene) {
       const x = isAcross ? view.x : room[0] / 2 - (left + right) / 2 * scale;
       show(scale, x, isNarrow() ? Math.max(MARGIN - top * scale, high - 4 - bottom * scale)
         : room[1] / 2 - (top + bottom) / 2 * scale);
-    }
+    } else showOverview();
   }
 
   // Moves the drawing so that a box is at a place of the screen. Its scale stays until there is another drawing.

@@ -79,6 +79,16 @@ const hasWord = (text) => /[a-z]{4}/i.test(text);
 const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);
 
+// An expression that is a call, without its arguments: `mean(\u2026)` for `(a + b).mean(axis=0)`. A long argument may
+// be cut already, with its brackets.
+function callIn(line) {
+  const [, text, transposed] = /^(.*?)(\u1d40?)$/.exec(line);
+  let [called, before] = [text, null];
+  while (called !== before) [before, called] = [called, called.replace(/\([^()]*\)|\[[^[\]]*\]/g, "")];
+  called = called.replace(/\([^)]*$/, "");
+  return text.endsWith(")") && /^[\w.]*\w$/.test(called) ? `${/\w+$/.exec(called)}(\u2026)${transposed}` : null;
+}
+
 // If no form fits, as much of a line as is still useful.
 function fitText(line, k, breadth, font, inOwn) {
   const form = bestForm(line, k, breadth, font, inOwn);
@@ -90,6 +100,8 @@ function fitText(line, k, breadth, font, inOwn) {
   if (k === 2 || scaleIn(line, k) || (k === 1 && line[0] === "(")) return "";
   const [, body, count = ""] = (k === 0 && COUNTED.exec(line)) || [null, line];
   if (k === 0 && IN_LIST.test(body)) return "";
+  const call = k === 0 && callIn(body);
+  if (call && breadthOf(call + count, k, font) <= breadth) return call + count;
   // The last part of a path says most; what an operation's operands are is at both of its ends.
   const isPath = k === 0 && /^[\w.]+\.\w+$/.test(body);
   const atEnd = (kept) => (isPath ? kept : k === 0 && /\s.*\w$/.test(body) ? Math.floor(kept / 2) : 0);
@@ -98,7 +110,5 @@ function fitText(line, k, breadth, font, inOwn) {
   for (let kept = body.length - 1; kept >= Math.max(FEWEST_LETTERS, count ? 0 : body.length / 2); kept -= 1) {
     if (breadthOf(cut(kept), k, font) <= breadth) return cut(kept);
   }
-  const [, called] = (k === 0 && /(\w+)\([^()]*\)$/.exec(body)) || [];
-  const call = `${called}(\u2026)${count}`;
-  return called && breadthOf(call, k, font) <= breadth ? call : "";
+  return "";
 }

@@ -30,6 +30,8 @@ const LEAST_CELL = 2;
 const GAP_OF_SLICES = 4;
 const GAP_OF_MANY = 2;
 const SLICE_LABEL = 12;
+// Between the labels of slices, so that they do not read as one index.
+const LEAST_BETWEEN = 3;
 const MOST_LABELLED = 4;
 
 // Entries as rows and columns: a vector is one line, a matrix one block, further axes are slices. A thumbnail has its
@@ -211,7 +213,8 @@ function mapParts(tile, largest, entries) {
   }
   const parts = [...[...paths].map(([name, d]) => svgElement("path", { class: name, d })), ...signs.elements()];
   const { font = 11 } = tile;
-  if (tile.label && font) {
+  const wide = tile.columns * side + GAP_OF_SLICES;
+  if (tile.label && font && breadthOf("[0]", 1, font) + LEAST_BETWEEN <= wide) {
     for (let slice = 0; slice < tile.slices; slice += 1) {
       const [left] = placeInTile(tile, slice * tile.rows * tile.columns);
       parts.push(tileText(`[${slice}]`, left + tile.columns * side / 2, 9, font));
