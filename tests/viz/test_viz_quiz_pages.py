@@ -166,6 +166,18 @@ def test_the_next_node_is_chosen_in_the_graph(open_quiz, hand):
     expect(page.locator(f"#n{trace.steps[5].target}")).to_have_class("node application")  # more will arrive there
 
 
+def test_links_have_no_norm_of_numbers_that_a_question_hides(open_quiz):
+    x, b = leaf(np.ones((2, 3))), leaf(np.ones(3))
+    with mg.record() as trace:
+        y = x
+        for _ in range(45):
+            y = mg.sin(y * 1.1)
+        (y + b).sum().backward()
+    page = open_quiz(viz.quiz(trace, "b", kind="shape"))
+    expect(page.locator(".known")).to_contain_text("its shape is asked for")
+    assert not [text for text in page.locator(".norms text").all_text_contents() if text.endswith(" 0")]
+
+
 def test_students_type_shapes_and_counts(open_quiz):
     trace = layer()
     at = next(step.index for step in trace.steps if step.summed_axes) + 1

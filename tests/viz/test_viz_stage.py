@@ -250,6 +250,7 @@ def test_variables_show_their_values_of_the_round(open_player):
     for word, when, values in moments:
         page.get_by_label(f"Round 2: {word}", exact=True).click()
         expect(variables).to_have_attribute("data-when", when)
+        expect(page.locator(".program-line.current")).to_contain_text([word] if when == "now:" else [])
         parts = (variables.locator(part).all_text_contents() for part in ("dt", "dd"))
         assert dict(zip(*parts, strict=True)) == values
     page.get_by_label("Round 2: backward", exact=True).click()

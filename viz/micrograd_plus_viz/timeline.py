@@ -10,12 +10,15 @@ import re
 from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from html import escape
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import cells, journal, pairs, words
+from .alike_steps import AlikeSteps
+from .collector import without_collections
 from .dot import Label, final_labels_and_widths, gradient_line, value_line
 from .trace_input import Trace, normalize, trace_data
 from .walks import NodeValue
@@ -32,9 +35,14 @@ LONGEST_WORD = 14
 """Letters of a line that is short enough for the time line."""
 MOST_SHOWN = 200
 """How many rounds a page has; of a longer loop, rounds at equal distances."""
+MOST_LINES = 4
+"""How many lines of a change are lit: its own, and those that called it."""
+
 MOST_CURVES = 40
 """How many leaves can be chosen for the curve of a parameter."""
 
+NUMBERED = re.compile(r">([^<>]+ #\d+)<")
+"""The name of a node in a formula, with its number in the whole trace."""
 PLACE = re.compile(r"\[[^\]]*\]|\d+")
 """A place in a label: `[0]`, or a number."""
 
@@ -46,10 +54,11 @@ LeafStates = tuple[dict[int, int | None], dict[int, int | None]]
 
 
 class Moment(NamedTuple):
-    """A change by the program: a short word for it, a sentence, and what each leaf has afterwards."""
+    """A change by the program: a short word for it, a sentence, its first lines, and what each leaf has afterwards."""
 
     word: str
     say: str
+    lines: list[int]
     values: dict[int, int | None]
     gradients: dict[int, int | None]
 
@@ -73,6 +82,7 @@ class Round(NamedTuple):
     """The text of each node at the end, and the width of its widest line."""
 
 
+@without_collections()
 def load_film(trace: Any) -> Trace | None:
     """Return the first round of a training loop with the key `film`, a list of rounds; None for any other trace."""
     if isinstance(trace, dict) and "film" in trace:
@@ -221,13 +231,14 @@ def _rounds(
 ) -> Iterator[Round]:
     """Yield the rounds to be shown. The nodes of all are numbered as in the first."""
     names = _NamesInRounds(trace, orders)
+    formulas = _Formulas(trace)
     between = _Between(trace, ranges, orders, names)
     for number, ((start, stop), order) in enumerate(zip(ranges, orders, strict=True)):
         since = between.state(number)
         now = between.follow(number)
         if number not in shown:
             continue
-        part = part_in_order(trace, start, stop, order, names.titles(order), since)
+        part = formulas.rename(part_in_order(trace, start, stop, order, names.titles(order), since), order)
         for node, label in zip(part["nodes"], names.labels(order), strict=True):
             node["label"] = label
         part["has_moments"] = True
@@ -239,8 +250,9 @@ def _rounds(
 class _NamesInRounds:
     """The names of the nodes of each round: the same in all, except where the program has another name in each.
 
-    What a variable holds has a name as long as it holds it. So the program's name of a batch is known in the last round
-    only, and holds for the batches of all rounds. A part of an array can have another place in each: `xs[0]`, `xs[1]`.
+    A value has the name of a variable as long as the variable holds it. So the program's name of a batch is known in
+    the last round only, and holds for the batches of all rounds. A part of an array can have another place in each:
+    `xs[0]`, `xs[1]`.
     """
 
     def __init__(self, trace: Trace, orders: list[list[int]]):
@@ -250,7 +262,7 @@ class _NamesInRounds:
         self.numbered = self._number(named) if len(named) == len(self.shared) else None
 
     def _name_giver(self, nodes: tuple[int, ...]) -> int | None:
-        """Return the node whose name those of all rounds have; None if each has its own."""
+        """Return the node whose name all rounds share; None if each has its own."""
         of_labels = {label: node for node in nodes if (label := self.trace["nodes"][node]["label"])}
         differ_in_place = len(of_labels) > 1 and len({PLACE.sub("", label) for label in of_labels}) == 1
         return None if differ_in_place else [nodes[0], *of_labels.values()][-1]
@@ -275,6 +287,36 @@ class _NamesInRounds:
             is_constant = words.is_constant(self.trace, self.trace["nodes"][node])
             names.append(f"{name} #{seen[name]}" if counts[name] > 1 and not is_constant else name)
         return names
+
+
+class _Formulas:
+    """The formulas of all rounds, with the names that nodes have in a round: `tanh (net.1)`, not `tanh (net.1) #7`.
+
+    Rounds share a formula that differs only in those numbers.
+    """
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+        self.given = [escape(name) for name in words.names(trace)]
+        self.formulas: list[Trace] = []
+        self._places: dict[str, int] = {}
+
+    def rename(self, part: Trace, order: list[int]) -> Trace:
+        """Return a round, whose nodes were in `order` in the trace, with its formulas in the names of the round."""
+        names = {self.given[node]: escape(each["title"]) for node, each in zip(order, part["nodes"], strict=True)}
+        steps = [step | {"formula": self._place(step["formula"], names)} for step in part["steps"]]
+        return part | {"steps": steps, "formulas": self.formulas}
+
+    def _place(self, number: int | None, names: dict[str, str]) -> int | None:
+        """Return the index of a formula with other names, added if it is new."""
+        if number is None:
+            return None
+        mathml = self.trace["formulas"][number]["mathml"]
+        mathml = NUMBERED.sub(lambda found: f">{names.get(found[1], found[1])}<", mathml)
+        if mathml not in self._places:
+            self._places[mathml] = len(self.formulas)
+            self.formulas.append({"mathml": mathml})
+        return self._places[mathml]
 
 
 class _State(NamedTuple):
@@ -384,7 +426,8 @@ class _Between:
             if sentences:
                 say = "; ".join(sentences)
                 say = f"{say[0].upper() if say.startswith('the ') else say[0]}{say[1:]}."
-                moments.append(Moment(_word(alike[0], self.trace["sites"]), say, *self._leaf_states(place)))
+                word, lines = _word(alike[0], self.trace["sites"]), alike[0]["lines"][:MOST_LINES]
+                moments.append(Moment(word, say, lines, *self._leaf_states(place)))
             alike.clear()
 
         for entry in self.trace["journal"][start:stop]:
@@ -441,14 +484,19 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
     shortened = [value for each in (trace, other) if each for value in _values_with_shells(each, full)]
     values, places = cells.deduplicate(shortened, cells.BUDGET * 1000)
     others = places[count:]
+    alike, alike_in_other = AlikeSteps(), AlikeSteps()
     payloads = [
-        payload_of(each.part, places, with_numbers=number in full, with_insides=number == 0, final=each.final)
+        payload_of(
+            each.part, places, with_numbers=number in full, with_insides=number == 0, final=each.final, alike=alike
+        )
         for number, each in enumerate(rounds)
     ]
     moments = [_moment_data(trace, each, places) for each in rounds]
     if other:
         pages = [
-            payload_of(each.part, others, with_numbers=False, with_insides=False, final=each.final)
+            payload_of(
+                each.part, others, with_numbers=False, with_insides=False, final=each.final, alike=alike_in_other
+            )
             for each in other["film"]
         ]
         payloads = [*map(pairs.with_other, payloads, pages)]
@@ -471,6 +519,8 @@ def film_payload(trace: Trace, note: str | None, payload_of: Callable[..., Paylo
         "moments": moments,
         "curves": _curves(trace, rounds),
         "loss": [_size(trace, _root_value(each.part)) for each in rounds], "lossName": _root_name(rounds[0].part),
+        "sites": {place: trace["sites"][place] for each in rounds for moment in (*each.before, *each.after)
+                  for place in moment.lines},
         "otherLoss": [_size(other, _root_value(each.part)) for each in other["film"]] if other else None,
         "rounds": [each.number for each in rounds],
         "count": trace["film_rounds"],
@@ -551,7 +601,7 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
 
     def state(moment: Moment) -> Payload:
         return {
-            "word": moment.word, "say": moment.say,
+            "word": moment.word, "say": moment.say, "lines": moment.lines,
             "values": {node: [_new(places, place), value_line(trace, place)]
                        for node, place in moment.values.items()},
             "gradients": {node: _new(places, place) for node, place in moment.gradients.items()},
@@ -567,8 +617,8 @@ def _moment_data(trace: Trace, each: Round, places: list[int]) -> Payload:
 
 
 def _early_data(trace: Trace, each: Round, places: list[int]) -> list[Payload]:
-    """Return what leaves have as values are computed: first where it differs from what they have as the walk begins,
-    then what has changed, each with the first value computed then."""
+    """Return the leaves as values are computed: at first the differences to the beginning of the walk, later the
+    changes, each with the first value computed then."""
     values = _values_as_walk_begins(each)
     gradients = each.before[-1].gradients if each.before else each.begins[1]
     rows: list[Payload] = []
@@ -673,8 +723,8 @@ def _values_of_rounds(rounds: list[Round], full: set[int]) -> set[int | None]:
         used |= {state["value"] for word in ("starts", "gradients") for state in part[word]}
         for step in part["steps"]:
             used |= {step[word] for word in (*PLACES, "upstream")} | {*step["reads"].values()}
-        moments = (*each.before, *each.after)
-        states = [each.begins, *(early for _, early in each.early), *(moment[2:] for moment in moments)]
+        moments = [(moment.values, moment.gradients) for moment in (*each.before, *each.after)]
+        states = [each.begins, *(early for _, early in each.early), *moments]
         used |= {place for state in states for leaves in state for place in leaves.values()}
     return used
 

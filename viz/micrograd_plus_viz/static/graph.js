@@ -314,11 +314,13 @@ function drawGraph(data, act, details) {
     const norm = sent.reduce((a, b) => Math.max(a, b), 0);
     link.element.classList.toggle("done", values.length > 0);
     link.element.classList.toggle("odd", sent.some(Number.isNaN));
-    link.path.style.strokeWidth = values.length
+    // A quiz about a shape has no numbers of arrays that would show it.
+    const isKnown = values.length > 0 && sent.length === values.length;
+    link.path.style.strokeWidth = isKnown
       ? String(thickness.of(values.map(trueNorm).reduce((a, b) => Math.max(a, b), 0))) : "";
     if (!link.hasNorm) return;
     const size = sent.some(Number.isNaN) ? "nan" : number(Number(norm.toPrecision(4)));
-    link.norm = values.length ? `|${SHORT[act.wordNow()]}| ${size}` : "";
+    link.norm = isKnown ? `|${SHORT[act.wordNow()]}| ${size}` : "";
     normsChanged = true;
   }
 

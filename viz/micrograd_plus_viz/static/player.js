@@ -131,10 +131,10 @@ export function mount(host, data, opts = {}) {
     const computed = index < 0 ? born[born.length + index - 1] : undefined;
     graph.compute(computed);
     const at = isAsked() ? ask.lit?.node : failed ? failed.node : index < 0 ? computed : step?.node;
-    const placed = failed?.site ? failed : program.siteOf(at);
+    const placed = failed?.site ? failed : moment.site ? moment : program.siteOf(at);
+    program.showVariables(index, { computed, isChange: Boolean(moment.say) });
     program.light(placed);
     program.lightStep(index);
-    program.showVariables(index, { computed, isChange: Boolean(moment.say) });
     const inside = step && !failed && data.insides[step.node] !== undefined;
     line.replaceChildren(...[lineOf(data, placed),
       inside ? insideButton(data, step.node, () => enter(step.node)) : null].filter(Boolean));

@@ -96,8 +96,8 @@ function mountFilm(host, data, opts = {}) {
 
   function show(round, found, isWalk, playing) {
     mounted = withOwnNodes(isWalk ? { ...dataOf(round), unborn: false, isOver: false } : dataAt(round, found));
-    const moment = isWalk ? {} : { say: found.change.say, panel: () => changePanel(data, changesAt(round,
-      found.change)) };
+    const moment = isWalk ? {} : { ...linesOf(found.change), say: found.change.say, panel: () => changePanel(data,
+      changesAt(round, found.change)) };
     if (player) player.become(mounted, moment);
     else {
       player = mount(host, { ...mounted }, { ...opts, inFilm: true, beyond, toStep, slide: seekStep, onIndex,
@@ -107,6 +107,12 @@ function mountFilm(host, data, opts = {}) {
     }
     if (!isWalk) player.seek(0);
     player.setPlay(playing, true);
+  }
+
+  // The line of a change, and those that called it.
+  function linesOf({ lines }) {
+    const [site, ...calls] = lines.map((place) => film.sites[place]);
+    return { site, calls };
   }
 
   const toStep = (step) => go(at.round, placeOf(at.round, "backward"), step);
