@@ -156,9 +156,11 @@ function makeEvent(data, graph) {
     return { laid, unlike, widths, heights, width, height };
   }
 
-  // The first of the smallest sizes that is not higher than the stage.
-  const smallestSize = (of, rows) => SMALLEST_SIZES.find((size) => layIn(size, of, rows).height + AIR
-    <= graph.camera.room()[1]) ?? SMALLEST_SIZES.at(-1);
+  // The first of the smallest sizes that is not too high: in a narrow room, the step's nodes are above it.
+  function smallestSize(of, rows) {
+    const most = graph.camera.room()[1] * (graph.camera.isNarrow() ? MOST_BELOW : 1);
+    return SMALLEST_SIZES.find((size) => layIn(size, of, rows).height + AIR <= most) ?? SMALLEST_SIZES.at(-1);
+  }
 
   // The height that a step needs for its event in a narrow room.
   const heightOf = (next) => (next && graph.camera.isNarrow() ? layIn(smallestSize(next), next).height + AIR : 0);
@@ -208,7 +210,8 @@ function makeEvent(data, graph) {
     const isSeen = ([left, top, right, bottom]) => right > 0 && bottom > 0 && left < wide && top < high;
     const seen = (box) => edgesOfBox(graph.camera.onScreen(box));
     const overview = graph.camera.overviewBox();
-    return { headings: graph.headings().map(seen).filter(isSeen), nodes: graph.camera.boxes().filter((box) => !ends.includes(box)).map(seen).filter(isSeen),
+    const others = graph.camera.boxes().filter((box) => !ends.includes(box));
+    return { headings: graph.headings().map(seen).filter(isSeen), nodes: others.map(seen).filter(isSeen),
       ends: ends.map(seen), names: items.flatMap(({ outside }) => (outside ? [seen(outside)] : [])),
       badge: step.accumulates ? badgeEdges(seen(ends[1])) : null, way: graph.wayOf(step),
       overview: overview && edgesOfBox(overview) };

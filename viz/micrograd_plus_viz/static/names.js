@@ -79,8 +79,8 @@ const hasWord = (text) => /[a-z]{4}/i.test(text);
 const bestForm = (line, k, breadth, font, inOwn) => formsOf(line, k, inOwn)
   .find((form) => breadthOf(form, k, font) <= breadth);
 
-// An expression that is a call, without its arguments: `mean(\u2026)` for `(a + b).mean(axis=0)`. A long argument may be
-// cut already, with its brackets.
+// An expression that is a call, without its arguments: `mean(\u2026)` for `(a + b).mean(axis=0)`. A long argument may
+// be cut already, with its brackets.
 function callIn(line) {
   const [, text, transposed] = /^(.*?)(\u1d40?)$/.exec(line);
   let [called, before] = [text, null];
